@@ -1,0 +1,70 @@
+/**
+ * Token counts of one provider call, or the sum over several, in the one canonical form that billing reads.
+ *
+ * Totals include their parts: `input` is all input, of which some was read from a cache or written to one; `output` is
+ * all output, of which some was reasoning. {@link settle} makes that true whatever a provider reported.
+ */
+export interface Usage {
+  /** All input tokens. */
+  input: number;
+  /** Part of input read from a cache. */
+  cached: number;
+  /** Part of input written to a cache, of any lifetime. */
+  cacheWrite: number;
+  /** Part of cacheWrite with a lifetime of one hour. */
+  cacheWrite1h: number;
+  /** Parts of input by modality. */
+  audioInput: number;
+  imageInput: number;
+  videoInput: number;
+  /** All output tokens, reasoning included. */
+  output: number;
+  /** Parts of output. */
+  reasoning: number;
+  audioOutput: number;
+  imageOutput: number;
+}
+
+export const NO_USAGE: Readonly<Usage> = Object.freeze({
+  input: 0,
+  cached: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  audioInput: 0,
+  imageInput: 0,
+  videoInput: 0,
+  output: 0,
+  reasoning: 0,
+  audioOutput: 0,
+  imageOutput: 0,
+});
+
+const KINDS = Object.keys(NO_USAGE) as (keyof Usage)[];
+
+/** A count as a provider wrote it: whole, not negative, else 0. Providers send null, floats and absent fields. */
+export function count(value: unknown): number {
+  return typeof value === "number" && value > 0 && value < Number.MAX_SAFE_INTEGER ? Math.floor(value) : 0;
+}
+
+/** Raw counts to canonical ones: unknown kinds 0, no part above its total, the cache parts together within input. */
+export function settle(raw: Partial<Usage>): Usage {
+  const u: Usage = { ...NO_USAGE };
+  for (const kind of KINDS) u[kind] = count(raw[kind]);
+  u.cached = Math.min(u.cached, u.input);
+  u.cacheWrite = Math.min(Math.max(u.cacheWrite, u.cacheWrite1h), u.input - u.cached);
+  u.cacheWrite1h = Math.min(u.cacheWrite1h, u.cacheWrite);
+  u.audioInput = Math.min(u.audioInput, u.input);
+  u.imageInput = Math.min(u.imageInput, u.input);
+  u.videoInput = Math.min(u.videoInput, u.input);
+  u.reasoning = Math.min(u.reasoning, u.output);
+  u.audioOutput = Math.min(u.audioOutput, u.output);
+  u.imageOutput = Math.min(u.imageOutput, u.output);
+  return u;
+}
+
+/** The sum of two calls' counts: rounds of a search, choices asked for one by one. */
+export function addUsage(a: Readonly<Usage>, b: Readonly<Usage>): Usage {
+  const u: Usage = { ...a };
+  for (const kind of KINDS) u[kind] += b[kind];
+  return u;
+}
