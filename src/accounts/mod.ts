@@ -1,0 +1,59 @@
+/**
+ * Keys, limits and the ledger as the pipeline sees them: who is asking, may it, and what did it cost.
+ *
+ * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
+ * lease. Everything that can be answered from memory is answered without a promise, because this stands on the hot path.
+ */
+import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+
+/** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
+export interface AccessPolicy {
+  name: string;
+  allow: readonly string[];
+  deny: readonly string[];
+}
+
+/** One API key, without its secret. Frozen: a change makes a new object. */
+export interface Key {
+  id: string;
+  name: string;
+  account: string;
+  /** Null: none. `missing`: the key names a policy that does not exist, so its calls fail closed. */
+  accessPolicy: AccessPolicy | "missing" | null;
+  /** Name of a DLP policy, which may not exist; null: none. */
+  dlpPolicy: string | null;
+  /** Catalog patterns this key sees; null: all. */
+  models: readonly string[] | null;
+}
+
+/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
+export type Prices = Readonly<Record<string, string | undefined>>;
+
+/** A call that asks to be admitted: an upper estimate of what it will use, in tokens. */
+export interface Bid extends GenerationStart {
+  key: Key;
+  prices: Prices;
+  estimate: { input: number; output: number; searches: number };
+}
+
+/** What is left of the key's rates, for the rate-limit headers. Resets are seconds from now. */
+export interface RateState {
+  requests?: { limit: number; remaining: number; reset: number };
+  tokens?: { limit: number; remaining: number; reset: number };
+}
+
+/** An admitted call. Exactly one of `settle` and `release` is called, once. */
+export interface Lease {
+  rates: RateState | null;
+  /** Prices and writes the record; durable when it returns or resolves. Never throws. */
+  settle(end: GenerationEnd, prices?: Prices): void | Promise<void>;
+  /** No provider was reached: gives everything back and leaves no record. */
+  release(): void;
+}
+
+export interface Accounts {
+  /** The key of a secret. Throws `invalid_api_key`, or `service_unavailable` when that cannot be known now. */
+  authenticate(secret: string): Key | Promise<Key>;
+  /** Reserves. Throws `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
+  admit(bid: Bid): Lease | Promise<Lease>;
+}

@@ -1,0 +1,47 @@
+/**
+ * The record of one generation: what billing, the ledger and the operator's lists read. It never holds text of the
+ * conversation.
+ */
+import type { FailureCode } from "./failure.ts";
+import type { Usage } from "./usage.ts";
+
+/** The three caller formats, as records and metrics name them. */
+export type CallerFormat = "chat_completions" | "messages" | "responses";
+
+/**
+ * completed: the model ended by itself. incomplete: cut by a cap or a filter. failed: an error ended it.
+ * interrupted: the process died, or a drained stream outlived its bound.
+ */
+export type GenerationStatus = "completed" | "incomplete" | "failed" | "interrupted";
+
+/** What is known before the provider is called. */
+export interface GenerationStart {
+  /** `gen_…`; equal to the answer's `x-request-id`. */
+  id: string;
+  /** Milliseconds since the epoch. */
+  created: number;
+  format: CallerFormat;
+  requestedModel: string;
+  model: string;
+  stream: boolean;
+}
+
+/** What is known at the end. */
+export interface GenerationEnd {
+  status: GenerationStatus;
+  /** The provider that answered; null when none did. */
+  provider: string | null;
+  /** The catalog model that answered, when another than the start said. */
+  model?: string;
+  errorCode: FailureCode | null;
+  /** Null: the provider reported none. */
+  usage: Usage | null;
+  /** True: usage was estimated, because the provider never reported it. */
+  estimated: boolean;
+  /** Web searches that were executed and are billed. */
+  searches: number;
+  ttftMs: number | null;
+  latencyMs: number;
+  clientGone: boolean;
+  dlp: { mode: string; findings: number } | null;
+}
