@@ -26,7 +26,11 @@ export interface FailureRow {
   retryable: boolean;
 }
 
-const row = (status: number, kind: FailureKind, retryable = false): FailureRow => ({ status, kind, retryable });
+const row = (status: number, kind: FailureKind, retryable = false): FailureRow => ({
+  status,
+  kind,
+  retryable,
+});
 
 export const FAILURES = {
   invalid_model: row(400, "invalid_request_error"),
@@ -80,6 +84,8 @@ export interface FailureOptions {
   details?: Record<string, unknown>;
   /** Whole seconds for `Retry-After`. */
   retryAfter?: number;
+  /** For the operator's log, never for a caller: what to mend at the provider's account or in the configuration. */
+  operator?: string;
   /** What was underneath. Never shown to a caller. */
   cause?: unknown;
 }
@@ -92,6 +98,7 @@ export class Failure extends Error {
   readonly errors?: readonly Mistake[];
   readonly details?: Record<string, unknown>;
   readonly retryAfter?: number;
+  readonly operator?: string;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -100,6 +107,7 @@ export class Failure extends Error {
     this.errors = options.errors;
     this.details = options.details;
     this.retryAfter = options.retryAfter;
+    this.operator = options.operator;
   }
 
   get row(): FailureRow {

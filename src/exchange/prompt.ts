@@ -1,0 +1,309 @@
+/**
+ * A caller's request in the one vocabulary that the pipeline speaks.
+ *
+ * Turns keep the borders and the order of the wire; an encoder whose format wants alternation joins neighbours with
+ * {@link joinTurns}. What a format says that the vocabulary has no word for travels in bags (`unknown`, `extra`) tagged
+ * with the format it came from: the same format puts it back, another one leaves it out.
+ */
+import type { Loose } from "./json.ts";
+import type { Proof } from "./proof.ts";
+
+/** A wire format. `gemini` exists on the provider's side only. */
+export type FormatName = "chat_completions" | "messages" | "responses" | "gemini";
+
+/** Wire fields without a word in the vocabulary, and the format that knows them. */
+export interface Extra {
+  format: FormatName;
+  fields: Loose;
+}
+
+/** A prompt-cache breakpoint (`cache_control`). Lifetime as the wire has it: `5m`, `1h`; absent: the default. */
+export interface CacheMark {
+  ttl?: string;
+}
+
+/** Where the bytes of an attachment are. `file`: an id issued by the provider. */
+export type Source =
+  | { kind: "base64"; mediaType: string; data: string }
+  | { kind: "url"; url: string; mediaType?: string }
+  | { kind: "text"; text: string; mediaType?: string }
+  | { kind: "file"; id: string };
+
+interface Marked {
+  cache?: CacheMark;
+  extra?: Extra;
+}
+
+export interface TextContent extends Marked {
+  type: "text";
+  text: string;
+  /** Citations that came with an earlier answer's text. */
+  citations?: Citation[];
+}
+export interface ImageContent extends Marked {
+  type: "image";
+  source: Source;
+  /** `low`, `high`, `auto`, `original`. */
+  detail?: string;
+}
+export interface DocumentContent extends Marked {
+  type: "document";
+  source: Source;
+  /** File name or title. */
+  name?: string;
+  /** Words about the document that are not part of it. */
+  context?: string;
+  /** The caller wants citations into it. */
+  cite?: boolean;
+}
+export interface AudioContent extends Marked {
+  type: "audio";
+  source: Source;
+}
+export interface VideoContent extends Marked {
+  type: "video";
+  source: Source;
+}
+/** A search result that the caller brings (`search_result` of messages). */
+export interface SearchResultContent extends Marked {
+  type: "search-result";
+  url: string;
+  title: string;
+  texts: string[];
+  cite?: boolean;
+}
+export interface RefusalContent extends Marked {
+  type: "refusal";
+  text: string;
+}
+/** Earlier reasoning, sent back. `sections`: summary parts or text pieces; empty when only the proof exists. */
+export interface ReasoningContent extends Marked {
+  type: "reasoning";
+  sections: string[];
+  /** `summary`: the text is about the reasoning; `text`: it is the reasoning. */
+  kind: "text" | "summary";
+  proof?: Proof;
+}
+export interface CallContent extends Marked {
+  type: "call";
+  id: string;
+  name: string;
+  /** The `namespace` tool of the responses format that holds the called tool. */
+  namespace?: string;
+  /** `custom`: freeform text instead of JSON arguments. */
+  kind: "function" | "custom";
+  /** JSON text for a function, freeform text for a custom tool. */
+  arguments: string;
+  proof?: Proof;
+}
+export interface ResultContent extends Marked {
+  type: "result";
+  callId: string;
+  /** Name of the called tool, when the wire says it or the history holds the call. */
+  name?: string;
+  kind: "function" | "custom";
+  content: Content[];
+  isError: boolean;
+  /** The wire had a plain string, not a list of parts. */
+  plain?: boolean;
+}
+/** A block that only its own format understands. */
+export interface OpaqueContent extends Marked {
+  type: "opaque";
+  format: FormatName;
+  value: Loose;
+}
+
+export type Content =
+  | TextContent
+  | ImageContent
+  | DocumentContent
+  | AudioContent
+  | VideoContent
+  | SearchResultContent
+  | RefusalContent
+  | ReasoningContent
+  | CallContent
+  | ResultContent
+  | OpaqueContent;
+
+export type Role = "system" | "user" | "assistant";
+
+export interface Turn {
+  role: Role;
+  content: Content[];
+  /** System text outside the message list: `system` of messages, `instructions` of responses. */
+  top?: boolean;
+  /** `developer` where the wire said so; means the same as system. */
+  developer?: boolean;
+  /** The `name` field of a message. */
+  name?: string;
+  /** The wire had a plain string, not a list of parts. */
+  plain?: boolean;
+  extra?: Extra;
+}
+
+export interface FunctionTool {
+  kind: "function";
+  name: string;
+  namespace?: string;
+  description?: string;
+  /** JSON Schema of the arguments; absent: none were declared. */
+  parameters?: Loose;
+  strict?: boolean;
+  cache?: CacheMark;
+  extra?: Extra;
+}
+export interface CustomTool {
+  kind: "custom";
+  name: string;
+  namespace?: string;
+  description?: string;
+  /** `{type: "text"}` or a grammar, as the wire has it. */
+  format?: Loose;
+  cache?: CacheMark;
+  extra?: Extra;
+}
+/** A tool that only its own format understands. */
+export interface OpaqueTool {
+  kind: "opaque";
+  format: FormatName;
+  value: Loose;
+}
+export type Tool = FunctionTool | CustomTool | OpaqueTool;
+
+export type ToolChoice =
+  | { type: "auto" | "none" | "required" }
+  | { type: "tool"; name: string; namespace?: string; kind: "function" | "custom" }
+  /** Only these may be called; `required`: one of them must be. */
+  | { type: "allowed"; required: boolean; names: string[] };
+
+/** The built-in web search was asked for. `maxUses` as the caller sent it. */
+export interface SearchWish {
+  maxUses?: number;
+  /** Only these hosts, or none of these. */
+  allowedDomains?: string[];
+  blockedDomains?: string[];
+  /** `low`, `medium`, `high`. */
+  contextSize?: string;
+}
+
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+export interface ReasoningWish {
+  /** `off`: asked not to reason. `adaptive`: the model decides how much. Absent: the model's default. */
+  mode?: "on" | "off" | "adaptive";
+  effort?: Effort;
+  /** Tokens to reason with. */
+  budget?: number;
+  /** What text to show: `auto`, `concise`, `detailed`, `omitted`. */
+  summary?: string;
+}
+
+export type OutputShape =
+  | { type: "text" }
+  /** Valid JSON, no schema. */
+  | { type: "json" }
+  | { type: "schema"; name?: string; description?: string; strict?: boolean; schema: Loose };
+
+export interface Prompt {
+  /** The caller's format; decides which bags a provider's encoder may put back. */
+  format: FormatName;
+  /** As the caller sent it. */
+  model: string;
+  stream: boolean;
+  turns: Turn[];
+  tools: Tool[];
+  toolChoice?: ToolChoice;
+  /** False: at most one call a turn. */
+  parallelCalls?: boolean;
+  search?: SearchWish;
+  /** Cap on all output of the request, reasoning included. */
+  maxOutput?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  stop?: string[];
+  seed?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  logitBias?: Loose;
+  /** Number of answers wanted. */
+  n?: number;
+  logprobs?: boolean;
+  topLogprobs?: number;
+  reasoning?: ReasoningWish;
+  output?: OutputShape;
+  /** `low`, `medium`, `high`: length of the answer. */
+  verbosity?: string;
+  /** A name of the end user, for the provider's abuse tracking. */
+  user?: string;
+  metadata?: Loose;
+  serviceTier?: string;
+  /** Groups requests that share a cached prefix. */
+  cacheKey?: string;
+  /** A cache mark on the request as a whole. */
+  cache?: CacheMark;
+  /** Kinds of output asked for beside text: `audio`, `image`. */
+  modalities?: string[];
+  /** `audio` of chat-completions: voice and format of spoken output. */
+  audio?: Loose;
+  /**
+   * Fields whose meaning is in the vocabulary above, but which the same format must get back exactly as they came
+   * (`thinking`, `output_config`, `response_format`).
+   */
+  verbatim: Loose;
+  /** Fields without a word here. The same format gets them back; for another they are dropped, and said to be. */
+  unknown: Loose;
+  /** `plugins.dlp` of the request, not yet read. */
+  dlp?: unknown;
+  /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
+  headers?: Record<string, string>;
+}
+
+/** A source that an answer names. Indices are UTF-16 units of the text block they belong to. */
+export interface Citation {
+  /** `url`: a web page. `document`: one of the request's documents. `file`: a stored file. */
+  kind: "url" | "document" | "file";
+  url?: string;
+  title?: string;
+  /** The words cited, from the source. */
+  quote?: string;
+  start?: number;
+  end?: number;
+  /** Position among the request's documents, from 0. */
+  document?: number;
+  /** The wire's own object, for the same format. */
+  extra?: Extra;
+}
+
+/** Neighbours of one role as one turn, for formats that want roles to alternate. Borders within stay as contents. */
+export function joinTurns(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (last && last.role === turn.role && last.name === turn.name) {
+      joined[joined.length - 1] = { ...last, content: [...last.content, ...turn.content], plain: false };
+    } else joined.push(turn);
+  }
+  return joined;
+}
+
+/** System turns before the first other turn, and what follows them. */
+export function splitSystem(turns: readonly Turn[]): { system: Turn[]; rest: Turn[] } {
+  let i = 0;
+  while (i < turns.length && turns[i].role === "system") i++;
+  return { system: turns.slice(0, i), rest: turns.slice(i) };
+}
+
+/** All text of some contents, without separators: a text cut into blocks by citations is one text. */
+export function plainText(content: readonly Content[]): string {
+  let text = "";
+  for (const c of content) if (c.type === "text" || c.type === "refusal") text += c.text;
+  return text;
+}
+
+/** The bag's fields if they belong to this format. */
+export function extraOf(extra: Extra | undefined, format: FormatName): Loose | undefined {
+  return extra && extra.format === format ? extra.fields : undefined;
+}

@@ -1,0 +1,57 @@
+/**
+ * Reasoning effort as a level and as a budget of tokens, each made from the other where a format has only one of them.
+ *
+ * The budgets are this gateway's choice, spread over the range that messages providers accept (at least 1,024, below the
+ * output cap); a caller who gives a number gets that number.
+ */
+import type { Effort, ReasoningWish } from "../exchange/prompt.ts";
+
+const BUDGETS: readonly (readonly [Effort, number])[] = [
+  ["minimal", 1024],
+  ["low", 4096],
+  ["medium", 10240],
+  ["high", 24576],
+  ["xhigh", 32768],
+  ["max", 65536],
+];
+
+export const EFFORTS: readonly Effort[] = ["none", ...BUDGETS.map(([effort]) => effort)];
+
+/** Smallest budget that messages providers accept. */
+export const LEAST_BUDGET = 1024;
+
+export function isEffort(value: unknown): value is Effort {
+  return typeof value === "string" && (EFFORTS as readonly string[]).includes(value);
+}
+
+/** Tokens to reason with for a level; 0 for `none`. */
+export function budgetOf(effort: Effort): number {
+  return BUDGETS.find(([name]) => name === effort)?.[1] ?? 0;
+}
+
+/** The lowest level whose budget covers these tokens. */
+export function effortOf(budget: number): Effort {
+  if (budget <= 0) return "none";
+  return BUDGETS.find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
+}
+
+/** The level that a wish asks for, from whatever it says; undefined: the model's default. */
+export function wishedEffort(wish: ReasoningWish | undefined): Effort | undefined {
+  if (!wish) return undefined;
+  if (wish.mode === "off") return "none";
+  if (wish.effort) return wish.effort;
+  if (wish.budget !== undefined) return effortOf(wish.budget);
+  return wish.mode === "on" ? "medium" : undefined;
+}
+
+/** The nearest level that a model offers; ties go down. Null `offered`: the level itself. */
+export function nearestEffort(effort: Effort, offered: readonly Effort[] | null): Effort {
+  if (offered === null || offered.length === 0 || offered.includes(effort)) return effort;
+  const at = EFFORTS.indexOf(effort);
+  let best = offered[0];
+  for (const other of offered) {
+    const distance = Math.abs(EFFORTS.indexOf(other) - at) - Math.abs(EFFORTS.indexOf(best) - at);
+    if (distance < 0 || (distance === 0 && EFFORTS.indexOf(other) < EFFORTS.indexOf(best))) best = other;
+  }
+  return best;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a wire format is: eight pure functions between the wire and the vocabulary. Decode means wire to vocabulary,
+ * encode the reverse, on the caller's side and on the provider's side alike.
+ *
+ * Pure: no fetch, no clock, no log, no randomness. Ids, times and signing come in through the context.
+ */
+import type { Answer } from "../exchange/answer.ts";
+import type { Failure } from "../exchange/failure.ts";
+import type { Loose } from "../exchange/json.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
+import type { Seal, Unseal } from "../exchange/proof.ts";
+
+/** One server-sent event. `event` is empty when the frame named none. */
+export interface Frame {
+  event: string;
+  data: string;
+}
+
+export interface DecodeRequest {
+  unseal: Unseal;
+  /** The caller's headers, names in lower case. */
+  header(name: string): string | null;
+}
+
+/** What the caller is told about data-loss prevention inside the answer. */
+export interface DlpReport {
+  findings: Loose[];
+  count: number;
+}
+
+export interface EncodeAnswer {
+  /** The generation's id, `gen_…`; a format may give it its own prefix. */
+  id: string;
+  /** Seconds since the epoch. */
+  created: number;
+  /** Catalog id of the model that answers. */
+  model: string;
+  /** The request, for formats that echo parts of it. */
+  prompt: Prompt;
+  seal: Seal;
+  dlp?: DlpReport;
+}
+
+/**
+ * Parts to frames. `encode` is called once per batch and returns the text of all its frames, so that what arrived
+ * together leaves together; `end` closes a good answer and `fail` a broken one, each at most once and last.
+ */
+export interface StreamEncoder {
+  encode(parts: readonly Part[]): string;
+  end(): string;
+  fail(failure: Failure): string;
+}
+
+/** The caller's side of a format. */
+export interface CallerFormat {
+  readonly name: FormatName;
+  /** What keeps a silent stream alive: a comment, or the format's own event. */
+  readonly keepAlive: string;
+  /** Throws a Failure that names every mistake: `validation_error`, `feature_not_supported`. */
+  decodeRequest(body: unknown, context: DecodeRequest): Prompt;
+  encodeStream(context: EncodeAnswer): StreamEncoder;
+  encodeAnswer(answer: Answer, context: EncodeAnswer): Loose;
+  /** The envelope; its status is `failure.row.status`. */
+  encodeFailure(failure: Failure, requestId: string): Loose;
+}
+
+export interface EncodeRequest {
+  /** The provider's name of the model. */
+  model: string;
+  stream: boolean;
+  /** The model's own cap on output, null when unknown. */
+  maxOutput: number | null;
+  /** `capabilities.features` of the catalog entry; null: not known, assume all. */
+  features: ReadonlySet<string> | null;
+  /** Effort levels of the catalog entry, null when it lists none. */
+  efforts: readonly Effort[] | null;
+}
+
+export interface ProviderRequest {
+  body: Loose;
+  /** Headers beyond credentials and content type. */
+  headers?: Record<string, string>;
+  /** Names of request fields that this provider cannot be told, as the caller sent them. */
+  dropped: string[];
+}
+
+export interface DecodeAnswer {
+  /** Whether the wire said it wanted a stream; some decoders see both. */
+  stream: boolean;
+}
+
+/**
+ * Frames to parts. Both methods append to `out`, and may throw a Failure after appending: what was appended is still
+ * good. `end` is called when the bytes end and throws when the format's terminal marker never came.
+ */
+export interface StreamDecoder {
+  push(frame: Frame, out: Part[]): void;
+  end(out: Part[]): void;
+}
+
+/** The provider's side of a format. */
+export interface ProviderFormat {
+  readonly name: FormatName;
+  encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest;
+  decodeStream(context: DecodeAnswer): StreamDecoder;
+  /** All parts of a whole JSON answer, `usage` and `finish` included. Throws when the body is an error or no answer. */
+  decodeAnswer(body: unknown, context: DecodeAnswer): Part[];
+}

@@ -1,0 +1,171 @@
+/**
+ * A provider's refusal as a Failure, by what it means and not by who sent it.
+ *
+ * One reading serves every API, because compatible providers mix the shapes: `error` an object or a string, `code` a
+ * string, a number or null, `detail` alone, an array around it all, or HTML of something in between. A provider that
+ * refuses our key or our account is our fault: callers see an unavailable provider, the operator a log line.
+ */
+import { Failure, type FailureCode } from "../exchange/failure.ts";
+import { array, isObject, number, object, parse, string } from "../exchange/json.ts";
+
+export interface FailedReply {
+  status: number;
+  header(name: string): string | null;
+  /** The body's text; may be cut. */
+  text: string;
+}
+
+/** What a provider's error says, whatever its shape. Empty strings where it says nothing. */
+interface Complaint {
+  message: string;
+  /** All of code, type, status and reason, lower case, separated by blanks. */
+  codes: string;
+  param?: string;
+  /** Seconds, from the body. */
+  retryAfter?: number;
+  /** A status that the body names, where HTTP's own says 200. */
+  status?: number;
+}
+
+const OUR_KEY =
+  /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
+const OUR_ACCOUNT =
+  /insufficient_quota|billing|credit balance|payment required|quota exceeded for this account/;
+const MODERATION =
+  /content[_ ]?(?:policy|filter)|moderation|flagged|safety|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
+const TOO_LONG =
+  /context[_ ]length|context[_ ]window|maximum context|prompt is too long|too_many_prompt_tokens|input token count|too many tokens|string_above_max_length|request_too_large|reduce the length/;
+const NO_MODEL =
+  /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model/;
+const OVERLOADED =
+  /overloaded|server_is_overloaded|slow_down|capacity|model_unavailable|currently unavailable|unavailable/;
+const RATE = /rate[_ ]?limit|resource_exhausted|too_many_requests|too many requests/;
+const TIMEOUT = /timeout|timed out|deadline/;
+
+/** The Failure behind a reply whose status is not 2xx. */
+export function decodeFailure(reply: FailedReply): Failure {
+  const complaint = readComplaint(parse(reply.text));
+  const retryAfter = retrySeconds(reply) ?? complaint.retryAfter;
+  return classify(reply.status, complaint, retryAfter);
+}
+
+/** The Failure behind an error that came after a good status: in a stream, or as a whole body. */
+export function decodeLateFailure(error: unknown): Failure {
+  const complaint = readComplaint(error);
+  return classify(complaint.status ?? 0, complaint, complaint.retryAfter);
+}
+
+/** A stream that ended without its terminal marker, or a body that is no answer. */
+export function brokenAnswer(what: string): Failure {
+  return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`);
+}
+
+function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
+  const said = `${c.codes} ${c.message}`.toLowerCase();
+  const fail = (code: FailureCode, fallback: string, operator?: string) =>
+    new Failure(code, clean(c.message) || fallback, {
+      retryAfter,
+      operator,
+      param: code === "provider_bad_request" ? c.param : undefined,
+    });
+  const ours = (why: string) =>
+    new Failure("provider_unavailable", "The provider of this model is not available.", {
+      operator: `${why} (status ${status}): ${clean(c.message)}`,
+    });
+
+  if (TOO_LONG.test(said) && (status === 0 || status === 400 || status === 413 || status === 422)) {
+    return fail("provider_payload_too_large", "The request is longer than the model accepts.");
+  }
+  if (status === 413) {
+    return fail("provider_payload_too_large", "The request is larger than the provider accepts.");
+  }
+  if (OUR_ACCOUNT.test(said) || status === 402) return ours("the provider refuses our account");
+  if (status === 401) return ours("the provider refuses our key");
+  if (status === 403) {
+    return MODERATION.test(said)
+      ? fail("provider_forbidden", "The provider refused the content.")
+      : ours("the provider refuses our key");
+  }
+  if (OUR_KEY.test(said)) return ours("the provider refuses our key");
+  if (status === 404 || NO_MODEL.test(said)) {
+    return new Failure("provider_model_down", "The provider does not serve this model now.", {
+      operator: `the provider does not know the model (status ${status}): ${clean(c.message)}`,
+    });
+  }
+  if (status === 429 || (status === 0 && RATE.test(said))) {
+    return fail("provider_rate_limited", "The provider's rate limit is reached.");
+  }
+  if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(said))) {
+    return fail("provider_timeout", "The model did not answer in time.");
+  }
+  if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(said))) {
+    return fail("provider_model_down", "The model is overloaded.");
+  }
+  if ((status === 0 || status < 500) && MODERATION.test(said)) {
+    return fail("provider_forbidden", "The provider refused the content.");
+  }
+  if (status >= 400 && status < 500) return fail("provider_bad_request", "The provider refused the request.");
+  if (status === 0 && /invalid_request|bad_request|validation/.test(said)) {
+    return fail("provider_bad_request", "The provider refused the request.");
+  }
+  return fail("provider_unavailable", "The provider of this model is not available.");
+}
+
+function readComplaint(body: unknown): Complaint {
+  if (Array.isArray(body)) return readComplaint(body[0]);
+  if (typeof body === "string") return { message: body, codes: "" };
+  if (!isObject(body)) return { message: "", codes: "" };
+  const error = body.error ?? (isObject(body.response) ? object(body.response).error : undefined) ?? body;
+  if (typeof error === "string") return { message: error, codes: words(body.code, body.type) };
+  const e = object(error);
+  const metadata = object(e.metadata);
+  const details = array(e.details).filter(isObject);
+  const code = number(e.code) ?? number(e.status_code) ?? digits(e.code);
+  return {
+    message: string(e.message) ?? string(body.detail) ?? string(e.detail) ?? string(body.message) ?? "",
+    codes: words(
+      e.code,
+      e.type,
+      e.status,
+      object(e.innererror).code,
+      metadata.error_type,
+      ...details.map((d) => d.reason),
+    ),
+    param: string(e.param),
+    retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined),
+    status: code !== undefined && code >= 400 && code < 600 ? code : undefined,
+  };
+}
+
+function words(...values: unknown[]): string {
+  return values.filter((v) => typeof v === "string" || typeof v === "number").join(" ").toLowerCase();
+}
+
+function digits(value: unknown): number | undefined {
+  return typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : undefined;
+}
+
+/** `34.4s` as whole seconds, rounded up. */
+function seconds(value: unknown): number | undefined {
+  const match = typeof value === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(value) : null;
+  return match ? Math.ceil(Number(match[1])) : undefined;
+}
+
+function retrySeconds(reply: FailedReply): number | undefined {
+  const header = reply.header("retry-after");
+  if (header !== null && /^\d+(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  const ms = reply.header("retry-after-ms");
+  return ms !== null && /^\d+$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
+}
+
+const SECRETS =
+  /\b(?:sk|pk|rk|org|proj|key|gsk|xai|user)[-_][A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|[\w.+-]+@[\w-]+\.[\w.-]+/g;
+const ADDRESSES =
+  /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|dev|cloud|local|internal)\b(?::\d+)?(?:\/\S*)?/gi;
+
+/** A provider's message without addresses, credentials and account names, at most 500 characters; "" for markup. */
+export function clean(message: string): string {
+  if (/^\s*</.test(message)) return "";
+  const text = message.replace(SECRETS, "[withheld]").replace(ADDRESSES, "[withheld]").trim();
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}
