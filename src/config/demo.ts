@@ -1,0 +1,74 @@
+/**
+ * The configuration of demo mode: no file, no key of a provider, no network, and nobody else's machine can reach it.
+ *
+ * It goes through the same validation as a file, with the same overrides from environment and command line, except that the
+ * address must be a loopback one: the demo provider answers whoever asks.
+ */
+import { ConfigError } from "./mistakes.ts";
+import { type Loaded, type LoadOptions, loadValue } from "./load.ts";
+
+const DEMO = {
+  server: { hostname: "127.0.0.1", port: 8787 },
+  // Stated, so that a DATABASE_URL meant for something else is left alone.
+  store: { url: "sqlite:./data/sluice.db" },
+  providers: { demo: { api: "demo" } },
+  models: [
+    {
+      id: "demo/small",
+      name: "Demo small",
+      routes: [{ provider: "demo", model: "small" }],
+      context_length: 32_768,
+      max_completion_tokens: 4096,
+      pricing: { prompt: "0.0000001", completion: "0.0000004" },
+      capabilities: { modality_input: ["text"], features: ["tools", "response_format"] },
+    },
+    {
+      id: "demo/large",
+      name: "Demo large",
+      routes: [{ provider: "demo", model: "large" }],
+      context_length: 200_000,
+      max_completion_tokens: 32_000,
+      pricing: {
+        prompt: "0.000002",
+        completion: "0.000008",
+        input_cache_read: "0.0000002",
+        input_cache_write: "0.0000025",
+      },
+      capabilities: {
+        modality_input: ["text", "image", "file"],
+        features: ["tools", "prompt_caching", "structured_outputs", "response_format"],
+      },
+      // What clients of the messages format ask for unless told otherwise.
+      short_names: ["claude-*"],
+    },
+    {
+      id: "demo/thinker",
+      name: "Demo thinker",
+      routes: [{ provider: "demo", model: "thinker" }],
+      context_length: 200_000,
+      max_completion_tokens: 32_000,
+      pricing: { prompt: "0.000002", completion: "0.000008", internal_reasoning: "0.000008" },
+      capabilities: {
+        modality_input: ["text", "image", "file"],
+        features: ["tools", "reasoning", "structured_outputs", "response_format"],
+      },
+      reasoning_efforts: ["none", "low", "medium", "high"],
+    },
+  ],
+  auto: { models: ["demo/small", "demo/large"] },
+};
+
+export function demoConfig(options: LoadOptions): Loaded {
+  const loaded = loadValue(DEMO, { ...options, source: "demo mode" });
+  const { hostname } = loaded.config.server;
+  if (!isLoopback(hostname)) {
+    const message = `expected a loopback address in demo mode, got ${JSON.stringify(hostname)}; ` +
+      "to serve other machines, give a configuration with --config";
+    throw new ConfigError("demo mode", [{ path: "--hostname", message }]);
+  }
+  return loaded;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

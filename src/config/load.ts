@@ -1,0 +1,139 @@
+/**
+ * JSONC text to a frozen, validated {@link Config}, or to a {@link ConfigError} that lists every mistake.
+ *
+ * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
+ * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
+ */
+import type { z } from "zod";
+import { checkReferences } from "./references.ts";
+import { ConfigError, type Path, pathText, type Report, report } from "./mistakes.ts";
+import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
+import { CONFIG, type Config } from "./schema.ts";
+
+export interface Loaded {
+  config: Config;
+  /** For the operator: odd, but the gateway runs. */
+  warnings: string[];
+}
+
+/** What the command line says over file and environment. */
+export interface Flags {
+  port?: number;
+  hostname?: string;
+  workers?: number;
+}
+
+export interface LoadOptions {
+  env: Env;
+  flags?: Flags;
+  /** What the mistakes are said to be of: `configuration sluice.jsonc`. */
+  source?: string;
+}
+
+/** Loads the text of a configuration. */
+export function loadConfig(text: string, options: LoadOptions): Loaded {
+  return validate(parseJsonc(text, options.env, options.source ?? "configuration"), options);
+}
+
+/** Loads a configuration that is a value already. */
+export function loadValue(value: unknown, options: LoadOptions): Loaded {
+  return validate({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
+}
+
+/** The text of a configuration, which is the source itself where that holds a `{`, else the file of that name. */
+export async function readSource(source: string): Promise<{ name: string; text: string }> {
+  if (source.includes("{")) return { name: "configuration", text: source };
+  const name = `configuration ${source}`;
+  try {
+    const bytes = await Deno.readFile(source);
+    return { name, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch (error) {
+    const why = error instanceof TypeError ? "not UTF-8 text" : fileTrouble(error);
+    throw new ConfigError(name, [{ path: "", message: why }]);
+  }
+}
+
+function fileTrouble(error: unknown): string {
+  if (error instanceof Deno.errors.NotFound) return "no such file";
+  if (error instanceof Deno.errors.IsADirectory) return "expected a file, got a directory";
+  if (error instanceof Deno.errors.PermissionDenied) return "no permission to read the file";
+  throw error;
+}
+
+function validate(parsed: Parsed, options: LoadOptions): Loaded {
+  const names = overlay(parsed, options);
+  const found = report(parsed.written);
+  const result = CONFIG.safeParse(parsed.value, { reportInput: true, error: unknownFields });
+  for (const issue of result.error?.issues ?? []) addIssue(issue, found);
+  checkReferences(parsed.value, found);
+  // A string with a missing variable is wrong already; what its remains look like is no news.
+  const first = new Set(parsed.mistakes.map(({ path }) => path));
+  const mistakes = [...parsed.mistakes, ...found.mistakes.filter(({ path }) => !first.has(path))]
+    .map(({ path, message }) => ({ path: names.get(path) ?? path, message }));
+  if (mistakes.length > 0 || !result.success) {
+    throw new ConfigError(options.source ?? "configuration", mistakes);
+  }
+  const config = result.data;
+  // Those that nothing has were warned of; whoever chooses among them need not look again.
+  config.auto.models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
+  return { config: freeze(config), warnings: [...parsed.warnings, ...found.warnings] };
+}
+
+/** Lays environment and flags over the value; answers which path now stands for which name of theirs. */
+function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, string> {
+  const names = new Map<string, string>();
+  const root = parsed.value;
+  if (!isObject(root)) return names;
+  function set(section: string | null, field: string, value: unknown, name: string): void {
+    if (value === undefined || value === "") return;
+    const holder = section === null ? root : (root as Record<string, unknown>)[section] ??= {};
+    if (!isObject(holder)) return;
+    holder[field] = value;
+    const path = pathText(section === null ? [field] : [section, field]);
+    names.set(path, name);
+    parsed.written.delete(path);
+    parsed.mistakes = parsed.mistakes.filter((mistake) => mistake.path !== path);
+  }
+  const port = env("PORT");
+  set("server", "port", port && /^\d+$/.test(port) ? Number(port) : port, "PORT");
+  set("store", "url", env("SLUICE_STORE"), "SLUICE_STORE");
+  if (!isObject(root.store) || root.store.url === undefined) {
+    set("store", "url", env("DATABASE_URL"), "DATABASE_URL");
+  }
+  set(null, "admin_key", env("SLUICE_ADMIN_KEY"), "SLUICE_ADMIN_KEY");
+  set("server", "port", flags.port, "--port");
+  set("server", "hostname", flags.hostname, "--hostname");
+  set("server", "workers", flags.workers, "--workers");
+  return names;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The known names in place of a message: only the schema's raw issue still knows its object. */
+function unknownFields(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "unrecognized_keys") return undefined;
+  const shape = (issue.inst as z.ZodObject | undefined)?.shape ?? {};
+  return Object.keys(shape).join(" ");
+}
+
+function addIssue(issue: z.core.$ZodIssue, found: Report): void {
+  const path = issue.path as Path;
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) found.unknown(key, path, issue.message.split(" "));
+  } else if (issue.code === "invalid_key") {
+    found.expect(issue.issues[0].message, path.at(-1), path);
+  } else {
+    const known = issue.code === "invalid_value" ? issue.values.map(String) : [];
+    found.expect(issue.message, issue.input, path, known);
+  }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    Object.values(value).forEach(freeze);
+    Object.freeze(value);
+  }
+  return value;
+}

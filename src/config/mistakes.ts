@@ -1,0 +1,119 @@
+/**
+ * What is wrong with a configuration, in words: where, what is allowed, what was found, and what was perhaps meant.
+ *
+ * A mistake is printed on terminals and in logs, so nothing secret may get into it: values of credential fields are never
+ * shown, and neither is anything that came from the environment.
+ */
+import { levenshteinDistance } from "@std/text/levenshtein_distance.js";
+
+export type Path = readonly (string | number)[];
+
+export interface Mistake {
+  /** `models[0].routes[1].provider`; empty for the file as a whole; `line:column` for syntax. */
+  path: string;
+  message: string;
+}
+
+/** All mistakes of one configuration. The message lists them, one a line. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly mistakes: readonly Mistake[];
+
+  constructor(source: string, mistakes: readonly Mistake[]) {
+    const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
+    const lines = mistakes.map(({ path, message }) => `  ${path}${path && ": "}${message}`);
+    super(`Cannot use ${source}: ${count}\n${lines.join("\n")}`);
+    this.mistakes = mistakes;
+  }
+}
+
+export function pathText(path: Path): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text ? `.${step}` : step;
+    else text += `[${JSON.stringify(step)}]`;
+  }
+  return text;
+}
+
+const CREDENTIALS = new Set(["api_key", "secret", "admin_key", "pepper"]);
+
+/** Whether the value at this path may never be shown. */
+export function isSecret(path: Path): boolean {
+  return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers");
+}
+
+/** A value as a mistake shows it. Collections only by kind: they may hold anything. */
+export function shown(value: unknown, path: Path): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "object" && value !== null) return "an object";
+  if (isSecret(path)) return "another value (not shown)";
+  if (typeof value !== "string") return String(value);
+  const text = withoutPassword(value);
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
+
+/** An address without what may be secret in it: user and password, and the query, where drivers take passwords too. */
+export function withoutPassword(address: string): string {
+  return address.includes("//") ? address.replace(/\/\/.*@/s, "//…@").replace(/\?.*/s, "?…") : address;
+}
+
+/** The known name that was probably meant. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  let best: string | undefined;
+  // Two slips in a short name, or a third of a long one; beyond that a suggestion is noise.
+  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = levenshteinDistance(wanted.slice(0, 256), candidate.toLowerCase());
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best ??
+    (wanted.length < 3 ? undefined : known.find((k) => k.includes(wanted) || wanted.includes(k)));
+}
+
+/** `one of a, b`, cut where a catalog would flood the screen, and the nearest name. */
+export function oneOf(known: readonly string[], what = ""): string {
+  const listed = known.slice(0, 12).join(", ");
+  const more = known.length > 12 ? ` and ${known.length - 12} more` : "";
+  return known.length ? `one of ${what}${listed}${more}` : `${what || "a name "}(there are none)`;
+}
+
+/** Collects what is wrong with one configuration. */
+export interface Report {
+  mistakes: Mistake[];
+  warnings: string[];
+  /** `expected ALLOWED, got VALUE`, with the nearest of the known names where there are some. */
+  expect(allowed: string, value: unknown, path: Path, known?: readonly string[]): void;
+  /** A field that its object does not know. Its value is not shown: it may be a secret under a misspelt name. */
+  unknown(field: string, path: Path, known: readonly string[]): void;
+  /** Like `expect`, as a warning: the gateway runs all the same. */
+  doubt(allowed: string, value: unknown, path: Path, known?: readonly string[]): void;
+}
+
+/** `written`: strings that came from the environment, by path, as the text has them. They are shown that way. */
+export function report(written: ReadonlyMap<string, string>): Report {
+  function sentence(allowed: string, value: unknown, path: Path, known: readonly string[] = []): string {
+    const text = written.get(pathText(path));
+    if (text !== undefined) return `expected ${allowed}, got ${shown(text, path)}`;
+    const hint = typeof value === "string" && !isSecret(path) ? nearest(value, known) : undefined;
+    return `expected ${allowed}, got ${shown(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
+  }
+  const mistakes: Mistake[] = [];
+  const warnings: string[] = [];
+  return {
+    mistakes,
+    warnings,
+    expect: (allowed, value, path, known) =>
+      mistakes.push({ path: pathText(path), message: sentence(allowed, value, path, known) }),
+    unknown(field, path, known) {
+      const hint = nearest(field, known);
+      const message = `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
+      mistakes.push({ path: pathText([...path, field]), message });
+    },
+    doubt: (allowed, value, path, known) =>
+      warnings.push(`${pathText(path)}: ${sentence(allowed, value, path, known)}`),
+  };
+}

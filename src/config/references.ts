@@ -1,0 +1,147 @@
+/**
+ * Mistakes that lie between fields: names that nothing has, names that two have, fields that need each other.
+ *
+ * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
+ * the wrong shape is passed over here; the schema names it.
+ */
+import { oneOf, type Path, pathText, type Report } from "./mistakes.ts";
+
+type Loose = Record<string, unknown>;
+
+/** A string of the configuration and where it stands. */
+interface Spot {
+  text: string;
+  path: Path;
+}
+
+export function checkReferences(root: unknown, report: Report): void {
+  const config = object(root);
+  const providers = object(config.providers);
+  const models = items(config.models, ["models"]);
+  const keys = items(config.keys, ["keys"]);
+  const accounts = config.accounts === undefined
+    ? [{ text: "default", path: [] }]
+    : spots(items(config.accounts, ["accounts"]), "name");
+  const ids = spots(models, "id");
+
+  unique(ids, report);
+  unique(accounts, report);
+  unique(models.flatMap(({ value, path }) => strings(value.short_names, [...path, "short_names"])), report);
+  unique(spots(keys, "name"), report);
+  const adminKey = typeof config.admin_key === "string"
+    ? [{ text: config.admin_key, path: ["admin_key"] }]
+    : [];
+  unique([...adminKey, ...spots(keys, "secret")], report);
+
+  for (const [name, provider] of Object.entries(providers)) {
+    const { api, base_url } = object(provider);
+    if (api !== "demo" && (base_url === undefined || base_url === "")) {
+      report.expect("an http:// or https:// address", base_url, ["providers", name, "base_url"]);
+    }
+  }
+  for (const { text, path } of ids) {
+    if (text === "svc/auto") report.expect("another id, this one is the gateway's own", text, path);
+  }
+  for (const { value, path } of models) {
+    const routes = items(value.routes, [...path, "routes"]);
+    for (const route of spots(routes, "provider")) {
+      known(route, Object.keys(providers), "the providers ", report);
+    }
+    if (value.pricing === undefined) {
+      report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
+    }
+  }
+  for (const { value, path } of keys) {
+    const account = value.account ?? "default";
+    if (typeof account === "string") {
+      known(
+        { text: account, path: [...path, "account"] },
+        accounts.map(({ text }) => text),
+        "the accounts ",
+        report,
+      );
+    }
+  }
+  checkAuto(config, ids, report);
+  checkPolicies(config, keys, ids, report);
+  checkSearch(object(config.search), report);
+}
+
+function checkAuto(config: Loose, ids: readonly Spot[], report: Report): void {
+  const catalog = ids.map(({ text }) => text);
+  const wanted = strings(object(config.auto).models, ["auto", "models"]);
+  unique(wanted, report);
+  const strange = wanted.filter(({ text }) => !catalog.includes(text));
+  // The contract's own example names a model that it does not configure: svc/auto does without, unless none is left.
+  const tell = strange.length === wanted.length ? report.expect : report.doubt;
+  for (const { text, path } of strange) tell(oneOf(catalog, "the models "), text, path, catalog);
+}
+
+/** Policies come and go while the gateway runs: a key whose policy is absent is refused call by call, not here. */
+function checkPolicies(config: Loose, keys: readonly Item[], ids: readonly Spot[], report: Report): void {
+  for (const kind of ["access_policy", "dlp_policy"]) {
+    const plural = kind.replace(/y$/, "ies");
+    const names = Object.keys(object(config[plural]));
+    for (const { text, path } of spots(keys, kind)) {
+      if (names.includes(text)) continue;
+      report.doubt(`${oneOf(names, `the ${plural} `)} (until then its calls are refused)`, text, path, names);
+    }
+  }
+  const policies = Object.entries(object(config.access_policies)).flatMap(([name, policy]) =>
+    ["allow", "deny"].flatMap((list) => strings(object(policy)[list], ["access_policies", name, list]))
+  );
+  const views = keys.flatMap(({ value, path }) => strings(value.models, [...path, "models"]));
+  const catalog = [...ids.map(({ text }) => text), "svc/auto"];
+  for (const { text, path } of [...policies, ...views]) {
+    if (text.includes("*") || catalog.includes(text)) continue;
+    report.doubt(`${oneOf(catalog, "the models ")} or a pattern`, text, path, catalog);
+  }
+}
+
+function checkSearch(search: Loose, report: Report): void {
+  const { engine, base_url, api_key } = search;
+  if ((engine === "searxng" || engine === "mediawiki") && (base_url === undefined || base_url === "")) {
+    report.expect(`the address of the ${engine} server`, base_url, ["search", "base_url"]);
+  }
+  if ((engine === "brave" || engine === "tavily") && (api_key === undefined || api_key === "")) {
+    report.warnings.push(`search.api_key: ${engine} answers no one without a key`);
+  }
+}
+
+function known(spot: Spot, names: readonly string[], what: string, report: Report): void {
+  if (!names.includes(spot.text)) report.expect(oneOf(names, what), spot.text, spot.path, names);
+}
+
+function unique(all: readonly Spot[], report: Report): void {
+  const first = new Map<string, Path>();
+  for (const { text, path } of all) {
+    const before = first.get(text);
+    if (before) report.expect(`another than ${pathText(before)} has`, text, path);
+    else first.set(text, path);
+  }
+}
+
+interface Item {
+  value: Loose;
+  path: Path;
+}
+
+function object(value: unknown): Loose {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Loose : {};
+}
+
+function items(value: unknown, path: Path): Item[] {
+  return Array.isArray(value) ? value.map((item, i) => ({ value: object(item), path: [...path, i] })) : [];
+}
+
+function strings(value: unknown, path: Path): Spot[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((text, i) => typeof text === "string" ? [{ text, path: [...path, i] }] : []);
+}
+
+function spots(from: readonly Item[], field: string): Spot[] {
+  return from.flatMap(({ value, path }) => {
+    const text = value[field];
+    return typeof text === "string" ? [{ text, path: [...path, field] }] : [];
+  });
+}
