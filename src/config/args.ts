@@ -1,0 +1,260 @@
+/**
+ * The command line to one command, or to a sentence about what is wrong with it.
+ *
+ * Pure: nothing is read and nothing printed. Options may be written `--name VALUE` or `--name=VALUE`, before or after the
+ * words of the command.
+ */
+import { parseArgs } from "node:util";
+import { nearest, oneOf } from "./mistakes.ts";
+
+export type Command =
+  | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
+  | { command: "check"; config?: string }
+  | { command: "keys"; action: "create"; config?: string; json: boolean } & NewKey
+  | { command: "keys"; action: "list"; config?: string; json: boolean }
+  | { command: "keys"; action: "revoke"; config?: string; json: boolean; key: string }
+  | { command: "keys"; action: "rotate"; config?: string; json: boolean; key: string; overlapSeconds: number }
+  | {
+    command: "usage";
+    config?: string;
+    json: boolean;
+    by: "key" | "model" | "day";
+    from?: string;
+    to?: string;
+  }
+  | { command: "generations"; config?: string; json: boolean; key?: string; limit: number }
+  | { command: "models"; config?: string; json: boolean }
+  | { command: "help" }
+  | { command: "version" };
+
+/** What `keys create` says of the new key; the rest is set by the administration API. */
+export interface NewKey {
+  name: string;
+  account?: string;
+  accessPolicy?: string;
+  dlpPolicy?: string;
+  /** ISO 8601, with a zone. */
+  expiresAt?: string;
+}
+
+/** A command line that cannot be followed. The message is for the user's eyes. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export const HELP = `sluice: one gateway to language-model providers, in three request formats
+
+Usage:
+  sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N]
+                                Serve. Without a configuration: demo mode on loopback
+  sluice check --config FILE    Say what would run, or every mistake; exit 0 or 2
+  sluice keys create NAME [--account A] [--access-policy P] [--dlp-policy P] [--expires TIME]
+                                Make a key; its secret is shown this once
+  sluice keys list              Keys of the configuration and of the store
+  sluice keys revoke KEY        KEY is an id or a name
+  sluice keys rotate KEY [--overlap SECONDS]
+                                A new secret; the old one stays valid for SECONDS (0)
+  sluice usage [--by key|model|day] [--from DATE] [--to DATE]
+  sluice generations [--key NAME] [--limit N]
+  sluice models                 The catalog
+  sluice --help | --version
+
+Options:
+  --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
+  --json          print JSON (keys, usage, generations, models)
+
+Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
+`;
+
+const OPTIONS = {
+  config: { type: "string" },
+  port: { type: "string" },
+  hostname: { type: "string" },
+  workers: { type: "string" },
+  json: { type: "boolean" },
+  by: { type: "string" },
+  from: { type: "string" },
+  to: { type: "string" },
+  key: { type: "string" },
+  limit: { type: "string" },
+  account: { type: "string" },
+  "access-policy": { type: "string" },
+  "dlp-policy": { type: "string" },
+  expires: { type: "string" },
+  overlap: { type: "string" },
+  name: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "V" },
+} as const;
+
+type Option = keyof typeof OPTIONS;
+type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? boolean : string };
+
+/** The options of each command beside `--config`. */
+const TAKES: Record<string, readonly Option[]> = {
+  serve: ["port", "hostname", "workers"],
+  check: [],
+  "keys create": ["name", "account", "access-policy", "dlp-policy", "expires", "json"],
+  "keys list": ["json"],
+  "keys revoke": ["json"],
+  "keys rotate": ["overlap", "json"],
+  usage: ["by", "from", "to", "json"],
+  generations: ["key", "limit", "json"],
+  models: ["json"],
+};
+const COMMANDS = ["serve", "check", "keys", "usage", "generations", "models"];
+const ACTIONS = ["create", "list", "revoke", "rotate"];
+const GROUPINGS = ["key", "model", "day"] as const;
+
+export function parseCommand(args: readonly string[]): Command {
+  const { values, words } = split(args);
+  if (values.help || words[0] === "help") return { command: "help" };
+  if (values.version) return { command: "version" };
+
+  const first = words.shift() ?? "serve";
+  if (!COMMANDS.includes(first)) throw wrong("command", COMMANDS, first);
+  const action = first === "keys" ? words.shift() : undefined;
+  if (first === "keys" && (action === undefined || !ACTIONS.includes(action))) {
+    throw wrong("keys", ACTIONS, action);
+  }
+  const full = action === undefined ? first : `${first} ${action}`;
+  for (const option of Object.keys(values) as Option[]) {
+    if (option !== "config" && !TAKES[full].includes(option)) {
+      const takes = (["config", ...TAKES[full]] as const).map((name) => `--${name}`);
+      throw new UsageError(`Cannot use --${option} with ${full}: expected ${oneOf(takes)}`);
+    }
+  }
+  const command = build(full, values, words);
+  if (words.length > 0) {
+    throw new UsageError(`Cannot read ${full}: expected no more words, got ${JSON.stringify(words[0])}`);
+  }
+  return command;
+}
+
+function build(full: string, values: Values, words: string[]): Command {
+  const { config } = values;
+  const json = values.json ?? false;
+  switch (full) {
+    case "check":
+      return { command: "check", config };
+    case "keys create": {
+      const name = values.name ?? words.shift();
+      if (!name) throw new UsageError("Cannot read keys create: expected a name for the key, got nothing");
+      return {
+        command: "keys",
+        action: "create",
+        config,
+        json,
+        name,
+        account: values.account,
+        accessPolicy: values["access-policy"],
+        dlpPolicy: values["dlp-policy"],
+        expiresAt: time("expires", values.expires),
+      };
+    }
+    case "keys list":
+      return { command: "keys", action: "list", config, json };
+    case "keys revoke":
+      return { command: "keys", action: "revoke", config, json, key: keyOf(full, words) };
+    case "keys rotate": {
+      const overlapSeconds = whole("overlap", values.overlap, 0, 31_536_000) ?? 0;
+      return { command: "keys", action: "rotate", config, json, key: keyOf(full, words), overlapSeconds };
+    }
+    case "usage": {
+      const by = GROUPINGS.find((grouping) => grouping === (values.by ?? "key"));
+      if (!by) throw wrong("--by", GROUPINGS, values.by);
+      return {
+        command: "usage",
+        config,
+        json,
+        by,
+        from: time("from", values.from),
+        to: time("to", values.to),
+      };
+    }
+    case "generations": {
+      const limit = whole("limit", values.limit, 1, 100_000) ?? 50;
+      return { command: "generations", config, json, key: values.key, limit };
+    }
+    case "models":
+      return { command: "models", config, json };
+    default:
+      return {
+        command: "serve",
+        config,
+        port: whole("port", values.port, 0, 65_535),
+        hostname: values.hostname,
+        workers: whole("workers", values.workers, 1, 64),
+      };
+  }
+}
+
+function split(args: readonly string[]): { values: Values; words: string[] } {
+  // Not strict: the parser's own refusals do not say what is allowed.
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
+  const values: Record<string, string | boolean> = {};
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+    if (!Object.hasOwn(OPTIONS, token.name)) throw wrong("option", known, token.rawName);
+    const option = token.name as Option;
+    if (Object.hasOwn(values, option)) {
+      throw new UsageError(`Cannot read --${option}: expected it once, got it twice`);
+    }
+    if (OPTIONS[option].type === "boolean") {
+      if (token.value !== undefined) {
+        throw new UsageError(
+          `Cannot read --${option}: expected no value, got ${JSON.stringify(token.value)}`,
+        );
+      }
+      values[option] = true;
+    } else {
+      // `--config --port 80` swallows the next option: a forgotten value, since no value here begins with two dashes.
+      if (!token.value || (!token.inlineValue && token.value.startsWith("--"))) {
+        throw new UsageError(`Cannot read --${option}: expected a value, got nothing`);
+      }
+      values[option] = token.value;
+    }
+  }
+  return { values, words };
+}
+
+function keyOf(full: string, words: string[]): string {
+  const key = words.shift();
+  if (!key) throw new UsageError(`Cannot read ${full}: expected the id or name of a key, got nothing`);
+  return key;
+}
+
+function whole(option: Option, text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  throw new UsageError(
+    `Cannot read --${option}: expected a whole number from ${least} to ${most}, got ${JSON.stringify(text)}`,
+  );
+}
+
+/** A day or a moment, as it was written; a moment needs its zone. */
+function time(option: Option, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const shape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+  // An engine may roll the 31st of a short month over into the next; the day must come back as it went in.
+  const day = text.slice(0, 10);
+  const real = shape.test(text) && !Number.isNaN(Date.parse(text)) &&
+    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  if (real) return text;
+  throw new UsageError(
+    `Cannot read --${option}: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, ` +
+      `got ${JSON.stringify(text)}`,
+  );
+}
+
+function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {
+  const hint = got === undefined ? undefined : nearest(got, allowed);
+  const found = got === undefined ? "nothing" : JSON.stringify(got);
+  return new UsageError(
+    `Cannot read ${what}: expected ${oneOf(allowed)}, got ${found}${hint ? `; nearest is ${hint}` : ""}`,
+  );
+}
