@@ -60,25 +60,26 @@ export function withoutPassword(address: string): string {
   return address.includes("//") ? address.replace(/\/\/.*@/s, "//…@").replace(/\?.*/s, "?…") : address;
 }
 
-/** The known name that was probably meant. */
+/** The known name that was probably meant: one slip away, else longer or shorter, else a few slips away. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.toLowerCase();
-  let best: string | undefined;
-  // Two slips in a short name, or a third of a long one; beyond that a suggestion is noise.
-  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = levenshteinDistance(wanted.slice(0, 256), candidate.toLowerCase());
-    if (distance < least) [best, least] = [candidate, distance];
-  }
-  return best ??
-    (wanted.length < 3 ? undefined : known.find((k) => k.includes(wanted) || wanted.includes(k)));
+  const wanted = name.toLowerCase().slice(0, 256);
+  const ranked = known.map((candidate) => ({
+    candidate,
+    slips: levenshteinDistance(wanted, candidate.toLowerCase()) as number,
+    holds: wanted.length > 2 &&
+      (candidate.toLowerCase().includes(wanted) || wanted.includes(candidate.toLowerCase())),
+  })).sort((a, b) => a.slips - b.slips);
+  // Two slips in a short name or a third of a long one: beyond that a suggestion is noise.
+  const near = ranked.find(({ slips }) => slips <= Math.max(2, wanted.length / 3));
+  if (near && near.slips < 2) return near.candidate;
+  return (ranked.find(({ holds }) => holds) ?? (wanted.length > 1 ? near : undefined))?.candidate;
 }
 
 /** `one of a, b`, cut where a catalog would flood the screen, and the nearest name. */
 export function oneOf(known: readonly string[], what = ""): string {
   const listed = known.slice(0, 12).join(", ");
   const more = known.length > 12 ? ` and ${known.length - 12} more` : "";
-  return known.length ? `one of ${what}${listed}${more}` : `${what || "a name "}(there are none)`;
+  return `one of ${what}${known.length ? listed : "(there are none)"}${more}`;
 }
 
 /** Collects what is wrong with one configuration. */

@@ -84,7 +84,8 @@ function checkPolicies(config: Loose, keys: readonly Item[], ids: readonly Spot[
     const names = Object.keys(object(config[plural]));
     for (const { text, path } of spots(keys, kind)) {
       if (names.includes(text)) continue;
-      report.doubt(`${oneOf(names, `the ${plural} `)} (until then its calls are refused)`, text, path, names);
+      const allowed = names.length ? oneOf(names, `the ${plural} `) : `null, as there are no ${plural}`;
+      report.doubt(`${allowed} (its calls are refused until then)`, text, path, names);
     }
   }
   const policies = Object.entries(object(config.access_policies)).flatMap(([name, policy]) =>

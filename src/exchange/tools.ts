@@ -1,0 +1,205 @@
+/**
+ * Tools that a provider's API has no form for, told to it as plain functions, and its calls turned back.
+ *
+ * Two things need it. A `namespace` of the responses format holds tools whose names are unique only inside it, and a
+ * custom tool takes freeform text. The first becomes a longer name, the second a function with one string, `input`,
+ * whose text is unpacked while it streams. Names that an API would refuse are rewritten on the same way.
+ */
+import { isObject, parse } from "./json.ts";
+import type { Part } from "./part.ts";
+import type { Content, FunctionTool, Prompt, Tool, ToolChoice, Turn } from "./prompt.ts";
+
+/** What an API can be told as it is. */
+export interface ToolForms {
+  custom: boolean;
+  namespaces: boolean;
+}
+
+interface Original {
+  name: string;
+  namespace?: string;
+  kind: "function" | "custom";
+}
+
+/** Flat names and what they stand for. */
+export type ToolNames = ReadonlyMap<string, Original>;
+
+/** Longest name that every API accepts. */
+const LONGEST = 64;
+const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
+export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
+  const needs = (t: { name: string; namespace?: string; kind: string }) =>
+    (t.namespace !== undefined && !forms.namespaces) || (t.kind === "custom" && !forms.custom) ||
+    !LEGAL.test(t.name);
+  const inTools = prompt.tools.some((t) => t.kind !== "opaque" && needs(t));
+  const inTurns = prompt.turns.some((t) =>
+    t.content.some((c) =>
+      (c.type === "call" && needs(c)) || (c.type === "result" && c.kind === "custom" && !forms.custom)
+    )
+  );
+  if (!inTools && !inTurns) return { prompt, names: null };
+
+  const names = new Map<string, Original>();
+  const flatNames = new Map<string, string>();
+  const taken = new Set(prompt.tools.flatMap((t) => t.kind !== "opaque" && !needs(t) ? [t.name] : []));
+  const flat = (original: Original): string => {
+    if (!needs(original)) return original.name;
+    const key = `${original.namespace ?? ""}\n${original.name}`;
+    let name = flatNames.get(key);
+    if (name === undefined) {
+      name = unusedName(original, taken, forms);
+      taken.add(name);
+      flatNames.set(key, name);
+      names.set(name, { name: original.name, namespace: original.namespace, kind: original.kind });
+    }
+    return name;
+  };
+
+  const tools = prompt.tools.map((t): Tool => t.kind === "opaque" ? t : flatTool(t, flat(t), forms));
+  const turns = prompt.turns.map((t): Turn => ({
+    ...t,
+    content: t.content.map((c) => flatContent(c, flat, forms)),
+  }));
+  return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat) }, names };
+}
+
+function unusedName(original: Original, taken: ReadonlySet<string>, forms: ToolForms): string {
+  const whole = original.namespace !== undefined && !forms.namespaces
+    ? `${original.namespace}__${original.name}`
+    : original.name;
+  const legal = whole.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST) || "tool";
+  let name = legal;
+  for (let i = 2; taken.has(name); i++) name = `${legal.slice(0, LONGEST - 1 - String(i).length)}_${i}`;
+  return name;
+}
+
+function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: ToolForms): Tool {
+  const namespace = forms.namespaces ? tool.namespace : undefined;
+  if (tool.kind === "function" || forms.custom) return { ...tool, name, namespace };
+  const grammar = isObject(tool.format) && tool.format.type === "grammar"
+    ? `\nThe input must follow this ${tool.format.syntax ?? ""} grammar:\n${tool.format.definition ?? ""}`
+    : "";
+  const wrapped: FunctionTool = {
+    kind: "function",
+    name,
+    namespace,
+    description: `${tool.description ?? ""}${grammar}`.trim() || undefined,
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },
+      required: ["input"],
+      additionalProperties: false,
+    },
+    cache: tool.cache,
+  };
+  return wrapped;
+}
+
+function flatContent(c: Content, flat: (o: Original) => string, forms: ToolForms): Content {
+  if (c.type === "result") return c.kind === "custom" && !forms.custom ? { ...c, kind: "function" } : c;
+  if (c.type !== "call") return c;
+  const name = flat(c);
+  const namespace = forms.namespaces ? c.namespace : undefined;
+  if (c.kind === "function" || forms.custom) return { ...c, name, namespace };
+  return { ...c, name, namespace, kind: "function", arguments: JSON.stringify({ input: c.arguments }) };
+}
+
+function flatChoice(prompt: Prompt, flat: (o: Original) => string): ToolChoice | undefined {
+  const choice = prompt.toolChoice;
+  if (choice?.type === "allowed") {
+    const known = (name: string) => prompt.tools.find((t) => t.kind !== "opaque" && t.name === name);
+    return {
+      ...choice,
+      names: choice.names.map((name) => {
+        const tool = known(name);
+        return tool && tool.kind !== "opaque" ? flat(tool) : name;
+      }),
+    };
+  }
+  if (choice?.type !== "tool") return choice;
+  return { type: "tool", kind: "function", name: flat(choice) };
+}
+
+/** Turns a provider's calls back into calls of the caller's own tools. One for each answer: it keeps state. */
+export function restoreTools(names: ToolNames): (parts: readonly Part[]) => readonly Part[] {
+  const freeform = new Map<number, InputReader>();
+  return (parts) => {
+    if (!parts.some((p) => p.type.startsWith("call-"))) return parts;
+    const restored: Part[] = [];
+    for (const part of parts) {
+      if (part.type === "call-start") {
+        const original = names.get(part.name);
+        if (original?.kind === "custom") freeform.set(part.block, new InputReader());
+        restored.push(original ? { ...part, ...original } : part);
+      } else if (part.type === "call-delta" && freeform.has(part.block)) {
+        const text = freeform.get(part.block)!.push(part.text);
+        if (text !== "") restored.push({ ...part, text });
+      } else if (part.type === "call-end" && freeform.has(part.block)) {
+        const text = freeform.get(part.block)!.end();
+        freeform.delete(part.block);
+        if (text !== "") restored.push({ type: "call-delta", block: part.block, text });
+        restored.push(part);
+      } else restored.push(part);
+    }
+    return restored;
+  };
+}
+
+const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
+
+/** Unpacks the string in `{"input": "…"}` as its JSON text arrives. Anything else is held and read at the end. */
+class InputReader {
+  #held = "";
+  #inside = false;
+  #closed = false;
+
+  push(piece: string): string {
+    if (this.#closed) return "";
+    this.#held += piece;
+    if (!this.#inside) {
+      const opening = OPENING.exec(this.#held);
+      if (!opening) return "";
+      this.#inside = true;
+      this.#held = this.#held.slice(opening[0].length);
+    }
+    return this.#take();
+  }
+
+  end(): string {
+    if (this.#closed) return "";
+    if (this.#inside) return decodeEscapes(this.#held) ?? "";
+    const value = parse(this.#held);
+    return isObject(value) && typeof value.input === "string" ? value.input : this.#held;
+  }
+
+  /** Everything up to the closing quote, or up to an escape that may not be whole yet. */
+  #take(): string {
+    const held = this.#held;
+    let at = 0;
+    while (at < held.length) {
+      const code = held.charCodeAt(at);
+      if (code === 34) {
+        this.#closed = true;
+        break;
+      }
+      if (code !== 92) at++;
+      else {
+        const length = held[at + 1] === "u" ? 6 : 2;
+        if (at + length > held.length) break;
+        at += length;
+      }
+    }
+    this.#held = held.slice(at);
+    return decodeEscapes(held.slice(0, at)) ?? "";
+  }
+}
+
+/** The text of JSON string contents; control characters that a model left unescaped are let through. */
+function decodeEscapes(text: string): string | undefined {
+  if (!text.includes("\\")) return text;
+  const escaped = text.replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const value = parse(`"${escaped}"`);
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,27 @@
+/** CORS headers, for origins that the configuration names. Without any, none of this is reached. */
+
+const METHODS = "GET, POST, OPTIONS";
+const SECONDS = "600";
+
+/** The response with what a browser wants to see, when its origin is one of these; `*` is any. */
+export function withCors(response: Response, request: Request, origins: readonly string[]): Response {
+  const origin = request.headers.get("origin");
+  if (origin === null || !(origins.includes("*") || origins.includes(origin))) return response;
+  const preflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+  const shared = preflight ? new Response(null, { status: 204 }) : response;
+  shared.headers.set("access-control-allow-origin", origin);
+  shared.headers.append("vary", "origin");
+  shared.headers.set(
+    "access-control-expose-headers",
+    "x-request-id, request-id, x-svc-route, x-svc-dropped, retry-after",
+  );
+  if (preflight) {
+    shared.headers.set("access-control-allow-methods", METHODS);
+    shared.headers.set(
+      "access-control-allow-headers",
+      request.headers.get("access-control-request-headers") ?? "*",
+    );
+    shared.headers.set("access-control-max-age", SECONDS);
+  }
+  return shared;
+}

@@ -1,0 +1,37 @@
+/**
+ * Failures as responses: status, envelope of the surface, and the headers that tell a client whether to try again.
+ *
+ * The surface is known from the path alone, so that even a request nobody could read gets the shape its client expects.
+ */
+import type { Failure } from "../exchange/failure.ts";
+import type { CallerFormat } from "../formats/format.ts";
+
+export interface Surface {
+  format: CallerFormat;
+  /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
+  shortUnauthorized: boolean;
+}
+
+export function failureResponse(failure: Failure, surface: Surface, id: string): Response {
+  const { status, retryable } = failure.row;
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "x-request-id": id,
+    "request-id": id,
+  };
+  if (!retryable && status !== 401 && status !== 404 && status !== 405) headers["x-should-retry"] = "false";
+  const retryAfter = failure.retryAfter ?? STANDING_RETRY[failure.code];
+  if (retryAfter !== undefined && failure.code !== "circuit_breaker_open") {
+    headers["retry-after"] = String(retryAfter);
+  }
+  const body = status === 401 && surface.shortUnauthorized
+    ? { error: "unauthorized" }
+    : surface.format.encodeFailure(failure, id);
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** Whole seconds, for codes that always carry the header. */
+const STANDING_RETRY: Readonly<Record<string, number>> = {
+  service_unavailable: 1,
+  dlp_policy_unavailable: 5,
+};

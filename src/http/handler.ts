@@ -1,0 +1,228 @@
+/**
+ * The edge: a Request in, a Response out. Finds the surface by its path, the key by its header, hands a generation to the
+ * pipeline, and gives every failure the envelope of its surface.
+ */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import { CALLER_FORMATS } from "../formats/mod.ts";
+import type { Kit } from "../pipeline/kit.ts";
+import { run } from "../pipeline/run.ts";
+import { readJson } from "./body.ts";
+import { countTokens } from "./count_tokens.ts";
+import { withCors } from "./cors.ts";
+import { credential } from "./credentials.ts";
+import { failureResponse, type Surface } from "./envelope.ts";
+import { respondStream, respondWhole } from "./respond.ts";
+
+/** What the edge reads anew for each request, because a reload may have changed it. */
+export interface Edge {
+  kit: Kit;
+  maxBodyBytes: number;
+  maxInFlight: number;
+  keepAliveMs: number;
+  /** Empty: no CORS headers at all. */
+  corsOrigins: readonly string[];
+  /** False while starting and while stopping. */
+  ready(): boolean;
+  inFlight: InFlight;
+  /** Routes beyond the API: administration, console, metrics. Null: not one of them. */
+  more(request: Request, path: string): Promise<Response> | Response | null;
+}
+
+/** Calls under way, also those whose caller has left. */
+export class InFlight {
+  count = 0;
+  #idle: (() => void)[] = [];
+
+  enter(): void {
+    this.count++;
+  }
+
+  leave(): void {
+    this.count--;
+    if (this.count === 0) { for (const resolve of this.#idle.splice(0)) resolve(); }
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+}
+
+const CHAT: Surface = { format: CALLER_FORMATS.chat_completions, shortUnauthorized: true };
+const MODELS: Surface = { format: CALLER_FORMATS.chat_completions, shortUnauthorized: false };
+const MESSAGES: Surface = { format: CALLER_FORMATS.messages, shortUnauthorized: true };
+const RESPONSES: Surface = { format: CALLER_FORMATS.responses, shortUnauthorized: false };
+
+function surfaceOf(path: string): Surface {
+  if (path.startsWith("/v1/messages")) return MESSAGES;
+  if (path.startsWith("/v1/responses")) return RESPONSES;
+  return path.startsWith("/v1/chat/") ? CHAT : MODELS;
+}
+
+export function handler(edge: () => Edge): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const now = edge();
+    const id = `gen_${crypto.randomUUID().replaceAll("-", "")}`;
+    const path = pathOf(request.url);
+    let response: Response;
+    try {
+      response = await route(request, path, id, now);
+    } catch (thrown) {
+      const failure = Failure.from(thrown);
+      if (failure.code === "internal_service_error") now.kit.log(`${id} ${path}: ${describe(failure.cause)}`);
+      response = failureResponse(failure, surfaceOf(path), id);
+      if (failure.code === "method_not_allowed") {
+        response.headers.set("allow", String(failure.details?.allow));
+      }
+    }
+    if (request.method === "HEAD") response = new Response(null, response);
+    return now.corsOrigins.length > 0 ? withCors(response, request, now.corsOrigins) : response;
+  };
+}
+
+/** The path of an address, without the cost of parsing all of it. */
+function pathOf(url: string): string {
+  const from = url.indexOf("/", url.indexOf("//") + 2);
+  if (from < 0) return "/";
+  const query = url.search(/[?#]/);
+  const path = query < 0 ? url.slice(from) : url.slice(from, query);
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error
+    ? `${cause.name}: ${cause.stack?.split("\n").slice(1, 3).join(" ").trim()}`
+    : typeof cause;
+}
+
+async function route(request: Request, path: string, id: string, edge: Edge): Promise<Response> {
+  const own = methodOf(path);
+  if (own !== undefined) {
+    const allowed = own === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+    if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: allowed } });
+    if (request.method !== own && !(own === "GET" && request.method === "HEAD")) {
+      throw new Failure("method_not_allowed", `Cannot ${request.method} here: expected ${allowed}.`, {
+        details: { allow: allowed },
+      });
+    }
+  }
+  switch (path) {
+    case "/v1/chat/completions":
+      return await generation(request, CHAT, "chat_completions", id, edge);
+    case "/v1/messages":
+      return await generation(request, MESSAGES, "messages", id, edge);
+    case "/v1/responses":
+      return await generation(request, RESPONSES, "responses", id, edge);
+    case "/v1/messages/count_tokens": {
+      const key = await authenticate(request, MESSAGES, edge);
+      return json(await countTokens(await readJson(request, edge.maxBodyBytes), request, key, edge.kit), id);
+    }
+    case "/v1/models": {
+      return json(
+        { object: "list", data: edge.kit.catalog.list(await authenticate(request, MODELS, edge)) },
+        id,
+      );
+    }
+    case "/healthz":
+      return new Response("ok\n");
+    case "/readyz":
+      return edge.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 });
+  }
+  if (path.startsWith("/v1/models/")) {
+    return oneModel(path, await authenticate(request, MODELS, edge), id, edge);
+  }
+  const other = await edge.more(request, path);
+  if (other) return other;
+  throw new Failure("not_found", `There is no ${request.method} ${path.slice(0, 200)} here.`);
+}
+
+async function generation(
+  request: Request,
+  surface: Surface,
+  formatName: CallerFormatName,
+  id: string,
+  edge: Edge,
+): Promise<Response> {
+  const { kit, inFlight } = edge;
+  if (!edge.ready() || inFlight.count >= edge.maxInFlight) {
+    throw new Failure(
+      "service_unavailable",
+      "The service is at its limit of calls under way; try again soon.",
+    );
+  }
+  inFlight.enter();
+  let left = false;
+  let handedOver = false;
+  try {
+    const key = await authenticate(request, surface, edge);
+    const body = await readJson(request, edge.maxBodyBytes);
+    const { call, parts } = await run({
+      id,
+      format: surface.format,
+      formatName,
+      key,
+      body,
+      header: (name) => request.headers.get(name),
+      gone: () => left,
+    }, kit);
+    handedOver = true;
+    const respond = call.prompt.stream ? respondStream : respondWhole;
+    return await respond({
+      format: surface.format,
+      parts,
+      context: {
+        id,
+        created: Math.floor(call.created / 1000),
+        model: call.model.id,
+        prompt: call.prompt,
+        seal: kit.sealer.seal,
+        dlp: call.dlp ?? undefined,
+      },
+      headers: () => ({ ...call.headers, "x-request-id": id, "request-id": id }),
+      keepAliveMs: edge.keepAliveMs,
+      ticker: kit.ticker,
+      left: () => left = true,
+      over: () => inFlight.leave(),
+    });
+  } finally {
+    if (!handedOver) inFlight.leave();
+  }
+}
+
+function authenticate(request: Request, surface: Surface, edge: Edge): Key | Promise<Key> {
+  const secret = credential((name) => request.headers.get(name), { apiKeyHeader: surface === MESSAGES });
+  return edge.kit.accounts.authenticate(secret);
+}
+
+function oneModel(path: string, key: Key, id: string, edge: Edge): Response {
+  const name = decodeURIComponent(path.slice("/v1/models/".length));
+  const found = edge.kit.catalog.list(key).find((m) => m.id === name);
+  if (!found) {
+    throw new Failure("model_not_found", `Cannot find model ${JSON.stringify(name.slice(0, 200))}.`);
+  }
+  return json(found, id);
+}
+
+/** The method of a route of the API; HEAD goes where GET goes. Undefined: not such a route. */
+function methodOf(path: string): "GET" | "POST" | undefined {
+  switch (path) {
+    case "/v1/chat/completions":
+    case "/v1/messages":
+    case "/v1/messages/count_tokens":
+    case "/v1/responses":
+      return "POST";
+    case "/v1/models":
+    case "/healthz":
+    case "/readyz":
+      return "GET";
+  }
+  return path.startsWith("/v1/models/") ? "GET" : undefined;
+}
+
+function json(value: unknown, id: string): Response {
+  return new Response(JSON.stringify(value), {
+    headers: { "content-type": "application/json", "x-request-id": id, "request-id": id },
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * Turns a run into a Response, and lets it finish after its reader has left.
+ *
+ * The first batch of parts is awaited before the status goes out, so an early refusal keeps its status; a provider that
+ * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
+ * A caller who leaves does not end the run: it is read to its end, because it is paid for.
+ */
+import { Collector } from "../exchange/answer.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { Part } from "../exchange/part.ts";
+import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
+import type { Ticker } from "../providers/ticker.ts";
+
+export interface Delivery {
+  format: CallerFormat;
+  parts: AsyncGenerator<readonly Part[]>;
+  context: EncodeAnswer;
+  /** Read when the status goes out. */
+  headers(): Record<string, string>;
+  keepAliveMs: number;
+  ticker: Ticker;
+  /** The caller has left. */
+  left(): void;
+  /** The run is over, whoever still listens. */
+  over(): void;
+}
+
+const encoder = new TextEncoder();
+
+/** The whole answer in one body. Throws what the run throws. */
+export async function respondWhole(delivery: Delivery): Promise<Response> {
+  try {
+    const collector = new Collector();
+    for await (const batch of delivery.parts) collector.add(batch);
+    const body = delivery.format.encodeAnswer(collector.answer, delivery.context);
+    return new Response(JSON.stringify(body), {
+      headers: { ...delivery.headers(), "content-type": "application/json" },
+    });
+  } finally {
+    delivery.over();
+  }
+}
+
+/** An event stream. Throws what the run throws before its first part, unless that comes after a keep-alive. */
+export async function respondStream(delivery: Delivery): Promise<Response> {
+  const { parts, keepAliveMs, ticker } = delivery;
+  const first = parts.next();
+  let silent = false;
+  await new Promise<void>((resolve) => {
+    const watch = ticker.watch(() => {
+      silent = true;
+      resolve();
+    });
+    watch.arm(keepAliveMs);
+    const done = () => {
+      watch.close();
+      resolve();
+    };
+    first.then(done, done);
+  });
+  if (!silent) {
+    // Throws the early refusal.
+    await first.catch((thrown) => {
+      delivery.over();
+      throw thrown;
+    });
+  }
+  return new Response(stream(delivery, first, silent), {
+    headers: {
+      ...delivery.headers(),
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+function stream(
+  delivery: Delivery,
+  first: Promise<IteratorResult<readonly Part[]>>,
+  late: boolean,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { format, parts, ticker, keepAliveMs } = delivery;
+  const frames = format.encodeStream(delivery.context);
+  let next: Promise<IteratorResult<readonly Part[]>> | undefined = first;
+  let pulling: Promise<void> = Promise.resolve();
+  let ended = false;
+  let gone = false;
+  let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+
+  const write = (text: string) => {
+    if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
+  };
+  const watch = ticker.watch(() => {
+    write(format.keepAlive);
+    watch.arm(keepAliveMs);
+  });
+  const end = () => {
+    ended = true;
+    watch.close();
+    delivery.over();
+  };
+
+  /** Reads on until there is something to write. */
+  async function advance(): Promise<void> {
+    watch.arm(keepAliveMs);
+    try {
+      while (true) {
+        const { value, done } = await (next ?? parts.next());
+        next = undefined;
+        const text = done ? frames.end() : frames.encode(value);
+        write(text);
+        if (done) {
+          end();
+          if (!gone) sink.close();
+          return;
+        }
+        if (text !== "") return watch.disarm();
+      }
+    } catch (thrown) {
+      end();
+      if (gone) return;
+      write(frames.fail(Failure.from(thrown)));
+      sink.close();
+    }
+  }
+
+  return new ReadableStream({
+    start(controller) {
+      sink = controller;
+      if (late) write(format.keepAlive);
+    },
+    pull() {
+      pulling = advance();
+      return pulling;
+    },
+    async cancel() {
+      gone = true;
+      delivery.left();
+      watch.close();
+      await pulling;
+      while (!ended) await advance();
+    },
+  }, { highWaterMark: 0 });
+}

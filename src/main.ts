@@ -1,0 +1,137 @@
+/**
+ * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
+ * the environment, prints, or listens to signals.
+ */
+import { assemble, type Gateway } from "./assemble.ts";
+import { type Command, HELP, parseCommand, UsageError } from "./config/args.ts";
+import { demoConfig } from "./config/demo.ts";
+import { describe } from "./config/describe.ts";
+import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.ts";
+import { ConfigError } from "./config/mistakes.ts";
+import manifest from "../deno.json" with { type: "json" };
+
+const env = (name: string) => Deno.env.get(name);
+const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`);
+
+/** Exit status of a mistake that the operator can mend. */
+const MISTAKE = 2;
+
+async function main(): Promise<void> {
+  try {
+    await follow(parseCommand(Deno.args));
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    Deno.exit(MISTAKE);
+  }
+}
+
+async function follow(command: Command): Promise<void> {
+  switch (command.command) {
+    case "help":
+      return console.log(HELP);
+    case "version":
+      return console.log(`sluice ${manifest.version}`);
+    case "check": {
+      const { config, warnings } = await load(command.config, {});
+      for (const warning of warnings) console.error(`warning: ${warning}`);
+      return console.log(describe(config));
+    }
+    case "serve":
+      return await serve(command.config, {
+        port: command.port,
+        hostname: command.hostname,
+        workers: command.workers,
+      });
+    case "models": {
+      const { config } = await load(command.config, {});
+      if (command.json) return console.log(JSON.stringify(config.models.map((m) => m.id)));
+      for (const { id, name, routes } of config.models) {
+        console.log(`${id}\t${name}\t${routes.map((r) => `${r.provider}:${r.model}`).join(", ")}`);
+      }
+      return;
+    }
+    default:
+      throw new UsageError(`${command.command} is not built yet`);
+  }
+}
+
+/** The configuration named by the argument or the environment, else that of demo mode. */
+async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
+  const source = named ?? env("SLUICE_CONFIG");
+  if (source === undefined || source === "") return demoConfig({ env, flags });
+  const { name, text } = await readSource(source);
+  return loadConfig(text, { env, flags, source: name });
+}
+
+async function serve(source: string | undefined, flags: Flags): Promise<void> {
+  const demo = source === undefined && !env("SLUICE_CONFIG");
+  const { config, warnings } = await load(source, flags);
+  for (const warning of warnings) log(`warning: ${warning}`);
+  const gateway = await assemble(config, { now: Date.now, log });
+  const secret = demo ? await firstKey(gateway) : null;
+
+  const { hostname, port } = config.server;
+  const server = Deno.serve({
+    hostname,
+    port,
+    onListen(address) {
+      const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+      console.log(`sluice listening on http://${host}:${address.port}`);
+      if (demo) console.log(welcome(`http://${host}:${address.port}`, secret));
+    },
+    onError: () => new Response(null, { status: 500 }),
+  }, gateway.handle);
+  Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
+  });
+
+  gateway.stop();
+  log("stopping: generations under way are finished first");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, config.server.shutdown_grace_seconds * 1000);
+  });
+  await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
+  clearTimeout(timer);
+  await gateway.close();
+  Deno.exit(0);
+}
+
+async function reload(source: string | undefined, flags: Flags, gateway: Gateway): Promise<void> {
+  try {
+    const { config, warnings } = await load(source, flags);
+    for (const warning of warnings) log(`warning: ${warning}`);
+    await gateway.reload(config);
+    log("configuration reloaded");
+  } catch (error) {
+    log(
+      `configuration not reloaded, the running one stays: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+/** The secret of a key made for demo mode, when there was none yet. */
+async function firstKey(gateway: Gateway): Promise<string | null> {
+  if ((await gateway.accounts.listKeys()).length > 0) return null;
+  const { secret } = await gateway.accounts.createKey({ name: "demo" });
+  return secret;
+}
+
+function welcome(base: string, secret: string | null): string {
+  const key = secret ?? "$SLUICE_KEY";
+  const shown = secret === null
+    ? "Demo mode. The key was shown on the first start; `sluice keys create NAME` makes another."
+    : `Demo mode. Your key, shown this once: ${secret}`;
+  const json = `-H "Content-Type: application/json"`;
+  return `
+${shown}
+
+curl ${base}/v1/chat/completions -H "Authorization: Bearer ${key}" ${json} -d '{"model":"demo/small","stream":true,"messages":[{"role":"user","content":"Good morning"}]}'
+curl ${base}/v1/messages -H "x-api-key: ${key}" ${json} -d '{"model":"demo/small","stream":true,"max_tokens":200,"messages":[{"role":"user","content":"Good morning"}]}'
+curl ${base}/v1/responses -H "Authorization: Bearer ${key}" ${json} -d '{"model":"demo/small","stream":true,"input":"Good morning"}'
+`;
+}
+
+if (import.meta.main) await main();

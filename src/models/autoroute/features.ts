@@ -1,0 +1,456 @@
+/**
+ * Turns one prompt into what the difficulty model reads: a fixed row of some eighty numbers (lengths, quantities,
+ * word classes, shape of answer options) and the hashes of its words and word pairs. One pass over at most
+ * `READ_CHARS` characters, so the cost is bounded however long the prompt is; of a longer one the beginning and the
+ * end are read, where instructions and questions stand. Not re-entrant between awaits is no concern: it never awaits.
+ */
+
+/** Characters read of a prompt; the rest of a longer one only counts as length. */
+export const READ_CHARS = 12_288;
+
+const WORD = 0, NUMBER = 1, MARK = 2;
+
+/** Words that say something about the work asked for. Each class becomes one feature: log(1 + occurrences in the question). */
+const CLASSES = {
+  numberWord: "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand " +
+    "million dozen",
+  fraction: "half third quarter fourth fifth thirds quarters halves",
+  multiple: "twice thrice double doubled triple tripled times",
+  rateWord: "each every per",
+  condition: "if",
+  than: "than",
+  left: "left remain remaining remains remainder remained rest",
+  total: "total altogether all combined together sum",
+  time: "hour hours minute minutes day days week weeks month months year years second seconds am pm",
+  distance: "mile miles km feet foot meter meters metre metres inch inches yard yards mph speed",
+  money: "cost costs price priced prices pay pays paid spend spends spent sell sells sold buy buys bought profit earn earns " +
+    "earned discount sale tax interest",
+  average: "average mean rate ratio proportion",
+  order: "first second third next then after before finally until",
+  pronoun: "he she his her they their him them",
+  negation: "not except never no least without false incorrect cannot",
+  and: "and",
+  or: "or",
+  contrast: "but however although though while instead",
+  compare: "less fewer more",
+  same: "same equal equals equally both also",
+  only: "only except already still",
+  will: "will would should could must need needs want wants",
+  age: "age aged old older younger",
+  how: "how",
+  many: "many much",
+  long: "long far tall fast soon",
+  article: "the",
+  indefinite: "a an",
+  law: "court defendant plaintiff statute contract law tort jury liable liability seller buyer tenant judgment",
+  medicine: "patient patients woman man presents examination symptoms history blood diagnosis treatment",
+  ought: "wrong moral morally right ethical permissible ought",
+  passage: "passage excerpt following refers information above according",
+  ask: "which what who why when where",
+  prove: "prove proof theorem derive show define function matrix polynomial integral group ring field equation",
+  explain: "explain describe write design implement analyze compare translate summarize code program",
+} as const;
+
+const CLASS_NAMES = Object.keys(CLASSES) as (keyof typeof CLASSES)[];
+
+const SHAPE_NAMES = [
+  "chars",
+  "questionChars",
+  "questionWords",
+  "sentences",
+  "wordsPerSentence",
+  "lastSentence",
+  "wordLength",
+  "longWords",
+  "numbers",
+  "distinctNumbers",
+  "largest",
+  "decimals",
+  "roundCents",
+  "smallNumbers",
+  "oddNumbers",
+  "magnitude",
+  "percent",
+  "dollar",
+  "slashFraction",
+  "quantities",
+  "wordsPerNumber",
+  "pastTense",
+  "capitals",
+  "names",
+  "commas",
+  "possessive",
+  "quotes",
+  "colons",
+  "symbols",
+  "singleLetters",
+  "blank",
+  "questionMarks",
+  "endsWithQuestion",
+  "startsWithQuestion",
+  "distinctWords",
+  "lines",
+  "foreign",
+  "options",
+  "optionMean",
+  "optionLongest",
+  "optionShortest",
+  "optionSpread",
+  "optionNumeric",
+  "optionShared",
+  "optionInQuestion",
+  "optionNegation",
+  "optionNames",
+] as const;
+
+export const FEATURE_NAMES: readonly string[] = [...SHAPE_NAMES, ...CLASS_NAMES];
+
+/** What sort of prompt it is: answer options to choose from, a sum told in words, or anything else. */
+export type Kind = "choice" | "sum" | "open";
+
+export interface Features {
+  kind: Kind;
+  /** In the order of `FEATURE_NAMES`. */
+  dense: Float64Array;
+  /** Distinct hashes of words and word pairs. */
+  grams: Uint32Array;
+  /** How often each of `grams` occurs. */
+  counts: Uint16Array;
+}
+
+const SLOT = Object.fromEntries(FEATURE_NAMES.map((name, i) => [name, i])) as Record<
+  typeof SHAPE_NAMES[number] | keyof typeof CLASSES,
+  number
+>;
+const FIRST_CLASS = SHAPE_NAMES.length;
+
+const classesOfWord = new Map<number, number[]>();
+for (const [i, name] of CLASS_NAMES.entries()) {
+  for (const word of CLASSES[name].split(" ")) {
+    const list = classesOfWord.get(hashWord(word)) ?? [];
+    list.push(i);
+    classesOfWord.set(hashWord(word), list);
+  }
+}
+const NEGATING = new Set("not no none all neither both never nor".split(" ").map(hashWord));
+const ASKING = new Set("which what who how why when where".split(" ").map(hashWord));
+
+// Scratch of one call, kept between calls because allocating it costs more than filling it.
+const hashes = new Uint32Array(READ_CHARS + 2);
+const kinds = new Uint8Array(READ_CHARS + 2);
+const starts = new Int32Array(READ_CHARS + 2);
+const ends = new Int32Array(READ_CHARS + 2);
+
+export function features(prompt: string): Features {
+  const text = prompt.length <= READ_CHARS
+    ? prompt
+    : prompt.slice(0, READ_CHARS / 2) + "\n" + prompt.slice(1 - READ_CHARS / 2);
+  const count = tokenize(text);
+  const options = findOptions(text);
+  const dense = new Float64Array(FEATURE_NAMES.length);
+  const questionEnd = options.length > 0 ? options[0].start : text.length;
+  const questionTokens = firstTokenAt(questionEnd, count);
+
+  readQuestion(text, questionEnd, questionTokens, dense);
+  if (options.length > 0) readOptions(text, options, questionTokens, count, dense);
+  dense[SLOT.chars] = Math.log1p(prompt.length);
+
+  const quantities = Math.expm1(dense[SLOT.quantities]);
+  const kind = options.length > 0 ? "choice" : quantities >= 1.5 && asksForAmount(dense) ? "sum" : "open";
+  const { grams, counts } = collectGrams(count);
+  return { kind, dense, grams, counts };
+}
+
+/** The amount asked for need not come with a question mark ("calculate Allen's age"), so numbers alone also do. */
+function asksForAmount(dense: Float64Array): boolean {
+  return dense[SLOT.how] > 0 || dense[SLOT.numbers] >= Math.log1p(2);
+}
+
+/** FNV-1a over lower-cased UTF-16 units. */
+export function hashWord(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ lower(word.charCodeAt(i)), 0x01000193);
+  return hash >>> 0;
+}
+
+function lower(code: number): number {
+  return code >= 65 && code <= 90 ? code + 32 : code;
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57;
+const isUpper = (code: number) => code >= 65 && code <= 90;
+const isLetter = (code: number) =>
+  code >= 97 && code <= 122 || isUpper(code) || code >= 0xc0 && code < 0x2000 || code >= 0x2c00 && code < 0x2e80;
+/** Scripts without spaces: each character is a token. */
+const isIdeograph = (code: number) => code >= 0x2e80;
+
+/** Fills the scratch arrays and returns how many tokens there are: words, runs of digits, and single marks. */
+function tokenize(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === 32 || code === 10 || code === 13 || code === 9 || code === 0xa0) {
+      at++;
+      continue;
+    }
+    let end = at + 1;
+    let hash = Math.imul(0x811c9dc5 ^ lower(code), 0x01000193);
+    let kind = MARK;
+    if (isLetter(code) || isDigit(code)) {
+      kind = isDigit(code) ? NUMBER : WORD;
+      for (; end < text.length; end++) {
+        const next = text.charCodeAt(end);
+        if (kind === NUMBER ? !isDigit(next) : !isLetter(next)) break;
+        hash = Math.imul(hash ^ lower(next), 0x01000193);
+      }
+    } else if (isIdeograph(code)) kind = WORD;
+    hashes[count] = hash >>> 0;
+    kinds[count] = kind;
+    starts[count] = at;
+    ends[count] = end;
+    count++;
+    at = end;
+  }
+  return count;
+}
+
+function firstTokenAt(offset: number, count: number): number {
+  let low = 0, high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Option {
+  /** Of the whole line. */
+  start: number;
+  /** Of the option's own text, after "A. ". */
+  body: number;
+  end: number;
+}
+
+/** Lines "A. …", "B) …", "(C) …" in sequence, at least two; the last sequence that begins with A counts. */
+function findOptions(text: string): Option[] {
+  let found: Option[] = [];
+  for (let line = 0; line < text.length;) {
+    const newline = text.indexOf("\n", line);
+    const end = newline === -1 ? text.length : newline;
+    let at = line;
+    if (text.charCodeAt(at) === 40) at++;
+    const letter = text.charCodeAt(at) & ~32;
+    const mark = text.charCodeAt(at + 1);
+    const marked = (mark === 46 || mark === 41 || mark === 58) && text.charCodeAt(at + 2) === 32;
+    if (marked && isUpper(letter)) {
+      if (letter === 65) found = [];
+      if (letter === 65 + found.length) found.push({ start: line, body: at + 3, end });
+    }
+    line = end + 1;
+  }
+  return found.length >= 2 ? found : [];
+}
+
+function readQuestion(text: string, end: number, count: number, dense: Float64Array): void {
+  const log = Math.log1p;
+  let words = 0, letters = 0, long = 0, sentences = 0, sentenceStart = 0, past = 0, capitals = 0, commas = 0;
+  let possessive = 0, quotes = 0, colons = 0, percent = 0, dollar = 0, single = 0, symbols = 0, questionMarks = 0;
+  let numbers = 0, small = 0, odd = 0, decimals = 0, roundCents = 0, largest = 0, magnitude = 0, slash = 0;
+  let lines = 0, foreign = 0, opening = true, blank = 0;
+  const distinct = new Set<number>();
+  const names = new Set<number>();
+  const values = new Set<number>();
+
+  for (let i = 0; i < count; i++) {
+    const code = text.charCodeAt(starts[i]);
+    const length = ends[i] - starts[i];
+    if (kinds[i] === WORD) {
+      words++;
+      letters += length;
+      distinct.add(hashes[i]);
+      if (length >= 9) long++;
+      if (length === 1 && lower(code) !== 97 && code !== 73) single++;
+      if (code >= 128) foreign++;
+      if (length > 3 && text.charCodeAt(ends[i] - 1) === 100 && text.charCodeAt(ends[i] - 2) === 101) past++;
+      if (!opening && isUpper(code) && length > 1) {
+        capitals++;
+        names.add(hashes[i]);
+      }
+      const classes = classesOfWord.get(hashes[i]);
+      if (classes !== undefined) { for (const c of classes) dense[FIRST_CLASS + c]++; }
+      opening = false;
+    } else if (kinds[i] === NUMBER) {
+      opening = false;
+      // "2,000.50" came as five tokens; read it as one number.
+      let value = Number(text.slice(starts[i], Math.min(ends[i], starts[i] + 12)));
+      while (i + 2 < count && kinds[i + 2] === NUMBER && starts[i + 2] === ends[i + 1] && starts[i + 1] === ends[i]) {
+        const joint = text.charCodeAt(starts[i + 1]);
+        const digits = ends[i + 2] - starts[i + 2];
+        const next = Number(text.slice(starts[i + 2], Math.min(ends[i + 2], starts[i + 2] + 12)));
+        if (joint === 44 && digits === 3) value = value * 1000 + next;
+        else if (joint === 46) {
+          decimals++;
+          if (digits === 2 && next === 0) roundCents++;
+          value += next / 10 ** Math.min(digits, 12);
+        } else {
+          if (joint === 47) slash++;
+          break;
+        }
+        i += 2;
+      }
+      numbers++;
+      values.add(value);
+      if (value <= 3) small++;
+      if (value > 10 && value % 5 !== 0) odd++;
+      largest = Math.max(largest, value);
+      magnitude += log(Math.min(value, 1e6));
+    } else {
+      if (code === 46 || code === 33 || code === 63) {
+        if (!opening) {
+          sentences++;
+          opening = true;
+          if (i + 1 < count) sentenceStart = ends[i];
+        }
+        if (code === 63) questionMarks++;
+      } else if (code === 44) commas++;
+      else if (code === 39 || code === 0x2019) possessive++;
+      else if (code === 34 || code === 0x201c || code === 0x201d) quotes++;
+      else if (code === 58 || code === 59) colons++;
+      else if (code === 37) percent++;
+      else if (code === 36) dollar++;
+      else if (code === 95) blank++;
+      if (SYMBOLS.has(code)) symbols++;
+    }
+  }
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) lines++;
+  if (!opening) sentences++;
+
+  const quantities = numbers + dense[SLOT.numberWord] + dense[SLOT.fraction] + dense[SLOT.multiple];
+  for (let i = FIRST_CLASS; i < dense.length; i++) dense[i] = log(dense[i]);
+  dense[SLOT.questionChars] = log(end);
+  dense[SLOT.questionWords] = log(words);
+  dense[SLOT.sentences] = log(sentences);
+  dense[SLOT.wordsPerSentence] = log(words / Math.max(1, sentences));
+  dense[SLOT.lastSentence] = log(end - sentenceStart);
+  dense[SLOT.wordLength] = letters / Math.max(1, words);
+  dense[SLOT.longWords] = long / Math.max(1, words);
+  dense[SLOT.numbers] = log(numbers);
+  dense[SLOT.distinctNumbers] = log(values.size);
+  dense[SLOT.largest] = log(Math.min(largest, 1e6));
+  dense[SLOT.decimals] = log(decimals);
+  dense[SLOT.roundCents] = log(roundCents);
+  dense[SLOT.smallNumbers] = log(small);
+  dense[SLOT.oddNumbers] = log(odd);
+  dense[SLOT.magnitude] = log(magnitude);
+  dense[SLOT.percent] = log(percent);
+  dense[SLOT.dollar] = log(dollar);
+  dense[SLOT.slashFraction] = log(slash);
+  dense[SLOT.quantities] = log(quantities);
+  dense[SLOT.wordsPerNumber] = Math.log((words + 1) / (1 + numbers));
+  dense[SLOT.pastTense] = log(past);
+  dense[SLOT.capitals] = log(capitals);
+  dense[SLOT.names] = log(names.size);
+  dense[SLOT.commas] = log(commas);
+  dense[SLOT.possessive] = log(possessive);
+  dense[SLOT.quotes] = log(quotes);
+  dense[SLOT.colons] = log(colons);
+  dense[SLOT.symbols] = log(symbols);
+  dense[SLOT.singleLetters] = log(single);
+  dense[SLOT.blank] = blank > 1 ? 1 : 0;
+  dense[SLOT.questionMarks] = log(questionMarks);
+  const last = count > 0 ? text.charCodeAt(starts[count - 1]) : 0;
+  dense[SLOT.endsWithQuestion] = last === 63 ? 1 : 0;
+  dense[SLOT.startsWithQuestion] = count > 0 && ASKING.has(hashes[0]) ? 1 : 0;
+  dense[SLOT.distinctWords] = distinct.size / Math.max(1, words);
+  dense[SLOT.lines] = log(lines);
+  dense[SLOT.foreign] = foreign / Math.max(1, words);
+}
+
+const SYMBOLS = new Set([..."=+*/^<>|\\{}[]()_−×≤≥√∑∫"].map((c) => c.charCodeAt(0)));
+
+function readOptions(
+  text: string,
+  options: Option[],
+  questionTokens: number,
+  count: number,
+  dense: Float64Array,
+): void {
+  const inQuestion = new Set<number>();
+  for (let i = 0; i < questionTokens; i++) if (kinds[i] === WORD) inQuestion.add(hashes[i]);
+  const optionsWith = new Map<number, number>();
+  const lengths: number[] = [];
+  let numeric = 0, negating = 0, named = 0, overlap = 0;
+  for (const option of options) {
+    lengths.push(Math.log1p(option.end - option.body));
+    const own = new Set<number>();
+    let negates = false, capitals = 0, shared = 0;
+    const first = firstTokenAt(option.body, count);
+    for (let i = first; i < count && starts[i] < option.end; i++) {
+      if (kinds[i] === MARK || own.has(hashes[i])) continue;
+      own.add(hashes[i]);
+      if (NEGATING.has(hashes[i])) negates = true;
+      if (inQuestion.has(hashes[i])) shared++;
+      if (isUpper(text.charCodeAt(starts[i])) && ends[i] - starts[i] > 1) capitals++;
+    }
+    for (const hash of own) optionsWith.set(hash, (optionsWith.get(hash) ?? 0) + 1);
+    const lead = first < count && kinds[first] === MARK ? first + 1 : first;
+    if (lead < count && starts[lead] < option.end && kinds[lead] === NUMBER) numeric++;
+    if (negates) negating++;
+    if (capitals > 1) named++;
+    overlap += shared / Math.max(1, own.size);
+  }
+  const n = options.length;
+  const mean = lengths.reduce((sum, x) => sum + x, 0) / n;
+  let everywhere = 0;
+  for (const times of optionsWith.values()) if (times === n) everywhere++;
+  dense[SLOT.options] = n;
+  dense[SLOT.optionMean] = mean;
+  dense[SLOT.optionLongest] = Math.max(...lengths);
+  dense[SLOT.optionShortest] = Math.min(...lengths);
+  dense[SLOT.optionSpread] = Math.sqrt(lengths.reduce((sum, x) => sum + (x - mean) ** 2, 0) / n);
+  dense[SLOT.optionNumeric] = numeric / n;
+  dense[SLOT.optionShared] = everywhere / Math.max(1, optionsWith.size);
+  dense[SLOT.optionInQuestion] = overlap / n;
+  dense[SLOT.optionNegation] = negating / n;
+  dense[SLOT.optionNames] = named / n;
+}
+
+// Open addressing over twice the most hashes a prompt can have; `stamp` spares clearing it between calls.
+const TABLE = 65_536;
+const tableHash = new Uint32Array(TABLE);
+const tablePlace = new Uint16Array(TABLE);
+const tableStamp = new Uint32Array(TABLE);
+const foundGrams = new Uint32Array(2 * READ_CHARS + 4);
+const foundCounts = new Uint16Array(2 * READ_CHARS + 4);
+let stamp = 0;
+
+function collectGrams(count: number): { grams: Uint32Array; counts: Uint16Array } {
+  stamp = (stamp + 1) >>> 0;
+  let found = 0;
+  const add = (hash: number) => {
+    let slot = hash & (TABLE - 1);
+    while (tableStamp[slot] === stamp && tableHash[slot] !== hash) slot = (slot + 1) & (TABLE - 1);
+    if (tableStamp[slot] === stamp) {
+      foundCounts[tablePlace[slot]]++;
+      return;
+    }
+    tableStamp[slot] = stamp;
+    tableHash[slot] = hash;
+    tablePlace[slot] = found;
+    foundGrams[found] = hash;
+    foundCounts[found++] = 1;
+  };
+  for (let i = 0; i < count; i++) {
+    add(spread(hashes[i]));
+    if (i > 0) add(spread(Math.imul(hashes[i - 1], 0x9e3779b1) ^ hashes[i]));
+  }
+  return { grams: foundGrams.slice(0, found), counts: foundCounts.slice(0, found) };
+}
+
+/** FNV leaves the low bits of short words alike; they index the table. */
+function spread(hash: number): number {
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,177 @@
+/**
+ * The catalog: which models there are, what a key sees of them, and which one a name means.
+ *
+ * Two different walls: a key's model list hides (the model does not exist for it, 404), an access policy forbids (it is
+ * listed, and refused with 403). A policy that is named but missing forbids everything.
+ */
+import { Failure } from "../exchange/failure.ts";
+import type { Effort } from "../exchange/prompt.ts";
+import { fitsAny } from "./patterns.ts";
+
+/** The id that lets the gateway choose. */
+export const AUTO = "svc/auto";
+
+export interface ModelRoute {
+  provider: string;
+  model: string;
+  weight: number | null;
+}
+
+export interface Model {
+  id: string;
+  name: string;
+  routes: readonly ModelRoute[];
+  /** Tokens, null when unknown. */
+  contextLength: number | null;
+  maxCompletion: number | null;
+  /** Prices per token as exact decimal strings, keys as listed. */
+  pricing: Readonly<Record<string, string | undefined>>;
+  inputs: readonly string[];
+  outputs: readonly string[];
+  features: ReadonlySet<string>;
+  efforts: readonly Effort[] | null;
+  shortNames: readonly string[];
+}
+
+/** What a key says about models. */
+export interface Sight {
+  models: readonly string[] | null;
+  accessPolicy: { allow: readonly string[]; deny: readonly string[] } | "missing" | null;
+}
+
+/** A catalog entry as `GET /v1/models` lists it. */
+export interface Listing {
+  id: string;
+  object: "model";
+  name: string;
+  /** Seconds since the epoch, and the owner: official clients require both. */
+  created: number;
+  owned_by: string;
+  context_length: number | null;
+  max_completion_tokens: number | null;
+  pricing: Record<string, string>;
+  capabilities: { modality_input: string[]; modality_output: string[]; features: string[] };
+}
+
+export interface Catalog {
+  readonly models: readonly Model[];
+  /** What the key may see, in catalog order; `svc/auto` first when there is something to choose from. */
+  list(sight: Sight): Listing[];
+  find(id: string): Model | undefined;
+  /**
+   * The model that a caller's name means. Throws `model_not_found`, `policy_violation`. Short names are tried when
+   * `short` is set: exact ones first, then the longest prefix.
+   */
+  resolve(name: string, sight: Sight, options: { short: boolean }): Model;
+}
+
+export function sees(sight: Sight, id: string): boolean {
+  return sight.models === null || fitsAny(sight.models, id);
+}
+
+export function permits(sight: Sight, id: string): boolean {
+  const policy = sight.accessPolicy;
+  if (policy === null) return true;
+  if (policy === "missing") return false;
+  return fitsAny(policy.allow, id) && !fitsAny(policy.deny, id);
+}
+
+/** @param created when the catalog was read, in seconds since the epoch */
+export function openCatalog(models: readonly Model[], auto: readonly string[], created: number): Catalog {
+  const byId = new Map(models.map((m) => [m.id, m]));
+  const listings = models.map((m) => listing(m, created));
+
+  function bySameName(name: string): Model | undefined {
+    let best: Model | undefined;
+    let bestLength = -1;
+    for (const model of models) {
+      for (const short of model.shortNames) {
+        if (short === name) return model;
+        const prefix = short.endsWith("*") ? short.slice(0, -1) : null;
+        if (prefix !== null && name.startsWith(prefix) && prefix.length > bestLength) {
+          best = model;
+          bestLength = prefix.length;
+        }
+      }
+    }
+    return best;
+  }
+
+  return {
+    models,
+    find: (id) => byId.get(id),
+    list(sight) {
+      const seen = listings.filter((l) => sees(sight, l.id));
+      const choices = auto.filter((id) => byId.has(id) && sees(sight, id));
+      return choices.length > 0 && sees(sight, AUTO)
+        ? [autoListing(choices.map((id) => byId.get(id)!), created), ...seen]
+        : seen;
+    },
+    resolve(name, sight, { short }) {
+      const model = byId.get(name) ?? (short ? bySameName(name) : undefined);
+      if (!model || !sees(sight, model.id)) {
+        throw new Failure(
+          "model_not_found",
+          `Cannot find model ${
+            JSON.stringify(name.slice(0, 200))
+          }: it is not in this key's catalog; GET /v1/models lists what is.`,
+          { param: "model" },
+        );
+      }
+      if (!permits(sight, model.id)) {
+        throw new Failure(
+          "policy_violation",
+          `The access policy of this key does not allow model ${model.id}.`,
+          {
+            param: "model",
+          },
+        );
+      }
+      return model;
+    },
+  };
+}
+
+function listing(model: Model, created: number): Listing {
+  const pricing: Record<string, string> = {};
+  for (const [key, price] of Object.entries(model.pricing)) if (price !== undefined) pricing[key] = price;
+  return {
+    id: model.id,
+    object: "model",
+    name: model.name,
+    created,
+    owned_by: model.id.slice(0, model.id.indexOf("/")),
+    context_length: model.contextLength,
+    max_completion_tokens: model.maxCompletion,
+    pricing,
+    capabilities: {
+      modality_input: [...model.inputs],
+      modality_output: [...model.outputs],
+      features: [...model.features],
+    },
+  };
+}
+
+/** What any of the choices can do, at the price of the dearest: an answer costs what the model that gave it costs. */
+function autoListing(choices: readonly Model[], created: number): Listing {
+  const most = (values: (number | null)[]) =>
+    values.some((v) => v === null) ? null : Math.max(...values as number[]);
+  const union = (lists: Iterable<string>[]) => [...new Set(lists.flatMap((l) => [...l]))];
+  const dearest = (kind: string) =>
+    choices.map((m) => m.pricing[kind] ?? "0").reduce((a, b) => Number(b) > Number(a) ? b : a);
+  return {
+    id: AUTO,
+    object: "model",
+    name: "Auto: the gateway chooses",
+    created,
+    owned_by: "svc",
+    context_length: most(choices.map((m) => m.contextLength)),
+    max_completion_tokens: most(choices.map((m) => m.maxCompletion)),
+    pricing: { prompt: dearest("prompt"), completion: dearest("completion") },
+    capabilities: {
+      modality_input: union(choices.map((m) => m.inputs)),
+      modality_output: union(choices.map((m) => m.outputs)),
+      features: union(choices.map((m) => m.features)),
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * How large a prompt is, and whether it can fit.
+ *
+ * Two numbers are wanted of a prompt before anybody has counted its tokens: one that is surely not too small, for
+ * reserving money, and one that is surely not too large, for refusing what cannot fit. Both come from the length of its
+ * text; no tokenizer runs.
+ */
+import { Failure } from "../exchange/failure.ts";
+import type { Content, Prompt, Source } from "../exchange/prompt.ts";
+
+export interface SizeLimits {
+  maxTextChars: number;
+  maxFileBytes: number;
+  maxMessages: number;
+}
+
+export interface PromptSize {
+  /** UTF-16 units of all text. */
+  chars: number;
+  /** Attachments that are no text. */
+  attachments: number;
+}
+
+/** Measures a prompt and refuses what is over a limit of the service. */
+export function measure(prompt: Prompt, limits: SizeLimits): PromptSize {
+  if (prompt.turns.length > limits.maxMessages) {
+    throw new Failure(
+      "validation_error",
+      `Cannot read messages: expected at most ${limits.maxMessages}, got ${prompt.turns.length}.`,
+      { param: prompt.format === "responses" ? "input" : "messages" },
+    );
+  }
+  const size: PromptSize = { chars: 0, attachments: 0 };
+  for (const turn of prompt.turns) add(turn.content, size, limits);
+  for (const tool of prompt.tools) {
+    if (tool.kind === "opaque") continue;
+    size.chars += tool.name.length + (tool.description?.length ?? 0);
+    if (tool.kind === "function" && tool.parameters) size.chars += roughLength(tool.parameters);
+  }
+  if (size.chars > limits.maxTextChars) {
+    throw new Failure(
+      "text_content_too_large",
+      `The text of the request is too long: expected at most ${limits.maxTextChars} characters, got ${size.chars}.`,
+    );
+  }
+  return size;
+}
+
+function add(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {
+  for (const c of content) {
+    switch (c.type) {
+      case "text":
+      case "refusal":
+        size.chars += c.text.length;
+        break;
+      case "reasoning":
+        for (const section of c.sections) size.chars += section.length;
+        break;
+      case "call":
+        size.chars += c.arguments.length + c.name.length;
+        break;
+      case "result":
+        add(c.content, size, limits);
+        break;
+      case "search-result":
+        for (const text of c.texts) size.chars += text.length;
+        break;
+      case "image":
+      case "audio":
+      case "video":
+      case "document":
+        attach(c.source, c.type, size, limits);
+        break;
+      case "opaque":
+        size.chars += roughLength(c.value);
+        break;
+    }
+  }
+}
+
+function attach(source: Source, type: string, size: PromptSize, limits: SizeLimits): void {
+  if (source.kind === "text") {
+    size.chars += source.text.length;
+    return;
+  }
+  size.attachments++;
+  if (source.kind !== "base64") return;
+  const bytes = Math.floor(source.data.length * 3 / 4);
+  if (bytes > limits.maxFileBytes) {
+    throw new Failure(
+      "file_too_large",
+      `An attachment of type ${type} is too large: expected at most ${limits.maxFileBytes} bytes, got ${bytes}.`,
+    );
+  }
+}
+
+/** Characters of a JSON value's strings and keys, without serialising it. */
+function roughLength(value: unknown): number {
+  let length = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === "string") length += next.length;
+    else if (typeof next === "object" && next !== null) {
+      for (const key of Object.keys(next)) {
+        if (!Array.isArray(next)) length += key.length;
+        open.push((next as Record<string, unknown>)[key]);
+      }
+    } else length += 2;
+  }
+  return length;
+}
+
+/** Characters of ordinary text per token: English prose has about 4, code and other scripts fewer. */
+const CHARS_PER_TOKEN = 3;
+/** No tokenizer in use makes tokens of ordinary text longer than this on average. */
+const MOST_CHARS_PER_TOKEN = 8;
+/** Tokens reserved for an image or another attachment. */
+const ATTACHMENT_TOKENS = 1600;
+
+/** Input tokens that the prompt is expected not to exceed, for reservations. */
+export function upperTokens(size: PromptSize): number {
+  return Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * ATTACHMENT_TOKENS + 16;
+}
+
+/** Refuses a prompt that cannot fit the model, by an estimate that is sure not to refuse one that can. */
+export function refuseOversize(size: PromptSize, contextLength: number | null): void {
+  if (contextLength === null) return;
+  const least = Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
+  if (least > contextLength) {
+    throw new Failure(
+      "provider_payload_too_large",
+      `The request is longer than the model accepts: expected at most ${contextLength} tokens, got at least ${least}.`,
+    );
+  }
+}

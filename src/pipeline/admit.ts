@@ -1,0 +1,53 @@
+/**
+ * Guard: reads the request, finds its model, and reserves what it may cost. Everything that can be refused without a
+ * provider is refused here, with a status of its own.
+ */
+import type { Arrival, Call, Kit } from "./kit.ts";
+import { measure, refuseOversize, upperTokens } from "../models/limits.ts";
+import { Failure } from "../exchange/failure.ts";
+
+/** Output tokens reserved when neither the caller nor the model caps them. */
+const USUAL_OUTPUT = 4096;
+
+export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
+  const { format, key } = arrival;
+  const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, header: arrival.header });
+  const model = kit.catalog.resolve(prompt.model, key, { short: arrival.formatName === "messages" });
+  const size = measure(prompt, kit.limits);
+  refuseOversize(size, model.contextLength);
+  if (model.maxCompletion !== null && prompt.maxOutput !== undefined) {
+    prompt.maxOutput = Math.min(prompt.maxOutput, model.maxCompletion);
+  }
+  if (prompt.n !== undefined && prompt.n > MOST_CHOICES) {
+    throw new Failure(
+      "validation_error",
+      `Cannot read n: expected at most ${MOST_CHOICES}, got ${prompt.n}.`,
+      {
+        param: "n",
+        errors: [{ type: "less_than_equal", loc: ["n"], msg: `Input should be at most ${MOST_CHOICES}` }],
+      },
+    );
+  }
+  const created = kit.now();
+  const admitted = kit.accounts.admit({
+    id: arrival.id,
+    created,
+    format: arrival.formatName,
+    requestedModel: prompt.model,
+    model: model.id,
+    stream: prompt.stream,
+    key,
+    prices: model.pricing,
+    estimate: {
+      input: upperTokens(size),
+      output: (prompt.maxOutput ?? Math.min(model.maxCompletion ?? USUAL_OUTPUT, USUAL_OUTPUT)) *
+        (prompt.n ?? 1),
+      searches: 0,
+    },
+  });
+  const lease = admitted instanceof Promise ? await admitted : admitted;
+  return { arrival, prompt, model, size, lease, dlp: null, created, headers: {}, provider: null };
+}
+
+/** Answers that one request may ask for; the limit of the chat-completions format. */
+const MOST_CHOICES = 128;

@@ -1,0 +1,69 @@
+/**
+ * Stage: several answers from an API that gives one. As many calls run side by side; their parts come out as the choices
+ * of one answer, their usage added up, because every call is billed by the provider.
+ */
+import type { Part } from "../exchange/part.ts";
+import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
+
+/** Block numbers of choice i begin at i times this. */
+const STRIDE = 1_000_000;
+
+/** @param ask starts one call */
+export async function* choices(
+  n: number,
+  ask: () => AsyncGenerator<readonly Part[]>,
+): AsyncGenerator<readonly Part[]> {
+  const usages: (Usage | null)[] = new Array(n).fill(null);
+  const calls = Array.from({ length: n }, () => ask());
+  const next = calls.map((call, i) => step(call, i));
+  let open = n;
+  let started = false;
+  try {
+    while (open > 0) {
+      const { i, batch } = await Promise.race(next.filter((p) => p !== undefined));
+      if (batch === undefined) {
+        open--;
+        delete next[i];
+        continue;
+      }
+      next[i] = step(calls[i], i);
+      const out: Part[] = [];
+      for (const part of batch) {
+        if (part.type === "start") {
+          if (!started) out.push(part);
+          started = true;
+        } else if (part.type === "usage") {
+          usages[i] = part.usage;
+          out.push({
+            type: "usage",
+            usage: usages.reduce<Usage>((sum, u) => u ? addUsage(sum, u) : sum, NO_USAGE),
+          });
+        } else out.push(renumbered(part, i));
+      }
+      if (out.length > 0) yield out;
+    }
+  } finally {
+    // One failed: the others are read to their end, since they are paid for either way.
+    for (const call of calls) void drain(call);
+  }
+}
+
+async function step(call: AsyncGenerator<readonly Part[]>, i: number) {
+  const { value, done } = await call.next();
+  return { i, batch: done ? undefined : value };
+}
+
+async function drain(call: AsyncGenerator<readonly Part[]>): Promise<void> {
+  try {
+    while (!(await call.next()).done);
+  } catch {
+    // The first failure has been thrown already.
+  }
+}
+
+function renumbered<P extends Part>(part: P, i: number): P {
+  const moved = { ...part };
+  if ("block" in moved) moved.block += i * STRIDE;
+  if ("choice" in moved) moved.choice = i;
+  return moved;
+}

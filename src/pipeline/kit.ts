@@ -1,0 +1,54 @@
+/** What the pipeline is given to work with, and the call that goes through it. */
+import type { Accounts, Key, Lease } from "../accounts/mod.ts";
+import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import type { CallerFormat, DlpReport } from "../formats/format.ts";
+import type { Catalog, Model } from "../models/catalog.ts";
+import type { PromptSize, SizeLimits } from "../models/limits.ts";
+import type { Providers } from "../providers/mod.ts";
+import type { Ticker } from "../providers/ticker.ts";
+import type { Sealer } from "./seal.ts";
+
+export interface Kit {
+  accounts: Accounts;
+  catalog: Catalog;
+  providers: Providers;
+  sealer: Sealer;
+  limits: SizeLimits;
+  /** For deadlines; its clock never goes back. */
+  ticker: Ticker;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** One line for the operator. Never a secret, never text of a conversation. */
+  log(line: string): void;
+}
+
+/** A request as the edge hands it over: who asks is known, what is asked is not yet read. */
+export interface Arrival {
+  /** `gen_…` */
+  id: string;
+  format: CallerFormat;
+  formatName: CallerFormatName;
+  key: Key;
+  /** The parsed JSON body. */
+  body: unknown;
+  header(name: string): string | null;
+  /** Whether the caller has left meanwhile. */
+  gone(): boolean;
+}
+
+/** An admitted call on its way. */
+export interface Call {
+  arrival: Arrival;
+  prompt: Prompt;
+  model: Model;
+  size: PromptSize;
+  lease: Lease;
+  dlp: DlpReport | null;
+  /** Milliseconds since the epoch. */
+  created: number;
+  /** Headers of the answer; stages add to them until the first part is out. */
+  headers: Record<string, string>;
+  /** The provider that answers, once one does. */
+  provider: string | null;
+}

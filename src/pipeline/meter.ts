@@ -1,0 +1,76 @@
+/**
+ * Stage: counts what passes, and has the ledger write it whatever happens. The record is durable before this stage
+ * ends, and the caller's stream is closed only after that.
+ *
+ * A failed call pays for its searches and not for its tokens. An answer whose provider never reported usage, though it
+ * said something, is billed by an estimate, which the caller sees too.
+ */
+import { Failure, type FailureCode } from "../exchange/failure.ts";
+import type { GenerationEnd } from "../exchange/generation.ts";
+import type { Part } from "../exchange/part.ts";
+import { settle, type Usage } from "../exchange/usage.ts";
+import type { Call, Kit } from "./kit.ts";
+
+/** Characters per token of an estimate. */
+const CHARS_PER_TOKEN = 4;
+
+export async function* meter(
+  parts: AsyncGenerator<readonly Part[]>,
+  call: Call,
+  kit: Kit,
+): AsyncGenerator<readonly Part[]> {
+  let usage: Usage | null = null;
+  let searches: number | undefined;
+  let said = 0;
+  let cut = false;
+  let ttft: number | null = null;
+  let finished = false;
+  let failed: FailureCode | null = null;
+  let estimated = false;
+  try {
+    for await (const batch of parts) {
+      ttft ??= kit.now() - call.created;
+      for (const part of batch) {
+        if (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") {
+          said += part.text.length;
+        } else if (part.type === "usage") {
+          usage = part.usage;
+          searches = part.searches ?? searches;
+        } else if (part.type === "finish") {
+          cut ||= part.reason === "length" || part.reason === "content-filter";
+        }
+      }
+      yield batch;
+    }
+    if (usage === null && said > 0) {
+      estimated = true;
+      usage = settle({
+        input: Math.ceil(call.size.chars / CHARS_PER_TOKEN),
+        output: Math.ceil(said / CHARS_PER_TOKEN),
+      });
+      yield [{ type: "usage", usage, searches }];
+    }
+    finished = true;
+  } catch (thrown) {
+    const failure = Failure.from(thrown);
+    failed = failure.code;
+    if (failure.operator) kit.log(`${call.arrival.id} ${call.model.id}: ${failure.operator}`);
+    throw failure;
+  } finally {
+    const end: GenerationEnd = {
+      status: failed ? "failed" : !finished ? "interrupted" : cut ? "incomplete" : "completed",
+      provider: call.provider,
+      model: call.model.id,
+      errorCode: failed,
+      usage: failed ? null : usage,
+      estimated,
+      searches: searches ?? 0,
+      ttftMs: ttft,
+      latencyMs: kit.now() - call.created,
+      clientGone: call.arrival.gone(),
+      dlp: null,
+    };
+    if (failed && call.provider === null && !searches) call.lease.release();
+    else await call.lease.settle(end);
+  }
+}

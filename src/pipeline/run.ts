@@ -1,0 +1,34 @@
+/** One call from admission to bill: the order of the steps, and nothing else. */
+import type { Part } from "../exchange/part.ts";
+import { PROVIDER_FORMATS } from "../formats/mod.ts";
+import { FORMAT_OF_API } from "../providers/provider.ts";
+import { admit } from "./admit.ts";
+import { choices } from "./choices.ts";
+import { generate } from "./generate.ts";
+import type { Arrival, Call, Kit } from "./kit.ts";
+import { meter } from "./meter.ts";
+
+export interface Run {
+  call: Call;
+  parts: AsyncGenerator<readonly Part[]>;
+}
+
+/** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
+export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
+  const call = await admit(arrival, kit);
+  return { call, parts: meter(ask(call, kit), call, kit) };
+}
+
+function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const { prompt, model } = call;
+  const n = prompt.n ?? 1;
+  const provider = kit.providers.get(model.routes[0].provider);
+  if (n === 1 || (provider && givesSeveral(provider.api, prompt.stream))) return generate(call, prompt, kit);
+  return choices(n, () => generate(call, { ...prompt, n: 1 }, kit));
+}
+
+/** Whether one call of this API can give several answers. */
+function givesSeveral(api: keyof typeof FORMAT_OF_API, stream: boolean): boolean {
+  const format = PROVIDER_FORMATS[FORMAT_OF_API[api]].name;
+  return format === "chat_completions" || (format === "gemini" && !stream);
+}

@@ -1,0 +1,48 @@
+/**
+ * Signs proofs for callers of another format: `svc1.<payload>.<mac>`, both base64url. The payload is readable (a proof is
+ * not a secret from the caller it was made for); the mac makes sure that only what this gateway issued goes back to a
+ * provider.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Buffer } from "node:buffer";
+import type { Proof, Seal, Unseal } from "../exchange/proof.ts";
+import { parse } from "../exchange/json.ts";
+
+const PREFIX = "svc1.";
+/** Bytes of the mac that are kept: 128 bits. */
+const MAC_BYTES = 16;
+
+export interface Sealer {
+  seal: Seal;
+  unseal: Unseal;
+}
+
+/** @param secret at least 32 bytes, the same on every node */
+export function sealer(secret: Uint8Array): Sealer {
+  const mac = (payload: string) =>
+    createHmac("sha256", secret).update(payload).digest().subarray(0, MAC_BYTES);
+  return {
+    seal(proof) {
+      const fields = [proof.api, proof.kind, proof.data, proof.id ?? null, proof.call ?? null];
+      const payload = Buffer.from(JSON.stringify(fields)).toString("base64url");
+      return `${PREFIX}${payload}.${mac(payload).toString("base64url")}`;
+    },
+    unseal(text) {
+      if (!text.startsWith(PREFIX)) return null;
+      const dot = text.lastIndexOf(".");
+      const payload = text.slice(PREFIX.length, dot);
+      const given = Buffer.from(text.slice(dot + 1), "base64url");
+      if (given.length !== MAC_BYTES || !timingSafeEqual(given, mac(payload))) return null;
+      const fields = parse(Buffer.from(payload, "base64url").toString());
+      if (!Array.isArray(fields)) return null;
+      const [api, kind, data, id, call] = fields as [
+        Proof["api"],
+        Proof["kind"],
+        string,
+        string | null,
+        string | null,
+      ];
+      return { api, kind, data, ...(id !== null && { id }), ...(call !== null && { call }) };
+    },
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * A provider inside the process: no network, no key. It answers chat-completions requests with real frames, so that a
+ * first try of the gateway goes the whole way that a real call goes.
+ *
+ * It says what it was asked, word by word; calls a declared tool when asked to; fills a JSON schema with the least that
+ * fits; and counts with a real tokenizer (o200k), so that usage and bills are honest.
+ */
+import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
+import type { Reply } from "./send.ts";
+
+/** Pause between words of a stream, in milliseconds. */
+const WORD_MS = 20;
+
+type Count = (text: string) => number;
+
+interface Turn {
+  content: string;
+  reasoning: string;
+  calls: { id: string; name: string; arguments: string }[];
+  finish: "stop" | "length" | "tool_calls";
+  usage: Loose;
+}
+
+/** Answers one chat-completions body. */
+export async function demoReply(body: string, stream: boolean): Promise<Reply> {
+  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+  const request = object(parse(body));
+  const turn = answer(request, (text) => countTokens(text));
+  const base = {
+    id: `demo-${crypto.randomUUID()}`,
+    created: Math.floor(Date.now() / 1000),
+    model: string(request.model) ?? "demo",
+  };
+  const abort = new AbortController();
+  const encoder = new TextEncoder();
+  const whole = () => JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) });
+  return {
+    status: 200,
+    header: (name) => name === "content-type" ? (stream ? "text/event-stream" : "application/json") : null,
+    text: () => Promise.resolve(whole()),
+    discard: () => abort.abort(),
+    async *chunks() {
+      if (!stream) return yield encoder.encode(whole());
+      for (const { delta, rest } of deltas(turn)) {
+        if (abort.signal.aborted) return;
+        const choices = delta === null ? [] : [{ index: 0, delta, finish_reason: null, ...rest }];
+        const extra = delta === null ? rest : {};
+        yield encoder.encode(
+          `data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices, ...extra })}\n\n`,
+        );
+        await new Promise((resolve) => setTimeout(resolve, WORD_MS));
+      }
+      yield encoder.encode("data: [DONE]\n\n");
+    },
+  };
+}
+
+function wholeAnswer(turn: Turn): Loose {
+  const message: Loose = { role: "assistant", content: turn.calls.length > 0 ? null : turn.content };
+  if (turn.reasoning !== "") message.reasoning_content = turn.reasoning;
+  if (turn.calls.length > 0) {
+    message.tool_calls = turn.calls.map((c) => ({
+      id: c.id,
+      type: "function",
+      function: { name: c.name, arguments: c.arguments },
+    }));
+  }
+  return { choices: [{ index: 0, message, finish_reason: turn.finish }], usage: turn.usage };
+}
+
+function* deltas(turn: Turn): Generator<{ delta: Loose | null; rest?: Loose }> {
+  yield { delta: { role: "assistant", content: "" } };
+  for (const word of words(turn.reasoning)) yield { delta: { reasoning_content: word } };
+  if (turn.calls.length === 0) { for (const word of words(turn.content)) yield { delta: { content: word } }; }
+  for (const [index, call] of turn.calls.entries()) {
+    yield {
+      delta: {
+        tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }],
+      },
+    };
+    for (const piece of call.arguments.match(/.{1,12}/gs) ?? []) {
+      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] } };
+    }
+  }
+  yield { delta: {}, rest: { finish_reason: turn.finish } };
+  yield { delta: null, rest: { usage: turn.usage } };
+}
+
+/** Text cut before each word, so that the pieces joined are the text. */
+function words(text: string): string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
+}
+
+function answer(request: Loose, count: Count): Turn {
+  const messages = array(request.messages).map(object);
+  const asked = textOf(messages.findLast((m) => m.role === "user")?.content);
+  const tools = array(request.tools).map((t) => object(object(t).function)).filter((f) => string(f.name));
+  const afterTool = messages.at(-1)?.role === "tool";
+  const called = afterTool ? [] : chooseTools(request.tool_choice, tools, asked);
+
+  const turn: Turn = { content: "", reasoning: "", calls: [], finish: "stop", usage: {} };
+  const effort = string(request.reasoning_effort);
+  if (effort !== undefined && effort !== "none") {
+    turn.reasoning = `The demo model thinks at ${effort} effort about it.`;
+  }
+  if (called.length > 0) {
+    turn.finish = "tool_calls";
+    turn.calls = called.map((f, i) => ({
+      id: `call_demo${i}${crypto.randomUUID().slice(0, 8)}`,
+      name: String(f.name),
+      arguments: JSON.stringify(example(object(f.parameters), asked)),
+    }));
+  } else turn.content = say(request, messages, asked, afterTool);
+
+  const cap = number(request.max_completion_tokens) ?? number(request.max_tokens);
+  const reasoning = count(turn.reasoning);
+  if (cap !== undefined && reasoning + count(turn.content) > cap) {
+    turn.content = cut(turn.content, Math.max(0, cap - reasoning), count);
+    turn.finish = "length";
+  }
+  const stop = [request.stop].flat().map(string).filter((s) => s !== undefined && s !== "") as string[];
+  const met = stop.map((s) => turn.content.indexOf(s)).filter((at) => at >= 0);
+  if (met.length > 0) turn.content = turn.content.slice(0, Math.min(...met));
+
+  const prompt = messages.reduce((sum, m) => sum + 4 + count(textOf(m.content)) + count(callsText(m)), 3) +
+    (tools.length > 0 ? count(JSON.stringify(request.tools)) : 0);
+  const output = reasoning + count(turn.content) +
+    turn.calls.reduce((sum, c) => sum + count(c.name) + count(c.arguments), 0);
+  turn.usage = {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+  return turn;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return array(content).map((p) => string(object(p).text) ?? "").join("");
+}
+
+function callsText(message: Loose): string {
+  return Array.isArray(message.tool_calls) ? JSON.stringify(message.tool_calls) : "";
+}
+
+/** The tools to call: the one that is forced, or all that the last question names or asks for. */
+function chooseTools(choice: unknown, tools: Loose[], asked: string): Loose[] {
+  if (tools.length === 0 || choice === "none") return [];
+  const forced = isObject(choice) ? string(object(choice.function).name) : undefined;
+  if (forced !== undefined) return tools.filter((f) => f.name === forced);
+  const said = asked.toLowerCase();
+  const named = tools.filter((f) =>
+    String(f.name).toLowerCase().split(/[_-]+|(?=[A-Z])/).some((word) =>
+      word.length > 3 && said.includes(word)
+    )
+  );
+  if (named.length > 0) return named;
+  return choice === "required" || /\b(?:tool|function|call|use)\b/.test(said) ? tools.slice(0, 1) : [];
+}
+
+function say(request: Loose, messages: Loose[], asked: string, afterTool: boolean): string {
+  const format = object(request.response_format);
+  if (format.type === "json_schema") {
+    return JSON.stringify(example(object(object(format.json_schema).schema), asked));
+  }
+  if (format.type === "json_object") {
+    return JSON.stringify({ answer: "This is the demo model.", you_said: asked });
+  }
+  if (afterTool) {
+    const results = messages.slice(messages.findLastIndex((m) => m.role !== "tool") + 1);
+    return `The tool answered: ${results.map((m) => textOf(m.content)).join("; ")}`;
+  }
+  return `Hello from the demo model, which lives inside the gateway. You said: ${asked || "(nothing)"}`;
+}
+
+/** The least value that fits a JSON schema, with the question where a text is wanted. */
+function example(schema: Loose, asked: string, depth = 0): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const union = array(schema.anyOf ?? schema.oneOf ?? schema.allOf);
+  if (union.length > 0 && depth < 16) return example(object(union[0]), asked, depth + 1);
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case "string":
+      return asked.slice(0, 80);
+    case "number":
+    case "integer":
+      return number(schema.minimum) ?? 1;
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    case "array":
+      return depth < 16 ? [example(object(schema.items), asked, depth + 1)] : [];
+    default: {
+      const value: Loose = {};
+      if (depth < 16) {
+        for (const [key, of] of Object.entries(object(schema.properties))) {
+          value[key] = example(object(of), asked, depth + 1);
+        }
+      }
+      return value;
+    }
+  }
+}
+
+/** The longest run of whole words within some tokens. */
+function cut(text: string, tokens: number, count: Count): string {
+  let kept = "";
+  for (const word of words(text)) {
+    if (count(kept + word) > tokens) break;
+    kept += word;
+  }
+  return kept;
+}

@@ -1,0 +1,84 @@
+/**
+ * Many deadlines on one timer. A timer of its own for each call, and an AbortSignal.timeout on top, cost more than the
+ * rest of the bookkeeping together; a deadline here is one number, looked at a few times a second.
+ */
+
+export interface Clock {
+  /** Milliseconds, never going back. */
+  now(): number;
+}
+
+/** Something that is called once its deadline has passed. */
+export interface Watch {
+  /** Sets the deadline, this many milliseconds from now, in place of any before. */
+  arm(ms: number): void;
+  disarm(): void;
+  /** Forgets it. Must be called, or the ticker never rests. */
+  close(): void;
+}
+
+/** How late a deadline may be noticed, in milliseconds. */
+const INTERVAL_MS = 50;
+
+class Entry implements Watch {
+  deadline = Infinity;
+  readonly #ticker: Ticker;
+  readonly expired: () => void;
+
+  constructor(ticker: Ticker, expired: () => void) {
+    this.#ticker = ticker;
+    this.expired = expired;
+  }
+
+  arm(ms: number): void {
+    this.deadline = this.#ticker.now() + ms;
+  }
+
+  disarm(): void {
+    this.deadline = Infinity;
+  }
+
+  close(): void {
+    this.#ticker.forget(this);
+  }
+}
+
+export class Ticker {
+  readonly #entries = new Set<Entry>();
+  readonly #clock: Clock;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(clock: Clock = performance) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  watch(expired: () => void): Watch {
+    const entry = new Entry(this, expired);
+    this.#entries.add(entry);
+    this.#timer ??= setInterval(() => this.tick(), INTERVAL_MS);
+    return entry;
+  }
+
+  forget(entry: Watch): void {
+    this.#entries.delete(entry as Entry);
+    if (this.#entries.size === 0 && this.#timer !== undefined) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  /** Calls what is due. The timer does this; a test with a clock of its own may. */
+  tick(): void {
+    const now = this.#clock.now();
+    for (const entry of this.#entries) {
+      if (entry.deadline <= now) {
+        entry.deadline = Infinity;
+        entry.expired();
+      }
+    }
+  }
+}
