@@ -1,0 +1,264 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { loadConfig, readSource } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/config/mistakes.ts";
+import { environment, EXAMPLE, EXAMPLE_ENV, least, load, mistakesOf, NO_ENV } from "./example.ts";
+
+const SHARED = new URL("../../../shared/CONTRACT.md", import.meta.url);
+
+Deno.test("loadConfig() loads the contract's example", () => {
+  const { config, warnings } = loadConfig(EXAMPLE, { env: EXAMPLE_ENV });
+  assertEquals(config.admin_key, "admin-secret");
+  assertEquals(config.providers.openai.api_key, "sk-upstream");
+  assertEquals(config.models[0].pricing.prompt, "0.00000125");
+  assertEquals(config.keys[0].spend_limit, { amount: "25.00", period: "month" });
+  // The example's svc/auto names a model that the example does not configure.
+  assertEquals(config.auto, { models: ["openai/gpt-5"], quality: 0.5 });
+  assertEquals(warnings, [
+    'auto.models[0]: expected one of the models openai/gpt-5, got "openai/gpt-5-mini"; nearest is openai/gpt-5',
+  ]);
+});
+
+Deno.test({
+  name: "loadConfig() loads the example as it stands in the contract (skipped without ../shared)",
+  ignore: !exists(SHARED),
+  fn() {
+    const contract = Deno.readTextFileSync(SHARED);
+    const text = contract.slice(
+      contract.indexOf("```jsonc\n") + 9,
+      contract.indexOf("\n```", contract.indexOf("```jsonc")),
+    );
+    const { config } = loadConfig(text, { env: EXAMPLE_ENV });
+    assertEquals(config, loadConfig(EXAMPLE, { env: EXAMPLE_ENV }).config);
+  },
+});
+
+function exists(url: URL): boolean {
+  try {
+    return Deno.statSync(url).isFile;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("loadConfig() fills in every default", () => {
+  const { config, warnings } = load(least());
+  assertEquals(warnings, []);
+  assertEquals(config, {
+    server: {
+      hostname: "127.0.0.1",
+      port: 8787,
+      max_body_bytes: 33554432,
+      max_file_bytes: 20971520,
+      max_text_chars: 4000000,
+      max_messages: 2000,
+      max_in_flight: 4096,
+      keepalive_seconds: 15,
+      shutdown_grace_seconds: 60,
+      workers: 1,
+      cors_origins: [],
+    },
+    store: { url: "sqlite:./data/sluice.db", retention_days: 90, pepper: null },
+    admin_key: null,
+    providers: {
+      up: {
+        api: "openai-chat",
+        base_url: "http://127.0.0.1:1/v1",
+        api_key: "",
+        headers: {},
+        first_byte_seconds: 120,
+        idle_seconds: 120,
+        retries: 2,
+        breaker: { failures: 5, window_seconds: 30, open_seconds: 15 },
+        max_concurrent: null,
+      },
+    },
+    models: [{
+      id: "up/a",
+      name: "up/a",
+      routes: [{ provider: "up", model: "a", weight: null }],
+      context_length: null,
+      max_completion_tokens: null,
+      pricing: { prompt: "0", completion: "0" },
+      capabilities: { modality_input: ["text"], modality_output: ["text"], features: [] },
+      reasoning_efforts: null,
+      short_names: [],
+    }],
+    auto: { models: [], quality: 0.5 },
+    search: { engine: "none", base_url: "", api_key: "", results: 5, timeout_seconds: 10, price: "0.005" },
+    dlp: { enabled: true, on_unscannable: "pass", restore: false },
+    dlp_policies: {},
+    access_policies: {},
+    accounts: [{ name: "default", credits: null }],
+    keys: [],
+  });
+});
+
+Deno.test("loadConfig() freezes what it returns, all the way down", () => {
+  const { config } = load(least());
+  assertThrows(() => config.models[0].routes.push({ provider: "up", model: "b", weight: null }), TypeError);
+  assertThrows(() => config.server.port = 1, TypeError);
+});
+
+Deno.test("loadConfig() accepts comments, trailing commas and a byte order mark", () => {
+  const text = `\ufeff/* a */ { // b
+    "providers": { "p": { "api": "demo", } },
+    "models": [ { "id": "p/m", "routes": [ { "provider": "p", "model": "m", }, ], }, ],
+  }`;
+  assertEquals(loadConfig(text, { env: NO_ENV }).config.models[0].id, "p/m");
+});
+
+Deno.test("loadConfig() takes the slash off the end of an address", () => {
+  const value = least();
+  value.providers.up.base_url = "https://api.example.com/v1/";
+  assertEquals(load(value).config.providers.up.base_url, "https://api.example.com/v1");
+});
+
+Deno.test("loadConfig() replaces variables inside strings, several in one", () => {
+  const value = least();
+  value.providers.up.base_url = "http://${HOST}:${PORT_OF_UP}/v1";
+  const { config } = load(value, environment({ HOST: "localhost", PORT_OF_UP: "99" }));
+  assertEquals(config.providers.up.base_url, "http://localhost:99/v1");
+});
+
+Deno.test("loadConfig() leaves a repetition in a pattern alone", () => {
+  const value = {
+    ...least(),
+    dlp_policies: { p: { mode: "mask", regexes: [{ name: "r", pattern: "x${2}y${1,3}" }] } },
+  };
+  assertEquals(load(value).config.dlp_policies.p.regexes[0].pattern, "x${2}y${1,3}");
+});
+
+Deno.test("loadConfig() does not look for variables in what a variable holds", () => {
+  const value = { ...least(), admin_key: "${A}" };
+  assertEquals(load(value, environment({ A: "x${B}", B: "no" })).config.admin_key, "x${B}");
+});
+
+Deno.test("loadConfig() keeps a field named __proto__ a field", () => {
+  const text = JSON.stringify(least()).replace(/}$/, ',"__proto__":{"keys":1}}');
+  const [mistake] = mistakesOf(() => loadConfig(text, { env: NO_ENV }));
+  assertStringIncludes(mistake, "__proto__: unknown field");
+});
+
+Deno.test("loadConfig() lets an environment of the host override the file", () => {
+  const value = { ...least(), admin_key: "in-file", store: { url: "sqlite:a.db" }, server: { port: 1 } };
+  const env = environment({
+    PORT: "9000",
+    SLUICE_STORE: "sqlite:b.db",
+    SLUICE_ADMIN_KEY: "in-env",
+    DATABASE_URL: "postgres://h/d",
+  });
+  const { config } = load(value, env);
+  assertEquals([config.server.port, config.store.url, config.admin_key], [9000, "sqlite:b.db", "in-env"]);
+});
+
+Deno.test("loadConfig() uses DATABASE_URL only when no store is configured", () => {
+  const env = environment({ DATABASE_URL: "postgres://h/d" });
+  assertEquals(load(least(), env).config.store.url, "postgres://h/d");
+  assertEquals(load({ ...least(), store: { retention_days: 3 } }, env).config.store, {
+    url: "postgres://h/d",
+    retention_days: 3,
+    pepper: null,
+  });
+  assertEquals(load({ ...least(), store: { url: "sqlite:a.db" } }, env).config.store.url, "sqlite:a.db");
+});
+
+Deno.test("loadConfig() lets the command line override the environment", () => {
+  const flags = { port: 3, hostname: "0.0.0.0", workers: 2 };
+  const { config } = loadConfig(JSON.stringify(least()), { env: environment({ PORT: "9000" }), flags });
+  assertEquals([config.server.port, config.server.hostname, config.server.workers], [3, "0.0.0.0", 2]);
+});
+
+Deno.test("loadConfig() reports a wrong override under its own name", () => {
+  const env = environment({ PORT: "http", DATABASE_URL: "mysql://u:hidden@h/d?password=hidden" });
+  assertEquals(mistakesOf(() => load(least(), env)), [
+    'PORT: expected a whole number from 0 to 65535, got "http"',
+    'DATABASE_URL: expected "sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE", ' +
+    'got "mysql://…@h/d?…"',
+  ]);
+});
+
+Deno.test("loadConfig() never throws anything but a ConfigError, whatever is done to the example", () => {
+  const value = loadConfig(EXAMPLE, { env: EXAMPLE_ENV }).config as unknown;
+  const paths = pathsOf(value);
+  const junk = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom("${", "${X}", "${}", "__proto__", "\0", "\ud800", "constructor", [], {}, null, -0, 1e308),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...paths), junk, fc.string()), { minLength: 1, maxLength: 4 }),
+      (edits) => {
+        const spoilt = structuredClone(value);
+        for (const [path, replacement, name] of edits) spoil(spoilt, path, replacement, name);
+        for (const mistake of mistakesOf(() => load(spoilt))) {
+          assert(!mistake.includes("sk-upstream") && !mistake.includes("admin-secret"), mistake);
+        }
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
+
+Deno.test("loadConfig() never throws anything but a ConfigError, whatever is done to the example's text", () => {
+  const edit = fc.tuple(
+    fc.nat(EXAMPLE.length),
+    fc.nat(12),
+    fc.oneof(fc.string(), fc.constantFrom(...'{}[],:"\\/*$')),
+  );
+  fc.assert(
+    fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), (edits) => {
+      let text = EXAMPLE;
+      for (const [at, length, insert] of edits) text = text.slice(0, at) + insert + text.slice(at + length);
+      mistakesOf(() => loadConfig(text, { env: EXAMPLE_ENV }));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+Deno.test("loadConfig() refuses a text nested past all reason", () => {
+  assertEquals(mistakesOf(() => loadConfig("[".repeat(200_000), { env: NO_ENV })), [": nested too deeply"]);
+});
+
+type Step = string | number;
+
+function pathsOf(value: unknown, path: Step[] = []): Step[][] {
+  if (typeof value !== "object" || value === null) return [path];
+  const below = Object.entries(value).flatMap(([key, item]) =>
+    pathsOf(item, [...path, Array.isArray(value) ? Number(key) : key])
+  );
+  return path.length ? [path, ...below] : below;
+}
+
+/** Replaces the value at a path, and for a name also puts it under a second name beside it. */
+function spoil(root: unknown, path: Step[], value: unknown, name: string): void {
+  let holder = root as Record<Step, unknown>;
+  for (const step of path.slice(0, -1)) {
+    const next = holder[step];
+    if (typeof next !== "object" || next === null) return;
+    holder = next as Record<Step, unknown>;
+  }
+  holder[path[path.length - 1]] = value;
+  if (name.length % 2 === 1 && !Array.isArray(holder)) holder[name] = value;
+}
+
+Deno.test("readSource() takes a text that is one, and else the file of that name", async () => {
+  assertEquals(await readSource('// c\n{"a":1}'), { name: "configuration", text: '// c\n{"a":1}' });
+  const directory = await Deno.makeTempDir();
+  try {
+    const file = `${directory}/s.jsonc`;
+    await Deno.writeTextFile(file, "{}");
+    assertEquals(await readSource(file), { name: `configuration ${file}`, text: "{}" });
+    await Deno.writeFile(file, new Uint8Array([0x7b, 0xff, 0x7d]));
+    await refusal(file, "not UTF-8 text");
+    await refusal(`${directory}/absent`, "no such file");
+    await refusal(directory, "expected a file, got a directory");
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+async function refusal(source: string, message: string): Promise<void> {
+  const error = await assertRejects(() => readSource(source), ConfigError);
+  assertEquals(error.message, `Cannot use configuration ${source}: 1 mistake\n  ${message}`);
+}

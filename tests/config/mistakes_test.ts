@@ -1,0 +1,319 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { loadConfig } from "../../src/config/load.ts";
+import { ConfigError, nearest } from "../../src/config/mistakes.ts";
+import { environment, least, load, mistakesOf, NO_ENV } from "./example.ts";
+
+/** A configuration that loads, put together from the least one and the fields given. */
+const plus = (fields: Record<string, unknown>) => ({ ...least(), ...fields });
+const provider = (fields: Record<string, unknown>) =>
+  plus({ providers: { up: { ...least().providers.up, ...fields } } });
+const model = (fields: Record<string, unknown>) => plus({ models: [{ ...least().models[0], ...fields }] });
+const key = (fields: Record<string, unknown>) =>
+  plus({ keys: [{ name: "k", secret: "sk_live_1", ...fields }] });
+
+const ADDRESS = "an http:// or https:// address without user, query or fragment";
+const MONEY = 'a decimal string like "0.0000025", at most 12 digits before the point and 18 after it';
+const PROVIDER_FIELDS =
+  "api, base_url, api_key, headers, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
+
+const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
+  ["nothing at all", {}, [
+    "providers: expected an object of named entries, got nothing",
+    "models: expected a list of models, got nothing",
+  ]],
+  ["a list for the whole", [], [": expected an object, got a list of 0"]],
+  ["no model", plus({ models: [] }), ["models: expected a list of at least one model, got a list of 0"]],
+  ["a port out of range", plus({ server: { port: 65536 } }), [
+    "server.port: expected a whole number from 0 to 65535, got 65536",
+  ]],
+  ["a fraction for a port", plus({ server: { port: 1.5 } }), [
+    "server.port: expected a whole number from 0 to 65535, got 1.5",
+  ]],
+  ["a string for a port", plus({ server: { port: "8787" } }), [
+    'server.port: expected a whole number from 0 to 65535, got "8787"',
+  ]],
+  ["seconds below zero", plus({ server: { shutdown_grace_seconds: -1 } }), [
+    "server.shutdown_grace_seconds: expected a number of seconds from 0 to 86400, got -1",
+  ]],
+  ["a misspelt section", plus({ dlp_polices: {} }), [
+    "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, auto, " +
+    "search, dlp, dlp_policies, access_policies, accounts, keys",
+  ]],
+  ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
+    `providers.up.apikey: unknown field; nearest is api_key; known are ${PROVIDER_FIELDS}`,
+  ]],
+  ["an unknown field like no other", provider({ zzz: 1 }), [
+    `providers.up.zzz: unknown field; known are ${PROVIDER_FIELDS}`,
+  ]],
+  ["a misspelt API", provider({ api: "anthropic" }), [
+    "providers.up.api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, demo, " +
+    'got "anthropic"; nearest is anthropic-messages',
+  ]],
+  ["a provider without address", plus({ providers: { up: { api: "gemini" } } }), [
+    "providers.up.base_url: expected an http:// or https:// address, got nothing",
+  ]],
+  ["an address of another scheme", provider({ base_url: "ftp://h/v1" }), [
+    `providers.up.base_url: expected ${ADDRESS}, got "ftp://h/v1"`,
+  ]],
+  ["an address with a password", provider({ base_url: "https://u:hidden@h/v1?key=hidden" }), [
+    `providers.up.base_url: expected ${ADDRESS}, got "https://…@h/v1?…"`,
+  ]],
+  ["a credential with a line break", provider({ api_key: "hidden\n" }), [
+    "providers.up.api_key: expected printable ASCII without spaces or line breaks, got another value (not shown)",
+  ]],
+  ["a header value with a line break", provider({ headers: { "x-a": "hidden\nx" } }), [
+    "providers.up.headers.x-a: expected a header value without line breaks, got another value (not shown)",
+  ]],
+  ["a header of another kind", provider({ headers: { "x-a": 12345 } }), [
+    "providers.up.headers.x-a: expected a header value without line breaks, got another value (not shown)",
+  ]],
+  ["an impossible provider name", plus({ providers: { ...least().providers, "é": { api: "demo" } } }), [
+    'providers["é"]: expected a name of 1 to 64 printable ASCII characters without spaces at its ends, got "é"',
+  ]],
+  ["a breaker that is a number", provider({ breaker: 5 }), [
+    "providers.up.breaker: expected an object, got 5",
+  ]],
+  [
+    "a route to an unknown provider",
+    model({ routes: [{ provider: "up", model: "a" }, { provider: "pu", model: "a" }] }),
+    [
+      'models[0].routes[1].provider: expected one of the providers up, got "pu"; nearest is up',
+    ],
+  ],
+  ["no route", model({ routes: [] }), [
+    "models[0].routes: expected a list of at least one route, got a list of 0",
+  ]],
+  ["a weight of zero", model({ routes: [{ provider: "up", model: "a", weight: 0 }] }), [
+    "models[0].routes[0].weight: expected a number above 0, got 0",
+  ]],
+  ["a model without provider", model({ id: "gpt-5" }), [
+    'models[0].id: expected a model id "<provider>/<model>" in printable ASCII without "*", got "gpt-5"',
+  ]],
+  ["the gateway's own model", model({ id: "svc/auto" }), [
+    'models[0].id: expected another id, this one is the gateway\'s own, got "svc/auto"',
+  ]],
+  ["a price as a number", model({ pricing: { prompt: 0.5, completion: "1" } }), [
+    `models[0].pricing.prompt: expected ${MONEY}, got 0.5`,
+  ]],
+  ["a price with an exponent", model({ pricing: { prompt: "1e-6", completion: "-1" } }), [
+    `models[0].pricing.prompt: expected ${MONEY}, got "1e-6"`,
+    `models[0].pricing.completion: expected ${MONEY}, got "-1"`,
+  ]],
+  ["a price that is missing", model({ pricing: { prompt: "1" } }), [
+    `models[0].pricing.completion: expected ${MONEY}, got nothing`,
+  ]],
+  ["a misspelt kind of price", model({ pricing: { prompt: "1", completion: "1", input_cache_reads: "1" } }), [
+    "models[0].pricing.input_cache_reads: unknown field; nearest is input_cache_read; known are prompt, completion, " +
+    "input_cache_read, input_cache_write, input_cache_write_1h, internal_reasoning, image, image_output, audio, audio_output",
+  ]],
+  ["an unknown feature", model({ capabilities: { features: ["tool"] } }), [
+    "models[0].capabilities.features[0]: expected one of tools, reasoning, prompt_caching, structured_outputs, " +
+    'response_format, got "tool"; nearest is tools',
+  ]],
+  ["an unknown reasoning effort", model({ reasoning_efforts: ["hihg"] }), [
+    "models[0].reasoning_efforts[0]: expected one of none, minimal, low, medium, high, xhigh, max, " +
+    'got "hihg"; nearest is high',
+  ]],
+  ["a short name with a star inside", model({ short_names: ["claude-*-5"] }), [
+    'models[0].short_names[0]: expected a name without "/", with "*" only at its end, got "claude-*-5"',
+  ]],
+  [
+    "two models of one id and one short name",
+    plus({
+      models: [{ ...least().models[0], short_names: ["s"] }, {
+        ...least().models[0],
+        short_names: ["t", "s"],
+      }],
+    }),
+    [
+      'models[1].id: expected another than models[0].id has, got "up/a"',
+      'models[1].short_names[1]: expected another than models[0].short_names[0] has, got "s"',
+    ],
+  ],
+  ["svc/auto over strangers only", plus({ auto: { models: ["up/b"] } }), [
+    'auto.models[0]: expected one of the models up/a, got "up/b"; nearest is up/a',
+  ]],
+  ["a quality above one", plus({ auto: { quality: 2 } }), [
+    "auto.quality: expected a number from 0 to 1, got 2",
+  ]],
+  ["an unknown search engine", plus({ search: { engine: "searxgn" } }), [
+    'search.engine: expected one of searxng, brave, tavily, mediawiki, none, got "searxgn"; nearest is searxng',
+  ]],
+  ["a search engine of one's own without address", plus({ search: { engine: "searxng" } }), [
+    "search.base_url: expected the address of the searxng server, got nothing",
+  ]],
+  ["an unknown store", plus({ store: { url: "./data.db" } }), [
+    'store.url: expected "sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE", got "./data.db"',
+  ]],
+  ["a pepper that is short", plus({ store: { pepper: "hidden" } }), [
+    "store.pepper: expected a secret of at least 16 characters, or null, got another value (not shown)",
+  ]],
+  ["a DLP policy without mode", plus({ dlp_policies: { p: {} } }), [
+    "dlp_policies.p.mode: expected one of alert, mask, block, got nothing",
+  ]],
+  [
+    "a fuzzy allowlist",
+    plus({ dlp_policies: { p: { mode: "mask", allowlist: [{ value: "a", match: "fuzzy" }] } } }),
+    [
+      'dlp_policies.p.allowlist[0].match: expected one of exact, got "fuzzy"',
+    ],
+  ],
+  ["something else for an unscannable part", plus({ dlp: { on_unscannable: "refuse" } }), [
+    'dlp.on_unscannable: expected one of pass, block, got "refuse"',
+  ]],
+  ["two accounts of one name", plus({ accounts: [{ name: "default" }, { name: "default" }] }), [
+    'accounts[1].name: expected another than accounts[0].name has, got "default"',
+  ]],
+  ["credits as a number", plus({ accounts: [{ name: "default", credits: 100 }] }), [
+    `accounts[0].credits: expected ${MONEY}, got 100`,
+  ]],
+  ["a key of an unknown account", key({ account: "defualt" }), [
+    'keys[0].account: expected one of the accounts default, got "defualt"; nearest is default',
+  ]],
+  ["a key of no account where default is none", { ...key({}), accounts: [{ name: "acme" }] }, [
+    'keys[0].account: expected one of the accounts acme, got "default"',
+  ]],
+  ["a secret without its prefix", key({ secret: "hidden" }), [
+    'keys[0].secret: expected a secret that begins with "sk_live_", got another value (not shown)',
+  ]],
+  [
+    "two keys of one name and one secret",
+    plus({
+      keys: [{ name: "k", secret: "sk_live_hidden" }, { name: "k", secret: "sk_live_hidden" }],
+    }),
+    [
+      'keys[1].name: expected another than keys[0].name has, got "k"',
+      "keys[1].secret: expected another than keys[0].secret has, got another value (not shown)",
+    ],
+  ],
+  ["a key that is the admin key", { ...key({ secret: "sk_live_hidden" }), admin_key: "sk_live_hidden" }, [
+    "keys[0].secret: expected another than admin_key has, got another value (not shown)",
+  ]],
+  ["an unknown period", key({ spend_limit: { amount: "1", period: "monthly" } }), [
+    'keys[0].spend_limit.period: expected one of day, week, month, total, got "monthly"; nearest is month',
+  ]],
+  ["a rate of zero", key({ rate_limit: { requests_per_minute: 0 } }), [
+    "keys[0].rate_limit.requests_per_minute: expected a whole number from 1 to 2147483648, got 0",
+  ]],
+  ["a time without zone", key({ expires_at: "2030-01-31T00:00:00" }), [
+    'keys[0].expires_at: expected a time like "2030-01-31T00:00:00Z", or null, got "2030-01-31T00:00:00"',
+  ]],
+  [
+    "a missing variable, whatever its remains look like",
+    provider({ base_url: "${UP}", api_key: "${UP_KEY}" }),
+    [
+      "providers.up.base_url: expected the environment variable UP, which is not set",
+      "providers.up.api_key: expected the environment variable UP_KEY, which is not set",
+    ],
+  ],
+  ["a variable that cannot be one", plus({ server: { hostname: "${UP-KEY}" } }), [
+    'server.hostname: expected the name of a variable between ${ and }, got "${UP-KEY}"',
+  ]],
+  ["mistakes of every kind at once", {
+    providers: { up: { api: "openai-chat", base_url: "http://h/v1", api_key: "${NONE}", retries: 99 } },
+    models: [{ id: "up/a", routes: [{ provider: "down", model: "a" }], price: {} }],
+    keys: [{ name: "k", secret: "sk_live_1", account: "nobody" }],
+    sever: {},
+  }, [
+    "providers.up.api_key: expected the environment variable NONE, which is not set",
+    "providers.up.retries: expected a whole number from 0 to 10, got 99",
+    "models[0].price: unknown field; known are id, name, routes, context_length, " +
+    "max_completion_tokens, pricing, capabilities, reasoning_efforts, short_names",
+    "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, auto, search, dlp, " +
+    "dlp_policies, access_policies, accounts, keys",
+    'models[0].routes[0].provider: expected one of the providers up, got "down"',
+    'keys[0].account: expected one of the accounts default, got "nobody"',
+  ]],
+];
+
+for (const [situation, value, expected] of MISTAKES) {
+  Deno.test(`loadConfig() names ${situation}`, () => assertEquals(mistakesOf(() => load(value)), expected));
+}
+
+Deno.test("loadConfig() shows what came from the environment only as it is written", () => {
+  const value = plus({ server: { hostname: "${H}" }, search: { engine: "${H}" } });
+  assertEquals(mistakesOf(() => load(value, environment({ H: "not a hidden host" }))), [
+    'server.hostname: expected a host name or an address without port, got "${H}"',
+    'search.engine: expected one of searxng, brave, tavily, mediawiki, none, got "${H}"',
+  ]);
+});
+
+Deno.test("loadConfig() names a field written twice", () => {
+  const text = JSON.stringify(least()).replace('"up":{', '"up":{"api":"demo"},"up":{"api":"demo",');
+  assertEquals(mistakesOf(() => loadConfig(text, { env: NO_ENV })), [
+    "providers.up: expected once, got the same name again",
+    "providers.up.api: expected once, got the same name again",
+  ]);
+});
+
+const SYNTAX: [text: string, mistakes: string[]][] = [
+  ["", ["1:1: not JSON: value expected"]],
+  ['{\n  "a": 1\n  "b": 2\n}', ["3:3: not JSON: comma expected"]],
+  ['{ "a": hidden }', ["1:8: not JSON: invalid symbol"]],
+  ['{ "a": 1', ["1:9: not JSON: close brace expected"]],
+  ['{ "a": "hidden\n}', ["1:8: not JSON: unexpected end of string"]],
+  ["{} {}", ["1:4: not JSON: end of file expected"]],
+];
+for (const [text, expected] of SYNTAX) {
+  Deno.test(`loadConfig() finds the syntax error in ${JSON.stringify(text)}`, () => {
+    assertEquals(mistakesOf(() => loadConfig(text, { env: NO_ENV })), expected);
+  });
+}
+
+const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
+  ["policies that do not exist", {
+    ...key({ dlp_policy: "finanse", access_policy: "eu" }),
+    dlp_policies: { finance: { mode: "mask" } },
+  }, [
+    'keys[0].access_policy: expected null, as there are no access_policies (its calls are refused until then), got "eu"',
+    'keys[0].dlp_policy: expected one of the dlp_policies finance (its calls are refused until then), got "finanse"; ' +
+    "nearest is finance",
+  ]],
+  ["an exact id that no model has", {
+    ...key({ models: ["up/*", "up/aa"] }),
+    access_policies: { p: { deny: ["x/y"] } },
+  }, [
+    'access_policies.p.deny[0]: expected one of the models up/a, svc/auto or a pattern, got "x/y"',
+    'keys[0].models[1]: expected one of the models up/a, svc/auto or a pattern, got "up/aa"; nearest is up/a',
+  ]],
+  ["prices left out", model({ pricing: undefined }), [
+    "models[0].pricing: left out, so the model costs nothing",
+  ]],
+  ["a search engine without its key", plus({ search: { engine: "brave" } }), [
+    "search.api_key: brave answers no one without a key",
+  ]],
+];
+for (const [situation, value, expected] of WARNINGS) {
+  Deno.test(`loadConfig() warns of ${situation}`, () => assertEquals(load(value).warnings, expected));
+}
+
+Deno.test("loadConfig() warns of a variable that is empty", () => {
+  const { warnings } = load(provider({ api_key: "${K}" }), environment({ K: "" }));
+  assertEquals(warnings, ["providers.up.api_key: the environment variable K is empty"]);
+});
+
+Deno.test("ConfigError lists its mistakes under the name of the source", () => {
+  const error = assertThrows(
+    () => loadConfig("{}", { env: NO_ENV, source: "configuration s.jsonc" }),
+    ConfigError,
+  );
+  assertEquals(
+    error.message,
+    "Cannot use configuration s.jsonc: 2 mistakes\n" +
+      "  providers: expected an object of named entries, got nothing\n" +
+      "  models: expected a list of models, got nothing",
+  );
+});
+
+Deno.test("nearest() suggests what is near and nothing else", () => {
+  const known = ["hostname", "port", "keepalive_seconds"];
+  assertEquals(nearest("prot", known), "port");
+  assertEquals(nearest("Host", known), "hostname");
+  assertEquals(nearest("keepalive", known), "keepalive_seconds");
+  assertEquals(
+    nearest("input_cache_write_1hr", ["input_cache_write", "input_cache_write_1h"]),
+    "input_cache_write_1h",
+  );
+  assertEquals(nearest("zebra", known), undefined);
+  assertEquals(nearest("", known), undefined);
+});
