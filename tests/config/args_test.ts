@@ -1,0 +1,157 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { type Command, HELP, parseCommand, UsageError } from "../../src/config/args.ts";
+
+const words = (line: string) => line.split(" ").filter(Boolean);
+
+const COMMANDS: [line: string, command: Command][] = [
+  ["", { command: "serve", config: undefined, port: undefined, hostname: undefined, workers: undefined }],
+  ["--config s.jsonc --port 0", {
+    command: "serve",
+    config: "s.jsonc",
+    port: 0,
+    hostname: undefined,
+    workers: undefined,
+  }],
+  ["serve --hostname=::1 --workers 2", {
+    command: "serve",
+    config: undefined,
+    port: undefined,
+    hostname: "::1",
+    workers: 2,
+  }],
+  ["check --config s.jsonc", { command: "check", config: "s.jsonc" }],
+  ["--config s.jsonc check", { command: "check", config: "s.jsonc" }],
+  ["keys create dev --account acme --access-policy eu --dlp-policy f --expires 2030-01-31", {
+    command: "keys",
+    action: "create",
+    config: undefined,
+    json: false,
+    name: "dev",
+    account: "acme",
+    accessPolicy: "eu",
+    dlpPolicy: "f",
+    expiresAt: "2030-01-31",
+  }],
+  ["keys list --json", { command: "keys", action: "list", config: undefined, json: true }],
+  ["keys revoke dev", { command: "keys", action: "revoke", config: undefined, json: false, key: "dev" }],
+  ["keys rotate dev --overlap 60", {
+    command: "keys",
+    action: "rotate",
+    config: undefined,
+    json: false,
+    key: "dev",
+    overlapSeconds: 60,
+  }],
+  ["usage", { command: "usage", config: undefined, json: false, by: "key", from: undefined, to: undefined }],
+  ["usage --by day --from 2025-01-01 --to 2025-02-01T00:00:00+01:00 --json", {
+    command: "usage",
+    config: undefined,
+    json: true,
+    by: "day",
+    from: "2025-01-01",
+    to: "2025-02-01T00:00:00+01:00",
+  }],
+  ["generations --key dev --limit 5", {
+    command: "generations",
+    config: undefined,
+    json: false,
+    key: "dev",
+    limit: 5,
+  }],
+  ["models", { command: "models", config: undefined, json: false }],
+  ["--help", { command: "help" }],
+  ["keys create -h", { command: "help" }],
+  ["help", { command: "help" }],
+  ["--version", { command: "version" }],
+];
+for (const [line, command] of COMMANDS) {
+  Deno.test(`parseCommand() reads "sluice ${line}"`, () => assertEquals(parseCommand(words(line)), command));
+}
+
+const MISTAKES: [line: string, message: string][] = [
+  [
+    "sevre",
+    'Cannot read command: expected one of serve, check, keys, usage, generations, models, got "sevre"; nearest is serve',
+  ],
+  ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
+  ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],
+  ["keys create", "Cannot read keys create: expected a name for the key, got nothing"],
+  ["keys revoke", "Cannot read keys revoke: expected the id or name of a key, got nothing"],
+  ["keys revoke a b", 'Cannot read keys revoke: expected no more words, got "b"'],
+  ["serve s.jsonc", 'Cannot read serve: expected no more words, got "s.jsonc"'],
+  ["--port 65536", 'Cannot read --port: expected a whole number from 0 to 65535, got "65536"'],
+  ["--port 80x", 'Cannot read --port: expected a whole number from 0 to 65535, got "80x"'],
+  ["--port", "Cannot read --port: expected a value, got nothing"],
+  ["--config --port 80", "Cannot read --config: expected a value, got nothing"],
+  ["--config=", "Cannot read --config: expected a value, got nothing"],
+  ["--port 1 --port 2", "Cannot read --port: expected it once, got it twice"],
+  ["models --json=yes", 'Cannot read --json: expected no value, got "yes"'],
+  ["check --port 80", "Cannot use --port with check: expected one of --config"],
+  ["usage --limit 3", "Cannot use --limit with usage: expected one of --config, --by, --from, --to, --json"],
+  ["usage --by keys", 'Cannot read --by: expected one of key, model, day, got "keys"; nearest is key'],
+  [
+    "usage --from 2025-02-31",
+    'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "2025-02-31"',
+  ],
+  [
+    "usage --from yesterday",
+    'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "yesterday"',
+  ],
+  ["generations --limit 0", 'Cannot read --limit: expected a whole number from 1 to 100000, got "0"'],
+];
+for (const [line, message] of MISTAKES) {
+  Deno.test(`parseCommand() refuses "sluice ${line}"`, () => {
+    assertEquals(assertThrows(() => parseCommand(words(line)), UsageError).message, message);
+  });
+}
+
+Deno.test("parseCommand() names the nearest of the options for one it does not know", () => {
+  const { message } = assertThrows(() => parseCommand(["--prot", "80"]), UsageError);
+  assertStringIncludes(message, "Cannot read option: expected one of --config, --port,");
+  assertStringIncludes(message, 'got "--prot"; nearest is --port');
+});
+
+Deno.test("parseCommand() never throws anything but a UsageError", () => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      "keys",
+      "create",
+      "--port",
+      "--config",
+      "usage",
+      "--from",
+      "2030-02-30T00:00Z",
+      "--__proto__",
+      "-",
+      "--",
+    ),
+  );
+  fc.assert(fc.property(fc.array(word, { maxLength: 6 }), (args) => {
+    try {
+      parseCommand(args);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+    }
+  }));
+});
+
+Deno.test("HELP names every option that a command takes", () => {
+  const options = [
+    "config",
+    "port",
+    "hostname",
+    "workers",
+    "json",
+    "by",
+    "from",
+    "to",
+    "key",
+    "limit",
+    "account",
+  ];
+  for (const option of [...options, "access-policy", "dlp-policy", "expires", "overlap", "help", "version"]) {
+    assertStringIncludes(HELP, `--${option}`);
+  }
+});

@@ -1,0 +1,62 @@
+/** No import points upward, only main.ts reads the environment, and sources name packages as the import map does. */
+import { assertEquals } from "@std/assert";
+
+const SOURCE = new URL("../src/", import.meta.url);
+
+/** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
+const RANKS: Record<string, number> = {
+  "main.ts": 6,
+  http: 5,
+  console: 5,
+  pipeline: 4,
+  accounts: 3,
+  models: 3,
+  dlp: 3,
+  websearch: 3,
+  providers: 3,
+  formats: 2,
+  store: 2,
+  config: 1,
+  exchange: 0,
+};
+/** The parts that the pipeline puts together get their settings as plain arguments. */
+const SEES_CONFIG = ["main.ts", "http", "console", "pipeline"];
+
+function* sources(directory: URL): Generator<URL> {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (isDirectory) yield* sources(new URL(`${name}/`, directory));
+    else if (/\.m?[jt]s$/.test(name)) yield new URL(name, directory);
+  }
+}
+
+function layer(file: URL): string {
+  return file.href.slice(SOURCE.href.length).split("/")[0];
+}
+
+function allowed(from: string, to: string): boolean {
+  if (from === to) return true;
+  return RANKS[to] < RANKS[from] && (to !== "config" || SEES_CONFIG.includes(from));
+}
+
+function faults(file: URL): string[] {
+  const from = layer(file);
+  const name = file.href.slice(SOURCE.href.length);
+  if (RANKS[from] === undefined) return [`${name}: ${from} has no rank`];
+  const text = Deno.readTextFileSync(file);
+  const found = from !== "main.ts" && /\bDeno\s*\.\s*env\b|\bprocess\s*\.\s*env\b/.test(text)
+    ? [`${name}: reads the environment`]
+    : [];
+  for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g)) {
+    if (specifier.startsWith(".")) {
+      const to = layer(new URL(specifier, file));
+      if (!allowed(from, to)) found.push(`${name}: ${from} imports ${to} (${specifier})`);
+    } else if (/^(?:npm|jsr|https?|data):/.test(specifier)) {
+      found.push(`${name}: ${specifier} is not in the import map`);
+    }
+  }
+  return found;
+}
+
+Deno.test("src/ imports downward only, by the names of the import map, and only main.ts reads the environment", () => {
+  assertEquals([...sources(SOURCE)].flatMap(faults), []);
+});
