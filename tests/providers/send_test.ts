@@ -1,0 +1,73 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import { send } from "../../src/providers/send.ts";
+import { Ticker } from "../../src/providers/ticker.ts";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
+
+const exchange = (url: string) => ({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 });
+
+/** A ticker whose time stands still until the test moves it. */
+function stoppedTicker() {
+  const clock = { time: 0, now: () => clock.time };
+  const ticker = new Ticker(clock);
+  return { ticker, pass: (ms: number) => clock.time += ms };
+}
+
+Deno.test("send() hands on every byte of a stream, also when the reader is slow", async () => {
+  const big = "x".repeat(300_000);
+  const provider = loopbackProvider(() => sseResponse(["data: a\n\n", big, "ü".repeat(5000), "end"]));
+  const reply = await send(exchange(provider.url), new Ticker());
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of reply.chunks()) text += decoder.decode(chunk, { stream: true });
+  assertEquals(text, `data: a\n\n${big}${"ü".repeat(5000)}end`);
+  await provider.close();
+});
+
+Deno.test("send() gives up a provider that sends no first byte", async () => {
+  const { ticker, pass } = stoppedTicker();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  const provider = loopbackProvider(async () => {
+    pass(60_001);
+    await held;
+    return new Response();
+  });
+  const failure = await assertRejects(() => send(exchange(provider.url), ticker), Failure);
+  assertEquals(failure.code, "provider_timeout");
+  release();
+  await provider.close();
+});
+
+Deno.test("send() gives up a stream that falls silent, and not one whose reader does", async () => {
+  const { ticker, pass } = stoppedTicker();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  const provider = loopbackProvider(() =>
+    new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode("one"));
+          await held;
+          controller.close();
+        },
+      }),
+    )
+  );
+  const reply = await send(exchange(provider.url), ticker);
+  const chunks = reply.chunks();
+  assertEquals((await chunks.next()).value?.length, 3);
+  pass(1_000_000);
+  ticker.tick();
+  const second = chunks.next();
+  pass(60_001);
+  const failure = await assertRejects(() => second, Failure);
+  assertEquals(failure.code, "provider_timeout");
+  release();
+  await provider.close();
+});
+
+Deno.test("send() says that nobody listens", async () => {
+  const failure = await assertRejects(() => send(exchange("http://127.0.0.1:9"), new Ticker()), Failure);
+  assertEquals(failure.code, "provider_unavailable");
+});

@@ -1,0 +1,80 @@
+/** A gateway for a test: in memory, on a loopback port, with one key and one model for each provider given. */
+import { assemble, type Gateway } from "../../src/assemble.ts";
+import { loadValue } from "../../src/config/load.ts";
+
+export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
+
+export type Api = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini" | "demo";
+
+export interface TestProvider {
+  api: Api;
+  url: string;
+  /** Fields of the provider's configuration beyond those. */
+  more?: Record<string, unknown>;
+  /** Fields of its model's catalog entry. */
+  model?: Record<string, unknown>;
+}
+
+export interface TestGateway {
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  gateway: Gateway;
+  /** Lines that an operator would have seen. */
+  logged: string[];
+  /** A POST with the test's key; `path` from `/v1` on. */
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"];
+
+/** @param providers by name; each gets a model `NAME/model` with every feature */
+export async function testGateway(
+  providers: Record<string, TestProvider>,
+  config: Record<string, unknown> = {},
+): Promise<TestGateway> {
+  const { config: loaded } = loadValue({
+    store: { url: "sqlite::memory:" },
+    providers: Object.fromEntries(
+      Object.entries(providers).map(([name, p]) => [name, {
+        api: p.api,
+        ...(p.api !== "demo" && { base_url: p.url, api_key: "provider-secret" }),
+        retries: 0,
+        ...p.more,
+      }]),
+    ),
+    models: Object.entries(providers).map(([name, p]) => ({
+      id: `${name}/model`,
+      routes: [{ provider: name, model: "model" }],
+      capabilities: {
+        modality_input: ["text", "image", "file", "audio", "video"],
+        modality_output: ["text", "image", "audio"],
+        features: FEATURES,
+      },
+      ...p.model,
+    })),
+    keys: [{ name: "test", secret: SECRET }],
+    ...config,
+  }, { env: () => undefined });
+  const logged: string[] = [];
+  const gateway = await assemble(loaded, { now: Date.now, log: (line) => logged.push(line) });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, gateway.handle);
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    url,
+    gateway,
+    logged,
+    post: (path, body, init = {}) =>
+      fetch(url + path, {
+        method: "POST",
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        ...init,
+        headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json", ...init.headers },
+      }),
+    async close() {
+      await server.shutdown();
+      await gateway.idle();
+      await gateway.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * A provider on loopback that does as it is told: each request is answered by a function of the test, and kept for the
+ * test to look at.
+ */
+
+export interface Seen {
+  path: string;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+export interface LoopbackProvider {
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  url: string;
+  seen: Seen[];
+  close(): Promise<void>;
+}
+
+/** Starts one. `answer` is called for each request, in order of arrival. */
+export function loopbackProvider(
+  answer: (seen: Seen, nth: number) => Response | Promise<Response>,
+): LoopbackProvider {
+  const seen: Seen[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const text = await request.text();
+    const one = {
+      path: new URL(request.url).pathname + new URL(request.url).search,
+      headers: request.headers,
+      body: text === "" ? {} : JSON.parse(text),
+    };
+    seen.push(one);
+    return await answer(one, seen.length - 1);
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}`, seen, close: () => server.shutdown() };
+}
+
+/** A stream of these pieces, each a network chunk of its own; `pauseMs` between them. */
+export function sseResponse(pieces: readonly (string | Uint8Array)[], pauseMs = 0): Response {
+  const encoder = new TextEncoder();
+  let i = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (i === pieces.length) return controller.close();
+      if (i > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const piece = pieces[i++];
+      controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
