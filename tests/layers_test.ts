@@ -5,7 +5,7 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
-  "main.ts": 6,
+  main: 6,
   http: 5,
   console: 5,
   pipeline: 4,
@@ -20,7 +20,7 @@ const RANKS: Record<string, number> = {
   exchange: 0,
 };
 /** The parts that the pipeline puts together get their settings as plain arguments. */
-const SEES_CONFIG = ["main.ts", "http", "console", "pipeline"];
+const SEES_CONFIG = ["main", "http", "console", "pipeline"];
 
 function* sources(directory: URL): Generator<URL> {
   for (const { name, isDirectory } of Deno.readDirSync(directory)) {
@@ -29,8 +29,10 @@ function* sources(directory: URL): Generator<URL> {
   }
 }
 
+/** The files right in src/ put the parts together: they are the top layer. */
 function layer(file: URL): string {
-  return file.href.slice(SOURCE.href.length).split("/")[0];
+  const [folder, ...rest] = file.href.slice(SOURCE.href.length).split("/");
+  return rest.length > 0 ? folder : "main";
 }
 
 function allowed(from: string, to: string): boolean {
@@ -43,12 +45,14 @@ function faults(file: URL): string[] {
   const name = file.href.slice(SOURCE.href.length);
   if (RANKS[from] === undefined) return [`${name}: ${from} has no rank`];
   const text = Deno.readTextFileSync(file);
-  const found = from !== "main.ts" && /\bDeno\s*\.\s*env\b|\bprocess\s*\.\s*env\b/.test(text)
-    ? [`${name}: reads the environment`]
-    : [];
+  const found: string[] = [];
+  if (name !== "main.ts" && /\b(?:Deno|process)\s*\.\s*env\b/.test(text)) {
+    found.push(`${name}: reads the environment`);
+  }
   for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g)) {
     if (specifier.startsWith(".")) {
-      const to = layer(new URL(specifier, file));
+      const target = new URL(specifier, file);
+      const to = target.href.startsWith(SOURCE.href) ? layer(target) : "main";
       if (!allowed(from, to)) found.push(`${name}: ${from} imports ${to} (${specifier})`);
     } else if (/^(?:npm|jsr|https?|data):/.test(specifier)) {
       found.push(`${name}: ${specifier} is not in the import map`);
