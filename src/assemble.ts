@@ -11,6 +11,7 @@ import { sealer } from "./pipeline/seal.ts";
 import { openProviders } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { Ticker } from "./providers/ticker.ts";
+import { NO_SEARCH } from "./websearch/mod.ts";
 
 export interface GatewayOptions {
   now(): number;
@@ -44,6 +45,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
         Object.entries(config.providers).map(([name, p]) => provider(name, p)),
         ticker,
       ),
+      websearch: NO_SEARCH,
       sealer: seal,
       limits: {
         maxTextChars: config.server.max_text_chars,

@@ -5,6 +5,7 @@
 import type { Arrival, Call, Kit } from "./kit.ts";
 import { measure, refuseOversize, upperTokens } from "../models/limits.ts";
 import { Failure } from "../exchange/failure.ts";
+import { searchLimit, wantsSearch } from "./search_loop.ts";
 
 /** Output tokens reserved when neither the caller nor the model caps them. */
 const USUAL_OUTPUT = 4096;
@@ -42,7 +43,7 @@ export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
       input: upperTokens(size),
       output: (prompt.maxOutput ?? Math.min(model.maxCompletion ?? USUAL_OUTPUT, USUAL_OUTPUT)) *
         (prompt.n ?? 1),
-      searches: 0,
+      searches: wantsSearch(prompt) ? searchLimit(prompt.search ?? {}) : 0,
     },
   });
   const lease = admitted instanceof Promise ? await admitted : admitted;

@@ -7,12 +7,14 @@ import type { Catalog, Model } from "../models/catalog.ts";
 import type { PromptSize, SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
 import type { Ticker } from "../providers/ticker.ts";
+import type { WebSearch } from "../websearch/mod.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface Kit {
   accounts: Accounts;
   catalog: Catalog;
   providers: Providers;
+  websearch: WebSearch;
   sealer: Sealer;
   limits: SizeLimits;
   /** For deadlines; its clock never goes back. */

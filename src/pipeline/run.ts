@@ -7,6 +7,7 @@ import { choices } from "./choices.ts";
 import { generate } from "./generate.ts";
 import type { Arrival, Call, Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
+import { searchLoop, wantsSearch } from "./search_loop.ts";
 
 export interface Run {
   call: Call;
@@ -23,6 +24,14 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt, model } = call;
   const n = prompt.n ?? 1;
   const provider = kit.providers.get(model.routes[0].provider);
+  if (wantsSearch(prompt) && model.features.has("tools")) {
+    return searchLoop(
+      prompt,
+      kit.websearch,
+      (p) => generate(call, p, kit),
+      (query) => Promise.resolve(query),
+    );
+  }
   if (n === 1 || (provider && givesSeveral(provider.api, prompt.stream))) return generate(call, prompt, kit);
   return choices(n, () => generate(call, { ...prompt, n: 1 }, kit));
 }
