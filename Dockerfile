@@ -1,0 +1,23 @@
+# The gateway and the packages it needs, nothing else. It serves a configuration, not the demo, which listens on loopback only:
+#   docker build -t sluice . && docker run -p 8787:8787 -v ./sluice.jsonc:/app/sluice.jsonc:ro -v sluice:/app/data sluice
+FROM denoland/deno:2.9.6 AS build
+WORKDIR /app
+ENV DENO_DIR=/deno-dir
+COPY deno.json deno.lock ./
+COPY src src
+RUN deno cache --frozen src/main.ts && mkdir data
+
+FROM denoland/deno:distroless-2.9.6
+WORKDIR /app
+# PORT wins over the configuration's port, so that the health check knows where to ask.
+ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc
+# 65532 is the image's own user `nonroot`.
+COPY --from=build --chown=65532:65532 /deno-dir /deno-dir
+COPY --from=build --chown=65532:65532 /app /app
+USER 65532:65532
+EXPOSE 8787
+VOLUME /app/data
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
+  "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
+ENTRYPOINT ["/bin/deno", "run", "-A", "--cached-only", "src/main.ts"]
+CMD ["serve", "--hostname", "0.0.0.0"]
