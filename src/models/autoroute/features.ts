@@ -12,7 +12,8 @@ const WORD = 0, NUMBER = 1, MARK = 2;
 
 /** Words that say something about the work asked for. Each class becomes one feature: log(1 + occurrences in the question). */
 const CLASSES = {
-  numberWord: "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand " +
+  numberWord:
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand " +
     "million dozen",
   fraction: "half third quarter fourth fifth thirds quarters halves",
   multiple: "twice thrice double doubled triple tripled times",
@@ -23,7 +24,8 @@ const CLASSES = {
   total: "total altogether all combined together sum",
   time: "hour hours minute minutes day days week weeks month months year years second seconds am pm",
   distance: "mile miles km feet foot meter meters metre metres inch inches yard yards mph speed",
-  money: "cost costs price priced prices pay pays paid spend spends spent sell sells sold buy buys bought profit earn earns " +
+  money:
+    "cost costs price priced prices pay pays paid spend spends spent sell sells sold buy buys bought profit earn earns " +
     "earned discount sale tax interest",
   average: "average mean rate ratio proportion",
   order: "first second third next then after before finally until",
@@ -42,12 +44,14 @@ const CLASSES = {
   long: "long far tall fast soon",
   article: "the",
   indefinite: "a an",
-  law: "court defendant plaintiff statute contract law tort jury liable liability seller buyer tenant judgment",
+  law:
+    "court defendant plaintiff statute contract law tort jury liable liability seller buyer tenant judgment",
   medicine: "patient patients woman man presents examination symptoms history blood diagnosis treatment",
   ought: "wrong moral morally right ethical permissible ought",
   passage: "passage excerpt following refers information above according",
   ask: "which what who why when where",
-  prove: "prove proof theorem derive show define function matrix polynomial integral group ring field equation",
+  prove:
+    "prove proof theorem derive show define function matrix polynomial integral group ring field equation",
   explain: "explain describe write design implement analyze compare translate summarize code program",
 } as const;
 
@@ -161,9 +165,10 @@ export function features(prompt: string): Features {
   return { kind, dense, grams, counts };
 }
 
-/** The amount asked for need not come with a question mark ("calculate Allen's age"), so numbers alone also do. */
+/** The amount asked for need not come as a question ("calculate Allen's age"), so two written numbers also do. */
 function asksForAmount(dense: Float64Array): boolean {
-  return dense[SLOT.how] > 0 || dense[SLOT.numbers] >= Math.log1p(2);
+  return dense[SLOT.how] > 0 || dense[SLOT.total] > 0 || dense[SLOT.questionMarks] > 0 ||
+    dense[SLOT.numbers] >= Math.log1p(2);
 }
 
 /** FNV-1a over lower-cased UTF-16 units. */
@@ -180,7 +185,8 @@ function lower(code: number): number {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isUpper = (code: number) => code >= 65 && code <= 90;
 const isLetter = (code: number) =>
-  code >= 97 && code <= 122 || isUpper(code) || code >= 0xc0 && code < 0x2000 || code >= 0x2c00 && code < 0x2e80;
+  code >= 97 && code <= 122 || isUpper(code) || code >= 0xc0 && code < 0x2000 ||
+  code >= 0x2c00 && code < 0x2e80;
 /** Scripts without spaces: each character is a token. */
 const isIdeograph = (code: number) => code >= 0x2e80;
 
@@ -255,7 +261,14 @@ function findOptions(text: string): Option[] {
 function readQuestion(text: string, end: number, count: number, dense: Float64Array): void {
   const log = Math.log1p;
   let words = 0, letters = 0, long = 0, sentences = 0, sentenceStart = 0, past = 0, capitals = 0, commas = 0;
-  let possessive = 0, quotes = 0, colons = 0, percent = 0, dollar = 0, single = 0, symbols = 0, questionMarks = 0;
+  let possessive = 0,
+    quotes = 0,
+    colons = 0,
+    percent = 0,
+    dollar = 0,
+    single = 0,
+    symbols = 0,
+    questionMarks = 0;
   let numbers = 0, small = 0, odd = 0, decimals = 0, roundCents = 0, largest = 0, magnitude = 0, slash = 0;
   let lines = 0, foreign = 0, opening = true, blank = 0;
   const distinct = new Set<number>();
@@ -284,7 +297,9 @@ function readQuestion(text: string, end: number, count: number, dense: Float64Ar
       opening = false;
       // "2,000.50" came as five tokens; read it as one number.
       let value = Number(text.slice(starts[i], Math.min(ends[i], starts[i] + 12)));
-      while (i + 2 < count && kinds[i + 2] === NUMBER && starts[i + 2] === ends[i + 1] && starts[i + 1] === ends[i]) {
+      while (
+        i + 2 < count && kinds[i + 2] === NUMBER && starts[i + 2] === ends[i + 1] && starts[i + 1] === ends[i]
+      ) {
         const joint = text.charCodeAt(starts[i + 1]);
         const digits = ends[i + 2] - starts[i + 2];
         const next = Number(text.slice(starts[i + 2], Math.min(ends[i + 2], starts[i + 2] + 12)));

@@ -1,0 +1,231 @@
+/**
+ * The fitted difficulty model: how it scores a prompt's features, and how it is packed into a file. Two predictors of
+ * P(strong model right) − P(weak model right):
+ *
+ * - for every prompt, four linear heads over the words (expected gain, weak right, strong right, mean gain of the
+ *   subject), read together with the dense features by small regression trees;
+ * - for sums told in words also a short linear form over a few dense features, because the trees have too few such
+ *   prompts to learn from.
+ *
+ * Scores are only comparable within one kind of prompt; `quantiles` of each kind turn them into a rank.
+ */
+
+import { FEATURE_NAMES, type Features, type Kind } from "./features.ts";
+
+/** In the order of `Words.heads`. */
+export const HEADS = ["gain", "weak", "strong", "subject"] as const;
+/** Share of the trees in the score of all kinds; the rest is the linear gain head, which smooths their steps. */
+export const TREES_SHARE = 0.7;
+/** Share of the short linear form in the score of a sum. */
+export const SUM_SHARE = 0.75;
+
+/** Linear heads over word hashes; the value of a gram is (1 + ln count) · idf, the row scaled to length one. */
+export interface Words {
+  /** Ascending. */
+  hashes: Uint32Array;
+  /** In steps of 1/20. */
+  idf: Uint8Array;
+  /** `HEADS.length` weights a gram, in steps of `scale[head]`. */
+  weights: Int8Array;
+  scale: Float32Array;
+  bias: Float32Array;
+}
+
+/** Binary trees in one array each: node n tests `feature[n]` <= `threshold[n]`; a child below zero is leaf ~child. */
+export interface Trees {
+  base: number;
+  roots: Uint16Array;
+  feature: Uint8Array;
+  threshold: Float32Array;
+  left: Int16Array;
+  right: Int16Array;
+  leaf: Float32Array;
+}
+
+export interface Sums {
+  bias: number;
+  terms: { feature: string; mean: number; deviation: number; weight: number }[];
+}
+
+export interface Model {
+  words: Words;
+  trees: Trees;
+  sums: Sums;
+  /** Scores at evenly spaced ranks of typical prompts, ascending. */
+  quantiles: Record<Kind, number[]>;
+}
+
+export const IDF_STEP = 1 / 20;
+
+/** Expected gain; comparable only within one kind. */
+export function score(model: Model, place: Places, prompt: Features): number {
+  const row = new Float64Array(prompt.dense.length + HEADS.length);
+  row.set(prompt.dense);
+  const heads = headsOf(model.words, place, prompt);
+  row.set(heads, prompt.dense.length);
+  const all = TREES_SHARE * walk(model.trees, row) + (1 - TREES_SHARE) * heads[0];
+  if (prompt.kind !== "sum") return all;
+  return SUM_SHARE * sumScore(model.sums, prompt.dense) + (1 - SUM_SHARE) * all;
+}
+
+/** Share of typical prompts of this kind that score lower. */
+export function rank(quantiles: readonly number[], value: number): number {
+  let low = 0, high = quantiles.length - 1;
+  if (!(value > quantiles[low])) return 0;
+  if (value >= quantiles[high]) return 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (quantiles[middle] <= value) low = middle;
+    else high = middle;
+  }
+  const part = (value - quantiles[low]) / (quantiles[high] - quantiles[low]);
+  return (low + part) / (quantiles.length - 1);
+}
+
+/** Where a hash stands in `Words.hashes`: open addressing, −1 for none. */
+export interface Places {
+  slots: Int32Array;
+  mask: number;
+}
+
+export function placesOf(hashes: Uint32Array): Places {
+  let size = 2;
+  while (size < hashes.length * 3) size *= 2;
+  const slots = new Int32Array(size).fill(-1);
+  for (let i = 0; i < hashes.length; i++) {
+    let slot = hashes[i] & (size - 1);
+    while (slots[slot] !== -1) slot = (slot + 1) & (size - 1);
+    slots[slot] = i;
+  }
+  return { slots, mask: size - 1 };
+}
+
+export function placeOf(words: Words, place: Places, hash: number): number {
+  let slot = hash & place.mask;
+  for (; place.slots[slot] !== -1; slot = (slot + 1) & place.mask) {
+    if (words.hashes[place.slots[slot]] === hash) return place.slots[slot];
+  }
+  return -1;
+}
+
+export function gramValue(words: Words, at: number, count: number): number {
+  return (1 + Math.log(count)) * words.idf[at] * IDF_STEP;
+}
+
+function headsOf(words: Words, place: Places, prompt: Features): Float64Array {
+  const n = HEADS.length;
+  const sums = new Float64Array(n);
+  let square = 0;
+  for (let i = 0; i < prompt.grams.length; i++) {
+    const at = placeOf(words, place, prompt.grams[i]);
+    if (at === -1) continue;
+    const value = gramValue(words, at, prompt.counts[i]);
+    square += value * value;
+    for (let h = 0; h < n; h++) sums[h] += value * words.weights[at * n + h];
+  }
+  const length = Math.sqrt(square) || 1;
+  for (let h = 0; h < n; h++) sums[h] = words.bias[h] + sums[h] * words.scale[h] / length;
+  return sums;
+}
+
+export function walk(trees: Trees, row: Float64Array): number {
+  let sum = trees.base;
+  for (const root of trees.roots) {
+    let node: number = root;
+    while (node >= 0) {
+      node = row[trees.feature[node]] <= trees.threshold[node] ? trees.left[node] : trees.right[node];
+    }
+    sum += trees.leaf[~node];
+  }
+  return sum;
+}
+
+/** Values are clipped so that one odd feature of an unusual prompt cannot decide alone. */
+export function standardized(value: number, mean: number, deviation: number): number {
+  return Math.max(-3, Math.min(3, (value - mean) / deviation));
+}
+
+function sumScore(sums: Sums, dense: Float64Array): number {
+  let sum = sums.bias;
+  for (const { feature, mean, deviation, weight } of sums.terms) {
+    sum += weight * standardized(dense[FEATURE_NAMES.indexOf(feature)], mean, deviation);
+  }
+  return sum;
+}
+
+/** The form of `weights.json`: arrays as base64 of their little-endian bytes. */
+export interface PackedModel {
+  features: readonly string[];
+  words: Record<keyof Words, string>;
+  trees: Record<Exclude<keyof Trees, "base">, string> & { base: number };
+  sums: Sums;
+  quantiles: Record<Kind, number[]>;
+}
+
+export function pack({ words, trees, sums, quantiles }: Model): PackedModel {
+  return {
+    features: FEATURE_NAMES,
+    words: {
+      hashes: encode(words.hashes),
+      idf: encode(words.idf),
+      weights: encode(words.weights),
+      scale: encode(words.scale),
+      bias: encode(words.bias),
+    },
+    trees: {
+      base: trees.base,
+      roots: encode(trees.roots),
+      feature: encode(trees.feature),
+      threshold: encode(trees.threshold),
+      left: encode(trees.left),
+      right: encode(trees.right),
+      leaf: encode(trees.leaf),
+    },
+    sums,
+    quantiles,
+  };
+}
+
+export function unpack({ features, words, trees, sums, quantiles }: PackedModel): Model {
+  if (features.join() !== FEATURE_NAMES.join()) {
+    throw new Error(
+      "Cannot read router weights: they were trained on other features, run `deno task train-router`",
+    );
+  }
+  return {
+    words: {
+      hashes: new Uint32Array(decode(words.hashes)),
+      idf: new Uint8Array(decode(words.idf)),
+      weights: new Int8Array(decode(words.weights)),
+      scale: new Float32Array(decode(words.scale)),
+      bias: new Float32Array(decode(words.bias)),
+    },
+    trees: {
+      base: trees.base,
+      roots: new Uint16Array(decode(trees.roots)),
+      feature: new Uint8Array(decode(trees.feature)),
+      threshold: new Float32Array(decode(trees.threshold)),
+      left: new Int16Array(decode(trees.left)),
+      right: new Int16Array(decode(trees.right)),
+      leaf: new Float32Array(decode(trees.leaf)),
+    },
+    sums,
+    quantiles,
+  };
+}
+
+function encode(
+  array: Uint32Array | Uint16Array | Uint8Array | Int16Array | Int8Array | Float32Array,
+): string {
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+function decode(base64: string): ArrayBuffer {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes.buffer;
+}

@@ -1,0 +1,93 @@
+/**
+ * How hard a prompt is, and which of several models that difficulty and the wanted quality call for. Pure and
+ * synchronous: a fitted model of ours (see `train.ts`), no network, no second model.
+ */
+
+import { FEATURE_NAMES, type Features, features } from "./features.ts";
+import { type Model, type PackedModel, placesOf, rank, score, unpack } from "./model.ts";
+import weights from "./weights.json" with { type: "json" };
+
+export interface Difficulty {
+  /** What a strong model is expected to gain over a weak one, as the share of typical prompts that gain less: 0..1. */
+  gain: number;
+  /** What kind of prompt was seen, in a few tokens without spaces: "sum,quantities:4,words:52". */
+  reason: string;
+}
+
+export interface Candidate {
+  id: string;
+  /** In any unit that is the same for all candidates. */
+  price: number;
+  /** In any unit that is the same for all candidates; if any lacks it, the order of prices stands in for all. */
+  strength?: number;
+}
+
+const model: Model = unpack(weights as PackedModel);
+const places = placesOf(model.words.hashes);
+
+/** `text` is what is to be answered: the system prompt and the last user turns. */
+export function difficulty(text: string): Difficulty {
+  const prompt = features(text);
+  const gain = rank(model.quantiles[prompt.kind], score(model, places, prompt));
+  return { gain, reason: describe(prompt) };
+}
+
+/**
+ * The candidate of the best worth `odds · strength − price`, both scaled to 0..1 over the candidates. `odds` are one
+ * where gain equals 1 − quality, so of two candidates the stronger answers `quality` of typical traffic; a third
+ * between them is chosen where it gives more strength for its price than either. Quality 0 always means the cheapest
+ * and 1 the strongest.
+ */
+export function chooseByQuality(
+  candidates: readonly Candidate[],
+  { gain, reason }: Difficulty,
+  quality: number,
+): { id: string; reason: string } {
+  if (candidates.length === 0) throw new Error("Cannot choose a model: expected at least 1 candidate, got 0");
+  const ordered = ranked(candidates);
+  const said = `${reason},gain:${gain.toFixed(2)},quality:${quality}`;
+  if (!(quality > 0)) return { id: ordered[0].id, reason: said };
+  if (quality >= 1) {
+    const strongest = ordered.reduce((best, next) => next.strength > best.strength ? next : best);
+    return { id: strongest.id, reason: said };
+  }
+  // Ranks of exactly 0 and 1 lie at the ends of what training saw; they are no certainty.
+  const likely = Math.min(0.999, Math.max(0.001, gain));
+  const odds = likely * quality / ((1 - likely) * (1 - quality));
+  const price = scaled(ordered.map((c) => c.price));
+  const strength = scaled(ordered.map((c) => c.strength));
+  let best = 0;
+  for (let i = 1; i < ordered.length; i++) {
+    if (odds * strength[i] - price[i] > odds * strength[best] - price[best]) best = i;
+  }
+  return { id: ordered[best].id, reason: said };
+}
+
+/** Cheapest first, of equal prices the stronger first. */
+function ranked(candidates: readonly Candidate[]): Required<Candidate>[] {
+  const byPrice = candidates.toSorted((a, b) => a.price - b.price || (b.strength ?? 0) - (a.strength ?? 0));
+  const told = byPrice.every((c) => c.strength !== undefined);
+  return byPrice.map((c, i) => ({ ...c, strength: told ? c.strength! : i }));
+}
+
+function scaled(values: number[]): number[] {
+  const low = Math.min(...values);
+  const range = Math.max(...values) - low;
+  return values.map((v) => range > 0 ? (v - low) / range : 0);
+}
+
+const TOLD = ["quantities", "law", "medicine", "ought", "prove", "symbols", "negation"].map((name) => ({
+  name,
+  at: FEATURE_NAMES.indexOf(name),
+}));
+const WORDS = FEATURE_NAMES.indexOf("questionWords");
+
+/** The kind, the two most frequent traits of the question, and its length. */
+function describe({ kind, dense }: Features): string {
+  const traits = TOLD.map(({ name, at }) => ({ name, count: Math.round(Math.expm1(dense[at])) }))
+    .filter(({ count }) => count > 1)
+    .sort((a, b) => b.count - a.count)
+    .slice(0, 2)
+    .map(({ name, count }) => `${name}:${count}`);
+  return [kind, ...traits, `words:${Math.round(Math.expm1(dense[WORDS]))}`].join(",");
+}

@@ -1,0 +1,165 @@
+/**
+ * `deno task train-router PROMPTS [DIRECTORY]`: reads labelled prompts (JSON lines, also gzipped: `bench`, `domain`,
+ * `prompt`, and whether the `weak` and the `strong` model answered right), measures on prompts that a fit has not seen,
+ * and writes `weights.json` and `curve.svg` into DIRECTORY, by default this one. The same prompts give the same bytes.
+ */
+
+import { apgr, type Judged, picture } from "./curve.ts";
+import { type Features, features, type Kind } from "./features.ts";
+import { type Example, fit, folds } from "./fit.ts";
+import { type Model, pack, placesOf, rank, score } from "./model.ts";
+
+const FOLDS = 5;
+const REPEATS = 2;
+const SUBJECT_GROUPS = 8;
+const RANKS = 100;
+
+interface Prompt extends Example {
+  length: number;
+  /** The same question without its answer options, as people ask it; teaches the ranks of open questions. */
+  bare: Features;
+}
+
+/** Per repeat and prompt, scored by a fit that has not seen it. */
+interface Unseen {
+  full: number[];
+  bare: number[];
+}
+
+if (import.meta.main) {
+  const [input, directory = import.meta.dirname!] = Deno.args;
+  if (input === undefined) {
+    console.error("usage: deno task train-router PROMPTS.jsonl[.gz] [DIRECTORY]");
+    Deno.exit(2);
+  }
+  await train(input, directory);
+}
+
+async function train(input: string, directory: string): Promise<void> {
+  const prompts = await read(input);
+  console.log(`${prompts.length} prompts`);
+
+  const repeats: Unseen[] = [];
+  for (let repeat = 0; repeat < REPEATS; repeat++) {
+    const fold = folds(prompts.length, FOLDS, repeat + 1);
+    const unseen = crossValidate(prompts, fold, `repeat ${repeat + 1}`);
+    repeats.push(unseen);
+    report(`new prompts, repeat ${repeat + 1}`, prompts, unseen.full);
+  }
+  const subjects = [...new Set(prompts.map((p) => p.domain))].sort();
+  const group = folds(subjects.length, SUBJECT_GROUPS, 1);
+  const bySubject = crossValidate(
+    prompts,
+    prompts.map((p) => group[subjects.indexOf(p.domain)]),
+    "new subjects",
+  );
+  report(
+    "new subjects",
+    prompts.filter((p) => p.bench === "mmlu"),
+    bySubject.full.filter((_, i) => prompts[i].bench === "mmlu"),
+  );
+
+  const quantiles = quantilesOf(prompts, repeats);
+  reportShares(prompts, repeats[0], quantiles);
+
+  const model: Model = { ...fit(prompts, (line) => console.log(`final: ${line}`)), quantiles };
+  const weights = JSON.stringify(pack(model)) + "\n";
+  await Deno.writeTextFile(`${directory}/weights.json`, weights);
+  await Deno.writeTextFile(`${directory}/curve.svg`, picture(panels(prompts, repeats[0])));
+  console.log(`wrote ${directory}/weights.json, ${weights.length} bytes, and curve.svg`);
+}
+
+async function read(path: string): Promise<Prompt[]> {
+  let stream: ReadableStream<Uint8Array<ArrayBuffer>> = (await Deno.open(path)).readable;
+  if (path.endsWith(".gz")) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+  const lines = (await new Response(stream).text()).split("\n").filter((line) => line !== "");
+  return lines.map((line) => {
+    const { bench, domain, prompt, weak, strong } = JSON.parse(line);
+    return {
+      bench,
+      domain,
+      weak: Number(weak),
+      strong: Number(strong),
+      length: prompt.length,
+      features: features(prompt),
+      bare: features(prompt.split(/\n\(?A[.)] /)[0]),
+    };
+  });
+}
+
+function crossValidate(prompts: readonly Prompt[], fold: readonly number[], name: string): Unseen {
+  const full = new Array<number>(prompts.length);
+  const bare = new Array<number>(prompts.length);
+  for (const held of [...new Set(fold)].sort((a, b) => a - b)) {
+    const parts = fit(prompts.filter((_, i) => fold[i] !== held), () => {});
+    const model: Model = { ...parts, quantiles: { choice: [], sum: [], open: [] } };
+    const places = placesOf(model.words.hashes);
+    prompts.forEach((prompt, i) => {
+      if (fold[i] !== held) return;
+      full[i] = score(model, places, prompt.features);
+      bare[i] = score(model, places, prompt.bare);
+    });
+    console.log(`${name}: part ${held + 1} held out`);
+  }
+  return { full, bare };
+}
+
+function judge(prompts: readonly Prompt[], scores: readonly number[], bench: string): Judged[] {
+  return prompts.map(({ weak, strong }, i) => ({ score: scores[i], weak, strong }))
+    .filter((_, i) => prompts[i].bench === bench);
+}
+
+function benches(prompts: readonly Prompt[]): string[] {
+  return [...new Set(prompts.map((p) => p.bench))].sort();
+}
+
+function report(name: string, prompts: readonly Prompt[], scores: readonly number[]): void {
+  const figures = benches(prompts).map((bench) =>
+    `${bench} ${apgr(judge(prompts, scores, bench)).toFixed(4)}`
+  );
+  console.log(`APGR on ${name}: ${figures.join(", ")}`);
+}
+
+/** Each kind has ranks of its own, because a fixed score would send nearly all or nearly none of one kind away. */
+function quantilesOf(prompts: readonly Prompt[], repeats: readonly Unseen[]): Record<Kind, number[]> {
+  const scores: Record<Kind, number[]> = { choice: [], sum: [], open: [] };
+  for (const { full, bare } of repeats) {
+    prompts.forEach((prompt, i) => {
+      scores[prompt.features.kind].push(full[i]);
+      if (prompt.bare.kind === "open" && prompt.features.kind !== "open") scores.open.push(bare[i]);
+    });
+  }
+  const quantiles = (values: number[]) => {
+    values.sort((a, b) => a - b);
+    return Array.from({ length: RANKS + 1 }, (_, r) => Number(at(values, r / RANKS).toFixed(5)));
+  };
+  return { choice: quantiles(scores.choice), sum: quantiles(scores.sum), open: quantiles(scores.open) };
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+}
+
+function reportShares(prompts: readonly Prompt[], { full }: Unseen, quantiles: Record<Kind, number[]>): void {
+  for (const bench of benches(prompts)) {
+    const ranks = prompts.map((p, i) => rank(quantiles[p.features.kind], full[i])).filter((_, i) =>
+      prompts[i].bench === bench
+    );
+    const shares = Array.from({ length: 9 }, (_, k) => (k + 1) / 10).map((quality) => {
+      const strong = ranks.filter((r) => r > 1 - quality).length / ranks.length;
+      return `${quality}: ${(100 * strong).toFixed(0)} %`;
+    });
+    console.log(`${bench}, strong calls by quality: ${shares.join(", ")}`);
+  }
+}
+
+function panels(prompts: readonly Prompt[], { full }: Unseen) {
+  const lengths = prompts.map((p) => p.length);
+  return benches(prompts).map((bench) => ({
+    title: `${bench.toUpperCase()}: answers right`,
+    lines: [
+      { name: "length", color: "#d08a2e", judged: judge(prompts, lengths, bench) },
+      { name: "svc/auto", color: "#2563b0", judged: judge(prompts, full, bench) },
+    ],
+  }));
+}
