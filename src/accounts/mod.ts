@@ -3,8 +3,18 @@
  *
  * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
  * lease. Everything that can be answered from memory is answered without a promise, because this stands on the hot path.
+ *
+ * Behind that: a record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the
+ * store a few milliseconds later. What this node may spend without asking it holds as leases, renewed in the background.
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+import type { Estimate, Prices } from "./money.ts";
+
+export { openAccounts } from "./service.ts";
+export type { AccountsConfig, AccountsOptions, AccountsService } from "./service.ts";
+export type { ConfigKey } from "./keyring.ts";
+export { formatAmount, MAX_AMOUNT, parseAmount } from "./money.ts";
+export type { Estimate, Prices } from "./money.ts";
 
 /** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
 export interface AccessPolicy {
@@ -26,14 +36,11 @@ export interface Key {
   models: readonly string[] | null;
 }
 
-/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
-export type Prices = Readonly<Record<string, string | undefined>>;
-
 /** A call that asks to be admitted: an upper estimate of what it will use, in tokens. */
 export interface Bid extends GenerationStart {
   key: Key;
   prices: Prices;
-  estimate: { input: number; output: number; searches: number };
+  estimate: Estimate;
 }
 
 /** What is left of the key's rates, for the rate-limit headers. Resets are seconds from now. */
@@ -42,7 +49,7 @@ export interface RateState {
   tokens?: { limit: number; remaining: number; reset: number };
 }
 
-/** An admitted call. Exactly one of `settle` and `release` is called, once. */
+/** An admitted call. Exactly one of `settle` and `release` is called, once; whatever comes after the first is ignored. */
 export interface Lease {
   rates: RateState | null;
   /** Prices and writes the record; durable when it returns or resolves. Never throws. */

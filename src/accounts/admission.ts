@@ -1,0 +1,315 @@
+/**
+ * Admission and its end: what a call is expected to cost is set aside first, what it did cost replaces it.
+ *
+ * A call is admitted when its estimate fits into this node's slices of every budget it draws on: the credits of its
+ * account, its key's spend limit, the key's requests and tokens of the minute. If one slice is too small the store is asked
+ * for more, and other nodes for what they do not need; only when that does not help the call is refused.
+ *
+ * An estimate larger than what is left is refused even when nothing else runs: the limit is a limit.
+ */
+import type { GenerationEnd } from "../exchange/generation.ts";
+import { Failure } from "../exchange/failure.ts";
+import { accountBudget, StoreUnavailable } from "../store/mod.ts";
+import { type Journal, JournalFull } from "./journal.ts";
+import type { KeyState } from "./keyring.ts";
+import { type Beginning, beginningOf, encodeBeginning, recordOf } from "./ledger.ts";
+import type { Bid, Key, Lease, RateState } from "./mod.ts";
+import { costAtMost, type Prices, priceTable } from "./money.ts";
+import { spanAt } from "./period.ts";
+import { pendingOf, type Settler } from "./settler.ts";
+import {
+  type Claim,
+  claim,
+  fits,
+  hopeless,
+  refuse,
+  remaining,
+  secondsToReset,
+  type Slice,
+  unclaim,
+  use,
+} from "./slices.ts";
+
+export interface AdmissionOptions {
+  settler: Settler;
+  journal: Journal;
+  clock: { now(): number };
+  /** Price of a search where the bid's prices name none. */
+  searchPrice(): string | undefined;
+  state(key: Key): KeyState | undefined;
+  /** True: the account never runs out, as the configuration says. */
+  unlimited(account: string): boolean;
+  /** A reservation is given back when its call has not ended after this long. */
+  reservationMs: number;
+  /** How long a call may wait for budget. */
+  waitMs: number;
+  warn(message: string): void;
+}
+
+export interface Admission {
+  admit(bid: Bid): Lease | Promise<Lease>;
+  readonly openCount: number;
+  /** Gives back reservations of calls that never ended. */
+  sweep(now: number): void;
+}
+
+interface Need {
+  slice: Slice;
+  amount: bigint;
+}
+
+interface Open {
+  beginning: Beginning;
+  claims: Claim[];
+  /** The reservations were given back before the end. */
+  expired: boolean;
+  admittedAt: number;
+}
+
+const ROUNDS = 6;
+const FREED_MS = 100;
+const RETRY_AFTER = 2;
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { settler, journal, clock } = options;
+  const open = new Set<Open>();
+  const searchIncluded = new WeakMap<Prices, Prices>();
+
+  /** Prices with the search price filled in; one object for each catalog entry, so its table is made once. */
+  function withSearch(prices: Prices): Prices {
+    const search = options.searchPrice();
+    if (prices.web_search !== undefined || search === undefined) return prices;
+    let full = searchIncluded.get(prices);
+    if (full === undefined || full.web_search !== search) {
+      full = { ...prices, web_search: search };
+      searchIncluded.set(prices, full);
+    }
+    return full;
+  }
+
+  function needsOf(bid: Bid, state: KeyState | undefined, now: number): Need[] {
+    const cost = costAtMost(bid.estimate, priceTable(withSearch(bid.prices)));
+    const needs: Need[] = [];
+    if (state !== undefined) {
+      const { key, requestsPerMinute, tokensPerMinute, spendLimit } = state;
+      if (requestsPerMinute !== null) {
+        needs.push({ slice: rateSlice("requests", key.id, requestsPerMinute), amount: 1n });
+      }
+      if (tokensPerMinute !== null) {
+        // An estimate above the whole minute's tokens would never pass; it takes the minute for itself.
+        const tokens = Math.min(Math.ceil(bid.estimate.input + bid.estimate.output), tokensPerMinute);
+        needs.push({
+          slice: rateSlice("tokens", key.id, tokensPerMinute),
+          amount: BigInt(Math.max(0, tokens)),
+        });
+      }
+      if (spendLimit !== null) needs.push({ slice: spendSlice(state, now), amount: cost });
+    }
+    const { account } = bid.key;
+    if (!options.unlimited(account)) {
+      needs.push({ slice: settler.slice("credits", accountBudget(account)), amount: cost });
+    }
+    return needs;
+  }
+
+  function rateSlice(kind: "requests" | "tokens", owner: string, perMinute: number): Slice {
+    const id = `${kind === "requests" ? "r" : "t"}:${owner}`;
+    const limit = BigInt(perMinute);
+    const slice = settler.slice(kind, { id, scope: "rate", owner, starts: 0, ends: null, limit });
+    if (slice.ref.limit !== limit) slice.ref = { ...slice.ref, limit };
+    return slice;
+  }
+
+  function spendSlice(state: KeyState, now: number): Slice {
+    const { amount, period } = state.spendLimit!;
+    const { starts, ends } = spanAt(period, now);
+    const owner = state.key.id;
+    const id = `k:${owner}:${period}:${starts}`;
+    const slice = settler.slice("spend", { id, scope: "key", owner, starts, ends, limit: amount });
+    if (slice.ref.limit !== amount) {
+      slice.ref = { ...slice.ref, limit: amount };
+      // What the node holds was granted under the other limit: ask before relying on it.
+      slice.granted = slice.used + slice.reserved < slice.granted
+        ? slice.used + slice.reserved
+        : slice.granted;
+      slice.answeredAt = -Infinity;
+      slice.refusedUntil = -Infinity;
+    }
+    return slice;
+  }
+
+  function admit(bid: Bid): Lease | Promise<Lease> {
+    const now = clock.now();
+    const state = options.state(bid.key);
+    const needs = needsOf(bid, state, now);
+    if (needs.every(({ slice, amount }) => fits(slice, amount, now))) return reserve(bid, state, needs, now);
+    return gather(bid, state);
+  }
+
+  async function gather(bid: Bid, state: KeyState | undefined): Promise<Lease> {
+    const deadline = performance.now() + options.waitMs;
+    for (let round = 0;; round++) {
+      const now = clock.now();
+      // Anew each time: meanwhile a period may have ended.
+      const needs = needsOf(bid, state, now);
+      const lacking = needs.filter(({ slice, amount }) => !fits(slice, amount, now));
+      if (lacking.length === 0) return reserve(bid, state, needs, now);
+      for (const { slice, amount } of lacking) {
+        if (round < ROUNDS && !hopeless(slice, amount, now)) continue;
+        if (round >= ROUNDS) refuse(slice, amount, now);
+        throw refusal(slice, now);
+      }
+      // Asking has not helped, so what is missing is held elsewhere.
+      if (round > 0 && lacking.some(({ slice }) => slice.others > 0n)) await settler.freed(FREED_MS);
+      await refillAll(lacking, deadline);
+    }
+  }
+
+  async function refillAll(lacking: readonly Need[], deadline: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new StoreUnavailable("The store is slow.")),
+        Math.max(0, deadline - performance.now()),
+      );
+    });
+    try {
+      const refills = Promise.all(lacking.map(({ slice, amount }) => settler.refill(slice, amount)));
+      refills.catch(() => {});
+      await Promise.race([refills, late]);
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function reserve(bid: Bid, state: KeyState | undefined, needs: readonly Need[], now: number): Lease {
+    const beginning = beginningOf(bid, bid.key);
+    const json = encodeBeginning(beginning);
+    try {
+      journal.begin(bid.id, json);
+    } catch (error) {
+      if (error instanceof JournalFull) throw unavailable(error);
+      throw error;
+    }
+    settler.began(bid.id, json);
+    const claims = needs.map(({ slice, amount }) => claim(slice, amount));
+    for (const { slice, amount } of needs) {
+      // A quarter left for calls like this one: time to ask, so that none of them has to wait.
+      if (slice.others > 0n && slice.granted - slice.used - slice.reserved < 2n * amount) {
+        settler.topUp(slice);
+      }
+    }
+    const entry: Open = { beginning, claims, expired: false, admittedAt: now };
+    open.add(entry);
+    return {
+      rates: state === undefined ? null : ratesOf(needs, now),
+      settle: (end, prices) => settle(entry, end, withSearch(prices ?? bid.prices)),
+      release: () => release(entry),
+    };
+  }
+
+  function release(entry: Open): void {
+    if (!open.delete(entry)) return;
+    if (!entry.expired) { for (const made of entry.claims) unclaim(made); }
+    journal.drop(entry.beginning.id);
+    settler.ended(entry.beginning.id);
+    settler.wake();
+  }
+
+  function settle(entry: Open, end: GenerationEnd, prices: Prices): void | Promise<void> {
+    if (!open.has(entry)) return;
+    const record = recordOf(entry.beginning, end, prices);
+    if (record === null) return release(entry);
+    open.delete(entry);
+    const tokens = record.usage === null ? 0n : BigInt(record.usage.input + record.usage.output);
+    const money: Slice[] = [];
+    for (const made of entry.claims) {
+      const { kind } = made.slice;
+      if (kind === "credits" || kind === "spend") {
+        if (entry.expired) made.slice.used += record.cost;
+        else use(made, record.cost);
+        money.push(made.slice);
+      } else if (!entry.expired) use(made, kind === "requests" ? 1n : tokens);
+    }
+    const { id } = record;
+    const pending = pendingOf(record, money, () => journal.shipped(id));
+    if (journal.finish(id, pending.json)) {
+      settler.enqueue(pending);
+      settler.ended(id);
+      return;
+    }
+    return shipNow(pending, id);
+  }
+
+  /** Without a journal the store is what makes a record durable; while it is away, bounded memory has to do. */
+  function shipNow(pending: ReturnType<typeof pendingOf>, id: string): Promise<void> {
+    settler.enqueue(pending);
+    settler.ended(id);
+    return settler.flush().catch(() => {});
+  }
+
+  return {
+    admit,
+    get openCount() {
+      return open.size;
+    },
+    sweep(now) {
+      for (const entry of open) {
+        const age = now - entry.admittedAt;
+        // The clock stepped back: count from now on.
+        if (age < 0) entry.admittedAt = now;
+        if (entry.expired || age < options.reservationMs) continue;
+        entry.expired = true;
+        for (const made of entry.claims) unclaim(made);
+        options.warn(`A reservation outlived its bound and was given back: ${entry.beginning.id}`);
+      }
+    },
+  };
+}
+
+function ratesOf(needs: readonly Need[], now: number): RateState | null {
+  let rates: RateState | null = null;
+  for (const { slice } of needs) {
+    if (slice.kind !== "requests" && slice.kind !== "tokens") continue;
+    rates ??= {};
+    rates[slice.kind] = {
+      limit: Number(slice.ref.limit),
+      remaining: remaining(slice),
+      reset: secondsToReset(slice, now),
+    };
+  }
+  return rates;
+}
+
+function refusal(slice: Slice, now: number): Failure {
+  switch (slice.kind) {
+    case "credits":
+      return new Failure("insufficient_funds", "The account's credits do not cover this request.");
+    case "spend": {
+      const resetAt = slice.ref.ends === null ? null : new Date(slice.ref.ends).toISOString();
+      return new Failure(
+        "api_key_limit_exceeded",
+        "The API key's spend limit for the period does not cover this request.",
+        { details: { reset_at: resetAt } },
+      );
+    }
+    case "requests":
+    case "tokens": {
+      const seconds = secondsToReset(slice, now);
+      return new Failure(
+        "provider_rate_limited",
+        `The API key's limit of ${slice.ref.limit} ${slice.kind} a minute is reached.`,
+        { retryAfter: seconds, details: ratesOf([{ slice, amount: 0n }], now) as Record<string, unknown> },
+      );
+    }
+  }
+}
+
+function unavailable(cause: unknown): Failure {
+  return new Failure("service_unavailable", "The request cannot be admitted now.", {
+    retryAfter: RETRY_AFTER,
+    cause,
+  });
+}

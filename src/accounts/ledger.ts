@@ -1,0 +1,110 @@
+/**
+ * From what the pipeline says at a call's beginning and end to the record of the ledger.
+ *
+ * What a caller chose freely (the model's name as requested) is cut to a length and cleaned of what a database would
+ * refuse, because a record must always be writable.
+ */
+import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+import { count, settle as canonical } from "../exchange/usage.ts";
+import type { Generation } from "../store/mod.ts";
+import type { Key } from "./mod.ts";
+import { costOf, MAX_AMOUNT, type Prices, priceTable } from "./money.ts";
+
+const MODEL_CHARS = 200;
+
+/** What is known of a generation that runs, as the journal keeps it. */
+export interface Beginning {
+  id: string;
+  created: number;
+  keyId: string;
+  key: string;
+  account: string;
+  format: Generation["format"];
+  requestedModel: string;
+  model: string;
+  stream: boolean;
+}
+
+export function beginningOf(start: GenerationStart, key: Key): Beginning {
+  return {
+    id: start.id,
+    created: start.created,
+    keyId: key.id,
+    key: key.name,
+    account: key.account,
+    format: start.format,
+    requestedModel: clean(start.requestedModel),
+    model: start.model,
+    stream: start.stream,
+  };
+}
+
+/** No control characters (PostgreSQL has no place for NUL) and no half of a surrogate pair (no place in UTF-8). */
+function clean(text: string): string {
+  if (/^[!-~]*$/.test(text) && text.length <= MODEL_CHARS) return text;
+  // deno-lint-ignore no-control-regex
+  return text.slice(0, MODEL_CHARS).toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
+}
+
+/**
+ * The record, or null where there is none: nothing was used and no search ran. An interrupted generation has one all the
+ * same, since what it used is unknown and not nothing.
+ */
+export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
+  if (end.usage === null && end.searches === 0 && end.status !== "interrupted") return null;
+  const usage = end.usage === null ? null : canonical(end.usage);
+  const searches = count(end.searches);
+  // A failed call pays for its searches and not for its tokens.
+  const cost = costOf(end.status === "failed" ? null : usage, searches, priceTable(prices));
+  return {
+    ...beginning,
+    model: end.model ?? beginning.model,
+    provider: end.provider,
+    status: end.status,
+    errorCode: end.errorCode,
+    usage,
+    estimated: end.estimated,
+    searches,
+    cost: cost > MAX_AMOUNT ? MAX_AMOUNT : cost,
+    ttftMs: end.ttftMs,
+    latencyMs: end.latencyMs,
+    clientGone: end.clientGone,
+    dlp: end.dlp,
+  };
+}
+
+/** The record of a generation whose process died. What it used nobody can tell, so nothing is billed. */
+export function interrupted(beginning: Beginning): Generation {
+  return {
+    ...beginning,
+    provider: null,
+    status: "interrupted",
+    errorCode: null,
+    usage: null,
+    estimated: false,
+    searches: 0,
+    cost: 0n,
+    ttftMs: null,
+    latencyMs: 0,
+    clientGone: false,
+    dlp: null,
+  };
+}
+
+export function encodeBeginning(beginning: Beginning): string {
+  return JSON.stringify(beginning);
+}
+
+/** Null: a line that is not what {@link encodeBeginning} wrote. */
+export function decodeBeginning(json: string): Beginning | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value !== "object" || value === null) return null;
+    const b = value as Beginning;
+    return typeof b.id === "string" && typeof b.keyId === "string" && typeof b.created === "number"
+      ? b
+      : null;
+  } catch {
+    return null;
+  }
+}

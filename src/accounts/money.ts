@@ -1,0 +1,174 @@
+/**
+ * Money as exact integers, and token counts with decimal prices to what a generation costs.
+ *
+ * The unit is a picodollar, 10⁻¹² of the currency that prices are written in. A figure is kept in 64 bits by the embedded
+ * store, so it ranges to ±9,223,372 dollars; the amounts that an operator may write are bounded below that. Prices go down
+ * to 10⁻¹⁸ a token: a sum is taken in that finer unit and rounded, half up, once at its end.
+ *
+ * Every token is priced once. Of input, what a cache read or wrote comes first, at the cache's prices; of the rest audio
+ * and image tokens at their own price, where there is one; what remains at `prompt`. Of output, reasoning where it is
+ * priced apart, then audio and image, the remainder at `completion`. A kind without a price of its own costs what the
+ * whole costs it is part of; a one-hour cache write without one costs what other cache writes cost.
+ *
+ * | price                                                  | tokens                                         |
+ * | ------------------------------------------------------ | ---------------------------------------------- |
+ * | `prompt`, `completion`                                 | input and output that nothing below claims     |
+ * | `input_cache_read`                                     | cached                                         |
+ * | `input_cache_write`, `input_cache_write_1h`            | cacheWrite, and the part of it kept an hour    |
+ * | `audio`, `image`                                       | audioInput, imageInput, as far as not cached   |
+ * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
+ * | `web_search`                                           | searches; a price each                         |
+ */
+import type { Usage } from "../exchange/usage.ts";
+
+/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
+export type Prices = Readonly<Record<string, string | undefined>>;
+
+const UNIT_DIGITS = 12;
+const PRICE_DIGITS = 18;
+const UNIT = 10n ** 12n;
+const PER_UNIT = 10n ** 6n;
+
+/** The largest amount an operator may write, far enough from 2⁶³ that sums of a few stay inside. */
+export const MAX_AMOUNT = 9_000_000n * UNIT;
+
+/** A decimal string to an integer of `digits` decimals; null when it is not one or has more decimals than that. */
+function scaled(text: string, digits: number): bigint | null {
+  const match = /^(-?)(\d{1,15})(?:\.(\d+))?$/.exec(text);
+  if (match === null) return null;
+  const fraction = (match[3] ?? "").replace(/0+$/, "");
+  if (fraction.length > digits) return null;
+  const value = BigInt(match[2] + fraction.padEnd(digits, "0"));
+  return match[1] === "-" ? -value : value;
+}
+
+/** `"25.00"` to picodollars. Null: not a decimal of at most 12 places within ±9,000,000. */
+export function parseAmount(text: string): bigint | null {
+  const value = scaled(text, UNIT_DIGITS);
+  return value === null || value > MAX_AMOUNT || value < -MAX_AMOUNT ? null : value;
+}
+
+/** Picodollars to a decimal string with at least two places: `"25.00"`, `"0.000125"`. */
+export function formatAmount(amount: bigint): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(UNIT_DIGITS + 1, "0");
+  const whole = digits.slice(0, -UNIT_DIGITS);
+  const fraction = digits.slice(-UNIT_DIGITS).replace(/0+$/, "").padEnd(2, "0");
+  return `${sign}${whole}.${fraction}`;
+}
+
+/** Prices as integers of 10⁻¹⁸, every kind filled in. */
+export interface PriceTable {
+  prompt: bigint;
+  cacheRead: bigint;
+  cacheWrite: bigint;
+  cacheWrite1h: bigint;
+  audio: bigint;
+  image: bigint;
+  completion: bigint;
+  reasoning: bigint;
+  audioOutput: bigint;
+  imageOutput: bigint;
+  search: bigint;
+}
+
+/** A catalog entry's prices are one object for as long as the catalog lives, so its table is worked out once. */
+const tables = new WeakMap<Prices, PriceTable>();
+
+/** A price that is not a decimal counts as absent: configuration is where it is refused. */
+export function priceTable(prices: Prices): PriceTable {
+  let table = tables.get(prices);
+  if (table === undefined) {
+    table = readPrices(prices);
+    tables.set(prices, table);
+  }
+  return table;
+}
+
+function readPrices(prices: Prices): PriceTable {
+  const price = (name: string, otherwise: bigint): bigint => {
+    const text = prices[name];
+    const value = text === undefined ? null : scaled(text, PRICE_DIGITS);
+    return value === null || value < 0n ? otherwise : value;
+  };
+  const prompt = price("prompt", 0n);
+  const completion = price("completion", 0n);
+  const cacheWrite = price("input_cache_write", prompt);
+  return {
+    prompt,
+    cacheRead: price("input_cache_read", prompt),
+    cacheWrite,
+    cacheWrite1h: price("input_cache_write_1h", cacheWrite),
+    audio: price("audio", prompt),
+    image: price("image", prompt),
+    completion,
+    reasoning: price("internal_reasoning", completion),
+    audioOutput: price("audio_output", completion),
+    imageOutput: price("image_output", completion),
+    search: price("web_search", 0n),
+  };
+}
+
+/** What the counts cost, in picodollars. Usage null: only the searches. */
+export function costOf(usage: Readonly<Usage> | null, searches: number, table: PriceTable): bigint {
+  let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
+  if (usage !== null) sum += inputCost(usage, table) + outputCost(usage, table);
+  return round(sum);
+}
+
+function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
+  const cached = Math.min(usage.cached, usage.input);
+  const written = Math.min(usage.cacheWrite, usage.input - cached);
+  const kept = Math.min(usage.cacheWrite1h, written);
+  let rest = usage.input - cached - written;
+  const audio = table.audio === table.prompt ? 0 : Math.min(usage.audioInput, rest);
+  rest -= audio;
+  const image = table.image === table.prompt ? 0 : Math.min(usage.imageInput, rest);
+  rest -= image;
+  return times(rest, table.prompt) + times(cached, table.cacheRead) +
+    times(written - kept, table.cacheWrite) +
+    times(kept, table.cacheWrite1h) + times(audio, table.audio) + times(image, table.image);
+}
+
+function outputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
+  let rest = usage.output;
+  const reasoning = table.reasoning === table.completion ? 0 : Math.min(usage.reasoning, rest);
+  rest -= reasoning;
+  const audio = table.audioOutput === table.completion ? 0 : Math.min(usage.audioOutput, rest);
+  rest -= audio;
+  const image = table.imageOutput === table.completion ? 0 : Math.min(usage.imageOutput, rest);
+  rest -= image;
+  return times(rest, table.completion) + times(reasoning, table.reasoning) + times(audio, table.audioOutput) +
+    times(image, table.imageOutput);
+}
+
+function times(tokens: number, price: bigint): bigint {
+  return tokens === 0 ? 0n : BigInt(tokens) * price;
+}
+
+function round(fine: bigint): bigint {
+  return (fine + PER_UNIT / 2n) / PER_UNIT;
+}
+
+/** What a call is expected to use at most. */
+export interface Estimate {
+  input: number;
+  output: number;
+  searches: number;
+  /** False: the request marks nothing for a cache, so that input cannot cost what a cache write costs. */
+  cacheWrites?: boolean;
+}
+
+/** The most that an estimate can cost: a token of unknown kind at the dearest price of text. */
+export function costAtMost(estimate: Estimate, table: PriceTable): bigint {
+  let input = table.prompt;
+  if (estimate.cacheWrites !== false) {
+    if (table.cacheWrite > input) input = table.cacheWrite;
+    if (table.cacheWrite1h > input) input = table.cacheWrite1h;
+  }
+  const output = table.reasoning > table.completion ? table.reasoning : table.completion;
+  return round(
+    times(Math.ceil(estimate.input), input) + times(Math.ceil(estimate.output), output) +
+      times(Math.ceil(estimate.searches), table.search),
+  );
+}

@@ -1,0 +1,28 @@
+/** Calendar periods in UTC: when the one that holds an instant began and when it ends. Weeks begin on Monday. */
+
+export type Period = "day" | "week" | "month" | "total";
+
+export interface Span {
+  /** Milliseconds since the epoch. */
+  starts: number;
+  /** First millisecond after; null: never. */
+  ends: number | null;
+}
+
+const DAY = 86_400_000;
+/** 5 January 1970 was the first Monday of the epoch. */
+const FIRST_MONDAY = 4 * DAY;
+
+export function spanAt(period: Period, now: number): Span {
+  if (period === "total") return { starts: 0, ends: null };
+  if (period === "day") return fixed(now, DAY, 0);
+  if (period === "week") return fixed(now, 7 * DAY, FIRST_MONDAY);
+  const date = new Date(now);
+  const starts = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+  return { starts, ends: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) };
+}
+
+function fixed(now: number, length: number, origin: number): Span {
+  const starts = Math.floor((now - origin) / length) * length + origin;
+  return { starts, ends: starts + length };
+}

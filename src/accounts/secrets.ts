@@ -1,0 +1,42 @@
+/**
+ * Secrets of keys: how one is made, and the keyed hash that is all the store ever holds.
+ *
+ * A secret has 40 characters of 62, 238 bits, so no slow hash is needed: the pepper is there so that a copied database
+ * alone cannot even confirm a guess.
+ */
+import { createHmac, randomBytes } from "node:crypto";
+
+const PREFIX = "sk_live_";
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+export function newSecret(): string {
+  return PREFIX + randomText(40);
+}
+
+export function newId(prefix: string): string {
+  return prefix + randomText(20);
+}
+
+/** Bytes from 248 on are thrown away, since 256 is no multiple of 62 and the first letters would come more often. */
+function randomText(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** What can be a secret at all; anything else is refused without hashing it. */
+export function looksLikeSecret(text: string): boolean {
+  return text.length > PREFIX.length && text.length <= 512 && text.startsWith(PREFIX);
+}
+
+export function hashSecret(secret: string, pepper: string): string {
+  return createHmac("sha256", pepper).update(secret).digest("base64url");
+}
+
+export function newPepper(): string {
+  return randomBytes(32).toString("base64url");
+}

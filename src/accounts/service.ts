@@ -1,0 +1,362 @@
+/**
+ * The accounts put together: keys, admission, journal and store, and the clockwork that keeps them in step.
+ *
+ * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
+ * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
+ */
+import { type Store, StoreUnavailable } from "../store/mod.ts";
+import { type Administration, createAdministration } from "./administration.ts";
+import { createAdmission } from "./admission.ts";
+import { adoptOrphans, fileJournal, type Journal, memoryJournal, type Orphan } from "./journal.ts";
+import { type ConfigKey, createKeyring, type KeyState } from "./keyring.ts";
+import { decodeBeginning, interrupted } from "./ledger.ts";
+import type { AccessPolicy, Accounts } from "./mod.ts";
+import { parseAmount } from "./money.ts";
+import { newId, newPepper } from "./secrets.ts";
+import { createSettler, pendingOf } from "./settler.ts";
+
+/** As the configuration file writes it; all of it may change while running. */
+export interface AccountsConfig {
+  keys: readonly ConfigKey[];
+  /** Credits null: never runs out. */
+  accounts: readonly { name: string; credits: string | null }[];
+  accessPolicies: readonly AccessPolicy[];
+  /** Price of one executed search, as a decimal string. */
+  searchPrice?: string;
+}
+
+export interface AccountsOptions {
+  store: Store;
+  config: AccountsConfig;
+  clock: { now(): number };
+  log: { info(message: string): void; warn(message: string): void };
+  /** What hashes of secrets are keyed with. Absent: made on first start and kept beside the store. */
+  pepper?: string;
+  /** Days that generations are kept before they are summed up by day. */
+  retentionDays?: number;
+  /** The most that records waiting for the store may take, here and in the journal. */
+  outboxBytes?: number;
+  /** How long keys of the store are trusted after the store was last heard of. */
+  offlineMs?: number;
+  /** A reservation is given back when its call has not ended after this long. */
+  reservationMs?: number;
+  /** How long a call may wait for budget that other nodes hold, or for a slow store. */
+  waitMs?: number;
+  /** False: {@link AccountsService.tick} is called by someone else. */
+  ticking?: boolean;
+}
+
+export interface AccountsService extends Accounts, Administration {
+  /** Calls admitted here that have not ended. */
+  openCount(): number;
+  /** False: the store is away, and what is not known here is answered with 503. */
+  storeUp(): boolean;
+  /** Records that are not in the store yet. */
+  pendingCount(): number;
+  /** Takes a new configuration. Throws before anything is changed when it is wrong. */
+  reload(config: AccountsConfig): Promise<void>;
+  /** One turn of the clockwork: hears what changed, beats, takes over from the dead. */
+  tick(): Promise<void>;
+  /** Resolves when every record that exists now is in the store; rejects while that is away. */
+  flush(): Promise<void>;
+  /** Settles what is pending, gives budgets back, closes the store. */
+  close(): Promise<void>;
+}
+
+const TICK_MS = 500;
+/** A beat every so many ticks; a node whose count has not moved for so many beats is dead: 30 seconds. */
+const BEAT_TICKS = 10;
+const DEAD_BEATS = 6;
+const RETIRE_TICKS = 7200;
+const DAY = 86_400_000;
+
+export async function openAccounts(options: AccountsOptions): Promise<AccountsService> {
+  const { store, clock, log } = options;
+  const node = newId("node_");
+  const outbox = { maxBytes: options.outboxBytes ?? 256 << 20 };
+  let config = options.config;
+  let credits = readCredits(config);
+  let configStates = readKeys(config);
+
+  const journal: Journal = store.beside === null
+    ? memoryJournal({ maxBytes: Math.min(outbox.maxBytes, 32 << 20) })
+    : fileJournal(store.beside, node, outbox);
+  const settler = createSettler({
+    store,
+    node,
+    clock,
+    warn: log.warn,
+    tellRunning: !journal.durable && store.kind === "postgres",
+  });
+  const offlineMs = options.offlineMs ?? 3_600_000;
+  let heardAt = clock.now();
+  const ring = createKeyring({
+    store,
+    clock,
+    stale: () => !settler.up && Math.abs(clock.now() - heardAt) > offlineMs,
+  });
+  const admission = createAdmission({
+    settler,
+    journal,
+    clock,
+    searchPrice: () => config.searchPrice,
+    state: (key) => ring.state(key.id),
+    unlimited: (account) => credits.get(account) === null,
+    reservationMs: options.reservationMs ?? 3_600_000,
+    waitMs: options.waitMs ?? 3000,
+    warn: log.warn,
+  });
+  ring.configure(configStates, config.keys.map((k) => k.secret), config.accessPolicies);
+
+  let prepared = false;
+  let rev = 0;
+  let ticks = 0;
+  let listening = false;
+  let closed = false;
+  /** What other nodes' beats were, and for how many of ours they have not moved. */
+  let beats = new Map<string, { count: number; still: number }>();
+
+  async function prepare(): Promise<void> {
+    await store.prepare();
+    ring.setPepper(options.pepper ?? await findPepper(store));
+    await store.declareAccounts([...credits].map(([name, amount]) => ({ name, credits: amount })));
+    await settler.connect();
+    await learn();
+    await adopt();
+    prepared = true;
+  }
+
+  async function learn(): Promise<void> {
+    const changes = await store.changesSince(rev);
+    rev = changes.rev;
+    ring.learn(changes.keys);
+    heardAt = clock.now();
+    for (const slice of settler.slices()) {
+      if (slice.kind === "credits" && changes.accounts.includes(slice.ref.owner)) forgetRefusal(slice);
+    }
+  }
+
+  function forgetRefusal(slice: { answeredAt: number; refusedUntil: number }): void {
+    slice.answeredAt = -Infinity;
+    slice.refusedUntil = -Infinity;
+  }
+
+  /** Journals of processes that died here: what ended goes to the store, what ran is recorded as interrupted. */
+  async function adopt(): Promise<void> {
+    if (store.beside === null) return;
+    for (const orphan of adoptOrphans(store.beside, node)) await takeOver(orphan);
+  }
+
+  async function takeOver(orphan: Orphan): Promise<void> {
+    if (orphan.damaged > 0) log.warn(`The journal of ${orphan.node} has ${orphan.damaged} unreadable lines.`);
+    try {
+      for (const [id, json] of orphan.ended) {
+        const row: unknown[] = JSON.parse(json);
+        // Columns of a record: id, created, key, its name, account.
+        const [keyId, account] = [String(row[2]), String(row[4])];
+        settler.enqueue({ id, json, account, keyId, cost: 0n, slices: [], shipped() {} });
+      }
+      let count = 0;
+      for (const json of orphan.running.values()) if (recordInterrupted(json)) count++;
+      await settler.flush();
+      if (orphan.node !== "") await store.forget([orphan.node]);
+      orphan.remove();
+      if (count > 0) log.info(`Recorded ${count} generations as interrupted.`);
+    } catch (error) {
+      orphan.leave();
+      throw error;
+    }
+  }
+
+  function recordInterrupted(json: string, shipped: () => void = () => {}): boolean {
+    const beginning = decodeBeginning(json);
+    if (beginning === null) return false;
+    settler.enqueue(pendingOf(interrupted(beginning), [], shipped));
+    return true;
+  }
+
+  async function beat(): Promise<void> {
+    const counts = await store.beat(node);
+    if (counts.size === 0) return;
+    const seen = new Map<string, { count: number; still: number }>();
+    const dead: string[] = [];
+    for (const [id, count] of counts) {
+      if (id === node) continue;
+      const before = beats.get(id);
+      const still = before !== undefined && before.count === count ? before.still + 1 : 0;
+      if (still >= DEAD_BEATS) dead.push(id);
+      else seen.set(id, { count, still });
+    }
+    beats = seen;
+    for (const { id, data } of await store.forget(dead)) {
+      recordInterrupted(data, () => settler.ended(id));
+    }
+  }
+
+  async function tick(): Promise<void> {
+    if (closed) return;
+    const turn = ticks++;
+    admission.sweep(clock.now());
+    try {
+      if (!prepared) await prepare();
+      if (!listening) await listen();
+      await learn();
+      settler.giveBack(await store.wantedOf(node));
+      if (turn % BEAT_TICKS === 0) {
+        await beat();
+        await adopt();
+        settler.retryRefused();
+        dropOldSlices();
+      }
+      if (turn % RETIRE_TICKS === 1) {
+        await store.retire(clock.now() - (options.retentionDays ?? 90) * DAY);
+      }
+    } catch (error) {
+      // Beats that could not be watched prove nothing: after an outage everyone gets the whole time again.
+      beats = new Map();
+      if (!(error instanceof StoreUnavailable)) log.warn(`A turn of the accounts failed: ${nameOf(error)}`);
+    }
+    await journal.flush().catch(() => {});
+  }
+
+  async function listen(): Promise<void> {
+    await store.listen((message) => {
+      const [word, from, id] = message.split(" ");
+      if (word === "changed") void learn().catch(() => {});
+      else if (from === node) return;
+      else if (word === "want") settler.giveBack([id]);
+      else if (word === "gave") settler.wake();
+    });
+    listening = true;
+  }
+
+  function dropOldSlices(): void {
+    const now = clock.now();
+    for (const slice of [...settler.slices()]) {
+      const over = slice.ref.ends !== null && slice.ref.ends + DAY < now;
+      if (over && slice.used === 0n && slice.reserved === 0n) settler.dropSlice(slice.ref.id);
+    }
+  }
+
+  async function reload(next: AccountsConfig): Promise<void> {
+    const nextCredits = readCredits(next);
+    const nextStates = readKeys(next);
+    config = next;
+    credits = nextCredits;
+    configStates = nextStates;
+    ring.configure(configStates, config.keys.map((k) => k.secret), config.accessPolicies);
+    for (const slice of settler.slices()) forgetRefusal(slice);
+    if (prepared) {
+      await store.declareAccounts([...credits].map(([name, amount]) => ({ name, credits: amount })));
+    }
+  }
+
+  try {
+    await prepare();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) {
+      journal.close();
+      throw error;
+    }
+    log.warn("The store is unavailable; starting with what the configuration names.");
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let ticking: Promise<void> = Promise.resolve();
+  function nextTick(): void {
+    if (closed) return;
+    timer = setTimeout(() => {
+      ticking = tick().finally(nextTick);
+    }, TICK_MS);
+  }
+  if (options.ticking !== false) ticking = tick().finally(nextTick);
+
+  return {
+    authenticate: ring.authenticate,
+    admit: admission.admit,
+    openCount: () => admission.openCount,
+    storeUp: () => prepared && settler.up,
+    pendingCount: () => settler.pending,
+    reload,
+    tick,
+    flush: () => settler.flush(),
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await ticking;
+      await settler.close();
+      journal.close();
+      await store.close();
+    },
+    ...createAdministration({
+      store,
+      ring,
+      settler,
+      clock,
+      learn,
+      credits: () => credits,
+    }),
+  };
+}
+
+function readCredits(config: AccountsConfig): Map<string, bigint | null> {
+  const credits = new Map<string, bigint | null>();
+  for (const { name, credits: text } of config.accounts) {
+    credits.set(name, text === null ? null : amountOf(text));
+  }
+  // Keys need an account even where nobody has thought of accounts.
+  if (!credits.has("default")) credits.set("default", null);
+  return credits;
+}
+
+function readKeys(config: AccountsConfig): KeyState[] {
+  return config.keys.map((k) => ({
+    key: Object.freeze({
+      id: `key_config_${k.name}`,
+      name: k.name,
+      account: k.account ?? "default",
+      // Resolved when the keyring takes it, from the policies of the same file.
+      accessPolicy: null,
+      dlpPolicy: k.dlp_policy ?? null,
+      models: k.models ?? null,
+    }),
+    source: "config",
+    accessPolicyName: k.access_policy ?? null,
+    spendLimit: k.spend_limit == null
+      ? null
+      : { amount: amountOf(k.spend_limit.amount), period: k.spend_limit.period },
+    requestsPerMinute: k.rate_limit?.requests_per_minute ?? null,
+    tokensPerMinute: k.rate_limit?.tokens_per_minute ?? null,
+    created: null,
+    expiresAt: k.expires_at == null ? null : Date.parse(k.expires_at),
+    revokedAt: null,
+  }));
+}
+
+function amountOf(text: string): bigint {
+  const amount = parseAmount(text);
+  if (amount === null) {
+    throw new TypeError(
+      `Cannot read amount: expected a decimal of at most 12 places within 9000000, got ${
+        JSON.stringify(text)
+      }`,
+    );
+  }
+  return amount;
+}
+
+/** Beside an embedded store in a file of its own; where several nodes share a database, in there. */
+async function findPepper(store: Store): Promise<string> {
+  if (store.kind !== "sqlite" || store.beside === null) return await store.shared("pepper", newPepper);
+  const path = `${store.beside}.pepper`;
+  try {
+    Deno.writeTextFileSync(path, newPepper(), { createNew: true, mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  return Deno.readTextFileSync(path).trim();
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+}

@@ -1,0 +1,44 @@
+/**
+ * What the two databases have in common, small enough that everything above it is written once.
+ *
+ * SQL is the part both understand, with `$1` parameters. Integers of any size come back as bigint, text as string. The few
+ * places where the dialects part (rows from JSON, the type for money, a lock) are methods here.
+ */
+
+export type Value = string | number | bigint | null;
+export type Row = Record<string, Value>;
+/** Runs one statement and returns its rows. */
+export type Query = (sql: string, params?: readonly Value[]) => Promise<Row[]>;
+
+/** A column of a table expression over JSON. `int` and `money` are written as JSON numbers or decimal text. */
+export type ColumnType = "text" | "int" | "money";
+export type Columns = readonly (readonly [name: string, type: ColumnType])[];
+
+export interface Engine {
+  readonly kind: "sqlite" | "postgres";
+  /** Runs `work` in one transaction; whatever it throws undoes it. A conflict that only bad luck explains is repeated. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** One statement by itself. */
+  query: Query;
+  /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
+  rows(param: string, columns: Columns): string;
+  /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
+  list(param: string): string;
+  /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */
+  readonly forUpdate: string;
+  /** Keeps other writers out of a table until the transaction ends. */
+  lockTable(query: Query, table: string): Promise<void>;
+  /** Keeps another process from migrating at the same time. */
+  lockMigrations(query: Query): Promise<void>;
+  readonly moneyType: string;
+  /** Tells every process that listens, once the transaction is through. */
+  notify(query: Query, message: string): Promise<void>;
+  /** Calls back for each message of another process. Best effort: whoever listens also polls. */
+  listen(onMessage: (message: string) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The database cannot be reached, is locked, or has no room: what was asked did not happen, or may be repeated. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}

@@ -1,0 +1,143 @@
+/**
+ * The engine for many nodes: PostgreSQL through `npm:postgres`.
+ *
+ * Nothing waits for ever: connecting, each statement and each lock have their bound, so that a slow or frozen server
+ * turns into {@link StoreUnavailable} for whoever asked.
+ */
+import postgres from "postgres";
+import { type Engine, type Query, type Row, StoreUnavailable, type Value } from "./engine.ts";
+
+const CHANNEL = "sluice";
+/** "sluice" in ASCII: the lock that migrating processes share. */
+const MIGRATION_LOCK = 0x736c75696365;
+const ATTEMPTS = 5;
+/** Serialization failure and deadlock: the same transaction again is expected to pass. */
+const CONFLICTS = new Set(["40001", "40P01"]);
+/**
+ * Classes of SQLSTATE that say "not now": connection, resources (full disk, too many connections), an operator's hand
+ * (shutdown, starting up, cancelled statement), system error. 55P03 is a lock that did not come in time.
+ */
+const TRANSIENT = /^(08|53|57|58)|^55P03$/;
+/** 25006: a standby, before or after a failover. */
+const READ_ONLY = "25006";
+const STATEMENT_TIMEOUT_MS = 5000;
+/** The client's own bound, for a server that does not answer at all. */
+const CALL_TIMEOUT_MS = 8000;
+
+export interface PostgresOptions {
+  /** Where tables live; null: the connection's own search path. */
+  schema?: string | null;
+  connections?: number;
+}
+
+export function openPostgres(url: string, options: PostgresOptions = {}): Engine {
+  const schema = options.schema ?? null;
+  const sql = postgres(url, {
+    max: options.connections ?? 4,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    max_lifetime: 3600,
+    // A failed attempt is the caller's to repeat; the driver's own pause would only hide how long it has been.
+    backoff: () => 0.2,
+    onnotice: () => {},
+    fetch_types: false,
+    types: {
+      // int8 and numeric: sums of int8 are numeric, and every numeric here is whole.
+      whole: {
+        to: 20,
+        from: [20, 21, 23, 1700],
+        serialize: (value: unknown) => String(value),
+        parse: (text: string) => BigInt(text),
+      },
+    },
+    connection: {
+      application_name: "sluice",
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+      ...(schema === null ? {} : { search_path: schema }),
+    },
+  });
+
+  const run = (on: postgres.Sql | postgres.TransactionSql): Query => async (text, params = []) =>
+    await on.unsafe(text, params.map(bound), { prepare: true }) as unknown as Row[];
+
+  const channel = schema === null ? CHANNEL : `${CHANNEL}_${schema}`;
+
+  return {
+    kind: "postgres",
+    query: (text, params) => bounded(() => run(sql)(text, params)),
+    transaction: async <T>(work: (query: Query) => Promise<T>): Promise<T> => {
+      for (let attempt = 1;; attempt++) {
+        try {
+          return await bounded(() => sql.begin((tx) => work(run(tx))) as Promise<T>);
+        } catch (error) {
+          if (attempt >= ATTEMPTS || !CONFLICTS.has(sqlState(error))) throw error;
+        }
+      }
+    },
+    rows: (param, columns) =>
+      `(SELECT ${
+        columns.map(([name, type], i) => `(value ->> ${i})::${COLUMN_TYPES[type]} AS ${name}`).join(", ")
+      } FROM jsonb_array_elements(${param}::text::jsonb)) AS r`,
+    list: (param) => `SELECT jsonb_array_elements_text(${param}::text::jsonb)`,
+    forUpdate: "FOR UPDATE",
+    lockTable: async (query, table) => {
+      // This mode excludes itself, so two that both go on to insert cannot wait for each other.
+      await query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+    },
+    lockMigrations: async (query) => {
+      await query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      if (schema !== null) await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    },
+    moneyType: "NUMERIC(38,0)",
+    notify: async (query, message) => {
+      await query("SELECT pg_notify($1, $2)", [channel, message]);
+    },
+    listen: async (onMessage) => {
+      await bounded(() => sql.listen(channel, onMessage));
+    },
+    close: () => sql.end({ timeout: 1 }),
+  };
+}
+
+const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;
+
+function bound(value: Value): string | number | null {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+/** The driver queues while it connects and would wait as long as the server is away. */
+async function bounded<T>(work: () => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new StoreUnavailable("The database did not answer in time.")),
+      CALL_TIMEOUT_MS,
+    );
+  });
+  const working = work();
+  working.catch(() => {});
+  try {
+    return await Promise.race([working, late]);
+  } catch (error) {
+    throw translate(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function sqlState(error: unknown): string {
+  const code = (error as { code?: unknown })?.code;
+  return typeof code === "string" ? code : "";
+}
+
+/** The driver's own codes for a lost or refused connection are words, a server's are five characters. */
+function translate(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return error;
+  const code = sqlState(error);
+  const lost = /^(CONNECT|CONNECTION_|E[A-Z]{4,}|ENOTFOUND)/.test(code);
+  return lost || code === READ_ONLY || TRANSIENT.test(code)
+    ? new StoreUnavailable("The database cannot be reached now.", { cause: error })
+    : error;
+}
