@@ -22,6 +22,11 @@ export interface Proof {
   id?: string;
   /** Id of the tool call that carries it. Absent: it belongs to the reasoning, or to the text after it. */
   call?: string;
+  /**
+   * Part of the answer that carried a `thought` without a call. Absent: a part of its own, without text. It goes back on
+   * the same part.
+   */
+  on?: "text" | "thought" | "media";
 }
 
 /** Signs and packs a proof for a caller of another format. */

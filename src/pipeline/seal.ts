@@ -23,7 +23,14 @@ export function sealer(secret: Uint8Array): Sealer {
     createHmac("sha256", secret).update(payload).digest().subarray(0, MAC_BYTES);
   return {
     seal(proof) {
-      const fields = [proof.api, proof.kind, proof.data, proof.id ?? null, proof.call ?? null];
+      const fields = [
+        proof.api,
+        proof.kind,
+        proof.data,
+        proof.id ?? null,
+        proof.call ?? null,
+        proof.on ?? null,
+      ];
       const payload = Buffer.from(JSON.stringify(fields)).toString("base64url");
       return `${PREFIX}${payload}.${mac(payload).toString("base64url")}`;
     },
@@ -35,14 +42,22 @@ export function sealer(secret: Uint8Array): Sealer {
       if (given.length !== MAC_BYTES || !timingSafeEqual(given, mac(payload))) return null;
       const fields = parse(Buffer.from(payload, "base64url").toString());
       if (!Array.isArray(fields)) return null;
-      const [api, kind, data, id, call] = fields as [
+      const [api, kind, data, id, call, on] = fields as [
         Proof["api"],
         Proof["kind"],
         string,
         string | null,
         string | null,
+        Proof["on"] | null,
       ];
-      return { api, kind, data, ...(id !== null && { id }), ...(call !== null && { call }) };
+      return {
+        api,
+        kind,
+        data,
+        ...(id !== null && { id }),
+        ...(call !== null && { call }),
+        ...(on && { on }),
+      };
     },
   };
 }
