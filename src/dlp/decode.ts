@@ -1,0 +1,340 @@
+/**
+ * Reads what is written in an encoding: base64, hexadecimal, percent and quoted-printable escapes, HTML entities,
+ * JavaScript escapes; and values broken over two lines.
+ *
+ * The result is a view of windows: each encoded part replaced by what it says, with some text around it, because the
+ * word that names a value stands outside. A whole run of base64 or hexadecimal maps back to itself; escapes map back
+ * one by one. Bounded: runs of 16 units and more, readable results only, at most twice the text in all.
+ */
+
+import { ALNUM, CLASS, DIGIT } from "./recognizers/field.ts";
+import { fold, type View } from "./fold.ts";
+
+/** A part of the text and what it says. */
+interface Spot {
+  start: number;
+  end: number;
+  says: string;
+}
+
+const LEAD = 72;
+const TRAIL = 48;
+const LEAST = 16;
+
+/** The view with encoded parts read, or null where there are none. */
+export function decodings(view: View): View | null {
+  const spots = [...runs(view.text), ...escapes(view.text)].sort((a, b) =>
+    a.start - b.start || b.end - a.end
+  );
+  if (spots.length === 0) return null;
+  const writer = new Writer(view);
+  let budget = view.text.length * 2 + 4096;
+  for (let i = 0; i < spots.length && budget > 0;) {
+    const start = Math.max(0, spots[i].start - LEAD);
+    let p = start;
+    let end = spots[i].end;
+    for (; i < spots.length && spots[i].start <= end + LEAD; i++) {
+      const spot = spots[i];
+      if (spot.start < p) continue;
+      writer.copy(p, spot.start);
+      writer.say(spot);
+      budget -= spot.says.length;
+      p = end = spot.end;
+      if (budget <= 0) break;
+    }
+    writer.copy(p, Math.min(view.text.length, p + TRAIL));
+    writer.part();
+  }
+  const decoded = writer.view();
+  const folded = fold(decoded.text);
+  if (!folded) return decoded;
+  const from = folded.from!;
+  const to = folded.to!;
+  return {
+    text: folded.text,
+    from: from.map((at) => decoded.from![at]),
+    to: to.map((at) => decoded.to![at - 1]),
+    fresh: Uint8Array.from(from, (at) => decoded.fresh![at]),
+  };
+}
+
+/** Collects windows and where their units come from. */
+class Writer {
+  #texts: string[] = [];
+  #from: number[] = [];
+  #to: number[] = [];
+  #fresh: number[] = [];
+
+  constructor(readonly base: View) {}
+
+  #put(start: number, end: number, fresh: number): void {
+    const { from, to } = this.base;
+    this.#from.push(from ? from[start] : start);
+    this.#to.push(to ? to[end - 1] : end);
+    this.#fresh.push(fresh);
+  }
+
+  copy(start: number, end: number): void {
+    if (end <= start) return;
+    this.#texts.push(this.base.text.slice(start, end));
+    for (let i = start; i < end; i++) this.#put(i, i + 1, 0);
+  }
+
+  say(spot: Spot): void {
+    this.#texts.push(spot.says);
+    for (let i = 0; i < spot.says.length; i++) this.#put(spot.start, spot.end, 1);
+  }
+
+  /** Marks the next unit copied as following a removed break. */
+  joint(): void {
+    this.#jointAt = this.#fresh.length;
+  }
+  #jointAt = -1;
+
+  part(): void {
+    if (this.#jointAt >= 0 && this.#jointAt < this.#fresh.length) this.#fresh[this.#jointAt] = 2;
+    this.#jointAt = -1;
+    if (this.#from.length === 0) return;
+    this.#texts.push("\n\n");
+    for (let i = 0; i < 2; i++) {
+      this.#from.push(this.#to[this.#to.length - 1]);
+      this.#to.push(this.#to[this.#to.length - 1]);
+      this.#fresh.push(0);
+    }
+  }
+
+  view(): View {
+    return {
+      text: this.#texts.join(""),
+      from: Uint32Array.from(this.#from),
+      to: Uint32Array.from(this.#to),
+      fresh: Uint8Array.from(this.#fresh),
+    };
+  }
+}
+
+const SIXTY_FOUR = new Int8Array(65536).fill(-1);
+"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".split("").forEach((c, i) => {
+  SIXTY_FOUR[c.charCodeAt(0)] = i;
+});
+SIXTY_FOUR[45] = 62;
+SIXTY_FOUR[95] = 63;
+
+/** Runs of base64 or hexadecimal that say something readable. */
+function runs(text: string): Spot[] {
+  const spots: Spot[] = [];
+  let p = 0;
+  while (p + LEAST <= text.length) {
+    // A run of sixteen that covers the unit fifteen on cannot exist if that unit is no part of one.
+    if (SIXTY_FOUR[text.charCodeAt(p + LEAST - 1)] < 0) {
+      p += LEAST;
+      continue;
+    }
+    if (SIXTY_FOUR[text.charCodeAt(p)] < 0) {
+      p++;
+      continue;
+    }
+    let end = p;
+    let packed = "";
+    for (let line = p;;) {
+      while (end < text.length && SIXTY_FOUR[text.charCodeAt(end)] >= 0) end++;
+      packed = packed === "" ? text.slice(line, end) : packed + text.slice(line, end);
+      // Wrapped at 64 or 76 columns, as mail and PEM do.
+      const skip = text.startsWith("\r\n", end) ? 2 : text.charCodeAt(end) === 10 ? 1 : 0;
+      if (skip === 0 || end - line < 60 || SIXTY_FOUR[text.charCodeAt(end + skip)] < 0) break;
+      line = end += skip;
+    }
+    const start = p;
+    p = end;
+    if (packed.length < LEAST || packed.length > 200_000) continue;
+    const says = hexadecimal(packed) ?? sixtyFour(packed);
+    if (says === null) continue;
+    while (end < text.length && text.charCodeAt(end) === 61 && end - p < 2) end++;
+    p = end;
+    spots.push({ start, end, says });
+  }
+  return spots;
+}
+
+function hexadecimal(packed: string): string | null {
+  if (packed.length % 2 !== 0 || !/^[0-9a-fA-F]{16}/.test(packed) || !/^[0-9a-fA-F]+$/.test(packed)) {
+    return null;
+  }
+  const bytes = new Uint8Array(packed.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(packed.slice(i * 2, i * 2 + 2), 16);
+  return readable(bytes);
+}
+
+function sixtyFour(packed: string): string | null {
+  const n = packed.length - (packed.length % 4 === 1 ? 1 : 0);
+  const bytes = new Uint8Array(Math.floor(n * 3 / 4));
+  let bits = 0;
+  let held = 0;
+  let b = 0;
+  for (let i = 0; i < n && b < bytes.length; i++) {
+    held = (held << 6 | SIXTY_FOUR[packed.charCodeAt(i)]) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[b++] = held >> bits & 255;
+    // Words and paths fall out within the first few bytes.
+    if (b <= 12 && (bytes[b - 1] < 9 || bytes[b - 1] === 127 || (bytes[b - 1] > 13 && bytes[b - 1] < 32))) {
+      return null;
+    }
+  }
+  return readable(bytes);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The bytes as text, if that is what they are. */
+function readable(bytes: Uint8Array): string | null {
+  let odd = 0;
+  let high = 0;
+  for (const b of bytes) {
+    if (b > 127) high++;
+    else if (b < 9 || b === 127 || (b > 13 && b < 32)) odd++;
+  }
+  if (odd * 20 > bytes.length || high * 2 > bytes.length && bytes.length < 24) return null;
+  if (high === 0) return String.fromCharCode.apply(null, Array.from(bytes.subarray(0, 60_000)));
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const ESCAPE =
+  /(?:%[0-9A-Fa-f]{2}){1,64}|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|(?:=[0-9A-F]{2}){1,64}/g;
+const ENTITIES: Record<string, string> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  commat: "@",
+  period: ".",
+  colon: ":",
+  sol: "/",
+  hyphen: "-",
+  dash: "-",
+  lowbar: "_",
+  equals: "=",
+  plus: "+",
+  num: "#",
+  shy: "",
+  zwj: "",
+  zwnj: "",
+  ensp: " ",
+  emsp: " ",
+  thinsp: " ",
+};
+
+/** Escapes of single characters. */
+function escapes(text: string): Spot[] {
+  const spots: Spot[] = [];
+  if (!/[%&\\=]/.test(text)) return spots;
+  ESCAPE.lastIndex = 0;
+  for (let m = ESCAPE.exec(text); m; m = ESCAPE.exec(text)) {
+    const [raw] = m;
+    const start = m.index;
+    const mark = raw.charCodeAt(0);
+    if (mark === 37 || mark === 61) {
+      bytewise(raw, start, spots);
+      continue;
+    }
+    const says = mark === 38 ? entity(raw.slice(1, -1)) : point(parseInt(raw.replace(/[\\ux{}]/g, ""), 16));
+    if (says !== null) spots.push({ start, end: start + raw.length, says });
+  }
+  return spots;
+}
+
+function entity(name: string): string | null {
+  if (name[0] !== "#") return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : null;
+  return point(name[1] === "x" || name[1] === "X" ? parseInt(name.slice(2), 16) : Number(name.slice(1)));
+}
+
+function point(n: number): string | null {
+  return n > 8 && n <= 0x10ffff ? String.fromCodePoint(n) : null;
+}
+
+/** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form. */
+function bytewise(raw: string, start: number, spots: Spot[]): void {
+  const count = raw.length / 3;
+  const byte = (i: number) => parseInt(raw.slice(i * 3 + 1, i * 3 + 3), 16);
+  for (let i = 0; i < count;) {
+    const b = byte(i);
+    let n = 1;
+    let says = b > 8 && b < 127 ? String.fromCharCode(b) : "";
+    if (b >= 0xc2) {
+      n = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
+      try {
+        says = utf8.decode(Uint8Array.from({ length: n }, (_, k) => byte(i + k)));
+      } catch {
+        n = 1;
+      }
+    }
+    if (says !== "") spots.push({ start: start + i * 3, end: start + (i + n) * 3, says });
+    i += n;
+  }
+}
+
+/** Windows around line breaks that may cut a value in two, without the break; null where there are none. */
+export function joinLines(view: View): View | null {
+  const text = view.text;
+  let writer: Writer | null = null;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    const left = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
+    if (!mayContinue(text, left, at + 1)) continue;
+    writer ??= new Writer(view);
+    const start = Math.max(0, left - 120);
+    const end = Math.min(text.length, at + 160);
+    writer.copy(start, left);
+    writer.joint();
+    writer.copy(at + 1, end);
+    writer.part();
+    if (isDigit(text, left - 1) && isDigit(text, at + 1)) {
+      // Broken between two groups, the break is the separator.
+      writer.copy(start, left);
+      writer.say({ start: left, end: at + 1, says: " " });
+      writer.copy(at + 1, end);
+      writer.part();
+    }
+  }
+  return writer ? writer.view() : null;
+}
+
+function isDigit(text: string, at: number): boolean {
+  return CLASS[text.charCodeAt(at)] === DIGIT;
+}
+
+/** A break inside something that is not prose: a digit or an at sign near, or capitals, and nothing blank between. */
+function mayContinue(text: string, left: number, right: number): boolean {
+  const a = text.charCodeAt(left - 1);
+  const b = text.charCodeAt(right);
+  if (!(b > 32) || !(a >= 32)) return false;
+  if ((CLASS[b] & ALNUM) === 0 && b !== 64 && b !== 46 && b !== 58 && b !== 45) return false;
+  if (
+    (CLASS[a] & ALNUM) === 0 && a !== 64 && a !== 46 && a !== 58 && a !== 45 && a !== 43 && a !== 32 &&
+    a !== 95
+  ) return false;
+  return telling(text, left - 1, -1, a === 32) || telling(text, right, 1, false);
+}
+
+function telling(text: string, from: number, step: number, blank: boolean): boolean {
+  let capitals = 0;
+  let others = 0;
+  for (let i = from, n = 0; n < 24 && i >= 0 && i < text.length; i += step, n++) {
+    const c = text.charCodeAt(i);
+    if (c <= 32) {
+      if (blank && n === 0) continue;
+      break;
+    }
+    const kind = CLASS[c];
+    if (kind === DIGIT || c === 64) return true;
+    if (c >= 65 && c < 91) capitals++;
+    else others++;
+  }
+  return capitals >= 5 && others === 0;
+}

@@ -1,0 +1,104 @@
+/**
+ * Check-digit arithmetic that several countries share. Every function takes the compact value (digits, or upper-case
+ * letters and digits, no separators) and answers whether it adds up; lengths are the caller's affair.
+ */
+
+const ZERO = 48;
+
+/** The digit at `i`. */
+export function digit(s: string, i: number): number {
+  return s.charCodeAt(i) - ZERO;
+}
+
+/** Sum of the leading digits of `s`, each times its weight. */
+export function weighted(s: string, weights: readonly number[]): number {
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++) sum += (s.charCodeAt(i) - ZERO) * weights[i];
+  return sum;
+}
+
+/** Mod 10 with every second digit from the right doubled (ISO/IEC 7812-1). */
+export function luhn(s: string): boolean {
+  let sum = 0;
+  let double = false;
+  for (let i = s.length - 1; i >= 0; i--) {
+    let d = s.charCodeAt(i) - ZERO;
+    if (double && (d *= 2) > 9) d -= 9;
+    sum += d;
+    double = !double;
+  }
+  return sum % 10 === 0;
+}
+
+/** One digit written over and over: passes many checks, identifies nobody. */
+export function repeated(s: string): boolean {
+  for (let i = 1; i < s.length; i++) if (s.charCodeAt(i) !== s.charCodeAt(0)) return false;
+  return true;
+}
+
+/** Remainder of a decimal string of any length. */
+export function modulo(s: string, m: number): number {
+  let r = 0;
+  for (let i = 0; i < s.length; i++) r = (r * 10 + s.charCodeAt(i) - ZERO) % m;
+  return r;
+}
+
+/** ISO 7064 mod 97-10 over letters (A = 10) and digits. */
+export function mod97(s: string): number {
+  let r = 0;
+  for (let i = 0; i < s.length; i++) {
+    const c = s.charCodeAt(i);
+    r = c < 58 ? (r * 10 + c - ZERO) % 97 : (r * 100 + c - 55) % 97;
+  }
+  return r;
+}
+
+/** ISO 7064 mod 11,10, the last digit being the check. */
+export function mod1110(s: string): boolean {
+  let p = 10;
+  for (let i = 0; i < s.length - 1; i++) {
+    p = (p + digit(s, i)) % 10 || 10;
+    p = (p * 2) % 11;
+  }
+  return (11 - p) % 10 === digit(s, s.length - 1);
+}
+
+const D5 =
+  "0123456789123406789523401789563401289567401239567859876043216598710432765982104387659321049876543210";
+const PERMUTE = [
+  "0123456789",
+  "1576283094",
+  "5803796142",
+  "8916043527",
+  "9453126870",
+  "4286573901",
+  "2793806415",
+  "7046913258",
+];
+
+/** Verhoeff's dihedral check. */
+export function verhoeff(s: string): boolean {
+  let c = 0;
+  for (let i = 0; i < s.length; i++) {
+    const p = digit(PERMUTE[i % 8], digit(s, s.length - 1 - i));
+    c = digit(D5, c * 10 + p);
+  }
+  return c === 0;
+}
+
+/** Whether the parts make a day that exists; a two-digit year is taken as any century. */
+export function validDate(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false;
+  const leap = year % 4 === 0 && (year < 100 || year % 100 !== 0 || year % 400 === 0);
+  return day <= (month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
+}
+
+/** The number spelled by two digits at `i`. */
+export function two(s: string, i: number): number {
+  return digit(s, i) * 10 + digit(s, i + 1);
+}
+
+/** Whether two-digit year, month and day at these places make a date. */
+export function dateAt(s: string, year: number, month: number, day: number): boolean {
+  return validDate(two(s, year), two(s, month), two(s, day));
+}

@@ -1,0 +1,11 @@
+/** Words that name more than one kind of number, in the languages of the countries whose numbers are known. */
+
+export const TAX = "tax(?:payer)?[ _-]*(?:id(?:entification)?|no|num(?:ber)?|code|file|ref(?:erence)?)|tin|" +
+  "vat(?:[ _-]*(?:id|no|num(?:ber)?|code|reg\\w*))?";
+
+export const IDENTITY = "national[ _-]*(?:id|ident\\w+|number)|ident(?:ity|ification)|" +
+  "id[ _-]*(?:card|no|num(?:ber)?|code)|personal[ _-]*(?:id|code|no|num(?:ber)?|ident\\w+)|citizen|resident";
+
+export const PASSPORT =
+  "passports?(?:[ _-]*(?:no|num(?:ber)?|id))?|passeport|pasaporte|passaporte?o?|reisepass\\w*|" +
+  "paspoort|passnummer|pass-?nr|paszport|여권|護照|护照|パスポート|паспорт";

@@ -1,0 +1,436 @@
+/**
+ * Identity and tax numbers of the European countries other than the United Kingdom and Ireland.
+ *
+ * Arithmetic as published by the issuing authorities and in python-stdnum's documentation. Where an authority
+ * announced that check digits are no longer kept (Denmark), the date alone decides and needs a name beside it.
+ */
+
+import { words } from "./field.ts";
+import { dateAt, digit, luhn, mod1110, modulo, repeated, two, validDate, weighted } from "./checksums.ts";
+import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
+import type { NumberRule } from "./numbers.ts";
+
+const DNI = "TRWAGMYFPDXBNJZSQVHLCKE";
+const ICAO = [7, 3, 1];
+
+/** Machine-readable travel documents' check: letters count from ten, weights 7, 3, 1. */
+function icao(s: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < s.length - 1; i++) sum += parseInt(s[i], 36) * ICAO[i % 3];
+  return sum % 10 === digit(s, s.length - 1);
+}
+
+function dni(s: string): boolean {
+  const number = s.replace(/^[XYZ]/, (c) => String("XYZ".indexOf(c))).replace(/^[KLM]/, "");
+  return DNI[modulo(number.slice(0, -1), 23)] === s[s.length - 1];
+}
+
+function cif(s: string): boolean {
+  if (!/^[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J]$/.test(s)) return false;
+  const check = (10 - sumLuhn(s.slice(1, 8)) % 10) % 10;
+  const last = s[8];
+  if (/[PQRSNW]/.test(s[0])) return last === "JABCDEFGHI"[check];
+  return last === String(check) || (last === "JABCDEFGHI"[check] && !/[ABEH]/.test(s[0]));
+}
+
+function sumLuhn(s: string): number {
+  let sum = 0;
+  for (let i = 0; i < s.length; i++) {
+    const d = digit(s, i) * (i % 2 === 0 ? 2 : 1);
+    sum += d > 9 ? d - 9 : d;
+  }
+  return sum;
+}
+
+const CF_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
+
+function codiceFiscale(s: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < 15; i++) {
+    const c = s.charCodeAt(i);
+    const value = c < 58 ? c - 48 : c - 65;
+    sum += i % 2 === 0 ? CF_ODD[value] : value;
+  }
+  return sum % 26 === s.charCodeAt(15) - 65;
+}
+
+function nir(s: string): boolean {
+  const corsica = s[6] === "A" && s[5] === "2" ? 19 : s[6] === "B" && s[5] === "2" ? 18 : 0;
+  const number = corsica ? s.slice(0, 5) + corsica + s.slice(7) : s;
+  if (!/^[12378]\d{14}$/.test(number)) return false;
+  const month = two(s, 3);
+  if (!((month >= 1 && month <= 12) || (month >= 20 && month <= 42) || month >= 50)) return false;
+  return 97 - modulo(number.slice(0, 13), 97) === two(s, 13);
+}
+
+function germanPension(s: string): boolean {
+  const area = two(s, 0);
+  const day = two(s, 2) % 50;
+  if (area < 2 || area > 89 || !validDate(two(s, 6), two(s, 4), day === 0 ? 1 : day)) return false;
+  const letter = s.charCodeAt(8) - 64;
+  const number = s.slice(0, 8) + String(letter).padStart(2, "0") + s.slice(9, 11);
+  let sum = 0;
+  [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1].forEach((w, i) => {
+    const p = digit(number, i) * w;
+    sum += Math.floor(p / 10) + p % 10;
+  });
+  return sum % 10 === digit(s, 11);
+}
+
+function baltic(s: string): boolean {
+  if (!dateAt(s, 1, 3, 5) || !/^[1-8]/.test(s)) return false;
+  let check = weighted(s, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
+  if (check === 10) check = weighted(s, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11 % 10;
+  return check === digit(s, 10);
+}
+
+function czech(s: string): boolean {
+  const month = two(s, 2) % 50;
+  if (!validDate(two(s, 0), month > 20 ? month - 20 : month, two(s, 4))) return false;
+  if (s.length === 9) return two(s, 0) < 54 && !s.endsWith("000");
+  const check = modulo(s.slice(0, 9), 11) % 10;
+  return check === digit(s, 9);
+}
+
+function pesel(s: string): boolean {
+  return validDate(two(s, 0), two(s, 2) % 20, two(s, 4)) && !repeated(s) &&
+    (10 - weighted(s, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10 === digit(s, 10);
+}
+
+function hetu(s: string): boolean {
+  if (!dateAt(s, 4, 2, 0)) return false;
+  const serial = Number(s.slice(-4, -1));
+  return serial >= 2 &&
+    "0123456789ABCDEFHJKLMNPRSTUVWXY"[Number(s.slice(0, 6) + s.slice(-4, -1)) % 31] === s.at(-1);
+}
+
+function norwegian(s: string): boolean {
+  const month = two(s, 2) % 40;
+  if (!validDate(two(s, 4), month, two(s, 0) % 40)) return false;
+  const k1 = (11 - weighted(s, [3, 7, 6, 1, 8, 9, 4, 5, 2]) % 11) % 11;
+  const k2 = (11 - weighted(s, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11) % 11;
+  return k1 === digit(s, 9) && k2 === digit(s, 10);
+}
+
+function belgian(s: string): boolean {
+  if (two(s, 2) % 20 > 12 || two(s, 4) > 31 || repeated(s)) return false;
+  const check = two(s, 9);
+  return check === 97 - modulo(s.slice(0, 9), 97) || check === 97 - modulo("2" + s.slice(0, 9), 97);
+}
+
+function bulgarian(s: string): boolean {
+  return validDate(two(s, 0), two(s, 2) % 20, two(s, 4)) &&
+    weighted(s, [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 === digit(s, 9);
+}
+
+function romanian(s: string): boolean {
+  const check = weighted(s, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+  return /^[1-9]/.test(s) && dateAt(s, 1, 3, 5) && (check === 10 ? 1 : check) === digit(s, 12);
+}
+
+function swedish(s: string): boolean {
+  const ten = s.slice(-10);
+  const day = two(ten, 4);
+  if (s.length === 12 && !/^(?:18|19|20)/.test(s)) return false;
+  return validDate(two(ten, 0), two(ten, 2), day > 60 ? day - 60 : day) && luhn(ten);
+}
+
+function latvian(s: string): boolean {
+  if (s.startsWith("32")) return true;
+  return dateAt(s, 4, 2, 0) && digit(s, 6) < 3 &&
+    (1101 - weighted(s, [1, 6, 3, 7, 9, 10, 5, 8, 4, 2])) % 11 % 10 === digit(s, 10);
+}
+
+const DNI_WORDS = "d\\.?n\\.?i|n\\.?i\\.?f|documento nacional|identificaci[oó]n fiscal";
+
+export const EUROPE: readonly NumberRule[] = [
+  {
+    type: "DE_TAX_ID",
+    forms: ["9{11}", "99 999 999 999=0.6", "99.999.999.999=0.5", "999/999/9999/9=0.6"],
+    check: (s) => s[0] !== "0" && !repeated(s) && mod1110(s),
+    label: words("steuer-?\\s?(?:id\\w*|identifikations\\w*|nummer|nr)", "idnr", "tin"),
+    plain: 0.45,
+    loose: 0.55,
+  },
+  {
+    type: "DE_TAX_ID",
+    forms: ["9{11}"],
+    check: (s) => s[0] !== "0" && !repeated(s) && mod1110(s),
+    label: words(TAX),
+    plain: 0,
+  },
+  {
+    type: "DE_SOCIAL_SECURITY",
+    forms: ["9{8}A9{3}", "99 9{6} A 9{3}", "99 9{6} A9{3}"],
+    check: germanPension,
+    label: words("sozialversicherung\\w*", "rentenversicherung\\w*", "rvnr", "svnr", "versicherungsnummer"),
+    plain: 0.75,
+  },
+  {
+    type: "DE_ID_CARD",
+    forms: [],
+    free: { lengths: [9], shape: /^[CFGHJKLMNPRTVWXYZ](?=.*\d)[0-9CFGHJKLMNPRTVWXYZ]{8}$/ },
+    label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
+    plain: 0,
+    labelled: 0.7,
+  },
+  {
+    type: "DE_PASSPORT",
+    forms: [],
+    free: { lengths: [9], shape: /^[CFGHJK](?=.*\d)[0-9CFGHJKLMNPRTVWXYZ]{8}$/ },
+    check: icao,
+    label: words(PASSPORT, "pass(?:nr|nummer)?"),
+    plain: 0.3,
+    loose: 0.6,
+  },
+  {
+    type: "DE_HEALTH_INSURANCE",
+    forms: ["A9{9}"],
+    check: (s) => {
+      const number = String(s.charCodeAt(0) - 64).padStart(2, "0") + s.slice(1, 9);
+      let sum = 0;
+      for (let i = 0; i < 10; i++) {
+        const p = digit(number, i) * (i % 2 + 1);
+        sum += p > 9 ? p - 9 : p;
+      }
+      return sum % 10 === digit(s, 9);
+    },
+    label: words(
+      "kvnr",
+      "krankenversicher\\w*",
+      "krankenkasse\\w*",
+      "versichertennummer",
+      "health insurance",
+    ),
+    plain: 0.4,
+  },
+  {
+    type: "DE_VAT_ID",
+    forms: ["9{9}", "9{3} 9{3} 9{3}"],
+    prefix: "DE",
+    check: (s) => s[0] !== "0" && mod1110(s),
+    label: words("ust-?\\s?id\\w*", "umsatzsteuer\\w*", "vat\\w*", TAX),
+    plain: 0,
+    alone: 0,
+  },
+  {
+    type: "FR_NIR",
+    forms: [
+      "9{15}=0.7",
+      "9 99 99 99 999 999 99",
+      "99999A9{9}",
+      "9 99 99 9A 999 999 99",
+      "9{13} 99",
+      "9.99.99.99.999.999.99",
+    ],
+    check: nir,
+    label: words("nir", "s[ée]curit[ée] sociale", "insee", "num[ée]ro de s[ée]cu\\w*"),
+    plain: 0.9,
+  },
+  {
+    type: "ES_NIF",
+    forms: ["9{8}A", "9{8}-A=0.75", "9{8} A", "99.999.999-A=0.85", "99.999.999A"],
+    prefix: "ES",
+    check: dni,
+    label: words(DNI_WORDS, TAX, IDENTITY),
+    plain: 0.6,
+  },
+  {
+    type: "ES_NIF",
+    forms: ["A9{7}A", "A-9{7}-A", "A9{7}-A", "A-9{7}A", "A9{8}=0.4", "A-9{8}=0.4", "A-9{7}-9=0.4"],
+    prefix: "ES",
+    check: (s) => (/^[KLMXYZ]/.test(s) && /[A-Z]$/.test(s) ? dni(s) : cif(s)),
+    label: words(DNI_WORDS, "c\\.?i\\.?f", "n\\.?i\\.?e", TAX, IDENTITY),
+    plain: 0.55,
+    labelled: 0.9,
+  },
+  {
+    type: "ES_NIE",
+    forms: ["A9{7}A", "A-9{7}-A", "A9{7}-A", "A-9{7}A", "A 9{7} A"],
+    prefix: "ES",
+    check: (s) => /^[XYZ]/.test(s) && dni(s),
+    label: words("n\\.?i\\.?e", "extranjer\\w+", DNI_WORDS, TAX, IDENTITY),
+    plain: 0.8,
+  },
+  {
+    type: "ES_CIF",
+    forms: ["A9{7}A=0.6", "A9{8}", "A-9{8}", "A-9{7}-9", "A-9{7}-A=0.7", "A9{7}-A"],
+    prefix: "ES",
+    check: cif,
+    label: words("c\\.?i\\.?f", "n\\.?i\\.?f", TAX),
+    plain: 0.45,
+  },
+  {
+    type: "IT_FISCAL_CODE",
+    forms: [],
+    free: {
+      lengths: [16],
+      shape: /^[A-Z]{6}[0-9LMNP-V]{2}[ABCDEHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]$/,
+    },
+    check: codiceFiscale,
+    label: words("codice fiscale", "cod\\.? ?fisc\\w*", "c\\.?f\\.?", TAX),
+    plain: 0.9,
+    anyCase: true,
+  },
+  {
+    type: "IT_VAT_CODE",
+    forms: ["9{11}"],
+    prefix: "IT",
+    check: (s) => !repeated(s) && luhn(s),
+    label: words("partita iva", "p\\.? ?iva", "iva", TAX),
+    plain: 0.3,
+  },
+  {
+    type: "NL_BSN",
+    forms: ["9{9}", "9{3}.9{3}.9{3}", "9{4}.9{2}.9{3}", "9{3} 9{3} 9{3}", "9{3}-9{3}-9{3}", "9{8}"],
+    check: (s) => {
+      const nine = s.padStart(9, "0");
+      return !repeated(s) && (weighted(nine, [9, 8, 7, 6, 5, 4, 3, 2]) - digit(nine, 8)) % 11 === 0;
+    },
+    label: words("bsn", "burgerservice\\w*", "sofi\\w*", TAX, IDENTITY),
+    plain: 0.3,
+  },
+  {
+    type: "BE_NN",
+    forms: [
+      "9{11}",
+      "99.99.99-999.99=0.9",
+      "99.99.99.999.99=0.7",
+      "99 99 99 999 99=0.6",
+      "9{6}-9{3}-99=0.6",
+      "9{6}-9{3}.99",
+    ],
+    check: belgian,
+    label: words(
+      "num[ée]ro (?:de registre )?national",
+      "registre national",
+      "rijksregister\\w*",
+      "insz",
+      "niss",
+      TAX,
+      IDENTITY,
+    ),
+    plain: 0.45,
+  },
+  {
+    type: "PL_PESEL",
+    forms: ["9{11}"],
+    check: pesel,
+    label: words("pesel", TAX, IDENTITY),
+    plain: 0.45,
+  },
+  {
+    type: "PL_NIP",
+    forms: ["9{10}", "9{3}-9{3}-99-99=0.7", "9{3}-99-99-9{3}=0.7", "9{3} 9{3} 99 99"],
+    prefix: "PL",
+    check: (s) => !repeated(s) && weighted(s, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === digit(s, 9),
+    label: words("nip", "numer identyfikacji", TAX),
+    plain: 0.3,
+  },
+  {
+    type: "PT_NIF",
+    forms: ["9{9}", "9{3} 9{3} 9{3}", "9{3}.9{3}.9{3}"],
+    prefix: "PT",
+    check: (s) =>
+      /^(?:[1235689]|45|7[0-2479])/.test(s) &&
+      (11 - weighted(s, [9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 11 % 10 === digit(s, 8),
+    label: words("nif", "nipc", "contribuinte", "identifica[cç][aã]o fiscal", TAX),
+    plain: 0.3,
+  },
+  {
+    type: "SE_PERSONNUMMER",
+    forms: [
+      "9{6}-9{4}=0.6",
+      "9{6}+9{4}=0.6",
+      "9{8}-9{4}=0.85",
+      "9{8}+9{4}=0.7",
+      "9{10}",
+      "9{12}=0.55",
+      "9{8} 9{4}",
+    ],
+    check: swedish,
+    label: words("person(?:nummer|nr)", "pnr", "personal identity", "samordningsnummer", TAX, IDENTITY),
+    plain: 0.4,
+  },
+  {
+    type: "FI_PERSONAL_IDENTITY_CODE",
+    forms: ["9{6}-9{3}A", "9{6}-9{4}", "9{6}+9{3}A", "9{6}+9{4}"],
+    free: { lengths: [11], shape: /^\d{6}[A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]$/ },
+    check: hetu,
+    label: words("hetu", "henkil[öo]tunnus\\w*", "personbeteckning", TAX, IDENTITY),
+    plain: 0.8,
+  },
+  {
+    type: "DK_CPR",
+    forms: ["9{6}-9{4}=0.5", "9{10}", "9{6} 9{4}"],
+    check: (s) => dateAt(s, 4, 2, 0) && weighted(s, [4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
+    label: words("cpr\\w*", "personnummer", TAX, IDENTITY),
+    plain: 0.4,
+  },
+  {
+    type: "DK_CPR",
+    forms: ["9{6}-9{4}"],
+    check: (s) => dateAt(s, 4, 2, 0),
+    label: words("cpr\\w*"),
+    plain: 0.3,
+    alone: 0.3,
+    labelled: 0.8,
+  },
+  {
+    type: "NO_FODSELSNUMMER",
+    forms: ["9{11}", "9{6} 9{5}=0.8"],
+    check: norwegian,
+    label: words("f[øo]dselsnummer", "personnummer", "fnr", TAX, IDENTITY),
+    plain: 0.6,
+  },
+  {
+    type: "CH_AHV",
+    forms: ["9{13}=0.7", "9{3}.9{4}.9{4}.99", "9{3} 9{4} 9{4} 99"],
+    check: (s) => s.startsWith("756") && weighted(s, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
+    label: words("ahv\\w*", "avs", "sozialversicherung\\w*", "oasi"),
+    plain: 0.95,
+  },
+  {
+    type: "RO_CNP",
+    forms: ["9{13}"],
+    check: romanian,
+    label: words("cnp", "cod numeric personal", TAX, IDENTITY),
+    plain: 0.55,
+  },
+  {
+    type: "BG_EGN",
+    forms: ["9{10}"],
+    check: bulgarian,
+    label: new RegExp(`${words("egn", TAX, IDENTITY).source}|ЕГН|единен граждански`, "i"),
+    plain: 0.4,
+  },
+  {
+    type: "CZ_RC",
+    forms: ["9{6}/9{4}=0.85", "9{6}/9{3}=0.6", "9{10}", "9{9}"],
+    check: czech,
+    label: words("rodn[ée] [čc][íi]slo", "rodn[ée]ho [čc][íi]sla", "r\\.?[čc]\\.?", TAX, IDENTITY),
+    plain: 0.4,
+  },
+  {
+    type: "HR_OIB",
+    forms: ["9{11}"],
+    prefix: "HR",
+    check: (s) => !repeated(s) && mod1110(s),
+    label: words("oib", "osobni identifikacijski", TAX, IDENTITY),
+    plain: 0.4,
+  },
+  {
+    type: "EE_ISIKUKOOD",
+    forms: ["9{11}"],
+    check: baltic,
+    label: words("isikukood\\w*", "ik", TAX, IDENTITY),
+    plain: 0.45,
+  },
+  {
+    type: "LV_PERSONAL_CODE",
+    forms: ["9{6}-9{5}=0.7", "9{11}"],
+    check: latvian,
+    label: words("personas kods\\w*", "person\\w* kod\\w*", TAX, IDENTITY),
+    plain: 0.4,
+  },
+];

@@ -1,0 +1,126 @@
+/** Addresses of hosts and of network interfaces. */
+
+import { ALNUM, before, CLASS, type Field, isAlone, words } from "./field.ts";
+
+const IP_WORDS = words(
+  "ip(?:v[46])?(?:[ _-]*addr\\w*)?",
+  "addr(?:ess)?",
+  "hosts?",
+  "server",
+  "gateway",
+  "client",
+  "inet6?",
+);
+const IPV4 = /(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\w-]|\.\d)/y;
+
+/** Tries for an IPv4 address that begins at `start`, where a number does. */
+export function scanIpv4(field: Field, start: number): void {
+  const prev = field.text.charCodeAt(start - 1);
+  if (prev === 46 || prev === 45 || prev === 95 || prev === 58 && field.text.charCodeAt(start - 2) === 58) {
+    return;
+  }
+  if ((CLASS[prev] & ALNUM) !== 0) return;
+  IPV4.lastIndex = start;
+  const match = IPV4.exec(field.text);
+  if (!match) return;
+  const end = start + match[0].length;
+  const special = /^(?:0\.|127\.|255\.255\.)|\.0\.0\.0$/.test(match[0]);
+  const lead = before(field, start, 40);
+  let confidence = special ? 0.4 : 0.6;
+  // "version 1.2.3.4" and section numbers look the same.
+  if (/(?:version|ver|v|release|section|chapter|§)[ .:="']*$/i.test(lead)) confidence = 0.3;
+  else if (!special && /^\d\.\d\.\d\.\d$/.test(match[0])) confidence = 0.45;
+  if (IP_WORDS.test(lead)) confidence = Math.max(confidence + 0.3, 0.6);
+  else if (field.focused && isAlone(field, start, end)) confidence = 0.7;
+  if (confidence >= 0.5) field.found.push({ type: "IP_ADDRESS", start, end, confidence });
+}
+
+const MAC = /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}(?:(?:[0-9a-f]{2}\1){2})?[0-9a-f]{2}$/i;
+const CISCO = /[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])/iy;
+
+/** Looks at the hexadecimal groups around a colon; answers where they end. */
+export function scanColons(field: Field, at: number): number {
+  const text = field.text;
+  let start = at;
+  let end = at + 1;
+  while (start > 0 && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
+  while (
+    end < text.length && end - start < 64 && (isHex(text.charCodeAt(end)) || text.charCodeAt(end) === 58)
+  ) end++;
+  if (end - start < 3 || at - start === 5) return at + 1;
+  if (start > 0 && isWordOrDot(text.charCodeAt(start - 1))) return at + 1;
+  if (text.charCodeAt(end) === 46) {
+    while (end - start < 64 && (isDigit(text.charCodeAt(end)) || text.charCodeAt(end) === 46)) end++;
+    if (text.charCodeAt(end - 1) === 46) end--;
+  }
+  if (text.charCodeAt(end - 1) === 58 && text.charCodeAt(end - 2) !== 58) end--;
+  if (end < text.length && isWordOrDot(text.charCodeAt(end)) && text.charCodeAt(end) !== 46) return end;
+  const word = text.slice(start, end);
+  if (field.wants.has("MAC_ADDRESS") && MAC.test(word)) {
+    field.found.push({ type: "MAC_ADDRESS", start, end, confidence: 0.85 });
+    return end;
+  }
+  if (!field.wants.has("IP_ADDRESS") || !isIpv6(word)) return end;
+  if (text.charCodeAt(end) === 37) {
+    const zone = /^%[0-9a-zA-Z]{1,16}/.exec(text.slice(end, end + 20));
+    if (zone) end += zone[0].length;
+  }
+  const groups = word.split(":").filter(Boolean);
+  let confidence = groups.length >= 4 || (groups.length >= 3 && /\d/.test(word)) ? 0.8 : 0.4;
+  if (IP_WORDS.test(before(field, start, 40))) confidence = Math.max(confidence, 0.7);
+  else if (field.focused && isAlone(field, start, end)) confidence = Math.max(confidence, 0.7);
+  if (confidence >= 0.5) field.found.push({ type: "IP_ADDRESS", start, end, confidence });
+  return end;
+}
+
+/** A run of six or eight hyphenated pairs, or three dotted fours. */
+export function scanMac(field: Field, start: number, end: number): void {
+  const text = field.text;
+  const length = end - start;
+  if (length === 17 || length === 23) {
+    if (MAC.test(text.slice(start, end))) {
+      field.found.push({ type: "MAC_ADDRESS", start, end, confidence: 0.85 });
+    }
+  } else if (length === 4 && text.charCodeAt(end) === 46 && text.charCodeAt(start - 1) !== 46) {
+    CISCO.lastIndex = start;
+    const match = CISCO.exec(text);
+    if (match && /[a-f]/i.test(match[0]) || match && /mac|cisco|hw/i.test(before(field, start, 24))) {
+      field.found.push({ type: "MAC_ADDRESS", start, end: start + 14, confidence: 0.7 });
+    }
+  }
+}
+
+function isIpv6(word: string): boolean {
+  if (!word.includes("::") && word.split(":").length < 7) return false;
+  const halves = word.split("::");
+  if (halves.length > 2 || word === "::") return false;
+  let count = 0;
+  for (const half of halves) {
+    if (half === "") continue;
+    const groups = half.split(":");
+    for (let i = 0; i < groups.length; i++) {
+      if (groups[i].includes(".")) {
+        const octets = groups[i].split(".");
+        if (i !== groups.length - 1 || half !== halves[halves.length - 1] || octets.length !== 4) {
+          return false;
+        }
+        if (octets.some((o) => !/^\d{1,3}$/.test(o) || Number(o) > 255)) return false;
+        count += 2;
+      } else if (/^[0-9a-f]{1,4}$/i.test(groups[i])) count++;
+      else return false;
+    }
+  }
+  return halves.length === 2 ? count < 8 : count === 8;
+}
+
+function isDigit(c: number): boolean {
+  return c >= 48 && c < 58;
+}
+
+function isHex(c: number): boolean {
+  return isDigit(c) || (c >= 65 && c < 71) || (c >= 97 && c < 103);
+}
+
+function isWordOrDot(c: number): boolean {
+  return (CLASS[c] & ALNUM) !== 0 || c === 95 || c === 46;
+}
