@@ -2,7 +2,8 @@
  * The parts that a configuration makes, put together into one gateway: a function from Request to Response, with a way
  * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
  */
-import { type AccountsService, openAccounts } from "./accounts/service.ts";
+import { createHmac } from "node:crypto";
+import { type AccountsConfig, type AccountsService, openAccounts } from "./accounts/service.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import { type Model, openCatalog } from "./models/catalog.ts";
@@ -10,6 +11,7 @@ import type { Kit } from "./pipeline/kit.ts";
 import { sealer } from "./pipeline/seal.ts";
 import { openProviders } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
+import { openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import { Ticker } from "./providers/ticker.ts";
 import { NO_SEARCH } from "./websearch/mod.ts";
 
@@ -33,8 +35,16 @@ export interface Gateway {
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
   const ticker = new Ticker();
   const inFlight = new InFlight();
-  const accounts = await openAccounts({ config, now: options.now, log: options.log });
-  const seal = sealer(await accounts.secret("seal"));
+  const store = openStore(config.store.url);
+  const accounts = await openAccounts({
+    store,
+    config: accountsConfig(config),
+    clock: options,
+    log: { info: options.log, warn: options.log },
+    pepper: config.store.pepper ?? undefined,
+    retentionDays: config.store.retention_days,
+  });
+  const seal = sealer(await sealSecret(config, store, options.log));
   let stopped = false;
 
   const edgeOf = (config: Config): Edge => {
@@ -73,13 +83,38 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     handle: handler(() => edge),
     accounts,
     async reload(next) {
-      await accounts.reload(next);
+      await accounts.reload(accountsConfig(next));
       edge = edgeOf(next);
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     close: () => accounts.close(),
   };
+}
+
+function accountsConfig(config: Config): AccountsConfig {
+  return {
+    keys: config.keys,
+    accounts: config.accounts,
+    accessPolicies: Object.entries(config.access_policies).map(([name, policy]) => ({ name, ...policy })),
+    searchPrice: config.search.price,
+  };
+}
+
+/** What proofs are sealed with: the same on every node, and after a restart. */
+async function sealSecret(config: Config, store: Store, log: (line: string) => void): Promise<Uint8Array> {
+  const made = () => crypto.randomUUID() + crypto.randomUUID();
+  let secret = config.store.pepper;
+  try {
+    secret ??= await store.shared("seal", made);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    log(
+      "the store is unavailable: reasoning sealed by other nodes or before now cannot be read until a restart",
+    );
+    secret = made();
+  }
+  return createHmac("sha256", secret).update("seal").digest();
 }
 
 function model(m: ModelConfig): Model {

@@ -13,6 +13,7 @@ import { countTokens } from "./count_tokens.ts";
 import { withCors } from "./cors.ts";
 import { credential } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
+import { rateHeaders } from "./rate_headers.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
 /** What the edge reads anew for each request, because a reload may have changed it. */
@@ -168,6 +169,7 @@ async function generation(
       gone: () => left,
     }, kit);
     handedOver = true;
+    const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
     return await respond({
       format: surface.format,
@@ -180,7 +182,7 @@ async function generation(
         seal: kit.sealer.seal,
         dlp: call.dlp ?? undefined,
       },
-      headers: () => ({ ...call.headers, "x-request-id": id, "request-id": id }),
+      headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
       keepAliveMs: edge.keepAliveMs,
       ticker: kit.ticker,
       left: () => left = true,

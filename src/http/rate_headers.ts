@@ -1,0 +1,28 @@
+/**
+ * What is left of a key's rates, as headers: `x-ratelimit-*` everywhere, and `anthropic-ratelimit-*` on messages, each
+ * with the time form that its clients read (seconds with a unit there, a date here).
+ */
+import type { RateState } from "../accounts/mod.ts";
+
+/** @param now milliseconds since the epoch */
+export function rateHeaders(
+  rates: RateState | null,
+  anthropic: boolean,
+  now: number,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (rates === null) return headers;
+  for (const kind of ["requests", "tokens"] as const) {
+    const rate = rates[kind];
+    if (!rate) continue;
+    headers[`x-ratelimit-limit-${kind}`] = String(rate.limit);
+    headers[`x-ratelimit-remaining-${kind}`] = String(rate.remaining);
+    headers[`x-ratelimit-reset-${kind}`] = `${Math.ceil(rate.reset)}s`;
+    if (anthropic) {
+      headers[`anthropic-ratelimit-${kind}-limit`] = String(rate.limit);
+      headers[`anthropic-ratelimit-${kind}-remaining`] = String(rate.remaining);
+      headers[`anthropic-ratelimit-${kind}-reset`] = new Date(now + rate.reset * 1000).toISOString();
+    }
+  }
+  return headers;
+}
