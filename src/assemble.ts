@@ -4,10 +4,13 @@
  */
 import { createHmac } from "node:crypto";
 import { type AccountsConfig, type AccountsService, openAccounts } from "./accounts/service.ts";
+import { admin } from "./console/admin.ts";
+import { metricsPage } from "./console/metrics_page.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import { type Model, openCatalog } from "./models/catalog.ts";
 import type { Kit } from "./pipeline/kit.ts";
+import { Metrics } from "./pipeline/metrics.ts";
 import { sealer } from "./pipeline/seal.ts";
 import { openProviders } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
@@ -21,7 +24,7 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  handle(request: Request): Promise<Response>;
+  handle(request: Request, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
   /** Takes another configuration over, without touching what is under way. */
   reload(config: Config): Promise<void>;
@@ -35,6 +38,7 @@ export interface Gateway {
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
   const ticker = new Ticker();
   const inFlight = new InFlight();
+  const metrics = new Metrics();
   const store = openStore(config.store.url);
   const accounts = await openAccounts({
     store,
@@ -46,6 +50,13 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   });
   const seal = sealer(await sealSecret(config, store, options.log));
   let stopped = false;
+
+  const gauges = () => ({
+    sluice_in_flight: inFlight.count,
+    sluice_store_up: accounts.storeUp() ? 1 : 0,
+    sluice_records_pending: accounts.pendingCount(),
+    sluice_resident_bytes: Deno.memoryUsage().rss,
+  });
 
   const edgeOf = (config: Config): Edge => {
     const kit: Kit = {
@@ -62,19 +73,25 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
         maxFileBytes: config.server.max_file_bytes,
         maxMessages: config.server.max_messages,
       },
+      metrics,
       ticker,
       now: options.now,
       log: options.log,
     };
     return {
       kit,
+      administration: accounts,
       maxBodyBytes: config.server.max_body_bytes,
       maxInFlight: config.server.max_in_flight,
       keepAliveMs: config.server.keepalive_seconds * 1000,
       corsOrigins: config.server.cors_origins,
       ready: () => !stopped,
       inFlight,
-      more: () => null,
+      more(request, path, remote) {
+        const adminKey = config.admin_key;
+        if (path === "/metrics") return metricsPage(request, remote, adminKey, metrics, gauges());
+        return admin(request, path, { accounts, adminKey, providers: () => [] });
+      },
     };
   };
 

@@ -7,6 +7,8 @@ import { type Command, HELP, parseCommand, UsageError } from "./config/args.ts";
 import { demoConfig } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
 import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.ts";
+import { type AccountsCommand, runCommand } from "./console/cli.ts";
+import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -29,7 +31,7 @@ async function main(): Promise<void> {
 async function follow(command: Command): Promise<void> {
   switch (command.command) {
     case "help":
-      return console.log(HELP);
+      return console.log(HELP.trimEnd());
     case "version":
       return console.log(`sluice ${manifest.version}`);
     case "check": {
@@ -52,7 +54,7 @@ async function follow(command: Command): Promise<void> {
       return;
     }
     default:
-      throw new UsageError(`${command.command} is not built yet`);
+      return await withAccounts(command);
   }
 }
 
@@ -62,6 +64,21 @@ async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
   if (source === undefined || source === "") return demoConfig({ env, flags });
   const { name, text } = await readSource(source);
   return loadConfig(text, { env, flags, source: name });
+}
+
+/** Opens the accounts of the configured store for one command. */
+async function withAccounts(command: AccountsCommand): Promise<void> {
+  const { config } = await load(command.config, {});
+  const gateway = await assemble(config, { now: Date.now, log });
+  try {
+    console.log(await runCommand(command, gateway.accounts));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await gateway.close();
+  }
 }
 
 async function serve(source: string | undefined, flags: Flags): Promise<void> {

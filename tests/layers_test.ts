@@ -5,9 +5,9 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
-  main: 6,
+  main: 7,
+  console: 6,
   http: 5,
-  console: 5,
   pipeline: 4,
   accounts: 3,
   models: 3,

@@ -2,6 +2,7 @@
  * The edge: a Request in, a Response out. Finds the surface by its path, the key by its header, hands a generation to the
  * pipeline, and gives every failure the envelope of its surface.
  */
+import type { Administration } from "../accounts/administration.ts";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
@@ -13,12 +14,14 @@ import { countTokens } from "./count_tokens.ts";
 import { withCors } from "./cors.ts";
 import { credential } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
+import { isOwnAccount, ownAccount } from "./own_account.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
 /** What the edge reads anew for each request, because a reload may have changed it. */
 export interface Edge {
   kit: Kit;
+  administration: Administration;
   maxBodyBytes: number;
   maxInFlight: number;
   keepAliveMs: number;
@@ -28,7 +31,7 @@ export interface Edge {
   ready(): boolean;
   inFlight: InFlight;
   /** Routes beyond the API: administration, console, metrics. Null: not one of them. */
-  more(request: Request, path: string): Promise<Response> | Response | null;
+  more(request: Request, path: string, remote: string | null): Promise<Response | null> | Response | null;
 }
 
 /** Calls under way, also those whose caller has left. */
@@ -62,14 +65,24 @@ function surfaceOf(path: string): Surface {
   return path.startsWith("/v1/chat/") ? CHAT : MODELS;
 }
 
-export function handler(edge: () => Edge): (request: Request) => Promise<Response> {
-  return async (request) => {
+/** For metrics: few names, whatever callers ask for. */
+function surfaceName(path: string): string {
+  if (path.startsWith("/v1/messages")) return "messages";
+  if (path.startsWith("/v1/responses")) return "responses";
+  if (path.startsWith("/v1/chat/")) return "chat_completions";
+  return path.startsWith("/v1/") ? "v1" : "other";
+}
+
+export type Handler = (request: Request, info?: { remoteAddr: Deno.Addr }) => Promise<Response>;
+
+export function handler(edge: () => Edge): Handler {
+  return async (request, info) => {
     const now = edge();
     const id = `gen_${crypto.randomUUID().replaceAll("-", "")}`;
     const path = pathOf(request.url);
     let response: Response;
     try {
-      response = await route(request, path, id, now);
+      response = await route(request, path, id, now, remoteOf(info));
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (failure.code === "internal_service_error") now.kit.log(`${id} ${path}: ${describe(failure.cause)}`);
@@ -78,6 +91,7 @@ export function handler(edge: () => Edge): (request: Request) => Promise<Respons
         response.headers.set("allow", String(failure.details?.allow));
       }
     }
+    now.kit.metrics.responded(surfaceName(path), response.status);
     if (request.method === "HEAD") response = new Response(null, response);
     return now.corsOrigins.length > 0 ? withCors(response, request, now.corsOrigins) : response;
   };
@@ -98,7 +112,19 @@ function describe(cause: unknown): string {
     : typeof cause;
 }
 
-async function route(request: Request, path: string, id: string, edge: Edge): Promise<Response> {
+/** The caller's address; null when there is none to see. */
+function remoteOf(info: { remoteAddr: Deno.Addr } | undefined): string | null {
+  const address = info?.remoteAddr;
+  return address && "hostname" in address ? address.hostname : null;
+}
+
+async function route(
+  request: Request,
+  path: string,
+  id: string,
+  edge: Edge,
+  remote: string | null,
+): Promise<Response> {
   const own = methodOf(path);
   if (own !== undefined) {
     const allowed = own === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
@@ -134,7 +160,10 @@ async function route(request: Request, path: string, id: string, edge: Edge): Pr
   if (path.startsWith("/v1/models/")) {
     return oneModel(path, await authenticate(request, MODELS, edge), id, edge);
   }
-  const other = await edge.more(request, path);
+  if (isOwnAccount(path)) {
+    return json(await ownAccount(path, await authenticate(request, MODELS, edge), edge.administration), id);
+  }
+  const other = await edge.more(request, path, remote);
   if (other) return other;
   throw new Failure("not_found", `There is no ${request.method} ${path.slice(0, 200)} here.`);
 }
@@ -220,7 +249,7 @@ function methodOf(path: string): "GET" | "POST" | undefined {
     case "/readyz":
       return "GET";
   }
-  return path.startsWith("/v1/models/") ? "GET" : undefined;
+  return path.startsWith("/v1/models/") || isOwnAccount(path) ? "GET" : undefined;
 }
 
 function json(value: unknown, id: string): Response {

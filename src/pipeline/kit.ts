@@ -8,6 +8,7 @@ import type { PromptSize, SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
 import type { Ticker } from "../providers/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface Kit {
@@ -17,6 +18,7 @@ export interface Kit {
   websearch: WebSearch;
   sealer: Sealer;
   limits: SizeLimits;
+  metrics: Metrics;
   /** For deadlines; its clock never goes back. */
   ticker: Ticker;
   /** Milliseconds since the epoch. */

@@ -72,5 +72,6 @@ export async function* meter(
     };
     if (failed && call.provider === null && !searches) call.lease.release();
     else await call.lease.settle(end);
+    kit.metrics.generated(call.model.id, end);
   }
 }

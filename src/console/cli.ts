@@ -1,0 +1,90 @@
+/** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
+import type { Administration } from "../accounts/administration.ts";
+import type { Command } from "../config/args.ts";
+
+export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
+
+export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
+  switch (command.command) {
+    case "usage": {
+      const { data } = await accounts.usage(command);
+      return command.json ? JSON.stringify(data, null, 2) : columns(data);
+    }
+    case "generations": {
+      const list = await accounts.generations({ key: command.key, limit: command.limit });
+      if (command.json) return JSON.stringify(list, null, 2);
+      return columns(list.data.map((g) => ({
+        id: g.id,
+        created: g.created,
+        key: g.key,
+        model: g.model,
+        status: g.error_code === null ? g.status : `${g.status} (${g.error_code})`,
+        input: g.usage?.input_tokens ?? "",
+        output: g.usage?.output_tokens ?? "",
+        searches: g.searches,
+        cost: g.cost,
+        ms: g.latency_ms,
+      })));
+    }
+    case "keys":
+      return await keys(command, accounts);
+  }
+}
+
+async function keys(
+  command: Extract<AccountsCommand, { command: "keys" }>,
+  accounts: Administration,
+): Promise<string> {
+  switch (command.action) {
+    case "list": {
+      const list = await accounts.listKeys();
+      if (command.json) return JSON.stringify(list, null, 2);
+      return columns(list.map((k) => ({
+        id: k.id,
+        name: k.name,
+        source: k.source,
+        account: k.account,
+        state: k.revoked_at !== null ? "revoked" : k.expires_at !== null ? `until ${k.expires_at}` : "valid",
+      })));
+    }
+    case "create": {
+      const made = await accounts.createKey({
+        name: command.name,
+        account: command.account,
+        access_policy: command.accessPolicy,
+        dlp_policy: command.dlpPolicy,
+        expires_at: command.expiresAt,
+      });
+      return secretText(made, command.json);
+    }
+    case "rotate":
+      return secretText(
+        await accounts.rotateKey(command.key, { overlapSeconds: command.overlapSeconds }),
+        command.json,
+      );
+    case "revoke": {
+      const key = await accounts.revokeKey(command.key);
+      return command.json ? JSON.stringify(key, null, 2) : `Revoked ${key.name} (${key.id}).`;
+    }
+  }
+}
+
+function secretText(
+  { key, secret }: { key: { id: string; name: string }; secret: string },
+  asJson: boolean,
+): string {
+  if (asJson) return JSON.stringify({ ...key, secret }, null, 2);
+  return `${key.name} (${key.id})\n${secret}\nThe secret is shown this once; only a hash of it is kept.`;
+}
+
+/** Rows under their names, in columns. */
+function columns(rows: readonly object[]): string {
+  if (rows.length === 0) return "Nothing.";
+  const names = Object.keys(rows[0]);
+  const table = [
+    names,
+    ...rows.map((row) => names.map((n) => String((row as Record<string, unknown>)[n] ?? ""))),
+  ];
+  const widths = names.map((_, i) => Math.max(...table.map((line) => line[i].length)));
+  return table.map((line) => line.map((cell, i) => cell.padEnd(widths[i])).join("  ").trimEnd()).join("\n");
+}
