@@ -57,18 +57,18 @@ export function formatAmount(amount: bigint): string {
   return `${sign}${whole}.${fraction}`;
 }
 
-/** Prices as integers of 10⁻¹⁸, every kind filled in. */
+/** Prices as integers of 10⁻¹⁸. Null: the kind has no price of its own, and counts as what it is part of. */
 export interface PriceTable {
   prompt: bigint;
   cacheRead: bigint;
   cacheWrite: bigint;
   cacheWrite1h: bigint;
-  audio: bigint;
-  image: bigint;
+  audio: bigint | null;
+  image: bigint | null;
   completion: bigint;
-  reasoning: bigint;
-  audioOutput: bigint;
-  imageOutput: bigint;
+  reasoning: bigint | null;
+  audioOutput: bigint | null;
+  imageOutput: bigint | null;
   search: bigint;
 }
 
@@ -86,26 +86,25 @@ export function priceTable(prices: Prices): PriceTable {
 }
 
 function readPrices(prices: Prices): PriceTable {
-  const price = (name: string, otherwise: bigint): bigint => {
+  const price = (name: string): bigint | null => {
     const text = prices[name];
     const value = text === undefined ? null : scaled(text, PRICE_DIGITS);
-    return value === null || value < 0n ? otherwise : value;
+    return value === null || value < 0n ? null : value;
   };
-  const prompt = price("prompt", 0n);
-  const completion = price("completion", 0n);
-  const cacheWrite = price("input_cache_write", prompt);
+  const prompt = price("prompt") ?? 0n;
+  const cacheWrite = price("input_cache_write") ?? prompt;
   return {
     prompt,
-    cacheRead: price("input_cache_read", prompt),
+    cacheRead: price("input_cache_read") ?? prompt,
     cacheWrite,
-    cacheWrite1h: price("input_cache_write_1h", cacheWrite),
-    audio: price("audio", prompt),
-    image: price("image", prompt),
-    completion,
-    reasoning: price("internal_reasoning", completion),
-    audioOutput: price("audio_output", completion),
-    imageOutput: price("image_output", completion),
-    search: price("web_search", 0n),
+    cacheWrite1h: price("input_cache_write_1h") ?? cacheWrite,
+    audio: price("audio"),
+    image: price("image"),
+    completion: price("completion") ?? 0n,
+    reasoning: price("internal_reasoning"),
+    audioOutput: price("audio_output"),
+    imageOutput: price("image_output"),
+    search: price("web_search") ?? 0n,
   };
 }
 
@@ -121,9 +120,9 @@ function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
   const written = Math.min(usage.cacheWrite, usage.input - cached);
   const kept = Math.min(usage.cacheWrite1h, written);
   let rest = usage.input - cached - written;
-  const audio = table.audio === table.prompt ? 0 : Math.min(usage.audioInput, rest);
+  const audio = table.audio === null ? 0 : Math.min(usage.audioInput, rest);
   rest -= audio;
-  const image = table.image === table.prompt ? 0 : Math.min(usage.imageInput, rest);
+  const image = table.image === null ? 0 : Math.min(usage.imageInput, rest);
   rest -= image;
   return times(rest, table.prompt) + times(cached, table.cacheRead) +
     times(written - kept, table.cacheWrite) +
@@ -132,18 +131,18 @@ function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
 
 function outputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
   let rest = usage.output;
-  const reasoning = table.reasoning === table.completion ? 0 : Math.min(usage.reasoning, rest);
+  const reasoning = table.reasoning === null ? 0 : Math.min(usage.reasoning, rest);
   rest -= reasoning;
-  const audio = table.audioOutput === table.completion ? 0 : Math.min(usage.audioOutput, rest);
+  const audio = table.audioOutput === null ? 0 : Math.min(usage.audioOutput, rest);
   rest -= audio;
-  const image = table.imageOutput === table.completion ? 0 : Math.min(usage.imageOutput, rest);
+  const image = table.imageOutput === null ? 0 : Math.min(usage.imageOutput, rest);
   rest -= image;
   return times(rest, table.completion) + times(reasoning, table.reasoning) + times(audio, table.audioOutput) +
     times(image, table.imageOutput);
 }
 
-function times(tokens: number, price: bigint): bigint {
-  return tokens === 0 ? 0n : BigInt(tokens) * price;
+function times(tokens: number, price: bigint | null): bigint {
+  return tokens === 0 || price === null ? 0n : BigInt(tokens) * price;
 }
 
 function round(fine: bigint): bigint {
@@ -166,7 +165,8 @@ export function costAtMost(estimate: Estimate, table: PriceTable): bigint {
     if (table.cacheWrite > input) input = table.cacheWrite;
     if (table.cacheWrite1h > input) input = table.cacheWrite1h;
   }
-  const output = table.reasoning > table.completion ? table.reasoning : table.completion;
+  const { reasoning, completion } = table;
+  const output = reasoning !== null && reasoning > completion ? reasoning : completion;
   return round(
     times(Math.ceil(estimate.input), input) + times(Math.ceil(estimate.output), output) +
       times(Math.ceil(estimate.searches), table.search),

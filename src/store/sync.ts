@@ -87,29 +87,45 @@ export async function registerNode(query: Query, node: string): Promise<void> {
   await query("INSERT INTO nodes (id, seq, beat) VALUES ($1, 0, 0) ON CONFLICT (id) DO NOTHING", [node]);
 }
 
-export function sync(engine: Engine, request: SyncRequest): Promise<SyncResult> {
-  return engine.transaction(async (query) => {
-    const { node } = request;
-    const fenced = await query("UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING id", [
-      node,
-      request.seq,
-    ]);
-    if (fenced.length === 0) {
-      const known = await query("SELECT id FROM nodes WHERE id = $1", [node]);
-      if (known.length > 0) throw new StaleSync("A newer transaction of this node has been through.");
-      return { forgotten: true, grants: [] };
+export async function sync(engine: Engine, request: SyncRequest): Promise<SyncResult> {
+  for (;;) {
+    try {
+      return await engine.transaction((query) => settleUp(engine, query, request));
+    } catch (error) {
+      if (!(error instanceof MissingBudgets)) throw error;
+      await createBudgets(engine, error.missing);
     }
-    await noteRunning(engine, query, request);
-    if (request.records.length === 0 && request.asks.length === 0) return { forgotten: false, grants: [] };
+  }
+}
 
-    const budgets = await lockBudgets(engine, query, request);
-    const leases = await readLeases(engine, query, [...budgets.keys()]);
-    renewRates(request, budgets, leases);
-    charge(budgets, leases, node, await insertGenerations(engine, query, request.records.map((r) => r.json)));
-    const grants = await grant(engine, query, request, { budgets, leases });
-    await write(engine, query, node, budgets, leases);
-    return { forgotten: false, grants };
-  });
+/** Budgets are made in a transaction before, which holds no lock that another's could wait for. */
+class MissingBudgets extends Error {
+  constructor(readonly missing: BudgetRef[]) {
+    super("Budgets are missing.");
+  }
+}
+
+async function settleUp(engine: Engine, query: Query, request: SyncRequest): Promise<SyncResult> {
+  const { node } = request;
+  const fenced = await query("UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING id", [
+    node,
+    request.seq,
+  ]);
+  if (fenced.length === 0) {
+    const known = await query("SELECT id FROM nodes WHERE id = $1", [node]);
+    if (known.length > 0) throw new StaleSync("A newer transaction of this node has been through.");
+    return { forgotten: true, grants: [] };
+  }
+  await noteRunning(engine, query, request);
+  if (request.records.length === 0 && request.asks.length === 0) return { forgotten: false, grants: [] };
+
+  const budgets = await lockBudgets(engine, query, request);
+  const leases = await readLeases(engine, query, [...budgets.keys()]);
+  renewRates(request, budgets, leases);
+  charge(budgets, leases, node, await insertGenerations(engine, query, request.records.map((r) => r.json)));
+  const grants = await grant(engine, query, request, { budgets, leases });
+  await write(engine, query, node, budgets, leases);
+  return { forgotten: false, grants };
 }
 
 async function noteRunning(engine: Engine, query: Query, request: SyncRequest): Promise<void> {
@@ -125,7 +141,7 @@ async function noteRunning(engine: Engine, query: Query, request: SyncRequest): 
   }
 }
 
-/** All budgets that the request touches, made where missing and locked in one order, so that nodes cannot deadlock. */
+/** All budgets that the request touches, locked in one order, so that nodes cannot wait for each other in a ring. */
 async function lockBudgets(engine: Engine, query: Query, request: SyncRequest): Promise<Map<string, Budget>> {
   const wanted = new Map<string, BudgetRef>();
   const keys = new Set<string>();
@@ -135,44 +151,40 @@ async function lockBudgets(engine: Engine, query: Query, request: SyncRequest): 
     const id = accountBudgetId(record.account);
     if (!wanted.has(id)) wanted.set(id, accountBudget(record.account));
   }
-  const select = async () => {
-    const rows = await query(
-      `SELECT id, scope, owner, starts, ends, spent FROM budgets
-       WHERE id IN (${engine.list("$1")}) OR (owner IN (${engine.list("$2")}) AND scope = 'key')
-       ORDER BY id ${engine.forUpdate}`,
-      [JSON.stringify([...wanted.keys()]), JSON.stringify([...keys])],
-    );
-    return new Map(rows.map((row): [string, Budget] => [String(row.id), {
-      id: String(row.id),
-      scope: String(row.scope) as Scope,
-      owner: String(row.owner),
-      starts: Number(row.starts),
-      ends: row.ends === null ? null : Number(row.ends),
-      spent: BigInt(row.spent!),
-      changed: false,
-    }]));
-  };
-  const found = await select();
+  const rows = await query(
+    `SELECT id, scope, owner, starts, ends, spent FROM budgets
+     WHERE id IN (${engine.list("$1")}) OR (owner IN (${engine.list("$2")}) AND scope = 'key')
+     ORDER BY id ${engine.forUpdate}`,
+    [JSON.stringify([...wanted.keys()]), JSON.stringify([...keys])],
+  );
+  const found = new Map(rows.map((row): [string, Budget] => [String(row.id), {
+    id: String(row.id),
+    scope: String(row.scope) as Scope,
+    owner: String(row.owner),
+    starts: Number(row.starts),
+    ends: row.ends === null ? null : Number(row.ends),
+    spent: BigInt(row.spent!),
+    changed: false,
+  }]));
   const missing = [...wanted.values()].filter((ref) => !found.has(ref.id));
-  if (missing.length === 0) return found;
-  // A key's budget begins with what the ledger already holds for its period. No row may slip in between the sum and the
-  // budget's first appearance.
-  if (missing.some((ref) => ref.scope === "key")) await engine.lockTable(query, "generations");
-  for (const ref of missing.sort((a, b) => a.id < b.id ? -1 : 1)) {
-    await query(
-      `INSERT INTO budgets (id, scope, owner, starts, ends, spent) VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (id) DO NOTHING`,
-      [
-        ref.id,
-        ref.scope,
-        ref.owner,
-        ref.starts,
-        ref.ends,
-        ref.scope === "key" ? await spentSoFar(query, ref) : 0n,
-      ],
-    );
-  }
-  return await select();
+  if (missing.length > 0) throw new MissingBudgets(missing);
+  return found;
+}
+
+function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Promise<void> {
+  return engine.transaction(async (query) => {
+    // A key's budget begins with what the ledger already holds for its period. No row may slip in between the sum and
+    // the budget's first appearance.
+    if (missing.some((ref) => ref.scope === "key")) await engine.lockTable(query, "generations");
+    for (const ref of missing.toSorted((a, b) => a.id < b.id ? -1 : 1)) {
+      const spent = ref.scope === "key" ? await spentSoFar(query, ref) : 0n;
+      await query(
+        `INSERT INTO budgets (id, scope, owner, starts, ends, spent) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (id) DO NOTHING`,
+        [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, spent],
+      );
+    }
+  });
 }
 
 async function spentSoFar(query: Query, ref: BudgetRef): Promise<bigint> {

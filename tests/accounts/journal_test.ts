@@ -1,0 +1,141 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { adoptOrphans, fileJournal, JournalFull, memoryJournal } from "../../src/accounts/journal.ts";
+
+const ROOM = { maxBytes: 64 << 20 };
+
+function withFolder(body: (beside: string, folder: string) => void): void {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
+  try {
+    body(`${folder}/store.db`, folder);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+/** What is in the folder, as a process finds it that starts after this one's death. Locks die with a process only. */
+function found(folder: string) {
+  const copy = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
+  try {
+    for (const { name } of Deno.readDirSync(folder)) {
+      if (name.endsWith(".journal")) Deno.copyFileSync(`${folder}/${name}`, `${copy}/${name}`);
+    }
+    return adoptOrphans(`${copy}/store.db`, "later").map((orphan) => {
+      orphan.remove();
+      const { node, running, ended, damaged } = orphan;
+      return { node, running: [...running], ended: [...ended], damaged };
+    });
+  } finally {
+    Deno.removeSync(copy, { recursive: true });
+  }
+}
+
+Deno.test("fileJournal() tells what ran and what ended", () =>
+  withFolder((beside, folder) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    journal.begin("g1", '{"a":"né"}');
+    journal.begin("g2", "{}");
+    journal.begin("g3", "{}");
+    assert(journal.finish("g1", "[1]"));
+    journal.drop("g2");
+    assertEquals(found(folder), [{
+      node: "n1",
+      running: [["g3", "{}"]],
+      ended: [["g1", "[1]"]],
+      damaged: 0,
+    }]);
+    journal.close();
+  }));
+
+Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =>
+  withFolder((beside, folder) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    journal.begin("g1", '{"a":"né"}');
+    journal.finish("g1", "[1]");
+    const bytes = Deno.readFileSync(`${beside}.n1.journal`);
+    const end = bytes.indexOf(0);
+    const text = new TextDecoder().decode(bytes.subarray(0, end));
+    const [head, began] = text.split("\n").map((line) => new TextEncoder().encode(line).length + 1);
+    for (let cut = head; cut <= end; cut++) {
+      const torn = bytes.slice();
+      torn.fill(0, cut);
+      Deno.writeFileSync(`${beside}.n1.journal`, torn);
+      const [{ running, ended, damaged }] = found(folder);
+      assertEquals(
+        [running.length, ended.length, damaged],
+        cut < head + began ? [0, 0, 0] : cut < end ? [1, 0, 0] : [0, 1, 0],
+      );
+    }
+    journal.close();
+  }));
+
+Deno.test("fileJournal() stays small while records come and go, and loses none that is left", () =>
+  withFolder((beside, folder) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    const filler = "x".repeat(500);
+    journal.begin("kept", "first");
+    for (let i = 0; i < 30_000; i++) {
+      journal.begin(`g${i}`, filler);
+      journal.finish(`g${i}`, filler);
+      if (i % 1000 !== 0) journal.shipped(`g${i}`);
+    }
+    const { size } = Deno.statSync(`${beside}.n1.journal`);
+    assert(size < 8 << 20, `${size} bytes`);
+    const [{ running, ended }] = found(folder);
+    assertEquals(running, [["kept", "first"]]);
+    const left = new Set(ended.map(([id]) => id));
+    for (let i = 0; i < 30_000; i += 1000) assert(left.has(`g${i}`));
+    journal.close();
+  }));
+
+Deno.test("fileJournal() refuses to begin what it may not be able to end", () =>
+  withFolder((beside) => {
+    const journal = fileJournal(beside, "n1", { maxBytes: 20_000 });
+    let begun = 0;
+    assertThrows(() => {
+      for (;; begun++) journal.begin(`g${begun}`, "x".repeat(200));
+    }, JournalFull);
+    assert(begun > 3);
+    for (let i = 0; i < begun; i++) assert(journal.finish(`g${i}`, "y".repeat(700)));
+    assertThrows(() => journal.begin("more", "x".repeat(9000)), JournalFull);
+    for (let i = 0; i < begun; i++) journal.shipped(`g${i}`);
+    journal.begin("more", "x");
+    journal.drop("more");
+    journal.close();
+  }));
+
+Deno.test("memoryJournal() is bounded the same way", () => {
+  const journal = memoryJournal({ maxBytes: 5000 });
+  let begun = 0;
+  assertThrows(() => {
+    for (;; begun++) journal.begin(`g${begun}`, "x".repeat(200));
+  }, JournalFull);
+  journal.finish("g0", "record");
+  assertThrows(() => journal.begin("more", "x".repeat(200)), JournalFull);
+  journal.shipped("g0");
+  journal.begin("more", "x".repeat(200));
+});
+
+Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
+  withFolder((beside) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    journal.begin("g1", "{}");
+    assertEquals(adoptOrphans(beside, "n2").length, 0);
+    journal.close();
+    const [orphan] = adoptOrphans(beside, "n2");
+    assertEquals([...orphan.running.keys()], ["g1"]);
+    // Taken once, until it is let go of.
+    assertEquals(adoptOrphans(beside, "n3").length, 0);
+    orphan.leave();
+    adoptOrphans(beside, "n3")[0].remove();
+    assertEquals(adoptOrphans(beside, "n2").length, 0);
+  }));
+
+Deno.test("fileJournal() with nothing left leaves no file", () =>
+  withFolder((beside, folder) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    journal.begin("g1", "{}");
+    journal.finish("g1", "[]");
+    journal.shipped("g1");
+    journal.close();
+    assertEquals([...Deno.readDirSync(folder)].length, 0);
+  }));

@@ -1,0 +1,151 @@
+/**
+ * A PostgreSQL of one test file's own: started from Debian's package on a free port, in a folder that goes with it.
+ *
+ * Where the package is not installed, {@link postgresHere} is null and tests that need it are ignored by name.
+ */
+import { openStore, type Store } from "../../src/store/mod.ts";
+
+export interface Cluster {
+  /** A URL for a client. */
+  url: string;
+  start(): Promise<void>;
+  /** As a crash would: no client is told, nothing is written. */
+  stop(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** The folder of PostgreSQL's programs; null: not installed. */
+export const postgresHere: string | null = findPrograms();
+
+function findPrograms(): string | null {
+  const root = "/usr/lib/postgresql";
+  try {
+    const versions = [...Deno.readDirSync(root)].map((entry) => Number(entry.name)).filter((v) => v >= 13);
+    for (const version of versions.sort((a, b) => b - a)) {
+      const folder = `${root}/${version}/bin`;
+      try {
+        Deno.statSync(`${folder}/initdb`);
+        return folder;
+      } catch {
+        // Clients only.
+      }
+    }
+  } catch {
+    // Not a Debian, or no PostgreSQL.
+  }
+  console.warn("PostgreSQL is not installed (apt-get install postgresql): its tests are skipped.");
+  return null;
+}
+
+/** PostgreSQL refuses to run as root; its package has made a user. */
+function owner(): { uid?: number; gid?: number } {
+  if (Deno.uid() !== 0) return {};
+  const line = Deno.readTextFileSync("/etc/passwd").split("\n").find((l) => l.startsWith("postgres:"));
+  const [, , uid, gid] = (line ?? "").split(":");
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function run(program: string, args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(`${postgresHere}/${program}`, {
+    args,
+    ...owner(),
+    cwd: "/",
+    stdout: "null",
+    stderr: "piped",
+    env: { LC_ALL: "C" },
+  }).output();
+  if (!success) throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}`);
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
+}
+
+export async function makeCluster(): Promise<Cluster> {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-postgres-" });
+  const { uid, gid } = owner();
+  if (uid !== undefined) await Deno.chown(folder, uid, gid ?? null);
+  const data = `${folder}/data`;
+  await run("initdb", ["-D", data, "-A", "trust", "-U", "sluice", "--no-sync", "--no-locale", "-E", "UTF8"]);
+  const port = freePort();
+  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=60`;
+  let up = false;
+  const cluster: Cluster = {
+    url: `postgres://sluice@127.0.0.1:${port}/postgres`,
+    async start() {
+      if (up) return;
+      await run("pg_ctl", ["-D", data, "-o", settings, "-l", `${folder}/log`, "-w", "-t", "30", "start"]);
+      up = true;
+    },
+    async stop() {
+      if (!up) return;
+      await run("pg_ctl", ["-D", data, "-w", "-m", "immediate", "stop"]);
+      up = false;
+    },
+    async remove() {
+      await cluster.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+  await cluster.start();
+  return cluster;
+}
+
+/** One engine of a test that runs on both. */
+export interface Ground {
+  name: string;
+  /** A place for a store that nobody else uses: each call with the same `place` opens the same one. */
+  place(): Place;
+}
+
+export interface Place {
+  open(): Store;
+  remove(): void;
+}
+
+let shared: Cluster | undefined;
+
+/** Registers `body`'s tests once for each engine. */
+export function onBothEngines(body: (ground: Ground) => void): void {
+  body({ name: "sqlite", place: sqlitePlace });
+  if (postgresHere === null) {
+    Deno.test({ name: "postgres: skipped, PostgreSQL is not installed", ignore: true, fn() {} });
+    return;
+  }
+  onCluster((cluster) => body({ name: "postgres", place: () => postgresPlace(cluster) }));
+}
+
+/** Registers `body`'s tests if PostgreSQL is installed, with a cluster that is up while they run. */
+export function onCluster(body: (cluster: () => Cluster) => void): void {
+  if (postgresHere === null) {
+    Deno.test({ name: "postgres: skipped, PostgreSQL is not installed", ignore: true, fn() {} });
+    return;
+  }
+  Deno.test.beforeAll(async () => {
+    shared = await makeCluster();
+  });
+  Deno.test.afterAll(async () => {
+    await shared?.remove();
+  });
+  body(() => shared!);
+}
+
+export function sqlitePlace(): Place {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-store-" });
+  return {
+    open: () => openStore(`sqlite:${folder}/store.db`),
+    remove: () => Deno.removeSync(folder, { recursive: true }),
+  };
+}
+
+export function postgresPlace(cluster: () => Cluster): Place {
+  const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-node-" });
+  return {
+    open: () => openStore(cluster().url, { schema, beside: `${folder}/node` }),
+    remove: () => Deno.removeSync(folder, { recursive: true }),
+  };
+}
