@@ -16,7 +16,7 @@ import { openProviders } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import { Ticker } from "./providers/ticker.ts";
-import { NO_SEARCH } from "./websearch/mod.ts";
+import { openWebSearch } from "./websearch/mod.ts";
 
 export interface GatewayOptions {
   now(): number;
@@ -66,7 +66,13 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
         Object.entries(config.providers).map(([name, p]) => provider(name, p)),
         ticker,
       ),
-      websearch: NO_SEARCH,
+      websearch: openWebSearch({
+        engine: config.search.engine,
+        baseUrl: config.search.base_url,
+        apiKey: config.search.api_key,
+        results: config.search.results,
+        timeoutMs: config.search.timeout_seconds * 1000,
+      }, options),
       sealer: seal,
       limits: {
         maxTextChars: config.server.max_text_chars,
