@@ -1,0 +1,234 @@
+/**
+ * Messages of a request as turns, one turn a message.
+ *
+ * The older `function` forms (an assistant's `function_call`, a message of role `function`) become calls and results with
+ * ids made here, because every other API has ids.
+ */
+import type { Mistake } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+import { attachProofs, type Unseal } from "../../exchange/proof.ts";
+import { bag, decodeCache, decodeParts } from "./content.ts";
+import { decodeReasoning, replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
+import { kindOf, mistake, type Path, shown, wrongKind } from "./validation.ts";
+
+const KNOWN: ReadonlySet<string> = new Set([
+  "role",
+  "content",
+  "name",
+  "cache_control",
+]);
+const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
+  ...KNOWN,
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "annotations",
+  "reasoning_content",
+  "reasoning",
+  "reasoning_details",
+  ...SIGNED_FIELDS,
+]);
+const TOOL_KNOWN: ReadonlySet<string> = new Set([...KNOWN, "tool_call_id"]);
+const CALL_KNOWN: ReadonlySet<string> = new Set([
+  "id",
+  "type",
+  "function",
+  "custom",
+  "cache_control",
+  ...SIGNED_FIELDS,
+]);
+
+/** Marks a call or a result that came in the older form. */
+export const LEGACY = { function: true } as const;
+
+export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
+  const names = new Map<string, string>();
+  const legacyIds = new Map<string, string>();
+  const turns: Turn[] = [];
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i];
+    const loc = ["messages", i];
+    if (!isObject(message)) {
+      wrongKind(mistakes, loc, "a message", "dict_type", message);
+      continue;
+    }
+    switch (message.role) {
+      case "system":
+        turns.push(spoken(message, "system", loc, mistakes));
+        break;
+      case "developer":
+        turns.push({ ...spoken(message, "system", loc, mistakes), developer: true });
+        break;
+      case "user":
+        turns.push(spoken(message, "user", loc, mistakes));
+        break;
+      case "assistant": {
+        const turn = assistant(message, loc, unseal, mistakes);
+        for (const c of turn.content) {
+          if (c.type !== "call") continue;
+          if (c.id === "") {
+            c.id = `call_${i}_${c.name.replace(/[^\w-]/g, "_").slice(0, 24)}`;
+            legacyIds.set(c.name, c.id);
+          }
+          names.set(c.id, c.name);
+        }
+        turns.push(turn);
+        break;
+      }
+      case "tool":
+        if (typeof message.tool_call_id !== "string") {
+          wrongKind(mistakes, [...loc, "tool_call_id"], "a string", "string_type", message.tool_call_id);
+        } else turns.push(result(message, message.tool_call_id, names, loc, mistakes));
+        break;
+      case "function": {
+        const name = string(message.name) ?? "";
+        const turn = result(message, legacyIds.get(name) ?? `call_${name}`, names, loc, mistakes);
+        (turn.content[0] as ResultContent).extra = bag({ ...LEGACY });
+        turns.push(turn);
+        break;
+      }
+      default:
+        mistake(
+          mistakes,
+          message.role === undefined ? "missing" : "literal_error",
+          [...loc, "role"],
+          `expected system, developer, user, assistant or tool, got ${shown(message.role)}`,
+        );
+    }
+  }
+  return attachProofs(turns);
+}
+
+/** Name, cache mark and unknown fields of a message. */
+function turn(message: Loose, role: Turn["role"], content: Content[], known: ReadonlySet<string>): Turn {
+  const made: Turn = { role, content };
+  if (typeof message.content === "string") made.plain = true;
+  const name = string(message.name);
+  if (name !== undefined) made.name = name;
+  const unknown = withoutNulls(rest(message, known));
+  const cache = decodeCache(message.cache_control);
+  const last = content.at(-1);
+  if (cache) {
+    // A mark on the message as a whole means its last part; the wire's place is kept for the same format.
+    if (last && last.type !== "opaque") last.cache ??= cache;
+    made.extra = bag({ ...unknown, cache_control: message.cache_control });
+  } else if (unknown) made.extra = bag(unknown);
+  return made;
+}
+
+function withoutNulls(fields: Loose | undefined): Loose | undefined {
+  if (!fields) return undefined;
+  let some = false;
+  for (const key of Object.keys(fields)) {
+    if (fields[key] === null) delete fields[key];
+    else some = true;
+  }
+  return some ? fields : undefined;
+}
+
+function words(content: unknown, loc: Path, mistakes: Mistake[]): Content[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (Array.isArray(content)) return decodeParts(content, [...loc, "content"], mistakes);
+  mistake(
+    mistakes,
+    content === undefined ? "missing" : "string_type",
+    [...loc, "content"],
+    `expected a string or a list of parts, got ${kindOf(content)}`,
+  );
+  return [];
+}
+
+function spoken(message: Loose, role: "system" | "user", loc: Path, mistakes: Mistake[]): Turn {
+  return turn(message, role, words(message.content, loc, mistakes), KNOWN);
+}
+
+function result(
+  message: Loose,
+  callId: string,
+  names: ReadonlyMap<string, string>,
+  loc: Path,
+  mistakes: Mistake[],
+): Turn {
+  const name = names.get(callId) ?? string(message.name);
+  const content = message.content === null ? [] : words(message.content, loc, mistakes);
+  const found: ResultContent = {
+    type: "result",
+    callId,
+    ...(name !== undefined && { name }),
+    kind: "function",
+    content,
+    isError: false,
+    ...(typeof message.content === "string" && { plain: true }),
+  };
+  const made = turn(message, "user", [found], TOOL_KNOWN);
+  delete made.plain;
+  return made;
+}
+
+function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[]): Turn {
+  const content: Content[] = decodeReasoning(message, unseal);
+  const given = message.content;
+  // "" beside tool calls says nothing, as null does.
+  const plain = typeof given === "string" && given !== "";
+  if (plain || Array.isArray(given)) content.push(...words(given, loc, mistakes));
+  else if (given !== null && given !== undefined && given !== "") words(given, loc, mistakes);
+  if (typeof message.refusal === "string" && message.refusal !== "") {
+    content.push({ type: "refusal", text: message.refusal });
+  }
+  if (message.tool_calls !== null && message.tool_calls !== undefined) {
+    if (!Array.isArray(message.tool_calls)) {
+      wrongKind(mistakes, [...loc, "tool_calls"], "an array", "list_type", message.tool_calls);
+    }
+    array(message.tool_calls).forEach((call, i) => {
+      const found = decodeCall(call, [...loc, "tool_calls", i], mistakes);
+      if (found) content.push(found);
+    });
+  }
+  const legacy = object(message.function_call);
+  if (typeof legacy.name === "string" && legacy.name !== "") {
+    content.push({
+      type: "call",
+      id: "",
+      name: legacy.name,
+      kind: "function",
+      arguments: string(legacy.arguments) ?? "",
+      extra: bag({ ...LEGACY }),
+    });
+  }
+  const made = turn(message, "assistant", content, ASSISTANT_KNOWN);
+  if (!plain) delete made.plain;
+  // Sources of searches are this service's own words, sent back by clients that keep the whole message.
+  const annotations = array(message.annotations).filter((a) => object(a).type !== "url_citation");
+  if (annotations.length > 0) made.extra = bag({ ...extraOf(made.extra, "chat_completions"), annotations });
+  return made;
+}
+
+function decodeCall(value: unknown, loc: Path, mistakes: Mistake[]): CallContent | undefined {
+  if (!isObject(value)) return void wrongKind(mistakes, loc, "a tool call", "dict_type", value);
+  const custom = isObject(value.custom) && !isObject(value.function);
+  const body = custom ? object(value.custom) : object(value.function);
+  const key = custom ? "custom" : "function";
+  if (typeof value.id !== "string") {
+    return void wrongKind(mistakes, [...loc, "id"], "a string", "string_type", value.id);
+  }
+  if (typeof body.name !== "string") {
+    return void wrongKind(mistakes, [...loc, key, "name"], "a string", "string_type", body.name);
+  }
+  const given = custom ? body.input : body.arguments;
+  const signed = signedFields(value);
+  const cache = decodeCache(value.cache_control);
+  const unknown = rest(value, CALL_KNOWN);
+  return {
+    type: "call",
+    id: value.id,
+    name: body.name,
+    kind: custom ? "custom" : "function",
+    // Clients of other APIs send the parsed object.
+    arguments: typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "",
+    ...(signed && { proof: replayProof({ fields: signed }, value.id) }),
+    ...(cache && { cache }),
+    ...(unknown && { extra: bag(unknown) }),
+  };
+}

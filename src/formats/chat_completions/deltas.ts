@@ -1,0 +1,340 @@
+/**
+ * Parts as deltas of this API's messages: what a stream sends one by one, and what a whole answer is the fold of. One
+ * writer for both, so that they cannot say different things.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
+import { type Citation, extraOf } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import type { EncodeAnswer } from "../format.ts";
+import { encodeFinish } from "./finish.ts";
+import { audioFormat, dataUrl } from "./media.ts";
+import { encodeDetails, readReplay, type ReasoningField, textFields } from "./reasoning.ts";
+import { speaksLegacy } from "./request.ts";
+
+const FORMAT = "chat_completions";
+
+/** What a chunk's choice holds beside its delta. */
+export interface ChunkEnd {
+  logprobs?: Loose;
+  finish_reason?: string;
+  extra?: Loose;
+}
+
+/** @param choice index of the choice */
+export type EmitDelta = (choice: number, delta: Loose, end?: ChunkEnd) => void;
+
+interface OpenChoice {
+  /** Length of `content` so far: citations point into all of it. */
+  chars: number;
+  calls: number;
+  refused: boolean;
+  reasoned: boolean;
+  cited: boolean;
+  /** Sources of searches, named at the end when the text names none itself. */
+  hits: Loose[];
+  /** The next index in `reasoning_details`. */
+  slot: number;
+}
+
+type OpenBlock =
+  | { type: "text"; choice: number; refusal: boolean; base: number }
+  | {
+    type: "reasoning";
+    choice: number;
+    kind: "text" | "summary";
+    /** From a provider of this API, which says how it showed the reasoning. */
+    own: boolean;
+    field: ReasoningField | undefined;
+    listed: boolean;
+    slot: number;
+    section: number;
+    spoken: boolean;
+  }
+  | { type: "call"; choice: number; index: number; custom: boolean }
+  | { type: "search"; choice: number };
+
+export class DeltaWriter {
+  readonly #context: EncodeAnswer;
+  readonly #legacy: boolean;
+  readonly #choices = new Map<number, OpenChoice>();
+  readonly #blocks = new Map<number, OpenBlock>();
+
+  constructor(context: EncodeAnswer) {
+    this.#context = context;
+    this.#legacy = speaksLegacy(context.prompt);
+  }
+
+  /** The choice whose `content` a delta of this block would extend; undefined when it is more than plain text. */
+  plainChoice(block: number, chars: number): number | undefined {
+    const open = this.#blocks.get(block);
+    if (open?.type !== "text" || open.refusal) return undefined;
+    this.#choices.get(open.choice)!.chars += chars;
+    return open.choice;
+  }
+
+  write(part: Part, emit: EmitDelta): void {
+    switch (part.type) {
+      case "text-start":
+        this.#blocks.set(part.block, {
+          type: "text",
+          choice: part.choice,
+          refusal: part.refusal === true,
+          base: this.#choice(part.choice).chars,
+        });
+        return;
+      case "text-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type === "text") this.#text(open, part.text, part.logprobs, emit);
+        return;
+      }
+      case "citation": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type !== "text") return;
+        const annotation = citationOf(part.citation, open.base);
+        if (!annotation) return;
+        this.#choice(open.choice).cited = true;
+        return emit(open.choice, { annotations: [annotation] });
+      }
+      case "text-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open && part.proof) this.#proof(open.choice, part.proof, emit);
+        return;
+      }
+      case "reasoning-start":
+        return this.#startReasoning(part);
+      case "reasoning-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type === "reasoning" && part.text !== "") this.#reason(open, part.section, part.text, emit);
+        return;
+      }
+      case "reasoning-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open?.type === "reasoning" && part.proof) this.#endReasoning(open, part.proof, emit);
+        return;
+      }
+      case "call-start":
+        return this.#startCall(part, emit);
+      case "call-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type === "call" && part.text !== "") this.#callText(open, part.text, emit);
+        return;
+      }
+      case "call-end":
+        this.#blocks.delete(part.block);
+        return;
+      case "media":
+        return this.#media(part, emit);
+      case "search-start":
+        this.#blocks.set(part.block, { type: "search", choice: part.choice });
+        return;
+      case "search-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open && !part.failed) {
+          const { hits } = this.#choice(open.choice);
+          for (const hit of part.hits) hits.push(annotationOf(hit.url, hit.title, 0, 0));
+        }
+        return;
+      }
+      case "opaque":
+        if (part.format === FORMAT && Array.isArray(part.value.images)) {
+          emit(part.choice, { images: part.value.images });
+        }
+        return;
+      case "finish":
+        return this.#finish(part, emit);
+    }
+  }
+
+  #choice(index: number): OpenChoice {
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = { chars: 0, calls: 0, refused: false, reasoned: false, cited: false, hits: [], slot: 0 };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #text(
+    open: OpenBlock & { type: "text" },
+    text: string,
+    logprobs: readonly TokenLogprob[] | undefined,
+    emit: EmitDelta,
+  ): void {
+    const choice = this.#choice(open.choice);
+    const probs = logprobs?.map(encodeLogprob);
+    if (open.refusal) {
+      choice.refused = true;
+      return emit(open.choice, { refusal: text }, probs && { logprobs: { content: null, refusal: probs } });
+    }
+    choice.chars += text.length;
+    emit(open.choice, { content: text }, probs && { logprobs: { content: probs, refusal: null } });
+  }
+
+  #startReasoning(part: Part & { type: "reasoning-start" }): void {
+    const choice = this.#choice(part.choice);
+    const own = extraOf(part.extra, FORMAT);
+    this.#blocks.set(part.block, {
+      type: "reasoning",
+      choice: part.choice,
+      kind: part.kind,
+      own: own !== undefined,
+      field: own?.field as ReasoningField | undefined,
+      listed: own === undefined || own.details === true,
+      slot: choice.slot++,
+      section: 0,
+      spoken: false,
+    });
+  }
+
+  #reason(open: OpenBlock & { type: "reasoning" }, section: number, words: string, emit: EmitDelta): void {
+    const choice = this.#choice(open.choice);
+    // A provider of this API writes its own breaks; others mean a new paragraph.
+    const broken = !open.own && open.spoken && section !== open.section;
+    const apart = !open.own && !open.spoken && choice.reasoned;
+    const piece = broken ? `\n\n${words}` : words;
+    const text = apart ? `\n\n${words}` : piece;
+    open.section = section;
+    open.spoken = true;
+    choice.reasoned = true;
+    const [first, second] = textFields(open.field);
+    const delta: Loose = { [first]: text, [second]: text };
+    if (open.listed) {
+      const index = open.own ? open.slot + section : open.slot;
+      delta.reasoning_details = [
+        open.kind === "summary"
+          ? { type: "reasoning.summary", summary: piece, index }
+          : { type: "reasoning.text", text: piece, index },
+      ];
+    }
+    emit(open.choice, delta);
+  }
+
+  #endReasoning(open: OpenBlock & { type: "reasoning" }, proof: Proof, emit: EmitDelta): void {
+    const choice = this.#choice(open.choice);
+    const { details, fields, slots } = encodeDetails(
+      proof,
+      { kind: open.kind, spoken: open.spoken, slot: open.slot },
+      this.#context.seal,
+    );
+    choice.slot = Math.max(choice.slot, open.slot + slots);
+    if (details.length > 0 || fields) {
+      emit(open.choice, { ...(details.length > 0 && { reasoning_details: details }), ...fields });
+    }
+  }
+
+  /** A proof that stands alone: of a call, a text or an image. */
+  #proof(index: number, proof: Proof, emit: EmitDelta): void {
+    const choice = this.#choice(index);
+    const slot = choice.slot++;
+    const { details, fields } = encodeDetails(
+      proof,
+      { kind: "text", spoken: false, slot },
+      this.#context.seal,
+    );
+    emit(index, { ...(details.length > 0 && { reasoning_details: details }), ...fields });
+  }
+
+  #startCall(part: Part & { type: "call-start" }, emit: EmitDelta): void {
+    const choice = this.#choice(part.choice);
+    const replay = readReplay(part.proof);
+    if (part.proof && !replay) this.#proof(part.choice, part.proof, emit);
+    const index = choice.calls++;
+    const custom = part.kind === "custom";
+    this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom });
+    if (this.#legacy) {
+      // The older form has room for one call, and asked for no more.
+      if (index === 0) emit(part.choice, { function_call: { name: part.name, arguments: "" } });
+      return;
+    }
+    const body = custom
+      ? { type: "custom", custom: { name: part.name, input: "" } }
+      : { type: "function", function: { name: part.name, arguments: "" } };
+    emit(part.choice, { tool_calls: [{ index, id: part.id, ...body, ...replay?.fields }] });
+  }
+
+  #callText(open: OpenBlock & { type: "call" }, text: string, emit: EmitDelta): void {
+    if (this.#legacy) {
+      if (open.index === 0) emit(open.choice, { function_call: { arguments: text } });
+      return;
+    }
+    const body = open.custom ? { custom: { input: text } } : { function: { arguments: text } };
+    emit(open.choice, { tool_calls: [{ index: open.index, ...body }] });
+  }
+
+  #media(part: Part & { type: "media" }, emit: EmitDelta): void {
+    this.#choice(part.choice);
+    if (part.mediaType.startsWith("audio/")) {
+      const own = extraOf(part.extra, FORMAT);
+      emit(part.choice, {
+        audio: {
+          id: own?.id ?? `audio_${this.#context.id}_${part.block}`,
+          data: part.data,
+          expires_at: own?.expires_at ?? this.#context.created,
+          transcript: part.transcript ?? "",
+          // Another API's sound has a format of its own choice.
+          ...(!own && { format: audioFormat(part.mediaType) }),
+        },
+      });
+    } else {
+      const url = dataUrl(part.mediaType, part.data);
+      emit(part.choice, { images: [{ type: "image_url", image_url: { url } }] });
+    }
+    if (part.proof) this.#proof(part.choice, part.proof, emit);
+  }
+
+  #finish(part: Part & { type: "finish" }, emit: EmitDelta): void {
+    const choice = this.#choice(part.choice);
+    if (!choice.cited && choice.hits.length > 0) {
+      const seen = new Set<unknown>();
+      const annotations = choice.hits.filter((hit) => {
+        const { url } = hit.url_citation as Loose;
+        if (seen.has(url)) return false;
+        seen.add(url);
+        return true;
+      });
+      for (const annotation of annotations) emit(part.choice, { annotations: [annotation] });
+    }
+    if (part.explanation !== undefined && part.explanation !== "" && !choice.refused) {
+      choice.refused = true;
+      emit(part.choice, { refusal: part.explanation });
+    }
+    emit(part.choice, {}, {
+      finish_reason: encodeReason(part.reason, part.explanation !== undefined, choice.refused, this.#legacy),
+      extra: extraOf(part.extra, FORMAT),
+    });
+  }
+}
+
+/** An explanation comes from a guard, so the answer was withheld even where words of refusal are shown. */
+function encodeReason(reason: FinishReason, explained: boolean, refused: boolean, legacy: boolean): string {
+  return encodeFinish(reason, refused && !explained, legacy);
+}
+
+function annotationOf(url: string, title: string, start: number, end: number): Loose {
+  return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
+}
+
+/** Documents of the request have no place in this API. A source of the whole answer has the indices 0. */
+function citationOf(citation: Citation, base: number): Loose | undefined {
+  if (citation.url === undefined) return undefined;
+  const { start, end } = citation;
+  const placed = start !== undefined && end !== undefined;
+  return annotationOf(citation.url, citation.title ?? "", placed ? base + start : 0, placed ? base + end : 0);
+}
+
+function encodeLogprob(entry: TokenLogprob): Loose {
+  return {
+    token: entry.token,
+    logprob: entry.logprob,
+    bytes: entry.bytes ?? null,
+    top_logprobs: entry.top.map((top) => ({
+      token: top.token,
+      logprob: top.logprob,
+      bytes: top.bytes ?? null,
+    })),
+  };
+}

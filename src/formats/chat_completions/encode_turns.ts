@@ -1,0 +1,261 @@
+/**
+ * Turns as the `messages` of a provider's request.
+ *
+ * A caller of this API gets its messages back one by one. For callers of other formats the API's order is made: system
+ * text first, one assistant message with all its calls, each call's result right behind it in a message of its own, and
+ * what a result cannot hold here (images) in a user message after the last of them.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import {
+  type CallContent,
+  type Content,
+  extraOf,
+  joinTurns,
+  plainText,
+  type ReasoningContent,
+  type ResultContent,
+  splitSystem,
+  type Turn,
+} from "../../exchange/prompt.ts";
+import { encodeCache, encodePart } from "./content.ts";
+import { encodeReasoning, readReplay } from "./reasoning.ts";
+
+const FORMAT = "chat_completions";
+
+export interface EncodeTurns {
+  /** The caller speaks this format. */
+  own: boolean;
+  /** Calls and results go out in the older `function` form. */
+  legacy: boolean;
+  /** Reasoning of another origin may be shown to the model. */
+  reasons: boolean;
+}
+
+export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): Loose[] {
+  return options.own ? encodeOwn(turns, options) : encodeForeign(turns, options);
+}
+
+function encodeOwn(turns: readonly Turn[], options: EncodeTurns): Loose[] {
+  const messages: Loose[] = [];
+  for (const turn of turns) {
+    const fields = extraOf(turn.extra, FORMAT);
+    if (turn.role === "assistant") messages.push({ ...fields, ...assistant(turn, options) });
+    else {
+      for (const c of turn.content) {
+        if (c.type !== "result") continue;
+        const name = turn.name !== undefined && { name: turn.name };
+        messages.push({ ...fields, ...name, ...resultMessage(c, options) });
+      }
+      const spoken = turn.content.filter((c) => c.type !== "result");
+      if (spoken.length === 0 && turn.content.length > 0) continue;
+      messages.push({
+        ...fields,
+        role: turn.role === "system" && turn.developer ? "developer" : turn.role,
+        content: ownContent(spoken, turn),
+        ...(turn.name !== undefined && { name: turn.name }),
+      });
+    }
+  }
+  return messages;
+}
+
+/** A string where the wire had one, else parts. The mark of a whole message stands on the message. */
+function ownContent(content: readonly Content[], turn: Turn): string | Loose[] {
+  if (turn.plain && content.every((c) => c.type === "text")) return plainText(content);
+  const whole = extraOf(turn.extra, FORMAT)?.cache_control !== undefined;
+  const parts: Loose[] = [];
+  content.forEach((c, i) => {
+    const part = encodePart(c, true);
+    if (!part) return;
+    if (whole && i === content.length - 1) delete part.cache_control;
+    parts.push(part);
+  });
+  return parts;
+}
+
+function assistant(turn: Turn, options: EncodeTurns): Loose {
+  const { own } = options;
+  const calls = turn.content.filter((c) => c.type === "call");
+  const reasoning: ReasoningContent[] = turn.content.filter((c) => c.type === "reasoning");
+  const { fields, parts } = encodeReasoning(reasoning, calls.length > 0 && options.reasons);
+  const spoken = turn.content.filter((c) => c.type !== "call" && c.type !== "reasoning");
+  const message: Loose = { role: "assistant" };
+  const refusals = spoken.filter((c) => c.type === "refusal");
+  const texts = spoken.filter((c) => c.type === "text");
+  if (parts.length > 0) message.content = [...parts, ...ownContent(spoken, { ...turn, plain: false })];
+  else if (own && !turn.plain && spoken.some((c) => c.type === "text" || c.type === "opaque")) {
+    message.content = ownContent(spoken, turn);
+  } else {
+    const text = plainText(own ? texts : spoken);
+    message.content = text === "" && (calls.length > 0 || refusals.length > 0) ? null : text;
+    if (own && refusals.length > 0) message.refusal = plainText(refusals);
+  }
+  if (own && turn.name !== undefined) message.name = turn.name;
+  for (const name of Object.keys(fields)) message[name] = fields[name];
+  if (calls.length > 0) {
+    const older = options.legacy && calls.length === 1 && extraOf(calls[0].extra, FORMAT)?.function === true;
+    if (older) message.function_call = { name: calls[0].name, arguments: calls[0].arguments };
+    else message.tool_calls = calls.map((call) => encodeCall(call, own));
+  }
+  return message;
+}
+
+function encodeCall(call: CallContent, own: boolean): Loose {
+  const custom = call.kind === "custom";
+  const extra = own ? extraOf(call.extra, FORMAT) : undefined;
+  const { function: _legacy, ...fields } = extra ?? {};
+  return {
+    ...fields,
+    id: own ? call.id : callId(call.id),
+    type: custom ? "custom" : "function",
+    ...(custom
+      ? { custom: { name: call.name, input: call.arguments } }
+      : { function: { name: call.name, arguments: call.arguments === "" && !own ? "{}" : call.arguments } }),
+    ...(own && call.cache && { cache_control: encodeCache(call.cache) }),
+    ...readReplay(call.proof)?.fields,
+  };
+}
+
+function resultMessage(result: ResultContent, options: EncodeTurns): Loose {
+  const content = result.plain || (result.content.length > 0 && !options.own)
+    ? resultText(result)
+    : result.content.map((c) => encodePart(c, options.own)).filter((part) => part !== undefined);
+  if (options.legacy && extraOf(result.extra, FORMAT)?.function === true) {
+    return { role: "function", name: result.name ?? "", content };
+  }
+  return {
+    role: "tool",
+    tool_call_id: options.own ? result.callId : callId(result.callId),
+    content: content.length === 0 ? "" : content,
+    ...(options.own && result.cache && { cache_control: encodeCache(result.cache) }),
+  };
+}
+
+/** The API has no flag for a failed tool; a word in front is the closest. */
+function resultText(result: ResultContent): string {
+  const texts: string[] = [];
+  for (const c of result.content) {
+    if (!speaks(c)) continue;
+    const part = encodePart(c, false);
+    if (typeof part?.text === "string") texts.push(part.text);
+  }
+  const text = texts.join("\n");
+  return result.isError && !/^\s*\W?error/i.test(text) ? `Error: ${text}` : text;
+}
+
+/** Whether a content becomes text here: what does not cannot stand in a result. */
+function speaks(c: Content): boolean {
+  if (c.type === "document") return encodePart(c, false)?.type === "text";
+  return c.type === "text" || c.type === "refusal" || c.type === "search-result";
+}
+
+/** OpenAI takes at most 40 characters. Longer ones get a short name, the same for call and result. */
+function callId(id: string): string {
+  if (id !== "" && id.length <= 40) return id;
+  let a = 0x811c9dc5;
+  let b = 0x9dc5811c;
+  for (let i = 0; i < id.length; i++) {
+    a = Math.imul(a ^ id.charCodeAt(i), 0x01000193);
+    b = Math.imul(b ^ id.charCodeAt(id.length - 1 - i), 0x01000193);
+  }
+  return `call_${(a >>> 0).toString(36)}${(b >>> 0).toString(36)}`;
+}
+
+function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
+  const messages: Loose[] = [];
+  const { system, rest } = splitSystem(turns);
+  const head = system.map(systemText).filter((text) => text !== "").join("\n\n");
+  if (head !== "") messages.push({ role: "system", content: head });
+
+  const joined = joinTurns(rest);
+  const results = resultsByCall(joined);
+  const answered = new Set<ResultContent>();
+  for (let i = 0; i < joined.length; i++) {
+    const turn = joined[i];
+    if (turn.role === "system") {
+      const text = systemText(turn);
+      if (text !== "") messages.push({ role: "system", content: text });
+    } else if (turn.role === "assistant") {
+      const message = assistant(turn, options);
+      if (message.content === "" && Object.keys(message).length === 2) continue;
+      messages.push(message);
+      const last = i === joined.length - 1;
+      const shown: Content[] = [];
+      for (const call of turn.content) {
+        if (call.type !== "call") continue;
+        const result = takeResult(results, call.id, answered);
+        if (result) {
+          messages.push(resultMessage(result, options));
+          const rest = result.content.filter((c) => !speaks(c));
+          if (rest.length > 0) shown.push({ type: "text", text: `From tool ${call.name}:` }, ...rest);
+        } else if (!last) {
+          // OpenAI refuses a call without a result.
+          messages.push({ role: "tool", tool_call_id: callId(call.id), content: "(no result)" });
+        }
+      }
+      if (shown.length > 0) messages.push({ role: "user", content: shown.map((c) => encodePart(c, false)) });
+    } else {
+      const content = turn.content.flatMap((c): Content[] => {
+        if (c.type !== "result") return [c];
+        return answered.has(c) ? [] : [
+          { type: "text", text: `Result of tool ${c.name ?? c.callId}:\n${resultText(c)}` },
+          ...c.content.filter((inner) => !speaks(inner)),
+        ];
+      });
+      const message = userContent(content);
+      if (message !== undefined) {
+        messages.push({
+          role: "user",
+          content: message,
+          ...(turn.name !== undefined && { name: turn.name }),
+        });
+      }
+    }
+  }
+  return messages;
+}
+
+function systemText(turn: Turn): string {
+  const texts = turn.content.map((c) => encodePart(c, false)?.text);
+  return texts.filter((text) => typeof text === "string" && text !== "").join("\n\n");
+}
+
+function resultsByCall(turns: readonly Turn[]): Map<string, ResultContent[]> {
+  const results = new Map<string, ResultContent[]>();
+  for (const turn of turns) {
+    for (const c of turn.content) {
+      if (c.type !== "result") continue;
+      const list = results.get(c.callId);
+      if (list) list.push(c);
+      else results.set(c.callId, [c]);
+    }
+  }
+  return results;
+}
+
+/** Ids may repeat in a long conversation; then calls and results pair off in order. */
+function takeResult(
+  results: ReadonlyMap<string, ResultContent[]>,
+  id: string,
+  answered: Set<ResultContent>,
+): ResultContent | undefined {
+  const found = results.get(id)?.shift();
+  if (found) answered.add(found);
+  return found;
+}
+
+/** A string where there is nothing but text: the oldest providers take no lists. */
+function userContent(content: readonly Content[]): string | Loose[] | undefined {
+  const parts: Loose[] = [];
+  for (const c of content) {
+    if (c.type === "text" && c.text === "") continue;
+    if (c.type === "document" && c.context && c.source.kind !== "text") {
+      parts.push({ type: "text", text: c.context });
+    }
+    const part = encodePart(c, false);
+    if (part) parts.push(part);
+  }
+  if (parts.length === 0) return undefined;
+  if (parts.every((part) => part.type === "text")) return parts.map((part) => part.text).join("\n\n");
+  return parts;
+}

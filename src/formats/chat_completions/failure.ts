@@ -1,0 +1,9 @@
+/** A failure as the envelope of chat-completions: `{error: {code, message, extra?}}`. */
+import type { Failure } from "../../exchange/failure.ts";
+import type { Loose } from "../../exchange/json.ts";
+
+/** The request's id travels in a header here, not in the body. */
+export function encodeFailure(failure: Failure): Loose {
+  const extra = failure.errors ? { errors: failure.errors, ...failure.details } : failure.details;
+  return { error: { code: failure.code, message: failure.message, ...(extra && { extra }) } };
+}

@@ -1,0 +1,22 @@
+/**
+ * The chat-completions format, for callers and for providers (`openai-chat` in the configuration): what OpenAI defined and
+ * some dozens of providers speak in dialects. Dialects are told apart by what they send, never by who they are.
+ */
+import type { CallerFormat, ProviderFormat } from "../format.ts";
+import { decodeAnswer, encodeAnswer } from "./answer.ts";
+import { encodeStream } from "./chunks.ts";
+import { encodeFailure } from "./failure.ts";
+import { decodeRequest, encodeRequest } from "./request.ts";
+import { decodeStream } from "./stream.ts";
+
+export const chatCompletions: CallerFormat & ProviderFormat = {
+  name: "chat_completions",
+  keepAlive: ": keep-alive\n\n",
+  decodeRequest,
+  encodeRequest,
+  decodeStream,
+  encodeStream,
+  decodeAnswer,
+  encodeAnswer,
+  encodeFailure,
+};

@@ -1,0 +1,98 @@
+/**
+ * Token counts of chat-completions, both ways.
+ *
+ * | canonical    | wire                                                                                                |
+ * |--------------|-----------------------------------------------------------------------------------------------------|
+ * | input        | prompt_tokens                                                                                       |
+ * | cached       | prompt_tokens_details.cached_tokens; also prompt_cache_hit_tokens, cached_tokens, num_cached_tokens, cache_read_input_tokens |
+ * | cacheWrite   | prompt_tokens_details.cache_write_tokens; also cache_creation_input_tokens                           |
+ * | audioInput   | prompt_tokens_details.audio_tokens                                                                  |
+ * | imageInput   | prompt_tokens_details.image_tokens (read only)                                                      |
+ * | videoInput   | prompt_tokens_details.video_tokens                                                                  |
+ * | output       | completion_tokens                                                                                   |
+ * | reasoning    | completion_tokens_details.reasoning_tokens; also reasoning_tokens                                   |
+ * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
+ * | imageOutput  | completion_tokens_details.image_tokens                                                              |
+ *
+ * Providers differ in what the two totals include, and `total_tokens` tells which:
+ * - total = prompt + completion + reasoning: reasoning is outside completion (xAI).
+ * - total = prompt + completion + audio input: audio is outside prompt (Mistral).
+ * - total = prompt + completion + cache_read + cache_creation, or these exceed prompt: the cache is outside prompt, as in
+ *   the API that those names come from.
+ * - total beyond all that is named: the rest is reasoning that nobody counted (Gemini behind an OpenAI-compatible face).
+ * - reasoning far above completion: it cannot be a part of it (Gemini behind Vercel's gateway). Slightly above is a
+ *   miscount within it (OpenRouter: 11 of 10), and is cut.
+ */
+import { object } from "../../exchange/json.ts";
+import type { Loose } from "../../exchange/json.ts";
+import { count, settle, type Usage } from "../../exchange/usage.ts";
+
+/** A provider's counts; null when there are none in it. */
+export function decodeUsage(wire: Loose): Usage | null {
+  const prompt = count(wire.prompt_tokens);
+  const completion = count(wire.completion_tokens);
+  const total = count(wire.total_tokens);
+  if (prompt + completion + total === 0) return null;
+  const into = object(wire.prompt_tokens_details);
+  const out = object(wire.completion_tokens_details);
+  const foreignRead = count(wire.cache_read_input_tokens);
+  const foreignWrite = count(wire.cache_creation_input_tokens);
+  const audio = count(into.audio_tokens);
+  let reasoning = count(out.reasoning_tokens) || count(wire.reasoning_tokens);
+  let input = prompt;
+  let output = completion;
+
+  const beyond = total - prompt - completion;
+  if (beyond > 0) {
+    if (beyond === reasoning) output += reasoning;
+    else if (beyond === audio) input += audio;
+    else if (beyond === foreignRead + foreignWrite) input += beyond;
+    else if (beyond === audio + reasoning) {
+      input += audio;
+      output += reasoning;
+    } else {
+      output += beyond;
+      reasoning = Math.max(reasoning, beyond);
+    }
+  } else {
+    if (foreignRead + foreignWrite > prompt) input += foreignRead + foreignWrite;
+    if (reasoning > completion * 1.25 + 2) output += reasoning;
+  }
+
+  return settle({
+    input,
+    output,
+    reasoning,
+    cached: count(into.cached_tokens) || count(wire.prompt_cache_hit_tokens) || count(wire.cached_tokens) ||
+      count(wire.num_cached_tokens) || foreignRead,
+    cacheWrite: count(into.cache_write_tokens) || foreignWrite,
+    audioInput: audio,
+    imageInput: count(into.image_tokens),
+    videoInput: count(into.video_tokens),
+    audioOutput: count(out.audio_tokens),
+    imageOutput: count(out.image_tokens),
+  });
+}
+
+/** The API's `usage`. `searches` adds `server_tool_use` when some ran. */
+export function encodeUsage(usage: Usage, searches: number | undefined): Loose {
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: {
+      cached_tokens: usage.cached,
+      cache_write_tokens: usage.cacheWrite,
+      audio_tokens: usage.audioInput,
+      video_tokens: usage.videoInput,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      audio_tokens: usage.audioOutput,
+      image_tokens: usage.imageOutput,
+    },
+    ...(searches !== undefined && searches > 0 && {
+      server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
+    }),
+  };
+}

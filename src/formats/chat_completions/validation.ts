@@ -1,0 +1,134 @@
+/**
+ * Mistakes of a request, named by field, value found and what is allowed. Types of mistakes are pydantic's words, which
+ * clients of this API already know.
+ */
+import { z } from "zod";
+import { Failure, type Mistake } from "../../exchange/failure.ts";
+
+export type Path = readonly (string | number)[];
+
+/** More than these are not worth reading, and a hostile body must not make a large answer. */
+const MOST_MISTAKES = 50;
+
+/** Notes one mistake. */
+export function mistake(mistakes: Mistake[], type: string, loc: Path, msg: string): void {
+  if (mistakes.length < MOST_MISTAKES) mistakes.push({ type, loc: [...loc], msg });
+}
+
+/** Notes that a value is not of the kind that its field wants. */
+export function wrongKind(
+  mistakes: Mistake[],
+  loc: Path,
+  wanted: string,
+  type: string,
+  value: unknown,
+): void {
+  if (value === undefined) mistake(mistakes, "missing", loc, `expected ${wanted}, got nothing`);
+  else mistake(mistakes, type, loc, `expected ${wanted}, got ${kindOf(value)}`);
+}
+
+/** Throws when there are mistakes. */
+export function refuse(mistakes: readonly Mistake[]): void {
+  const first = mistakes[0];
+  if (!first) return;
+  const where = pathText(first.loc);
+  const more = mistakes.length > 1 ? ` (and ${mistakes.length - 1} more)` : "";
+  throw new Failure("validation_error", `Cannot read ${where}: ${first.msg}${more}`, {
+    errors: mistakes,
+    param: where,
+  });
+}
+
+export function unsupported(message: string, param: string): Failure {
+  return new Failure("feature_not_supported", message, { param });
+}
+
+/** `messages[2].content`, the whole body being `the request`. */
+export function pathText(loc: Path): string {
+  let text = "";
+  for (const step of loc) text += typeof step === "number" ? `[${step}]` : text === "" ? step : `.${step}`;
+  return text === "" ? "the request" : text;
+}
+
+/** The kind of a value in JSON's words. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  switch (typeof value) {
+    case "object":
+      return "an object";
+    case "string":
+      return "a string";
+    case "number":
+      return "a number";
+    case "boolean":
+      return "a boolean";
+    default:
+      return "nothing";
+  }
+}
+
+const KINDS: Readonly<Record<string, readonly [wanted: string, type: string]>> = {
+  string: ["a string", "string_type"],
+  number: ["a number", "float_type"],
+  int: ["a whole number", "int_type"],
+  boolean: ["true or false", "bool_type"],
+  array: ["an array", "list_type"],
+  object: ["an object", "dict_type"],
+  record: ["an object", "dict_type"],
+};
+
+/** What zod found, as mistakes. */
+export function fromZod(mistakes: Mistake[], error: z.ZodError, body: unknown): void {
+  for (const issue of error.issues) {
+    const loc = issue.path.filter((step) => typeof step !== "symbol");
+    const value = valueAt(body, loc);
+    if (issue.code === "invalid_type") {
+      const [wanted, type] = KINDS[issue.expected] ?? [issue.expected, `${issue.expected}_type`];
+      wrongKind(mistakes, loc, wanted, type, value);
+    } else if (issue.code === "invalid_value") {
+      const allowed = issue.values.map((v) => JSON.stringify(v)).join(", ");
+      mistake(mistakes, "literal_error", loc, `expected one of ${allowed}, got ${shown(value)}`);
+    } else if (issue.code === "too_big") {
+      const list = issue.origin === "array" || issue.origin === "string";
+      mistake(
+        mistakes,
+        list ? "too_long" : "less_than_equal",
+        loc,
+        `expected at most ${issue.maximum}, got ${sized(value)}`,
+      );
+    } else if (issue.code === "too_small") {
+      const list = issue.origin === "array" || issue.origin === "string";
+      mistake(
+        mistakes,
+        list ? "too_short" : "greater_than_equal",
+        loc,
+        `expected at least ${issue.minimum}, got ${sized(value)}`,
+      );
+    } else if (issue.code === "invalid_union") {
+      mistake(mistakes, "string_type", loc, `expected a string or an array of strings, got ${kindOf(value)}`);
+    } else mistake(mistakes, "value_error", loc, `expected another value, got ${kindOf(value)}`);
+  }
+}
+
+function valueAt(body: unknown, loc: Path): unknown {
+  let value = body;
+  for (const step of loc) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** Short strings and numbers as they are; they are option values, not conversation. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return value.length <= 40 ? JSON.stringify(value) : "a long string";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return kindOf(value);
+}
+
+function sized(value: unknown): string {
+  return Array.isArray(value) || (typeof value === "string" && value.length > 40)
+    ? String(value.length)
+    : shown(value);
+}

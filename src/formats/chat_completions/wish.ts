@@ -1,0 +1,106 @@
+/**
+ * How much to reason, both ways. Officially `reasoning_effort`; dialects have `reasoning` (OpenRouter), `thinking`
+ * (DeepSeek, Z.AI), `enable_thinking` and `thinking_budget` (Alibaba). All of them are read; only the official one is
+ * written for callers of other formats.
+ */
+import type { Mistake } from "../../exchange/failure.ts";
+import { isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
+import { isEffort, nearestEffort, wishedEffort } from "../effort.ts";
+import { mistake, type Path, shown, unsupported } from "./validation.ts";
+
+export const WISH_FIELDS = [
+  "reasoning_effort",
+  "reasoning",
+  "thinking",
+  "enable_thinking",
+  "thinking_budget",
+] as const;
+
+/** Undefined when nothing is said about reasoning. */
+export function decodeWish(body: Loose, mistakes: Mistake[]): ReasoningWish | undefined {
+  const wish: ReasoningWish = {};
+  const official = readEffort(body.reasoning_effort, ["reasoning_effort"], mistakes);
+  if (official) setEffort(wish, official);
+
+  const reasoning = object(body.reasoning);
+  const effort = readEffort(reasoning.effort, ["reasoning", "effort"], mistakes);
+  if (effort) setEffort(wish, effort);
+  if (reasoning.enabled === false) wish.mode = "off";
+  else if (reasoning.enabled === true) wish.mode ??= "on";
+  setBudget(wish, reasoning.max_tokens);
+  if (reasoning.exclude === true) wish.summary = "omitted";
+  const summary = string(reasoning.summary);
+  if (summary !== undefined) wish.summary = summary;
+
+  const type = string(object(body.thinking).type);
+  if (type === "disabled") wish.mode = "off";
+  else if (type === "enabled") wish.mode ??= "on";
+  else if (type === "adaptive") wish.mode ??= "adaptive";
+  setBudget(wish, object(body.thinking).budget_tokens);
+
+  if (body.enable_thinking === false) wish.mode = "off";
+  else if (body.enable_thinking === true) wish.mode ??= "on";
+  setBudget(wish, body.thinking_budget);
+  return Object.keys(wish).length > 0 ? wish : undefined;
+}
+
+function readEffort(value: unknown, loc: Path, mistakes: Mistake[]): Effort | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === "max") {
+    throw unsupported(
+      `Cannot read ${loc.join(".")}: max is not supported, the highest level is xhigh.`,
+      loc.join("."),
+    );
+  }
+  if (isEffort(value)) return value;
+  mistake(
+    mistakes,
+    "literal_error",
+    loc,
+    `expected none, minimal, low, medium, high or xhigh, got ${shown(value)}`,
+  );
+}
+
+function setEffort(wish: ReasoningWish, effort: Effort): void {
+  wish.effort = effort;
+  if (effort === "none") wish.mode = "off";
+}
+
+function setBudget(wish: ReasoningWish, value: unknown): void {
+  const budget = number(value);
+  if (budget === undefined) return;
+  wish.budget = budget;
+  wish.mode ??= budget > 0 ? "on" : "off";
+}
+
+/**
+ * `reasoning_effort` for a provider; undefined: say nothing. `lost` says that a wish had to be left out.
+ *
+ * Levels go to the nearest one that the catalog lists. Without a list: `max` is not a level of this API, and a caller who
+ * only switched reasoning off gets the default, since a model without the level `none` would refuse the request.
+ */
+export function encodeWish(
+  wish: ReasoningWish | undefined,
+  efforts: readonly Effort[] | null,
+  features: ReadonlySet<string> | null,
+): { effort?: Effort; lost: boolean } {
+  const effort = wishedEffort(wish);
+  if (effort === undefined) return { lost: false };
+  if (features !== null && !features.has("reasoning")) return { lost: effort !== "none" };
+  if (efforts !== null && efforts.length > 0) return { effort: nearestEffort(effort, efforts), lost: false };
+  if (effort === "none" && wish?.effort === undefined) return { lost: true };
+  return { effort: effort === "max" ? "xhigh" : effort, lost: false };
+}
+
+/** A level that the catalog's model does not have, as the nearest that it has, in the caller's own field. */
+export function adjustWish(verbatim: Loose, efforts: readonly Effort[] | null): Loose {
+  const given = verbatim.reasoning_effort;
+  const nested = object(verbatim.reasoning).effort;
+  return {
+    ...(isEffort(given) && { reasoning_effort: nearestEffort(given, efforts) }),
+    ...(isObject(verbatim.reasoning) && isEffort(nested) && {
+      reasoning: { ...verbatim.reasoning, effort: nearestEffort(nested, efforts) },
+    }),
+  };
+}
