@@ -1,0 +1,130 @@
+/**
+ * Images, documents, sounds and films as parts.
+ *
+ * Bytes go as `inlineData`; web addresses, YouTube, `gs://` and Google's own file ids as `fileData`, which Google fetches
+ * itself. Google reads images, sound, film and PDF; any kind of text is told as text, everything else is refused by name.
+ */
+import { Failure } from "../../exchange/failure.ts";
+import type {
+  AudioContent,
+  Content,
+  DocumentContent,
+  ImageContent,
+  Source,
+  VideoContent,
+} from "../../exchange/prompt.ts";
+import type { WirePart } from "./wire.ts";
+
+export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
+
+export function isAttachment(c: Content): c is Attachment {
+  return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
+}
+
+export function encodeAttachment(c: Attachment): WirePart[] {
+  const part = encodeSource(c.type, c.source);
+  if (c.type !== "document") return [part];
+  if (part.text !== undefined) return [{ text: documentText(c, part.text) }];
+  const about = [c.name && `Document: ${c.name}`, c.context].filter(Boolean).join("\n");
+  return about === "" ? [part] : [{ text: about }, part];
+}
+
+function documentText(c: DocumentContent, text: string): string {
+  const head = [c.name && `Document: ${c.name}`, c.context].filter(Boolean).join("\n");
+  return head === "" ? text : `${head}\n\n${text}`;
+}
+
+function encodeSource(type: Attachment["type"], source: Source): WirePart {
+  switch (source.kind) {
+    case "text":
+      return { text: source.text };
+    case "base64":
+      return encodeBytes(type, source.mediaType, source.data);
+    case "url":
+      return {
+        fileData: {
+          mimeType: wireType(source.mediaType ?? typeOfUrl(type, source.url)),
+          fileUri: source.url,
+        },
+      };
+    case "file": {
+      if (!/^(?:files\/|gs:\/\/|https:\/\/)/.test(source.id)) {
+        throw new Failure(
+          "feature_not_supported",
+          `Cannot send the ${type}: expected its content, an address or a Google file id, got a file id of another provider.`,
+        );
+      }
+      return { fileData: { mimeType: typeOfUrl(type, source.id), fileUri: source.id } };
+    }
+  }
+}
+
+function encodeBytes(type: Attachment["type"], mediaType: string, data: string): WirePart {
+  const mimeType = wireType(mediaType);
+  if (/^(?:image|audio|video)\/|^application\/pdf$/.test(mimeType)) return { inlineData: { mimeType, data } };
+  if (isText(mimeType)) return { text: decodeText(type, data) };
+  throw new Failure(
+    "feature_not_supported",
+    `Cannot send the ${type}: expected an image, audio, video, PDF or text, got ${mediaType.slice(0, 100)}.`,
+  );
+}
+
+function decodeText(type: string, data: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.fromBase64(data));
+  } catch (cause) {
+    throw new Failure("validation_error", `Cannot read the ${type}: expected base64 data.`, { cause });
+  }
+}
+
+function isText(mimeType: string): boolean {
+  return /^text\/|^application\/(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|csv|sql|sh|python|javascript|typescript|markdown|tex|latex)$|\+(?:json|xml|yaml)$/
+    .test(mimeType);
+}
+
+/** Without parameters, and by the name that Google knows. */
+function wireType(mediaType: string): string {
+  const type = mediaType.split(";", 1)[0].trim().toLowerCase();
+  return type === "image/jpg" ? "image/jpeg" : type;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  heif: "image/heif",
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+  xml: "text/xml",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
+  m4a: "audio/mp4",
+  aac: "audio/aac",
+  mp4: "video/mp4",
+  mov: "video/quicktime",
+  webm: "video/webm",
+  mpeg: "video/mpeg",
+};
+
+const USUAL: Readonly<Record<Attachment["type"], string>> = {
+  image: "image/jpeg",
+  document: "application/pdf",
+  audio: "audio/mpeg",
+  video: "video/mp4",
+};
+
+/** Google wants a media type with every address; the name's ending tells it, or else what is usual for the kind. */
+function typeOfUrl(type: Attachment["type"], url: string): string {
+  const ending = /\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1].toLowerCase();
+  const known = ending !== undefined && Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined;
+  return known ?? USUAL[type];
+}

@@ -1,0 +1,92 @@
+/**
+ * `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a candidate to citations of its text.
+ *
+ * Their offsets count UTF-8 bytes of the candidate's whole text. Recorded offsets drift now and then, so the words that a
+ * segment quotes decide where it is, and the offsets only where to look.
+ */
+import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import type { Citation } from "../../exchange/prompt.ts";
+
+/** What a candidate said about sources; each the last one that came. */
+export interface Sources {
+  grounding?: Loose;
+  citation?: Loose;
+  urls?: Loose;
+}
+
+/** Citations in the order of the text they support; those of no particular words last. Indices into `text`. */
+export function decodeCitations(sources: Sources, text: string): Citation[] {
+  const citations: Citation[] = [];
+  const locate = locator(text);
+  const chunks = array(sources.grounding?.groundingChunks).map(decodeChunk);
+  const used = new Set<Citation>();
+  for (const support of array(sources.grounding?.groundingSupports).filter(isObject)) {
+    const span = locate(object(support.segment));
+    for (const index of array(support.groundingChunkIndices)) {
+      const source = typeof index === "number" ? chunks[index] : undefined;
+      if (!source) continue;
+      used.add(source);
+      citations.push({ ...source, ...span });
+    }
+  }
+  for (const source of chunks) if (source && !used.has(source)) citations.push(source);
+  const { citations: cited, citationSources } = sources.citation ?? {};
+  for (const c of [...array(cited), ...array(citationSources)].filter(isObject)) {
+    const url = string(c.uri);
+    const title = string(c.title);
+    if (url || title) citations.push({ kind: "url", url, title, ...(number(c.endIndex) && locate(c)) });
+  }
+  for (const u of array(sources.urls?.urlMetadata).filter(isObject)) {
+    const url = string(u.retrievedUrl);
+    const failed = string(u.urlRetrievalStatus)?.endsWith("SUCCESS") === false;
+    if (url && !failed && !citations.some((c) => c.url === url)) citations.push({ kind: "url", url });
+  }
+  return citations;
+}
+
+/** A web page, a map entry or an image is a page; what a retrieval tool read is a stored file. */
+function decodeChunk(chunk: unknown): Citation | undefined {
+  if (!isObject(chunk)) return undefined;
+  if (isObject(chunk.retrievedContext)) {
+    const c = chunk.retrievedContext;
+    return { kind: "file", url: string(c.uri), title: string(c.title), quote: string(c.text) };
+  }
+  const page = [chunk.web, chunk.maps, chunk.image].find(isObject);
+  const url = string(page?.uri) ?? string(page?.sourceUri);
+  return page && url !== undefined ? { kind: "url", url, title: string(page.title) } : undefined;
+}
+
+/** Finds segments of a text. */
+function locator(text: string): (segment: Loose) => { start: number; end: number } {
+  let units: Uint32Array | undefined;
+  const unitAt = (byte: number) => {
+    units ??= unitsByByte(text);
+    return units[Math.max(0, Math.min(Math.trunc(byte), units.length - 1))];
+  };
+  return (segment) => {
+    const start = unitAt(number(segment.startIndex) ?? 0);
+    const end = unitAt(number(segment.endIndex) ?? 0);
+    const words = string(segment.text);
+    if (!words || text.startsWith(words, start)) {
+      return { start, end: words ? start + words.length : Math.max(start, end) };
+    }
+    const near = text.indexOf(words, Math.max(0, start - words.length));
+    const found = near >= 0 ? near : text.indexOf(words);
+    return found < 0 ? { start, end: Math.max(start, end) } : { start: found, end: found + words.length };
+  };
+}
+
+/** For each UTF-8 byte of a text, and for its end, the index of the UTF-16 unit that the byte belongs to. */
+function unitsByByte(text: string): Uint32Array {
+  const units = new Uint32Array(text.length * 3 + 1);
+  let byte = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i)!;
+    const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    units.fill(i, byte, byte + bytes);
+    byte += bytes;
+    if (bytes === 4) i++;
+  }
+  units[byte] = text.length;
+  return units.subarray(0, byte + 1);
+}

@@ -1,0 +1,58 @@
+/**
+ * The wish to reason as `thinkingConfig`.
+ *
+ * Which of its two scales a model takes follows from its name: Gemini 3 and later `thinkingLevel`, Gemini 2.5 and what is
+ * no Gemini by its name `thinkingBudget`; older ones do not think and refuse the field. Ranges and levels are those of Google's
+ * page "Thinking" (ai.google.dev and Vertex AI): 2.5 Pro 128–32,768 and never off, 2.5 Flash 0–24,576, 2.5 Flash-Lite 0 or
+ * 512–24,576; Gemini 3 Pro low and high, other models low, medium and high, and Flash before 3.7 minimal as well. A
+ * catalog entry that lists levels overrules the latter. Nothing that thinks by level can be told not to.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
+import { budgetOf, nearestEffort, wishedEffort } from "../effort.ts";
+import type { EncodeRequest } from "../format.ts";
+import { versionOf } from "./wire.ts";
+
+const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
+
+/** Undefined: leave the model to its default. Null: the model cannot be told. */
+export function encodeThinking(
+  wish: ReasoningWish | undefined,
+  { model, efforts, features }: EncodeRequest,
+): Loose | undefined | null {
+  if (!wish) return undefined;
+  const off = wishedEffort(wish) === "none";
+  const version = versionOf(model);
+  if ((version !== null && version < 2.5) || features?.has("reasoning") === false) {
+    return off ? undefined : null;
+  }
+  const shown: Loose = off || wish.summary === "omitted" ? {} : { includeThoughts: true };
+  if (version !== null && version >= 3) {
+    const effort = wish.mode === "on" && !wish.effort && wish.budget === undefined
+      ? undefined
+      : wishedEffort(wish);
+    return effort === undefined ? shown : { ...shown, thinkingLevel: level(effort, model, version, efforts) };
+  }
+  return { ...shown, thinkingBudget: budget(wish, off, model) };
+}
+
+function level(effort: Effort, model: string, version: number, efforts: readonly Effort[] | null): Effort {
+  const listed = efforts?.filter((e) => LEVELS.includes(e)) ?? [];
+  return nearestEffort(effort, listed.length > 0 ? listed : levelsOf(model, version));
+}
+
+function levelsOf(model: string, version: number): Effort[] {
+  if (version === 3 && model.includes("-pro")) return ["low", "high"];
+  if (version < 3.7 && model.includes("-flash")) return ["minimal", "low", "medium", "high"];
+  return ["low", "medium", "high"];
+}
+
+/** -1 leaves the amount to the model. */
+function budget(wish: ReasoningWish, off: boolean, model: string): number {
+  const pro = model.includes("pro");
+  if (off) return pro ? 128 : 0;
+  const wanted = wish.budget ?? (wish.effort ? budgetOf(wish.effort) : -1);
+  if (wanted < 0) return -1;
+  const least = pro ? 128 : model.includes("lite") ? 512 : 0;
+  return Math.max(least, Math.min(wanted, pro ? 32768 : 24576));
+}

@@ -1,0 +1,55 @@
+/**
+ * Tools and the choice among them.
+ *
+ * Schemas go as `parametersJsonSchema`, which takes JSON Schema as it is; the older `parameters` knows only an OpenAPI
+ * subset and refuses the rest. Google's v1 endpoints before 2025-06 lack the newer field. `allowedFunctionNames` is legal
+ * with ANY only, so a choice of some tools without compulsion declares no others.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FunctionTool, Prompt } from "../../exchange/prompt.ts";
+
+/** The fields `tools` and `toolConfig`; none without functions, where Gemini refuses a `toolConfig`. */
+export function encodeTools(prompt: Prompt): Loose {
+  const choice = prompt.toolChoice;
+  const functions = prompt.tools.filter((t) => t.kind === "function");
+  const optional = choice?.type === "allowed" && !choice.required ? new Set(choice.names) : undefined;
+  const declared = optional ? functions.filter((t) => optional.has(t.name)) : functions;
+  if (declared.length === 0) return {};
+  const config = functionCallingConfig(prompt, new Set(declared.map((t) => t.name)));
+  return {
+    tools: [{ functionDeclarations: declared.map(declaration) }],
+    ...(config && { toolConfig: { functionCallingConfig: config } }),
+  };
+}
+
+function declaration(tool: FunctionTool): Loose {
+  return {
+    name: tool.name,
+    ...(tool.description && { description: tool.description }),
+    ...(tool.parameters && { parametersJsonSchema: tool.parameters }),
+  };
+}
+
+function functionCallingConfig(prompt: Prompt, declared: ReadonlySet<string>): Loose | undefined {
+  const choice = prompt.toolChoice;
+  switch (choice?.type) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return only([choice.name], declared);
+    case "allowed":
+      return choice.required ? only(choice.names, declared) : { mode: "AUTO" };
+    default:
+      return undefined;
+  }
+}
+
+/** Names of tools that are not declared would be refused. */
+function only(names: readonly string[], declared: ReadonlySet<string>): Loose {
+  const known = names.filter((name) => declared.has(name));
+  return known.length === 0 ? { mode: "ANY" } : { mode: "ANY", allowedFunctionNames: known };
+}

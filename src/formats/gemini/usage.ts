@@ -1,0 +1,66 @@
+/**
+ * `usageMetadata` to canonical counts.
+ *
+ * | canonical   | Gemini                                                                              |
+ * |-------------|-------------------------------------------------------------------------------------|
+ * | input       | promptTokenCount (holds the cached part) + toolUsePromptTokenCount (what tools of the provider read) |
+ * | cached      | cachedContentTokenCount                                                             |
+ * | cacheWrite  | never reported                                                                      |
+ * | audioInput, imageInput, videoInput | promptTokensDetails + toolUsePromptTokensDetails, by modality |
+ * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not hold the second)      |
+ * | reasoning   | thoughtsTokenCount                                                                  |
+ * | audioOutput, imageOutput | candidatesTokensDetails, by modality                                   |
+ *
+ * A stream repeats the object in every chunk with counts so far, and leaves fields out of some of them: the last value
+ * of each field counts. Some chunks hold only a `trafficType`.
+ */
+import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { count, settle, type Usage } from "../../exchange/usage.ts";
+
+/** Overwrites the counts so far with those of one more chunk, field by field. */
+export function mergeUsage(sofar: Loose, chunk: unknown): void {
+  if (!isObject(chunk)) return;
+  for (const field of COUNTS) if (typeof chunk[field] === "number") sofar[field] = chunk[field];
+  for (const field of DETAILS) if (Array.isArray(chunk[field])) sofar[field] = chunk[field];
+}
+
+/** Null when no count was reported. */
+export function decodeUsage(metadata: Loose): Usage | null {
+  if (!COUNTS.some((field) => field in metadata)) return null;
+  const thoughts = count(metadata.thoughtsTokenCount);
+  const read = [...array(metadata.promptTokensDetails), ...array(metadata.toolUsePromptTokensDetails)];
+  const written = array(metadata.candidatesTokensDetails);
+  return settle({
+    input: count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount),
+    cached: count(metadata.cachedContentTokenCount),
+    audioInput: ofModality(read, "AUDIO"),
+    imageInput: ofModality(read, "IMAGE"),
+    videoInput: ofModality(read, "VIDEO"),
+    output: count(metadata.candidatesTokenCount) + thoughts,
+    reasoning: thoughts,
+    audioOutput: ofModality(written, "AUDIO"),
+    imageOutput: ofModality(written, "IMAGE"),
+  });
+}
+
+const COUNTS = [
+  "promptTokenCount",
+  "candidatesTokenCount",
+  "thoughtsTokenCount",
+  "toolUsePromptTokenCount",
+  "cachedContentTokenCount",
+];
+const DETAILS = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"];
+
+/** Gateways over gRPC send the enum's numbers. */
+const MODALITY_NUMBERS: Readonly<Record<string, number>> = { IMAGE: 2, VIDEO: 3, AUDIO: 4 };
+
+function ofModality(details: readonly unknown[], modality: string): number {
+  let sum = 0;
+  for (const d of details) {
+    if (isObject(d) && (d.modality === modality || d.modality === MODALITY_NUMBERS[modality])) {
+      sum += count(d.tokenCount);
+    }
+  }
+  return sum;
+}

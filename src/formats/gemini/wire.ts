@@ -1,0 +1,33 @@
+/** The shapes of a `generateContent` request that this gateway writes. */
+import type { Loose } from "../../exchange/json.ts";
+
+export interface Blob {
+  mimeType: string;
+  data: string;
+}
+
+export interface WirePart {
+  text?: string;
+  thought?: boolean;
+  thoughtSignature?: string;
+  inlineData?: Blob;
+  fileData?: { mimeType: string; fileUri: string };
+  functionCall?: { id: string; name: string; args: Loose };
+  functionResponse?: { id: string; name: string; response: Loose; parts?: { inlineData: Blob }[] };
+}
+
+export interface WireContent {
+  role: "user" | "model";
+  parts: WirePart[];
+}
+
+/**
+ * The version in a model's name: 2.5 of `gemini-2.5-pro`. An alias without one (`gemini-flash-latest`) stands for the
+ * newest; null for what is no Gemini (`gemma-3`, a tuned model's endpoint). Google changes rules by version and says so
+ * nowhere in the API, so the name decides.
+ */
+export function versionOf(model: string): number | null {
+  const version = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1];
+  if (version !== undefined) return Number(version);
+  return model.includes("gemini-") ? Infinity : null;
+}
