@@ -61,54 +61,72 @@ export function decodings(view: View): View | null {
 /** Collects windows and where their units come from. */
 class Writer {
   #texts: string[] = [];
-  #from: number[] = [];
-  #to: number[] = [];
-  #fresh: number[] = [];
+  #n = 0;
+  #from = new Uint32Array(1024);
+  #to = new Uint32Array(1024);
+  #fresh = new Uint8Array(1024);
+  #jointAt = -1;
 
   constructor(readonly base: View) {}
 
-  #put(start: number, end: number, fresh: number): void {
-    const { from, to } = this.base;
-    this.#from.push(from ? from[start] : start);
-    this.#to.push(to ? to[end - 1] : end);
-    this.#fresh.push(fresh);
+  #room(more: number): void {
+    if (this.#n + more <= this.#from.length) return;
+    const size = Math.max(this.#from.length * 2, this.#n + more);
+    const [from, to, fresh] = [new Uint32Array(size), new Uint32Array(size), new Uint8Array(size)];
+    from.set(this.#from);
+    to.set(this.#to);
+    fresh.set(this.#fresh);
+    [this.#from, this.#to, this.#fresh] = [from, to, fresh];
   }
 
   copy(start: number, end: number): void {
     if (end <= start) return;
     this.#texts.push(this.base.text.slice(start, end));
-    for (let i = start; i < end; i++) this.#put(i, i + 1, 0);
+    this.#room(end - start);
+    const { from, to } = this.base;
+    let n = this.#n;
+    for (let i = start; i < end; i++, n++) {
+      this.#from[n] = from ? from[i] : i;
+      this.#to[n] = to ? to[i] : i + 1;
+    }
+    this.#n = n;
   }
 
   say(spot: Spot): void {
     this.#texts.push(spot.says);
-    for (let i = 0; i < spot.says.length; i++) this.#put(spot.start, spot.end, 1);
+    const length = spot.says.length;
+    this.#room(length);
+    const { from, to } = this.base;
+    this.#from.fill(from ? from[spot.start] : spot.start, this.#n, this.#n + length);
+    this.#to.fill(to ? to[spot.end - 1] : spot.end, this.#n, this.#n + length);
+    this.#fresh.fill(1, this.#n, this.#n + length);
+    this.#n += length;
   }
 
   /** Marks the next unit copied as following a removed break. */
   joint(): void {
-    this.#jointAt = this.#fresh.length;
+    this.#jointAt = this.#n;
   }
-  #jointAt = -1;
 
+  /** Ends a window. */
   part(): void {
-    if (this.#jointAt >= 0 && this.#jointAt < this.#fresh.length) this.#fresh[this.#jointAt] = 2;
+    if (this.#jointAt >= 0 && this.#jointAt < this.#n) this.#fresh[this.#jointAt] = 2;
     this.#jointAt = -1;
-    if (this.#from.length === 0) return;
+    if (this.#n === 0) return;
     this.#texts.push("\n\n");
-    for (let i = 0; i < 2; i++) {
-      this.#from.push(this.#to[this.#to.length - 1]);
-      this.#to.push(this.#to[this.#to.length - 1]);
-      this.#fresh.push(0);
-    }
+    this.#room(2);
+    const last = this.#to[this.#n - 1];
+    this.#from.fill(last, this.#n, this.#n + 2);
+    this.#to.fill(last, this.#n, this.#n + 2);
+    this.#n += 2;
   }
 
   view(): View {
     return {
       text: this.#texts.join(""),
-      from: Uint32Array.from(this.#from),
-      to: Uint32Array.from(this.#to),
-      fresh: Uint8Array.from(this.#fresh),
+      from: this.#from.subarray(0, this.#n),
+      to: this.#to.subarray(0, this.#n),
+      fresh: this.#fresh.subarray(0, this.#n),
     };
   }
 }
@@ -185,7 +203,19 @@ function sixtyFour(packed: string): string | null {
   return readable(bytes);
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8 = new TextDecoder();
+
+/** Whether the bytes are UTF-8; decoding them to find out costs an exception each time they are not. */
+function isUtf8(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) {
+    const b = bytes[i];
+    if (b < 128) continue;
+    const more = b >= 0xf0 && b < 0xf5 ? 3 : b >= 0xe0 ? 2 : b >= 0xc2 ? 1 : 0;
+    if (more === 0 || b >= 0xf5 || i + more >= bytes.length) return false;
+    for (let k = 0; k < more; k++) if ((bytes[++i] & 0xc0) !== 0x80) return false;
+  }
+  return true;
+}
 
 /** The bytes as text, if that is what they are. */
 function readable(bytes: Uint8Array): string | null {
@@ -196,22 +226,12 @@ function readable(bytes: Uint8Array): string | null {
     else if (b < 9 || b === 127 || (b > 13 && b < 32)) odd++;
   }
   if (odd * 20 > bytes.length || high * 2 > bytes.length && bytes.length < 24) return null;
-  if (high === 0) return String.fromCharCode.apply(null, Array.from(bytes.subarray(0, 60_000)));
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
-  }
+  return high > 0 && !isUtf8(bytes) ? null : utf8.decode(bytes);
 }
 
 const ESCAPE =
-  /(?:%[0-9A-Fa-f]{2}){1,64}|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|(?:=[0-9A-F]{2}){1,64}/g;
+  /(?:%[0-9A-Fa-f]{2}){1,64}|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|=(?:40|2E|2D|20|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:=[0-9A-F]{2}){2,64}/g;
 const ENTITIES: Record<string, string> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
   nbsp: " ",
   commat: "@",
   period: ".",
@@ -269,11 +289,9 @@ function bytewise(raw: string, start: number, spots: Spot[]): void {
     let says = b > 8 && b < 127 ? String.fromCharCode(b) : "";
     if (b >= 0xc2) {
       n = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
-      try {
-        says = utf8.decode(Uint8Array.from({ length: n }, (_, k) => byte(i + k)));
-      } catch {
-        n = 1;
-      }
+      const bytes = Uint8Array.from({ length: n }, (_, k) => byte(i + k));
+      if (isUtf8(bytes)) says = utf8.decode(bytes);
+      else n = 1;
     }
     if (says !== "") spots.push({ start: start + i * 3, end: start + (i + n) * 3, says });
     i += n;
@@ -313,6 +331,9 @@ function isDigit(text: string, at: number): boolean {
 function mayContinue(text: string, left: number, right: number): boolean {
   const a = text.charCodeAt(left - 1);
   const b = text.charCodeAt(right);
+  if (b === 32 && text.charCodeAt(right + 1) > 32) {
+    return telling(text, left - 1, -1, a === 32) && telling(text, right + 1, 1, false);
+  }
   if (!(b > 32) || !(a >= 32)) return false;
   if ((CLASS[b] & ALNUM) === 0 && b !== 64 && b !== 46 && b !== 58 && b !== 45) return false;
   if (

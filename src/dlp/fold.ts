@@ -38,7 +38,6 @@ for (
 const BLANK = /^[\p{Zs}\u2028\u2029]$/u;
 const IGNORED = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const DECIMAL = /^\p{Nd}$/u;
-const MARK = /^\p{Mn}$/u;
 const HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d\u02d7\u30fc\u2500";
 const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb";
 
@@ -79,58 +78,98 @@ const NON_ASCII = /[\u0080-\uffff]/;
 
 /** The text made plain, or null where it is plain already. */
 export function fold(text: string): View | null {
-  const first = text.search(NON_ASCII);
+  let first = text.search(NON_ASCII);
   if (first < 0) return null;
-  let out = new Uint16Array(text.length + 64);
-  let from = new Uint32Array(out.length);
-  let to = new Uint32Array(out.length);
-  let n = 0;
-  let changed = false;
-  let lookalike = false;
-  const put = (unit: number, start: number, end: number) => {
-    if (n === out.length) {
-      out = grown(out, new Uint16Array(n * 2));
-      from = grown(from, new Uint32Array(n * 2));
-      to = grown(to, new Uint32Array(n * 2));
-    }
-    out[n] = unit;
-    from[n] = start;
-    to[n++] = end;
-  };
+  while (first < text.length && isPlain(text, first)) first++;
+  if (first === text.length) return null;
+  const out = new Sheet(text.length + 64);
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 128) {
-      put(unit, i, i + 1);
+      out.put(unit, i, i + 1);
       continue;
     }
-    if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
+    if (unit >= 0xd800 && unit < 0xdc00) {
       const point = text.codePointAt(i)!;
-      const form = point > 0xffff ? plain(point) : String.fromCharCode(unit);
-      if (point > 0xffff && form !== String.fromCodePoint(point)) changed = true;
-      for (let k = 0; k < form.length; k++) put(form.charCodeAt(k), i, i + (point > 0xffff ? 2 : 1));
-      if (point > 0xffff) i++;
+      if (point <= 0xffff) {
+        out.put(unit, i, i + 1);
+        continue;
+      }
+      const form = plain(point);
+      if (form === "") out.widen(i + 2);
+      for (let k = 0; k < form.length; k++) out.put(form.charCodeAt(k), i, i + 2);
+      i++;
       continue;
     }
     const form = table[unit] === UNKNOWN ? learn(unit) : table[unit];
-    if (form === DROP) {
-      changed = true;
-      // What is invisible belongs to the unit before it, so that a masked span leaves none of it behind.
-      if (n > 0) to[n - 1] = i + 1;
-    } else if (form === SEVERAL) {
-      changed = true;
-      for (const c of several.get(unit)!) put(c.charCodeAt(0), i, i + 1);
-    } else if (unit >= 0x300 && unit < 0x370 && n > 0 && out[n - 1] < 128 && MARK.test(text[i])) {
-      changed = true;
-      to[n - 1] = i + 1;
-    } else {
-      if (form !== unit) changed = true;
-      if (LOOKALIKES.has(form)) lookalike = true;
-      put(form, i, i + 1);
+    // What is invisible belongs to the unit before it, so that a masked span leaves none of it behind.
+    if (form === DROP || isMark(unit) && out.endsAscii()) out.widen(i + 1);
+    else if (form === SEVERAL) { for (const c of several.get(unit)!) out.put(c.charCodeAt(0), i, i + 1); }
+    else {
+      if (LOOKALIKES.has(form)) out.alike.push(out.n);
+      out.put(form, i, i + 1);
     }
   }
-  if (lookalike && unmask(out, n)) changed = true;
-  if (!changed) return null;
-  return { text: textOf(out.subarray(0, n)), from: from.subarray(0, n), to: to.subarray(0, n) };
+  const changed = unmask(out);
+  if (!changed && out.n === text.length && out.alike.length > 0 && same(out, text)) return null;
+  return {
+    text: decoder.decode(out.units.subarray(0, out.n)),
+    from: out.from.subarray(0, out.n),
+    to: out.to.subarray(0, out.n),
+  };
+}
+
+/** Whether a unit stands for itself, whatever is around it. */
+function isPlain(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  if (unit < 128) return true;
+  if (unit >= 0xd800 && unit < 0xdc00 || isMark(unit)) return false;
+  const form = table[unit] === UNKNOWN ? learn(unit) : table[unit];
+  return form === unit && !LOOKALIKES.has(unit);
+}
+
+function isMark(unit: number): boolean {
+  return unit >= 0x300 && unit < 0x370;
+}
+
+function same(out: Sheet, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (out.units[i] !== text.charCodeAt(i)) return false;
+  return true;
+}
+
+/** Units written so far and where each came from. */
+class Sheet {
+  n = 0;
+  units: Uint16Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  /** Where look-alikes stand. */
+  readonly alike: number[] = [];
+
+  constructor(size: number) {
+    this.units = new Uint16Array(size);
+    this.from = new Uint32Array(size);
+    this.to = new Uint32Array(size);
+  }
+
+  put(unit: number, start: number, end: number): void {
+    if (this.n === this.units.length) {
+      this.units = grown(this.units, new Uint16Array(this.n * 2));
+      this.from = grown(this.from, new Uint32Array(this.n * 2));
+      this.to = grown(this.to, new Uint32Array(this.n * 2));
+    }
+    this.units[this.n] = unit;
+    this.from[this.n] = start;
+    this.to[this.n++] = end;
+  }
+
+  widen(end: number): void {
+    if (this.n > 0) this.to[this.n - 1] = end;
+  }
+
+  endsAscii(): boolean {
+    return this.n > 0 && this.units[this.n - 1] < 128;
+  }
 }
 
 function grown<T extends Uint16Array | Uint32Array>(old: T, larger: T): T {
@@ -140,39 +179,39 @@ function grown<T extends Uint16Array | Uint32Array>(old: T, larger: T): T {
 
 const decoder = new TextDecoder("utf-16le");
 
-function textOf(units: Uint16Array): string {
-  return decoder.decode(units);
-}
-
 /** Replaces look-alikes in words that hold, or hang on, Latin letters or digits and have no other foreign letter. */
-function unmask(out: Uint16Array, n: number): boolean {
+function unmask(out: Sheet): boolean {
+  const { units, n } = out;
   let changed = false;
-  for (let i = 0; i < n;) {
-    if (out[i] <= 32) {
-      i++;
-      continue;
-    }
-    let end = i;
+  let done = 0;
+  for (const at of out.alike) {
+    if (at < done) continue;
+    let start = at;
+    let end = at;
+    while (start > done && units[start - 1] > 32) start--;
+    while (end < n && units[end] > 32) end++;
+    done = end;
     let ascii = false;
-    for (; end < n && out[end] > 32; end++) if (isAscii(out[end])) ascii = true;
-    // A short word in front of a number is a part of it.
-    if (!ascii && end - i <= 6 && out[end] === 32 && out[end + 1] >= 48 && out[end + 1] < 58) ascii = true;
-    for (let w = i; ascii && w < end;) {
+    for (let i = start; i < end && !ascii; i++) ascii = isAscii(units[i]);
+    // A short word in front of a number, or a letter or two behind one, is a part of it.
+    if (!ascii && end - start <= 6 && units[end] === 32 && units[end + 1] >= 48 && units[end + 1] < 58) {
+      ascii = true;
+    }
+    for (let w = start; ascii && w < end;) {
       let stop = w;
       let foreign = false;
-      let alike = false;
-      for (; stop < end && (isAscii(out[stop]) || out[stop] > 127); stop++) {
-        if (out[stop] < 128) continue;
-        if (LOOKALIKES.has(out[stop])) alike = true;
-        else foreign = true;
+      for (; stop < end && (isAscii(units[stop]) || units[stop] > 127); stop++) {
+        if (units[stop] > 127 && !LOOKALIKES.has(units[stop])) foreign = true;
       }
-      if (alike && !foreign) {
-        for (let k = w; k < stop; k++) out[k] = LOOKALIKES.get(out[k]) ?? out[k];
-        changed = true;
+      for (let k = w; k < stop && !foreign; k++) {
+        const latin = LOOKALIKES.get(units[k]);
+        if (latin !== undefined) {
+          units[k] = latin;
+          changed = true;
+        }
       }
       w = stop + 1;
     }
-    i = end;
   }
   return changed;
 }

@@ -14,10 +14,12 @@ import {
   scanAuthorization,
   scanJwt,
   scanKeyBlock,
+  scanManifest,
   scanNamedValue,
   scanPassword,
   scanShaped,
   scanUserinfo,
+  scanUserOption,
   scanVendor,
 } from "./recognizers/credentials.ts";
 import { scanEmail, scanPhone, scanPlaces, scanSpelledEmails } from "./recognizers/contact.ts";
@@ -71,7 +73,6 @@ interface Plan {
   numbers: NumberTable;
   focused: boolean;
   secrets: boolean;
-  contact: boolean;
   wants: Record<
     "email" | "phone" | "ip" | "mac" | "iban" | "swift" | "cvv" | "crypto" | "places" | "persons",
     boolean
@@ -86,7 +87,6 @@ function build(types: ReadonlySet<string>): Detector {
     numbers: numberTable(rules),
     focused: new Set(rules.map((rule) => rule.type)).size <= FOCUS,
     secrets: [...types].some((type) => categoryOf(type) === "secret"),
-    contact: false,
     wants: {
       email: any("EMAIL_ADDRESS"),
       phone: any("PHONE_NUMBER"),
@@ -129,14 +129,14 @@ function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
   const view: View = folded ?? { text };
   yield* scanView(plan, view, found, null);
   const joined = joinLines(view);
-  if (joined) yield* scanView(plan, joined, found, 0.6);
+  if (joined) yield* scanView(plan, joined, found, 0.75);
   // One level of encoding, and one more inside it.
   let layer = decodings(view);
   for (let depth = 0; layer && depth < 2; depth++) {
     yield* scanView(plan, layer, found, null);
     layer = depth === 0 ? decodings(layer) : null;
   }
-  return settle(plan, found);
+  return settle(found);
 }
 
 /** Walks one view and adds what it finds, in offsets of the text that was sent. */
@@ -147,6 +147,7 @@ function* scanView(plan: Plan, view: View, found: Raw[], least: number | null): 
     walk.until(at + STRIDE);
     yield;
   }
+  if (plan.secrets) scanManifest(field);
   if (plan.wants.email) scanSpelledEmails(field);
   if (plan.wants.places) scanPlaces(field);
   if (plan.wants.persons) scanPersons(field);
@@ -154,7 +155,9 @@ function* scanView(plan: Plan, view: View, found: Raw[], least: number | null): 
     if (raw.confidence < (least ?? REPORTED) || !plan.types.has(raw.type)) continue;
     if (view.fresh) {
       let touches = false;
-      for (let i = raw.start; i < raw.end && !touches; i++) touches = view.fresh[i] === 1;
+      for (let i = raw.start; i < raw.end && !touches; i++) {
+        touches = view.fresh[i] === 1 || view.fresh[i] === 2 && i > raw.start;
+      }
       if (!touches) continue;
     }
     const start = view.from ? view.from[raw.start] : raw.start;
@@ -204,12 +207,12 @@ class Walk {
         kind |= next;
       }
       if ((kind & DIGIT) !== 0 || p - start > 5) this.#run(start, p, kind);
-      else if (p - start === 3) this.#word(start, p);
+      else if (p - start <= 3 || text.charCodeAt(p) === 46) this.#word(start, p);
     }
     this.at = p;
   }
 
-  /** Short words that name what follows. */
+  /** Short words that name what follows, or begin a token with dots in it. */
   #word(start: number, end: number): void {
     const text = this.field.text;
     const c = text.charCodeAt(start) | 32;
@@ -243,6 +246,7 @@ class Walk {
       scanSwift(field, start, end);
     }
     if (plan.wants.cvv && length >= 4 && length <= 12 && /^[csv]/i.test(text[start])) scanCvv(field, start);
+    if (plan.wants.mac && (length === 4 || length === 17 || length === 23)) scanMac(field, start, end);
     if (plan.secrets) this.#secrets(start, end, kind);
   }
 
@@ -269,7 +273,6 @@ class Walk {
       this.#part(p, q);
       p = q;
     }
-    if (plan.wants.mac) scanMac(field, start, end);
   }
 
   #part(start: number, end: number): void {
@@ -301,19 +304,16 @@ class Walk {
     this.#passwordWord(start, end);
     if (c === 98 || c === 116 || c === 97) scanAuthorization(field, start);
     if (start < this.#valueDone) return;
+    if (c === 45 && text.startsWith("--user", start)) scanUserOption(field, start);
+    if (end - start >= 5 && scanShaped(field, start, end)) return;
     for (let p = start, n = 0; p < end && n < 8; p++) {
       const prev = CLASS[text.charCodeAt(p - 1)];
       if (p > start && (prev & JOIN) === 0 || (CLASS[text.charCodeAt(p)] & ALNUM) === 0) continue;
       n++;
       if (scanVendor(field, p)) return;
       if (text.charCodeAt(p) === 101 && text.charCodeAt(p + 1) === 121 && scanJwt(field, p)) return;
-      if (
-        end - p >= 5 && (end - p >= 14 || text.charCodeAt(end) === 46 || text.charCodeAt(end) === 58 ||
-          text.charCodeAt(end) === 126) &&
-        scanShaped(field, p)
-      ) return;
     }
-    if (end - start >= 8 && ((kind & DIGIT) !== 0 || end - start >= 16)) {
+    if ((kind & DIGIT) !== 0 && (end - start >= 8 || isOpen(text.charCodeAt(end))) || end - start >= 16) {
       this.#valueDone = Math.max(this.#valueDone, scanNamedValue(field, start, end));
     }
   }
@@ -330,21 +330,24 @@ class Walk {
   }
 }
 
-/** One finding for each value: the longest wins, then the surer, then the more specific. */
-function settle(plan: Plan, found: Raw[]): Finding[] {
-  found.sort((a, b) =>
-    (b.end - b.start) - (a.end - a.start) || b.confidence - a.confidence || specificity(b) - specificity(a)
-  );
+/** + . / = ~ after a run: the value may go on. */
+function isOpen(c: number): boolean {
+  return c === 43 || c === 46 || c === 47 || c === 61 || c === 126;
+}
+
+/** One finding for each value: where spans overlap the longest wins, then the surer, then the more specific. */
+function settle(found: Raw[]): Finding[] {
+  found.sort((a, b) => a.start - b.start);
   const kept: Raw[] = [];
-  const taken: { start: number; end: number }[] = [];
-  for (const raw of found) {
-    if (!plan.types.has(raw.type)) continue;
-    if (overlaps(taken, raw)) continue;
-    insert(taken, raw);
-    kept.push(raw);
+  for (let i = 0; i < found.length;) {
+    let end = found[i].end;
+    let j = i + 1;
+    for (; j < found.length && found[j].start < end; j++) end = Math.max(end, found[j].end);
+    if (j === i + 1) kept.push(found[i]);
+    else choose(found.slice(i, j), kept);
+    i = j;
   }
-  kept.sort((a, b) => a.start - b.start);
-  return kept.map((raw) => ({
+  return kept.sort((a, b) => a.start - b.start).map((raw) => ({
     category: categoryOf(raw.type),
     entityType: raw.type,
     start: raw.start,
@@ -353,27 +356,20 @@ function settle(plan: Plan, found: Raw[]): Finding[] {
   }));
 }
 
+/** At most this many of a chain of overlapping spans are compared one with another. */
+const CHAIN = 400;
+
+function choose(chain: Raw[], kept: Raw[]): void {
+  chain.sort((a, b) =>
+    (b.end - b.start) - (a.end - a.start) || b.confidence - a.confidence || specificity(b) - specificity(a)
+  );
+  const taken: Raw[] = [];
+  for (const raw of chain.slice(0, CHAIN)) {
+    if (!taken.some((other) => other.start < raw.end && raw.start < other.end)) taken.push(raw);
+  }
+  kept.push(...taken);
+}
+
 function specificity(raw: Raw): number {
   return raw.type === "GENERIC_SECRET" ? 0 : raw.type === "API_KEY" || raw.type === "PHONE_NUMBER" ? 1 : 2;
-}
-
-/** Spans that have been given away lie in order, so one look to each side decides. */
-function place(taken: { start: number }[], start: number): number {
-  let low = 0;
-  let high = taken.length;
-  while (low < high) {
-    const mid = (low + high) >> 1;
-    if (taken[mid].start < start) low = mid + 1;
-    else high = mid;
-  }
-  return low;
-}
-
-function overlaps(taken: { start: number; end: number }[], raw: Raw): boolean {
-  const i = place(taken, raw.start);
-  return (i > 0 && taken[i - 1].end > raw.start) || (i < taken.length && taken[i].start < raw.end);
-}
-
-function insert(taken: { start: number; end: number }[], raw: Raw): void {
-  taken.splice(place(taken, raw.start), 0, { start: raw.start, end: raw.end });
 }

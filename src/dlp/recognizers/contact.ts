@@ -12,8 +12,15 @@ import { ALNUM, before, CLASS, DIGIT, type Field, isAlone, words } from "./field
 export function scanEmail(field: Field, at: number): void {
   const text = field.text;
   let start = at;
-  while (start > 0 && at - start <= 64 && isLocal(text.charCodeAt(start - 1))) start--;
-  while (start < at && !isNamed(text.charCodeAt(start))) start++;
+  if (text.charCodeAt(at - 1) === 34) {
+    // A quoted name may hold anything but a bare quote; one that closes a word's quote is no name.
+    start = text.lastIndexOf('"', at - 2);
+    if (start < 0 || at - start > 64 || start > 0 && isLocal(text.charCodeAt(start - 1))) return;
+    if (!/^"(?:[^"\\\r\n]|\\.)+"$/.test(text.slice(start, at))) return;
+  } else {
+    while (start > 0 && at - start <= 64 && isLocal(text.charCodeAt(start - 1))) start--;
+    while (start < at && !isNamed(text.charCodeAt(start))) start++;
+  }
   if (start === at || at - start > 64 || text.charCodeAt(at - 1) === 46) return;
   let end = at + 1;
   let dot = -1;
@@ -120,7 +127,6 @@ const PHONE_WORDS = words(
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
   "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
   "desk|office|t[ée]l[ée]phone|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
-  "us|uk",
 );
 
 /** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
@@ -157,7 +163,7 @@ export function scanPhone(field: Field, at: number): number {
     return at;
   }
   if (next === 58 && (CLASS[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
-  const labelled = PHONE_WORDS.test(before(field, start, 40));
+  const labelled = PHONE_WORDS.test(before(field, start, 40).replace(/^[^]*\n(?=[^]*\S)/, ""));
   const alone = isAlone(field, start, end);
   let confidence = 0;
   if (plus) {
@@ -165,7 +171,7 @@ export function scanPhone(field: Field, at: number): number {
     const grade = international(digits);
     if (grade === 2) confidence = 0.9;
     else if (grade === 1 && (labelled || alone || groups !== "")) confidence = 0.6;
-    else if (labelled && digits.length >= 8) confidence = 0.5;
+    else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
   } else {
     confidence = national(text.slice(start, end), digits, labelled, alone && field.focused);
   }
@@ -175,10 +181,12 @@ export function scanPhone(field: Field, at: number): number {
   return end;
 }
 
-const NANP = /^(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]? ?[2-9]\d\d[ .-]\d{4}$/;
+const NANP =
+  /^(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]? ?[2-9]\d\d[ .-]?\d{4}|[2-9]\d\d([ .-])[1-9]\d\d\1\d{4}|[2-9]\d\d\/[2-9]\d\d-\d{4})$/;
 const BRACKETED = /^\(\d{2,5}\) ?\d[\d -]{4,10}$/;
 const TRUNK = /^0\d{1,4}[ /-]\d{2,4}(?:[ -]?\d{2,4}){0,4}$/;
-const DATE = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|^\d{4}[./-]\d\d\b|^\d+$(?<=^(?:19|20)\d{6})/;
+const DATE =
+  /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|^\d{4}[./-]\d\d\b|^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$|^\d+$(?<=^(?:19|20)\d{6})/;
 
 function national(written: string, digits: string, labelled: boolean, alone: boolean): number {
   if (digits.length > 15 || /^(\d)\1+$/.test(digits) && !labelled) return 0;

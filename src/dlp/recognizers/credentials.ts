@@ -117,13 +117,13 @@ export function scanUserinfo(field: Field, at: number): void {
 const STRONG =
   "pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)?|access[ _.-]?key|" +
   "private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|client[ _-]?secret|credentials?|bearer|" +
-  "crumb|session|cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|passwort|contraseña|mot de passe|пароль|密码|密碼";
+  "crumb|session|cookie|webhook|jwt|license[ _.-]?key|login|api|pat|private|access|key|kennwort|passwort|contraseña|mot de passe|пароль|密码|密碼";
 /** What may stand between the word and the value. */
 const BETWEEN =
-  `[\\]"'\`)}]{0,3}[\\w.]{0,12}?[\\]"'\`)}]{0,3}\\s{0,4}(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|]|->|is|string\\s{0,3}=|set to)?\\s{0,6}[("'\`\\[@]{0,3}`;
+  `[\\]"'\`)}]{0,3}[\\w.]{0,12}?[\\]"'\`)}]{0,3}\\s{0,8}(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|]|->|is|string\\s{0,3}=|set to)?\\s{0,24}[("'\`\\[@]{0,3}`;
 const NAMED = new RegExp(`(?:${STRONG})s?\\d{0,2}${BETWEEN}$`, "i");
 const SERVICE = new RegExp(
-  `(?<![A-Za-z])(?:${SERVICES})(?![a-z]{3})[\\w .-]{0,24}["']?\\s{0,3}(?:=>|:{0,3}=|[:=,>])?\\s{0,5}["'\`]?$`,
+  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?\\s{0,3}(?:=>|:{0,3}=|[:=,>])?\\s{0,5}["'\`]?$`,
   "i",
 );
 const NOT_SECRET =
@@ -147,36 +147,40 @@ function isValueMark(c: number): boolean {
   return c === 43 || c === 47 || c === 61 || c === 46 || c === 126 || c === 58 || c === 124;
 }
 
-/** A run of letters and digits, at least eight long: is it a random-looking value beside a word that says so? */
+const JOINED = new RegExp(
+  `^(?:[A-Za-z0-9]{0,24}?[_.-]?(?:[A-Za-z0-9]{1,24}[_.-]){0,3}?(?:secret|token|key|private|access|password){1,3}[_.:=-]{1,2}` +
+    `|(?:${SERVICES})[_.:=-]{1,2}(?=[\\w-]{24}))(?=[\\w+/=.-]{10,}$)`,
+  "i",
+);
+
+/** A run with digits, or a long one: is it, or does it end in, a random-looking value beside a word that says so? */
 export function scanNamedValue(field: Field, runStart: number, runEnd: number): number {
   const text = field.text;
   let start = runStart;
-  while (start > 0 && runStart - start < 8 && /[=+/.~-]/.test(text[start - 1]) && start > runStart - 2) {
-    start--;
-  }
+  // The run is a part of the value where base64's other characters stand in it.
+  while (start > 0 && runStart - start < 64 && isInner(text.charCodeAt(start - 1))) start--;
+  if (text.charCodeAt(start - 1) === 58 && text.charCodeAt(start) === 47) start = runStart;
+  while (start < runStart && (CLASS[text.charCodeAt(start)] & ALNUM) === 0) start++;
   const end = valueEnd(text, runStart);
-  if (end - runStart < 10) return runEnd;
-  const lead = before(field, runStart, 72);
-  const inRun = text.slice(runStart, end);
+  if (end - start < 10) return runEnd;
+  const whole = text.slice(start, end);
   // "vendor-secret-7d0c…": the word and the value are one run.
-  const joined =
-    /^[A-Za-z0-9]{0,24}?[_.-]?(?:[A-Za-z0-9]+[_.-]){0,3}?(?:secret|token|key|private|access|password)[_.:=-]{1,2}(?=[A-Za-z0-9-]{12,}$)/i
-      .exec(inRun);
-  const from = joined ? runStart + joined[0].length : runStart;
-  const value = text.slice(from, end);
+  const joined = whole.length >= 20 && /\d/.test(whole) && /[_.:=-]/.test(whole) ? JOINED.exec(whole) : null;
+  const value = joined ? whole.slice(joined[0].length) : whole;
+  if (!looksRandom(value, false)) return runEnd;
+  const lead = before(field, start, 72);
   const named = joined !== null || NAMED.test(lead);
-  const service = !named && SERVICE.test(lead);
-  if (!named && !service) return runEnd;
-  if (NOT_SECRET.test(lead)) return runEnd;
-  if (!looksRandom(value, service)) return runEnd;
-  report(
-    field,
-    typeOf(lead + (joined?.[0] ?? "")),
-    from,
-    end,
-    service || /key|private|access/i.test(lead) ? 0.7 : 0.8,
-  );
+  const service = !named && looksRandom(value, true) && SERVICE.test(lead);
+  if (!named && !service || NOT_SECRET.test(lead)) return runEnd;
+  const word = joined ? joined[0] : lead;
+  const from = end - value.length;
+  report(field, typeOf(word), from, end, service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8);
   return end;
+}
+
+/** + / ~ and what runs are made of. */
+function isInner(c: number): boolean {
+  return (CLASS[c] & (ALNUM | JOIN)) !== 0 || c === 43 || c === 47 || c === 126;
 }
 
 function typeOf(lead: string): string {
@@ -205,34 +209,70 @@ export function looksRandom(value: string, strict: boolean): boolean {
     last = k;
   }
   const letters = upper + lower;
-  if (/^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/.test(value) && digits < 6) return false;
+  const groups = value.match(/\d+/g)?.length ?? 0;
+  const strange = strangeness(value);
+  if (digits < 6 && strange < 0.2 && /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/.test(value)) return false;
   if (
-    /^\/|\/\/|^[a-z]+:|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf)$/i
+    /^\/|:\/\/|^[a-z]{2,8}:[^/]|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf)$/i
       .test(value)
   ) {
     return false;
   }
+  if (length >= 32 && /^[0-9a-f]+$/i.test(value) && upper * lower === 0) return entropy(value) > 2.2;
   if (letters === 0) return digits >= 15 && !strict && entropy(value) > 2.2;
   if (digits === 0) {
-    // Letters alone are words, unless the cases alternate or the run is long and unpronounceable.
-    if (upper > 2 && lower > 2 && turns > length * 0.35 && length >= 16) return entropy(value) > 3.3;
-    return length >= 20 && entropy(value) > 3.6 && !/[_-]/.test(value) && unpronounceable(value);
+    // Letters alone are words, unless they stand beside each other as in no word.
+    if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
+      return length >= 24 && strange > 0.3;
+    }
+    return entropy(value) > 3.3 && strange > 0.18;
   }
   if (/^[0-9a-f-]+$/i.test(value) && length < 14) return false;
-  if (digits < 2 && turns < 8) return false;
+  if (digits < 2 && turns < 8 && strange < 0.2) return false;
   // A word and a number at its end ("password123", "version_2024") is a name.
   if (/^[A-Za-z_-]+\d{1,4}$/.test(value) || /^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/.test(value)) return false;
   if (/^v?\d+(?:\.\d+)+/.test(value)) return false;
+  // Names with a number in them are words still; hexadecimal and values full of digits are not.
+  if (groups < 3 && digits < length * 0.25 && strange < 0.15 && !/^[0-9a-f]+$/i.test(value)) return false;
   return entropy(value) >= (length < 14 ? 2.8 : 2.9);
 }
 
-/** Long runs without vowels, which words of no Latin-script language have. */
-function unpronounceable(value: string): boolean {
-  return /[bcdfghjklmnpqrstvwxz]{5}/i.test(value) || !/[aeiou]/i.test(value);
+/**
+ * For each letter, those that follow it in words. Counted in English documentation and source code: together they
+ * make up 96.5 % of the pairs there, but only 62 % of all pairs there could be.
+ */
+const FOLLOWERS = (
+  "abcdefghijklmnoprstuvwxyz abcdeijlmoprstuvy acdefhiklmnoprstuvy abcdefghijlmnoprstuvy abcdefghijklmnopqrstuv" +
+  "wxyz acefgilnorstuvy abceghilmnoprstu aeilmnorstuy abcdefgiklmnoprstuvxz aeiosu aeghilnorsuw abcdefgiklmnopr" +
+  "stuvy abcdefilmnopstuy abcdefghijklmnoprstuvyz abcdefghiklmnoprstuvwxy acdefhiklnoprstuy u abcdefghiklmnoprstuvy acdefghiklmnopqrstuvwy abcdefhiklmnoprstuwxyz abcdefgiklmnoprst aeimops adehilnors acdeimpstvx aceilmnoprstuv aeioz"
+).split(" ");
+
+const COMMON_PAIR = new Uint8Array(128 * 128);
+FOLLOWERS.forEach((followers, i) => {
+  for (const c of followers) COMMON_PAIR[(97 + i) * 128 + c.charCodeAt(0)] = 1;
+});
+
+/** Made of words, as names are: few digits, and letters in an order that words have. */
+function wordy(value: string): boolean {
+  return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12;
+}
+
+/** The share of neighbouring letters that words do not put beside each other. */
+function strangeness(value: string): number {
+  let pairs = 0;
+  let strange = 0;
+  for (let i = 1; i < value.length; i++) {
+    const a = value.charCodeAt(i - 1) | 32;
+    const b = value.charCodeAt(i) | 32;
+    if (a < 97 || a > 122 || b < 97 || b > 122) continue;
+    pairs++;
+    if (COMMON_PAIR[a * 128 + b] === 0) strange++;
+  }
+  return pairs < 4 ? 1 : strange / pairs;
 }
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(?\w{0,12}\)?)["'\]]{0,2}\s{0,3}(?:=>|:{1,2}=|[:=]|is|was|->)\s{0,3}(["'`]?)/iy;
+  /(?:pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(?\w{0,12}\)?)["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|[:=]|is|was|->|value=)\s{0,8}(["'`]?)/iy;
 
 /** A password word at `start` (or inside an identifier that ends there) with a value given to it. */
 export function scanPassword(field: Field, start: number): void {
@@ -264,15 +304,18 @@ const COMMON =
 /** Whether a value given to a password is one that somebody could have chosen. */
 export function isPassword(value: string, quoted: boolean): boolean {
   if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
-  if (/^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) return false;
+  if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
+    return false;
+  }
   const kinds = Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
     Number(/[^A-Za-z0-9\s._-]/.test(value));
   if (quoted) {
     if (/\s/.test(value)) return false;
     // One lower-case word may be a word; without a vowel pattern it was drawn.
-    return kinds >= 2 || value.length >= 8 && unpronounceable(value);
+    return kinds >= 2 || value.length >= 8 && strangeness(value) > 0.2;
   }
-  if (/[.(]\w+/.test(value) && kinds < 3) return false;
+  if (/[.(\[]\w+/.test(value) && (kinds < 3 || /[([]/.test(value))) return false;
+  if (value.length >= 8 && /^[A-Za-z_-]+$/.test(value) && strangeness(value) > 0.3) return true;
   return kinds >= 3 ||
     kinds === 2 && /\d/.test(value) && !/^[A-Za-z_]+\d{1,2}$/.test(value) && value.length >= 6;
 }
@@ -293,32 +336,68 @@ export function scanAuthorization(field: Field, start: number): void {
 
 const TELEGRAM = /\d{5,16}:A?[A-Za-z0-9_-]{34,35}(?![\w-])/y;
 const DISCORD = /[MNOA][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])/y;
-const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
 const AZURE_AD = /[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~-])/y;
 const TERRAFORM = /[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9=_-]{60,70}/y;
-const AIRTABLE = /pat[A-Za-z0-9]{14}\.[0-9a-z]{64}(?!\w)/y;
-const MAPBOX = /[pst]k\.[A-Za-z0-9]{60}\.[A-Za-z0-9_-]{22}(?![\w-])/y;
+const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
 const MAXMIND = /[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
+const TRUENAS = /\d-[A-Za-z0-9]{64}(?![\w-])/y;
 
-const SHAPED: readonly { type: string; pattern: RegExp }[] = [
-  { type: "TELEGRAM_BOT_TOKEN", pattern: TELEGRAM },
-  { type: "DISCORD_TOKEN", pattern: DISCORD },
-  { type: "API_KEY", pattern: MAILCHIMP },
-  { type: "AZURE_KEY", pattern: AZURE_AD },
-  { type: "API_KEY", pattern: TERRAFORM },
-  { type: "API_KEY", pattern: AIRTABLE },
-  { type: "API_KEY", pattern: MAPBOX },
-  { type: "API_KEY", pattern: MAXMIND },
-];
-
-/** Tokens known by their shape as a whole; `start` begins a word. */
-export function scanShaped(field: Field, start: number): boolean {
-  for (const { type, pattern } of SHAPED) {
-    pattern.lastIndex = start;
-    const match = pattern.exec(field.text);
-    if (!match || entropy(match[0]) < 3.2 || /xxxx|EXAMPLE/.test(match[0])) continue;
-    report(field, type, start, start + match[0].length, 0.9);
-    return true;
+/** Tokens known by their shape as a whole. `start` begins the run that ends at `end`; what follows it sorts them. */
+export function scanShaped(field: Field, start: number, end: number): boolean {
+  const next = field.text.charCodeAt(end);
+  const length = end - start;
+  if (next === 58) return shaped(field, "TELEGRAM_BOT_TOKEN", TELEGRAM, start);
+  if (next === 126) return length >= 5 && shaped(field, "AZURE_KEY", AZURE_AD, end - 5);
+  if (next === 46) {
+    return length === 14
+      ? shaped(field, "API_KEY", TERRAFORM, start)
+      : length >= 24 && length <= 28 && shaped(field, "DISCORD_TOKEN", DISCORD, start);
   }
-  return false;
+  if (length === 66 && field.text.charCodeAt(start + 1) === 45) {
+    return shaped(field, "API_KEY", TRUENAS, start);
+  }
+  if (length < 33 || length > 37) return false;
+  return shaped(field, "API_KEY", MAXMIND, start) || shaped(field, "API_KEY", MAILCHIMP, start);
+}
+
+function shaped(field: Field, type: string, pattern: RegExp, start: number): boolean {
+  pattern.lastIndex = start;
+  const match = pattern.exec(field.text);
+  if (!match || entropy(match[0]) < 3.2 || /xxxx|EXAMPLE/.test(match[0])) return false;
+  report(field, type, start, start + match[0].length, 0.9);
+  return true;
+}
+
+const CURL_USER =
+  /(?:-u|--user)[ =]{1,3}(?:"([^"\s:]{0,80}:[^"\s]{1,120}|[^"\s:]{1,80}:)"|'([^'\s:]{0,80}:[^'\s]{1,120})'|([^\s:"']{1,80}:[^\s"']{3,120}))/y;
+
+/** The user and password given to a command after `-u` or `--user`. */
+export function scanUserOption(field: Field, start: number): void {
+  CURL_USER.lastIndex = start;
+  const match = CURL_USER.exec(field.text);
+  if (!match || !/curl|wget|http|rest|docker|mysql|psexec/i.test(before(field, start, 200))) return;
+  const pair = match[1] ?? match[2] ?? match[3];
+  const colon = pair.indexOf(":");
+  const password = pair.slice(colon + 1) || pair.slice(0, colon);
+  if (!isPassword(password, true) || /^(?:user|name|pass|\$|<|\[)/i.test(password)) return;
+  const end = match.index + match[0].length - (match[3] ? 0 : 1);
+  report(field, "BASIC_AUTH", end - pair.length, end, 0.8);
+}
+
+const MANIFEST = /(?<![\w-])kind:\s{0,3}["']?secret["']?\s/i;
+const ENTRY =
+  /^[ \t]{1,8}["']?[\w.-]{1,80}["']?:\s{0,3}(?:[|>]-?\s{1,12})?["']?([A-Za-z0-9+/]{10,4000}={0,3})["']?\s*$/gm;
+
+/** The values of a Kubernetes secret, which are in base64 and nothing else. */
+export function scanManifest(field: Field): void {
+  const text = field.text;
+  if (!MANIFEST.test(text)) return;
+  for (let at = text.search(/^data:/m), n = 0; at >= 0 && n < 1; n++) {
+    const stop = text.slice(at + 5).search(/^\S/m);
+    const block = text.slice(at, stop < 0 ? text.length : at + 5 + stop);
+    for (const m of block.matchAll(ENTRY)) {
+      const start = at + m.index + m[0].search(/\S/);
+      report(field, "GENERIC_SECRET", start, at + m.index + m[0].trimEnd().length, 0.7);
+    }
+  }
 }

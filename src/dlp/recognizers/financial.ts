@@ -102,26 +102,33 @@ const IBAN =
   "SA24n2c18 SC31a4n20a3 SD18n14 SE24n20 SI19n15 SK24n20 SM27a1n10c12 SO23n19 ST25n21 SV28a4n20 TL23n19 TN24n20 " +
   "TR26n6c16 UA29n6c19 VA22n18 VG24a4n16 XK20n16 YE30a4n4c18 " +
   // Outside the registry, but in use: countries of the franc zone, French territories, some of Africa.
+  "BI16n12 BF27n23 BJ28a1n23 CI28a2n22 DZ24n20 GT28c24 ML28a1n23 SN28a1n23 " +
   "AO25n21 BF28c2n22 BJ28c2n22 CF27n23 CG27n23 CI28c2n22 CM27n23 CV25n21 DZ26n22 GA27n23 GQ27n23 GW25c2n19 IR26n22 " +
   "KM27n23 MA28n24 MG27n23 ML28c2n22 MZ25n21 NE28a2n22 SN28c2n22 TD27n23 TG28a2n22 GF27n10c11n2 GP27n10c11n2 " +
   "MQ27n10c11n2 RE27n10c11n2 PF27n10c11n2 TF27n10c11n2 YT27n10c11n2 NC27n10c11n2 PM27n10c11n2 WF27n10c11n2 BL27n10c11n2 MF27n10c11n2";
 
-const IBANS = new Map<string, { length: number; shape: RegExp }>();
+const IBANS = new Map<string, { length: number; shape: RegExp }[]>();
 for (const row of IBAN.split(" ")) {
   const [, country, length, structure] = /^(..)(\d\d)(.*)$/.exec(row)!;
   const shape = structure.replace(
     /([nac])(\d+)/g,
     (_, kind, n) => `${kind === "n" ? "[0-9]" : kind === "a" ? "[A-Z]" : "[A-Z0-9]"}{${n}}`,
   );
-  IBANS.set(country, { length: Number(length), shape: new RegExp(`^${shape}$`) });
+  const kind = { length: Number(length), shape: new RegExp(`^${shape}$`) };
+  IBANS.set(country, [kind, ...IBANS.get(country) ?? []].sort((a, b) => b.length - a.length));
 }
 
 /** Tries for an IBAN whose country stands at `start`; single blanks or hyphens may part it anywhere. */
 export function scanIban(field: Field, start: number): void {
   const text = field.text;
   if (start > 0 && (CLASS[text.charCodeAt(start - 1)] & ALNUM) !== 0) return;
-  const kind = IBANS.get(text.slice(start, start + 2).toUpperCase());
-  if (!kind) return;
+  for (const kind of IBANS.get(text.slice(start, start + 2).toUpperCase()) ?? []) {
+    if (isIban(field, start, kind)) return;
+  }
+}
+
+function isIban(field: Field, start: number, kind: { length: number; shape: RegExp }): boolean {
+  const text = field.text;
   let compact = "";
   let p = start;
   while (compact.length < kind.length && p < text.length) {
@@ -130,12 +137,15 @@ export function scanIban(field: Field, start: number): void {
     else if (!((c === 32 || c === 45) && (CLASS[text.charCodeAt(p + 1)] & ALNUM) !== 0)) break;
     p++;
   }
-  if (compact.length !== kind.length || (CLASS[text.charCodeAt(p)] & ALNUM) !== 0) return;
+  if (compact.length !== kind.length || (CLASS[text.charCodeAt(p)] & ALNUM) !== 0) return false;
   // One more group of the same print form means a longer number than the country has.
-  if (/^[ -]\d{1,4}(?![\w.,])/.test(text.slice(p, p + 6)) && / \S{4} /.test(text.slice(start, p))) return;
+  if (/^[ -]\d{1,4}(?![\w.,])/.test(text.slice(p, p + 6)) && / \S{4} /.test(text.slice(start, p))) {
+    return false;
+  }
   const upper = compact.toUpperCase();
-  if (!kind.shape.test(upper.slice(4)) || mod97(upper.slice(4) + upper.slice(0, 4)) !== 1) return;
+  if (!kind.shape.test(upper.slice(4)) || mod97(upper.slice(4) + upper.slice(0, 4)) !== 1) return false;
   field.found.push({ type: "IBAN_CODE", start, end: p, confidence: 0.95 });
+  return true;
 }
 
 const COUNTRIES = new Set(

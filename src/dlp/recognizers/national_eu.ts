@@ -229,7 +229,7 @@ export const EUROPE: readonly NumberRule[] = [
   },
   {
     type: "ES_NIF",
-    forms: ["9{8}A", "9{8}-A=0.75", "9{8} A", "99.999.999-A=0.85", "99.999.999A"],
+    forms: ["9{8}A", "9{7}A=0.3", "9{8}-A=0.75", "9{8} A", "99.999.999-A=0.85", "99.999.999A"],
     prefix: "ES",
     check: dni,
     label: words(DNI_WORDS, TAX, IDENTITY),
@@ -318,6 +318,17 @@ export const EUROPE: readonly NumberRule[] = [
     check: pesel,
     label: words("pesel", TAX, IDENTITY),
     plain: 0.45,
+  },
+  {
+    // The date is not always one, but the check digit is.
+    type: "PL_PESEL",
+    forms: ["9{11}"],
+    check: (s) =>
+      !repeated(s) && (10 - weighted(s, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10 === digit(s, 10),
+    label: words("pesel", IDENTITY),
+    plain: 0.2,
+    alone: 0.5,
+    labelled: 0.7,
   },
   {
     type: "PL_NIP",

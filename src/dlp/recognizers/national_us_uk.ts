@@ -16,7 +16,14 @@ const EIN_UNUSED = new Set([0, 7, 8, 9, 17, 18, 19, 28, 29, 49, 69, 70, 78, 79, 
 export const US_UK: readonly NumberRule[] = [
   {
     type: "US_SSN",
-    forms: ["9{3}-9{2}-9{4}=0.75", "9{3} 9{2} 9{4}=0.4", "9{3}.9{2}.9{4}=0.4", "9{9}"],
+    forms: [
+      "9{3}-9{2}-9{4}=0.75",
+      "9{3} 9{2} 9{4}=0.4",
+      "9{3}.9{2}.9{4}=0.4",
+      "9{9}",
+      "9{3}-9{6}",
+      "9{5}-9{4}",
+    ],
     check: (s) => !/^(?:000|666|9)|^...00|0000$/.test(s) && !repeated(s) && !PRINTED_SSN.includes(s),
     label: words("ssn", "ss ?#", "social[ _-]*sec(?:urity)?(?:[ _-]*(?:no|num(?:ber)?))?", "soc ?sec", TAX),
     plain: 0,
@@ -122,6 +129,7 @@ export const US_UK: readonly NumberRule[] = [
       "AA9{6} A",
       "AA99 99 99A",
       "AA 99 99 99A",
+      "AA 9{3} 9{3} A",
     ],
     check: (s) => /^(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/.test(s),
     label: words(
@@ -133,6 +141,16 @@ export const US_UK: readonly NumberRule[] = [
       IDENTITY,
     ),
     plain: 0.6,
+  },
+  {
+    // The last letter is often left out where the number is asked for.
+    type: "UK_NINO",
+    forms: ["AA9{6}", "AA 99 99 99"],
+    check: (s) => /^(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]/.test(s),
+    label: words("nino", "national insurance"),
+    plain: 0,
+    alone: 0,
+    labelled: 0.7,
   },
   {
     type: "UK_NHS",

@@ -31,7 +31,9 @@ export function scanIpv4(field: Field, start: number): void {
   if (/(?:version|ver|v|release|section|chapter|§)[ .:="']*$/i.test(lead)) confidence = 0.3;
   else if (!special && /^\d\.\d\.\d\.\d$/.test(match[0])) confidence = 0.45;
   if (IP_WORDS.test(lead)) confidence = Math.max(confidence + 0.3, 0.6);
-  else if (field.focused && isAlone(field, start, end)) confidence = 0.7;
+  else if (field.focused) {
+    confidence = isAlone(field, start, end) ? 0.7 : Math.max(confidence, special ? 0.5 : 0);
+  }
   if (confidence >= 0.5) field.found.push({ type: "IP_ADDRESS", start, end, confidence });
 }
 
@@ -62,13 +64,13 @@ export function scanColons(field: Field, at: number): number {
   }
   if (!field.wants.has("IP_ADDRESS") || !isIpv6(word)) return end;
   if (text.charCodeAt(end) === 37) {
-    const zone = /^%[0-9a-zA-Z]{1,16}/.exec(text.slice(end, end + 20));
+    const zone = /^%[0-9a-zA-Z.]{0,15}[0-9a-zA-Z]/.exec(text.slice(end, end + 20));
     if (zone) end += zone[0].length;
   }
   const groups = word.split(":").filter(Boolean);
   let confidence = groups.length >= 4 || (groups.length >= 3 && /\d/.test(word)) ? 0.8 : 0.4;
   if (IP_WORDS.test(before(field, start, 40))) confidence = Math.max(confidence, 0.7);
-  else if (field.focused && isAlone(field, start, end)) confidence = Math.max(confidence, 0.7);
+  else if (field.focused) confidence = Math.max(confidence, isAlone(field, start, end) ? 0.7 : 0.5);
   if (confidence >= 0.5) field.found.push({ type: "IP_ADDRESS", start, end, confidence });
   return end;
 }

@@ -135,7 +135,7 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
     p = q + 1;
   }
   if (n === 0) return end;
-  if (digits >= 5) {
+  if (digits >= 2 && ends[n - 1] - starts[0] >= 7) {
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, starts[i])) continue;
       trySpans(field, table, i, n);

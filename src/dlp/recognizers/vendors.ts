@@ -115,6 +115,10 @@ API_KEY jina_ W{50,70}
 API_KEY tvly- [A-Za-z0-9-]{28,50}
 API_KEY lsv2_pt_|lsv2_sk_ H{32}_H{10}
 API_KEY sl. [A-Za-z0-9_-]{120,200}
+API_KEY pk.|sk.|tk. [A-Za-z0-9]{56,64}\\.[A-Za-z0-9_-]{20,24}
+API_KEY pat [A-Za-z0-9]{14}\\.[0-9a-z]{64}
+API_KEY AAAAAAAAAAAAAAAAAAAAA [A-Za-z0-9%]{60,110}
+API_KEY tkn.v1_ [A-Za-z0-9+/=]{60,100}
 API_KEY sk_ [a-z]{2,8}_[A-Za-z0-9_]{30,80}
 API_KEY ak_live_|ak_test_ [A-Za-z0-9]{28,40}
 API_KEY flb_live_|flb_test_ [A-Za-z0-9]{20,40}
@@ -126,7 +130,7 @@ API_KEY phc_|phx_ [A-Za-z0-9]{40,50}
 API_KEY pk_live_ [a-z0-9]{32,120}
 API_KEY CFPAT- W{43}
 API_KEY cfut_|cfat_ [A-Za-z0-9_-]{40,60}
-API_KEY v1.0- H{24}-H{146}
+API_KEY v1.0- [a-z0-9]{24}-[a-z0-9]{146}
 API_KEY dckr_pat_|dckr_oat_ W{27,40}
 API_KEY figd_ W{40}
 API_KEY fig_ [A-Za-z0-9_-]{40}
