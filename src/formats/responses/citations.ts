@@ -1,0 +1,36 @@
+/** Annotations of a text and the citations that they are, both ways. */
+import { type Loose, number, string } from "../../exchange/json.ts";
+import { type Citation, extraOf } from "../../exchange/prompt.ts";
+
+export function decodeCitation(annotation: Loose): Citation {
+  const url = string(annotation.url);
+  const title = string(annotation.title) ?? string(annotation.filename);
+  const start = number(annotation.start_index);
+  const end = number(annotation.end_index);
+  return {
+    kind: annotation.type === "url_citation" ? "url" : "file",
+    ...(url !== undefined && { url }),
+    ...(title !== undefined && { title }),
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    extra: { format: "responses", fields: annotation },
+  };
+}
+
+/** The provider's own words where it spoke this format. Absent indices are 0, since the types demand numbers. */
+export function encodeCitation(c: Citation): Loose {
+  const own = extraOf(c.extra, "responses");
+  if (own && own.type !== "url_citation") return own;
+  if (c.kind === "url") {
+    return {
+      ...own,
+      type: "url_citation",
+      url: c.url ?? "",
+      title: c.title ?? "",
+      start_index: c.start ?? 0,
+      end_index: c.end ?? 0,
+    };
+  }
+  const file_id = c.document === undefined ? "" : `document_${c.document}`;
+  return { type: "file_citation", file_id, filename: c.title ?? "", index: c.start ?? 0 };
+}

@@ -1,0 +1,61 @@
+/**
+ * Parts as the event stream of the responses format: named events numbered from 0, then `data: [DONE]`.
+ *
+ * A failure is told twice, as OpenAI does it: an `error` event with the error's body, then `response.failed`. Official
+ * SDKs raise the first, with its code, and stop reading; Codex, which passes over `error`, reads the second; the AI SDK
+ * reads the first and takes only the usage of the second. The other order would cost the code at clients that raise
+ * `response.failed` by itself (@openai/agents). Before anything was sent there is no response that could fail, and the
+ * helpers of the official SDK refuse one that was never created, so then the `error` event stands alone.
+ */
+import type { Failure } from "../../exchange/failure.ts";
+import { object } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import { DONE } from "../sse.ts";
+import { encodeFailure } from "./failure.ts";
+import { ResponseWriter } from "./response_writer.ts";
+
+export function encodeStream(context: EncodeAnswer): StreamEncoder {
+  return new ResponsesStreamEncoder(context);
+}
+
+class ResponsesStreamEncoder implements StreamEncoder {
+  #out = "";
+  #sequence = 0;
+  readonly #writer: ResponseWriter;
+
+  constructor(context: EncodeAnswer) {
+    this.#writer = new ResponseWriter(context, (type, fields) => this.#event(type, fields));
+  }
+
+  encode(parts: readonly Part[]): string {
+    for (const part of parts) this.#writer.write(part);
+    return this.#take();
+  }
+
+  end(): string {
+    this.#writer.finish();
+    return this.#take() + DONE;
+  }
+
+  fail(failure: Failure): string {
+    const body = encodeFailure(failure);
+    this.#event("error", JSON.stringify(body).slice(1));
+    if (this.#writer.started) {
+      const { code, message } = object(body.error);
+      this.#writer.fail({ code, message });
+    }
+    return this.#take() + DONE;
+  }
+
+  #event(type: string, fields: string): void {
+    this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this
+      .#sequence++},${fields}\n\n`;
+  }
+
+  #take(): string {
+    const out = this.#out;
+    this.#out = "";
+    return out;
+  }
+}

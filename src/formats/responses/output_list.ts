@@ -1,0 +1,39 @@
+/** The output of an answer being written: items in their places, their ids, and the events that announce them. */
+import type { Loose } from "../../exchange/json.ts";
+
+/** Takes an event: its type, and its fields as JSON text without the opening brace. */
+export type Emit = (type: string, fields: string) => void;
+
+export class OutputList {
+  readonly items: Loose[] = [];
+  readonly #ids = new Set<string>();
+
+  /** @param suffix of the ids of items that the provider gave none */
+  constructor(private readonly suffix: string, readonly emit: Emit) {}
+
+  /** The provider's own id of an item when the caller may have it, else one made from the answer's. */
+  id(prefix: string, given: unknown): string {
+    const id = typeof given === "string" && given !== "" && !this.#ids.has(given)
+      ? given
+      : `${prefix}_${this.suffix}_${this.items.length}`;
+    this.#ids.add(id);
+    return id;
+  }
+
+  /** Announces an item. Its place is taken now and holds what is known so far. */
+  add(item: Loose): number {
+    const index = this.items.push(item) - 1;
+    this.emit("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}}`);
+    return index;
+  }
+
+  done(index: number, item: Loose): void {
+    this.items[index] = item;
+    this.emit("response.output_item.done", `"output_index":${index},"item":${JSON.stringify(item)}}`);
+  }
+}
+
+/** The fields that place an event in an item; the opening part of its JSON. */
+export function place(id: string, index: number): string {
+  return `"item_id":${JSON.stringify(id)},"output_index":${index}`;
+}

@@ -1,0 +1,289 @@
+/**
+ * Content parts of the responses format, both ways: `input_text`, `input_image`, `input_file`, `input_audio`,
+ * `output_text`, `refusal`.
+ *
+ * One reading serves messages and tool results, whatever the role: clients send `output_text` as a user and
+ * `input_text` as an assistant, and providers take it.
+ */
+import { Failure, type Mistake } from "../../exchange/failure.ts";
+import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import {
+  type CacheMark,
+  type Content,
+  type DocumentContent,
+  type Extra,
+  extraOf,
+  type ImageContent,
+  type Source,
+} from "../../exchange/prompt.ts";
+import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+
+/** A bag of this format, or none when there is nothing to keep. */
+export function bag(fields: Loose | undefined): Extra | undefined {
+  return fields && { format: "responses", fields };
+}
+
+/** The list of parts of a message or a result. What is wrong is noted in `mistakes`. */
+export function decodeParts(parts: readonly unknown[], loc: Path, mistakes: Mistake[]): Content[] {
+  const content: Content[] = [];
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i];
+    if (!isObject(part)) wrongKind(mistakes, [...loc, i], "a content part", "dict_type", part);
+    else {
+      const decoded = decodePart(part, [...loc, i], mistakes);
+      if (decoded) content.push(decoded);
+    }
+  }
+  return content;
+}
+
+const TEXT = new Set(["type", "text", "cache_control"]);
+const REFUSAL = new Set(["type", "refusal"]);
+const IMAGE = new Set(["type", "image_url", "file_id", "detail", "cache_control"]);
+const FILE = new Set(["type", "file_data", "file_url", "file_id", "filename", "cache_control"]);
+const AUDIO = new Set(["type", "input_audio", "cache_control"]);
+
+function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | undefined {
+  switch (part.type) {
+    case "input_text":
+    case "output_text":
+    case "text": {
+      const text = string(part.text);
+      if (text === undefined) {
+        return wrongKind(mistakes, [...loc, "text"], "a string", "string_type", part.text) as undefined;
+      }
+      return { type: "text", text, ...marks(part, TEXT) };
+    }
+    case "refusal":
+      if (typeof part.refusal !== "string") {
+        return wrongKind(
+          mistakes,
+          [...loc, "refusal"],
+          "a string",
+          "string_type",
+          part.refusal,
+        ) as undefined;
+      }
+      return { type: "refusal", text: part.refusal, ...marks(part, REFUSAL) };
+    case "input_image":
+      return decodeImage(part, loc, mistakes);
+    case "input_file":
+      return decodeFile(part, loc, mistakes);
+    case "input_audio":
+      return decodeAudio(part, loc, mistakes);
+    default:
+      mistake(
+        mistakes,
+        "literal_error",
+        [...loc, "type"],
+        "expected one of input_text, input_image, input_file, input_audio, output_text, refusal, got " +
+          shown(part.type),
+      );
+      return undefined;
+  }
+}
+
+/**
+ * What any part may carry: fields without a word, and a cache mark. `prompt_cache_breakpoint` is this format's own and
+ * goes back as it is; `cache_control` is no field of it, but callers write it for providers that know it.
+ */
+function marks(part: Loose, known: ReadonlySet<string>): { cache?: CacheMark; extra?: Extra } {
+  const extra = bag(rest(part, known));
+  const cache = isObject(part.cache_control) ? { ttl: string(part.cache_control.ttl) } : undefined;
+  const explicit = cache ?? (isObject(part.prompt_cache_breakpoint) ? {} : undefined);
+  return { ...(explicit && { cache: explicit }), ...(extra && { extra }) };
+}
+
+function decodeImage(part: Loose, loc: Path, mistakes: Mistake[]): ImageContent | undefined {
+  // A string by the format; the nested form is chat-completions' and comes from clients that speak both.
+  const url = string(part.image_url) ?? string(object(part.image_url).url);
+  const id = string(part.file_id);
+  if (url === undefined && id === undefined) {
+    return wrongKind(
+      mistakes,
+      [...loc, "image_url"],
+      "an address, a data URL or a file_id",
+      "string_type",
+      part.image_url ?? undefined,
+    ) as undefined;
+  }
+  const source: Source = url !== undefined ? decodeUrl(url) : { kind: "file", id: id! };
+  const detail = string(part.detail);
+  return { type: "image", source, ...(detail !== undefined && { detail }), ...marks(part, IMAGE) };
+}
+
+function decodeFile(part: Loose, loc: Path, mistakes: Mistake[]): DocumentContent | undefined {
+  const data = string(part.file_data);
+  const url = string(part.file_url);
+  const id = string(part.file_id);
+  const name = string(part.filename);
+  let source: Source;
+  if (data !== undefined) source = decodeData(data, name);
+  else if (url !== undefined) source = decodeUrl(url);
+  else if (id !== undefined) source = { kind: "file", id };
+  else {
+    mistake(
+      mistakes,
+      "missing",
+      [...loc, "file_data"],
+      "expected file_data, file_url or file_id, got nothing",
+    );
+    return undefined;
+  }
+  return { type: "document", source, ...(name !== undefined && { name }), ...marks(part, FILE) };
+}
+
+function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | undefined {
+  const audio = object(part.input_audio);
+  if (typeof audio.data !== "string") {
+    return wrongKind(
+      mistakes,
+      [...loc, "input_audio", "data"],
+      "base64 text",
+      "string_type",
+      audio.data,
+    ) as undefined;
+  }
+  const format = string(audio.format) ?? "wav";
+  const source: Source = {
+    kind: "base64",
+    mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format}`,
+    data: audio.data,
+  };
+  return { type: "audio", source, ...marks(part, AUDIO) };
+}
+
+/** An address, or the bytes in a data URL. */
+function decodeUrl(url: string): Source {
+  return dataUrl(url) ?? { kind: "url", url };
+}
+
+function dataUrl(url: string): Source | undefined {
+  if (!url.startsWith("data:")) return undefined;
+  const comma = url.indexOf(",");
+  const head = url.slice(5, comma);
+  if (comma < 0 || !head.endsWith(";base64")) return undefined;
+  return { kind: "base64", mediaType: head.slice(0, -7).split(";")[0], data: url.slice(comma + 1) };
+}
+
+/** `file_data` is a data URL; some clients leave its head away, and then only the name tells what it is. */
+function decodeData(data: string, name: string | undefined): Source {
+  const source = dataUrl(data);
+  if (source) return source;
+  const extension = name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "pdf";
+  return { kind: "base64", mediaType: TYPES[extension] ?? "application/octet-stream", data };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+};
+
+/** Parts for a provider. `blame` is the request field that the caller would look into. */
+export function encodeParts(content: readonly Content[], role: "input" | "output", blame: string): Loose[] {
+  const parts: Loose[] = [];
+  for (const c of content) encodePart(c, role, blame, parts);
+  return parts;
+}
+
+function encodePart(c: Content, role: "input" | "output", blame: string, out: Loose[]): void {
+  switch (c.type) {
+    case "text":
+      out.push({ ...extraOf(c.extra, "responses"), type: `${role}_text`, text: c.text });
+      return;
+    case "refusal":
+      out.push(
+        role === "output"
+          ? { ...extraOf(c.extra, "responses"), type: "refusal", refusal: c.text }
+          : { type: "input_text", text: c.text },
+      );
+      return;
+    case "image":
+      if (role === "output") throw impossible("an image as the assistant's own words", blame);
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, blame) });
+      return;
+    case "document":
+      if (role === "output") throw impossible("a file as the assistant's own words", blame);
+      return encodeDocument(c, out);
+    case "audio": {
+      if (role === "output" || c.source.kind !== "base64") {
+        throw impossible("audio that is not base64", blame);
+      }
+      const { mediaType, data } = c.source;
+      const format = mediaType === "audio/mpeg" ? "mp3" : mediaType.slice(mediaType.indexOf("/") + 1);
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_audio", input_audio: { data, format } });
+      return;
+    }
+    case "search-result": {
+      const text = [`${c.title}\n${c.url}`, ...c.texts].join("\n\n");
+      out.push({ type: `${role}_text`, text });
+      return;
+    }
+    case "video":
+      throw impossible("video", blame);
+  }
+}
+
+function impossible(what: string, blame: string): Failure {
+  return new Failure(
+    "feature_not_supported",
+    `Cannot send ${what} to this model: its API has no form for it.`,
+    {
+      param: blame,
+    },
+  );
+}
+
+function imageSource(c: ImageContent, blame: string): Loose {
+  const detail = c.detail === undefined ? undefined : { detail: c.detail };
+  switch (c.source.kind) {
+    case "file":
+      return { file_id: c.source.id, ...detail };
+    case "url":
+      return { image_url: c.source.url, ...detail };
+    case "base64":
+      return { image_url: `data:${c.source.mediaType};base64,${c.source.data}`, ...detail };
+    default:
+      throw impossible("text as an image", blame);
+  }
+}
+
+function encodeDocument(c: DocumentContent, out: Loose[]): void {
+  const extra = extraOf(c.extra, "responses");
+  if (c.context !== undefined) out.push({ type: "input_text", text: c.context });
+  switch (c.source.kind) {
+    case "text":
+      out.push({
+        type: "input_text",
+        text: c.name === undefined ? c.source.text : `${c.name}\n\n${c.source.text}`,
+      });
+      return;
+    case "file":
+      out.push({
+        ...extra,
+        type: "input_file",
+        file_id: c.source.id,
+        ...(c.name && extra && { filename: c.name }),
+      });
+      return;
+    case "url":
+      out.push({ ...extra, type: "input_file", file_url: c.source.url });
+      return;
+    case "base64": {
+      // OpenAI refuses `file_data` without a name, and goes by the name's ending.
+      const filename = c.name ?? `document.${endingOf(c.source.mediaType)}`;
+      const file_data = `data:${c.source.mediaType};base64,${c.source.data}`;
+      out.push({ ...extra, type: "input_file", filename, file_data });
+      return;
+    }
+  }
+}
+
+function endingOf(mediaType: string): string {
+  for (const [ending, type] of Object.entries(TYPES)) if (type === mediaType) return ending;
+  return "bin";
+}

@@ -1,0 +1,170 @@
+/**
+ * Turns as the `input` of a provider's request.
+ *
+ * An API of this format refuses a result whose call it has not seen, a call whose result it has not seen, and reasoning
+ * "without its required following item". So the first becomes text, the second gets a word for a result, and the third
+ * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import {
+  type CallContent,
+  type Content,
+  extraOf,
+  plainText,
+  type Prompt,
+  type ReasoningContent,
+  type ResultContent,
+  type Turn,
+} from "../../exchange/prompt.ts";
+import { legalCallId, legalItemId } from "./ids.ts";
+import { encodeParts } from "./parts.ts";
+
+export interface Replay {
+  /** Top system text; undefined when there is none. */
+  instructions: string | undefined;
+  input: Loose[];
+  /** Something that only another format understands had to be left out. */
+  lost: boolean;
+}
+
+export function encodeTurns(prompt: Prompt): Replay {
+  const writer = new ItemWriter(prompt);
+  const instructions: string[] = [];
+  for (const turn of prompt.turns) {
+    if (turn.top && turn.role === "system" && writer.items.length === 0) instructions.push(systemText(turn));
+    else writer.write(turn);
+  }
+  return {
+    instructions: instructions.length > 0 ? instructions.join("\n\n") : undefined,
+    input: withoutLoneReasoning(writer.items),
+    lost: writer.lost,
+  };
+}
+
+/** Blocks of a system prompt have borders that plain text has not; an empty line stands for them. */
+function systemText(turn: Turn): string {
+  return turn.content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n\n");
+}
+
+class ItemWriter {
+  readonly items: Loose[] = [];
+  lost = false;
+  readonly #own: boolean;
+  readonly #blame: string;
+  readonly #calls = new Set<string>();
+  readonly #results = new Set<string>();
+
+  constructor(prompt: Prompt) {
+    this.#own = prompt.format === "responses";
+    this.#blame = this.#own ? "input" : "messages";
+    for (const turn of prompt.turns) {
+      for (const c of turn.content) if (c.type === "result") this.#results.add(c.callId);
+    }
+  }
+
+  write(turn: Turn): void {
+    // Whatever a user says beside results comes after them: results stand right behind their calls.
+    const results = turn.content.filter((c) => c.type === "result");
+    for (const c of results) this.#result(c);
+    let words: Content[] = [];
+    const say = () => {
+      if (words.length > 0) this.#message(turn, words);
+      words = [];
+    };
+    for (const c of turn.content) {
+      if (c.type === "call") {
+        say();
+        this.#call(c);
+      } else if (c.type === "reasoning") {
+        say();
+        this.#reasoning(c);
+      } else if (c.type === "opaque") {
+        say();
+        if (c.format === "responses") this.items.push(c.value);
+        else this.lost = true;
+      } else if (c.type !== "result") words.push(c);
+    }
+    say();
+    if (turn.content.length === 0 && this.#own) this.#message(turn, []);
+  }
+
+  #message(turn: Turn, content: readonly Content[]): void {
+    const wire: Loose = { ...extraOf(turn.extra, "responses") };
+    if (wire.id !== undefined && legalItemId(wire.id, "msg") === undefined) delete wire.id;
+    wire.role = turn.role === "system" && turn.developer ? "developer" : turn.role;
+    if (turn.name !== undefined && this.#own) wire.name = turn.name;
+    const plain = turn.plain && content.every((c) => c.type === "text");
+    wire.content = plain
+      ? plainText(content)
+      : encodeParts(content, turn.role === "assistant" ? "output" : "input", this.#blame);
+    // An id makes it an output item, which must say its type.
+    if (wire.id !== undefined) wire.type = "message";
+    this.items.push(wire);
+  }
+
+  #call(c: CallContent): void {
+    const custom = c.kind === "custom";
+    const id = legalCallId(c.id);
+    const wire: Loose = { ...extraOf(c.extra, "responses") };
+    if (wire.id !== undefined && legalItemId(wire.id, custom ? "ctc" : "fc") === undefined) delete wire.id;
+    wire.type = custom ? "custom_tool_call" : "function_call";
+    wire.call_id = id;
+    wire.name = c.name;
+    if (c.namespace !== undefined) wire.namespace = c.namespace;
+    if (custom) wire.input = c.arguments;
+    else wire.arguments = c.arguments === "" ? "{}" : c.arguments;
+    this.items.push(wire);
+    this.#calls.add(c.id);
+    if (!this.#results.has(c.id)) {
+      const type = custom ? "custom_tool_call_output" : "function_call_output";
+      this.items.push({ type, call_id: id, output: "No result was given." });
+    }
+  }
+
+  #result(c: ResultContent): void {
+    if (!this.#calls.has(c.callId)) {
+      const head = { type: "text", text: `Result of ${c.name ?? "a tool"}:` } as const;
+      this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#blame) });
+      return;
+    }
+    const onlyText = c.content.every((part) => part.type === "text");
+    let output: unknown;
+    if (onlyText && (c.plain || !this.#own)) {
+      const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
+      output = c.isError ? `Error: ${text}` : text;
+    } else {
+      const parts = encodeParts(c.content, "input", this.#blame);
+      output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts;
+    }
+    const type = c.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+    this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });
+  }
+
+  #reasoning(c: ReasoningContent): void {
+    const extra = extraOf(c.extra, "responses");
+    const proof = c.proof?.api === "responses" ? c.proof : undefined;
+    const open = c.proof === undefined && c.kind === "text" && extra !== undefined && c.sections.length > 0;
+    if (!proof && !open) return;
+    const wire: Loose = { ...extra, type: "reasoning", summary: extra?.summary ?? [] };
+    const id = proof?.id ?? extra?.id;
+    if (typeof id === "string") wire.id = id;
+    if (c.kind === "text") wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
+    else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
+    wire.encrypted_content = proof ? proof.data : null;
+    this.items.push(wire);
+  }
+}
+
+/** Sealed reasoning belongs to the words or the call right behind it, and is refused where they are gone. */
+function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
+  return items.filter((item, i) =>
+    item.type !== "reasoning" || item.encrypted_content === null || isOutput(items[i + 1])
+  );
+}
+
+function isOutput(item: Loose | undefined): boolean {
+  if (item === undefined) return false;
+  const type = item.type ?? "message";
+  if (type === "message") return item.role === "assistant";
+  return type !== "reasoning" && !String(type).endsWith("_output") && type !== "additional_tools";
+}

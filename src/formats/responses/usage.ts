@@ -1,0 +1,49 @@
+/**
+ * Token counts of the responses format.
+ *
+ * | wire | canonical |
+ * |---|---|
+ * | `input_tokens` | `input` (cached included) |
+ * | `input_tokens_details.cached_tokens` | `cached` |
+ * | `input_tokens_details.cache_write_tokens` | `cacheWrite` |
+ * | `output_tokens` | `output` (reasoning included) |
+ * | `output_tokens_details.reasoning_tokens` | `reasoning` |
+ * | `total_tokens` | `input + output` |
+ * | `server_tool_use.web_search_requests` | executed searches; callers only, and only when there were any |
+ *
+ * A provider whose total is input, output and reasoning together leaves reasoning out of its output: by that sum, and
+ * by nothing else, such a dialect is told from the others.
+ */
+import { isObject, type Loose, object } from "../../exchange/json.ts";
+import { count, settle, type Usage } from "../../exchange/usage.ts";
+
+/** Null when the provider reported none. */
+export function decodeUsage(wire: unknown): Usage | null {
+  if (!isObject(wire)) return null;
+  const input = count(wire.input_tokens);
+  const output = count(wire.output_tokens);
+  const details = object(wire.input_tokens_details);
+  const reasoning = count(object(wire.output_tokens_details).reasoning_tokens);
+  const apart = reasoning > 0 && count(wire.total_tokens) >= input + output + reasoning;
+  return settle({
+    input,
+    cached: count(details.cached_tokens),
+    cacheWrite: count(details.cache_write_tokens),
+    output: apart ? output + reasoning : output,
+    reasoning,
+  });
+}
+
+export function encodeUsage(usage: Readonly<Usage>, searches: number | undefined): Loose {
+  const wire: Loose = {
+    input_tokens: usage.input,
+    input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.input + usage.output,
+  };
+  if (searches !== undefined && searches > 0) {
+    wire.server_tool_use = { web_search_requests: searches, web_fetch_requests: 0 };
+  }
+  return wire;
+}
