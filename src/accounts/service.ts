@@ -281,6 +281,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     tick,
     flush: () => settler.flush(),
     async close() {
+      if (closed) return;
       closed = true;
       clearTimeout(timer);
       await ticking;

@@ -1,0 +1,476 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { AccountsConfig, AccountsOptions, Key } from "../../src/accounts/mod.ts";
+import { onBothEngines } from "../store/cluster.ts";
+import { admitAtOnce, bidOf, codeOf, configOf, endOf, NOON, open, type Running, SECRET } from "./support.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+onBothEngines(({ name, place }) => {
+  type Again = (config?: AccountsConfig, more?: Partial<AccountsOptions>) => Promise<Running>;
+
+  function test(
+    title: string,
+    config: AccountsConfig,
+    body: (service: Running, again: Again) => Promise<void>,
+    more: Partial<AccountsOptions> = {},
+  ): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      const opened: Running[] = [];
+      const again: Again = async (next = config, options = more) => {
+        const service = await open(here.open(), next, options);
+        opened.push(service);
+        return service;
+      };
+      try {
+        await body(await again(), again);
+      } finally {
+        for (const service of opened) await service.close();
+        here.remove();
+      }
+    });
+  }
+
+  const keyOf = async (service: Running, secret = SECRET): Promise<Key> => await service.authenticate(secret);
+
+  test("authenticate() knows keys of the file at once and refuses all else", configOf(), async (service) => {
+    assertEquals((service.authenticate(SECRET) as Key).name, "dev");
+    for (
+      const wrong of ["", "sk_live_", "dev", SECRET + "x", SECRET.slice(0, -1), "sk_live_" + "x".repeat(600)]
+    ) {
+      assertEquals(await codeOf(() => service.authenticate(wrong)), "invalid_api_key", wrong);
+    }
+    assertEquals(
+      await codeOf(() => service.authenticate("sk_live_' OR '1'='1' --xxxxxxxxxxxxxxxxxxxx")),
+      "invalid_api_key",
+    );
+  });
+
+  test(
+    "createKey() makes a key whose secret works here and on another node",
+    configOf(),
+    async (service, again) => {
+      const other = await again();
+      const { key, secret } = await service.createKey({
+        name: "ci",
+        account: "acme",
+        models: ["a/*"],
+        spend_limit: { amount: "1.50", period: "day" },
+        rate_limit: { requests_per_minute: 5 },
+        expires_at: new Date(NOON + 10 * DAY).toISOString(),
+      });
+      assert(/^sk_live_[0-9A-Za-z]{32,}$/.test(secret));
+      assertEquals(key.spend_limit, { amount: "1.50", period: "day" });
+      assertEquals((await keyOf(service, secret)).id, key.id);
+      assertEquals((await keyOf(other, secret)).models, ["a/*"]);
+      assertEquals(await other.getKey("ci"), key);
+      assert(!JSON.stringify(await service.listKeys()).includes(secret));
+      service.clock.move(10 * DAY);
+      assertEquals(await codeOf(() => service.authenticate(secret)), "invalid_api_key");
+    },
+  );
+
+  test("createKey() refuses what it does not understand", configOf(), async (service) => {
+    const bad: [string, unknown][] = [
+      ["name", {}],
+      ["name", { name: "a\u0000b" }],
+      ["name", { name: 5 }],
+      ["account", { name: "k", account: "nobody" }],
+      ["models", { name: "k", models: "a/*" }],
+      ["spend_limit.amount", { name: "k", spend_limit: { amount: 5, period: "day" } }],
+      ["spend_limit.amount", { name: "k", spend_limit: { amount: "-1", period: "day" } }],
+      ["spend_limit.period", { name: "k", spend_limit: { amount: "1", period: "year" } }],
+      ["rate_limit.requests_per_minute", { name: "k", rate_limit: { requests_per_minute: 1.5 } }],
+      ["expires_at", { name: "k", expires_at: "soon" }],
+      ["sauce", { name: "k", sauce: 1 }],
+    ];
+    for (const [param, input] of bad) {
+      const error = await assertRejects(() => service.createKey(input as never), Failure, "", param);
+      assertEquals([error.code, error.param], ["validation_error", param]);
+    }
+    await service.createKey({ name: "k", account: "acme" });
+    assertEquals(await codeOf(() => service.createKey({ name: "k", account: "acme" })), "validation_error");
+  });
+
+  test("revokeKey() reaches a node that knows the secret", configOf(), async (service, again) => {
+    const other = await again();
+    const { key, secret } = await service.createKey({ name: "ci" });
+    await keyOf(other, secret);
+    await service.revokeKey(key.id);
+    assertEquals(await codeOf(() => service.authenticate(secret)), "invalid_api_key");
+    await other.tick();
+    assertEquals(await codeOf(() => other.authenticate(secret)), "invalid_api_key");
+    assert((await service.getKey(key.id)).revoked_at !== null);
+  });
+
+  test("rotateKey() lets the old secret overlap", configOf(), async (service) => {
+    const first = await service.createKey({ name: "ci" });
+    const second = await service.rotateKey("ci", { overlapSeconds: 60 });
+    assertEquals((await keyOf(service, first.secret)).id, first.key.id);
+    assertEquals((await keyOf(service, second.secret)).id, first.key.id);
+    service.clock.move(MINUTE);
+    assertEquals(await codeOf(() => service.authenticate(first.secret)), "invalid_api_key");
+    await keyOf(service, second.secret);
+    const third = await service.rotateKey("ci");
+    assertEquals(await codeOf(() => service.authenticate(second.secret)), "invalid_api_key");
+    await keyOf(service, third.secret);
+  });
+
+  test("patchKey() changes what is named and nothing else", configOf(), async (service) => {
+    const { secret } = await service.createKey({ name: "ci", models: ["a/*"], access_policy: "eu" });
+    assertEquals((await keyOf(service, secret)).accessPolicy, { name: "eu", allow: ["mistral/*"], deny: [] });
+    await service.patchKey("ci", { access_policy: "gone", dlp_policy: "finance" });
+    const key = await keyOf(service, secret);
+    assertEquals([key.accessPolicy, key.dlpPolicy, key.models], ["missing", "finance", ["a/*"]]);
+    const view = await service.patchKey("ci", { models: null, access_policy: null });
+    assertEquals([view.models, view.access_policy, view.dlp_policy], [null, null, "finance"]);
+    assertEquals(await codeOf(() => service.patchKey("dev", { models: null })), "validation_error");
+    assertEquals(await codeOf(() => service.patchKey("nobody", { models: null })), "not_found");
+  });
+
+  test(
+    "reload() takes other keys and policies, and refuses a wrong amount before anything",
+    configOf(),
+    async (service) => {
+      await assertRejects(() => service.reload(configOf({}, "1e9")), TypeError);
+      assertEquals((await keyOf(service)).accessPolicy, null);
+      await service.reload(configOf({ access_policy: "eu" }));
+      assertEquals((await keyOf(service)).accessPolicy, { name: "eu", allow: ["mistral/*"], deny: [] });
+      await service.reload({ ...configOf(), keys: [] });
+      assertEquals(await codeOf(() => service.authenticate(SECRET)), "invalid_api_key");
+    },
+  );
+
+  test(
+    "admit() and settle() answer without a promise once budgets are here",
+    configOf({}, "10"),
+    async (service) => {
+      const key = await keyOf(service);
+      (await service.admit(bidOf(key, 1))).release();
+      const lease = service.admit(bidOf(key, 1));
+      if (lease instanceof Promise) throw new Error("admit() answered with a promise");
+      assertEquals(lease.settle(endOf({ input: 1 })), undefined);
+    },
+  );
+
+  test(
+    "settle() bills what was used, once, and reads back in contract's words",
+    configOf({}, "10"),
+    async (service) => {
+      const key = await keyOf(service);
+      const bid = bidOf(key, 100, { requestedModel: "x\u0000y\ud800" + "z".repeat(500) });
+      const lease = await service.admit(bid);
+      assertEquals(service.openCount(), 1);
+      const end = endOf({ input: 30, cached: 10, output: 5 }, {
+        searches: 2,
+        dlp: { mode: "mask", findings: 1 },
+      });
+      await lease.settle(end);
+      await lease.settle(end);
+      lease.release();
+      assertEquals(service.openCount(), 0);
+      const { data } = await service.generations({});
+      assertEquals(data.length, 1);
+      assertEquals([data[0].id, data[0].cost, data[0].searches], [bid.id, "0.36", 2]);
+      assertEquals(data[0].usage?.input_tokens, 30);
+      assert(data[0].requested_model.length <= 200);
+      assertEquals((await service.credits("acme")).balance, "9.64");
+      assertEquals((await service.generation(bid.id, { owner: key })).cost, "0.36");
+      const stranger = { ...key, id: "key_other" };
+      assertEquals(await codeOf(() => service.generation(bid.id, { owner: stranger })), "not_found");
+      assertEquals((await service.usage({ by: "model" })).data[0].cost, "0.36");
+      assertEquals((await service.usage({ by: "day", from: "2026-01-16" })).data, []);
+    },
+  );
+
+  test(
+    "settle() bills a failed call its searches, and records nothing that used nothing",
+    configOf({}, "10"),
+    async (service) => {
+      const key = await keyOf(service);
+      const cases: [Parameters<typeof endOf>, string | null][] = [
+        [[{ input: 30 }, { status: "failed", errorCode: "provider_timeout", searches: 3 }], "0.015"],
+        [[null, { status: "failed", searches: 1 }], "0.005"],
+        [[null, { status: "failed" }], null],
+        [[null, { status: "completed" }], null],
+        [[null, { status: "interrupted" }], "0.00"],
+        [[{ input: 2 }, { status: "interrupted", estimated: true }], "0.02"],
+        [[{ input: NaN, output: 1.5 }, { status: "incomplete", searches: -1 }], "0.01"],
+      ];
+      for (const [[usage, more], cost] of cases) {
+        const bid = bidOf(key, 100);
+        await (await service.admit(bid)).settle(endOf(usage, more));
+        if (cost === null) assertEquals(await codeOf(() => service.generation(bid.id)), "not_found");
+        else assertEquals((await service.generation(bid.id)).cost, cost);
+      }
+      assertEquals((await service.credits("acme")).spent, "0.05");
+      assertEquals(service.pendingCount(), 0);
+    },
+  );
+
+  test("settle() of an absurd count still makes a record", configOf({}, "10"), async (service) => {
+    const key = await keyOf(service);
+    for (let i = 0; i < 3; i++) {
+      await (await service.admit(bidOf(key, 1))).settle(endOf({ input: 9e15, output: 9e15 }));
+      // Used up for good, so the next needs credits again.
+      await service.addCredits("acme", "9000000");
+      await service.addCredits("acme", "1");
+    }
+    assertEquals((await service.generations({})).data.map((g) => g.cost), Array(3).fill("9000000.00"));
+  });
+
+  test(
+    "admit() of a thousand at once lets in what the spend limit holds",
+    configOf({
+      spend_limit: { amount: "1.00", period: "day" },
+    }),
+    async (service) => {
+      const key = await keyOf(service);
+      const { leases, refused } = await admitAtOnce(service, key, 1000);
+      assertEquals([leases.length, refused], [100, new Map([["api_key_limit_exceeded", 900]])]);
+      // Half of them cost nothing in the end: their share is there again at once.
+      for (const [i, lease] of leases.entries()) {
+        if (i % 2 === 0) lease.release();
+        else await lease.settle(endOf({ input: 1 }));
+      }
+      const again = await admitAtOnce(service, key, 1000);
+      assertEquals(again.leases.length, 50);
+      for (const lease of again.leases) await lease.settle(endOf({ input: 1 }));
+      const status = await service.keyStatus(key);
+      assertEquals(status.spend, {
+        amount: "1.00",
+        period: "day",
+        remaining: "0.00",
+        reset_at: "2026-01-16T00:00:00.000Z",
+      });
+      const error = await assertRejects(async () => await service.admit(bidOf(key, 1)), Failure);
+      assertEquals(error.details, { reset_at: "2026-01-16T00:00:00.000Z" });
+      assertEquals(service.openCount(), 0);
+      // The next day is another period.
+      service.clock.move(DAY);
+      (await service.admit(bidOf(key, 100))).release();
+    },
+  );
+
+  test(
+    "admit() refuses with 402 when credits run out, until some are added",
+    configOf({}, "0.50"),
+    async (service, again) => {
+      const key = await keyOf(service);
+      const { leases, refused } = await admitAtOnce(service, key, 80);
+      assertEquals([leases.length, refused.get("insufficient_funds")], [50, 30]);
+      for (const lease of leases) await lease.settle(endOf({ input: 1 }));
+      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+      await service.flush();
+      const other = await again();
+      assertEquals((await other.addCredits("acme", "0.25", { note: "thanks" })).balance, "0.25");
+      service.clock.move(1000);
+      await service.tick();
+      const more = await admitAtOnce(service, key, 80);
+      assertEquals(more.leases.length, 25);
+      for (const lease of more.leases) lease.release();
+      assertEquals((await service.credits("acme")).balance, "0.25");
+    },
+  );
+
+  test("admit() lets an overrun pass the limit once and no more", configOf({}, "1.00"), async (service) => {
+    const key = await keyOf(service);
+    await (await service.admit(bidOf(key, 90))).settle(endOf({ input: 150 }));
+    assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+    assertEquals((await service.credits("acme")).balance, "-0.50");
+    service.clock.move(5000);
+    assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+  });
+
+  test("admit() counts a limit that is set later from what was spent before", configOf(), async (service) => {
+    const { secret } = await service.createKey({ name: "ci", account: "acme" });
+    const key = await keyOf(service, secret);
+    await (await service.admit(bidOf(key, 60))).settle(endOf({ input: 60 }));
+    await service.patchKey("ci", { spend_limit: { amount: "1.00", period: "month" } });
+    const { leases } = await admitAtOnce(service, await keyOf(service, secret), 100);
+    assertEquals(leases.length, 40);
+    for (const lease of leases) lease.release();
+    await service.patchKey("ci", { spend_limit: { amount: "0.70", period: "month" } });
+    const lower = await admitAtOnce(service, await keyOf(service, secret), 100);
+    assertEquals(lower.leases.length, 10);
+    for (const lease of lower.leases) lease.release();
+    await service.patchKey("ci", { spend_limit: { amount: "0.90", period: "month" } });
+    const higher = await admitAtOnce(service, await keyOf(service, secret), 100);
+    assertEquals(higher.leases.length, 30);
+    for (const lease of higher.leases) lease.release();
+  });
+
+  test(
+    "admit() holds requests and tokens a minute",
+    configOf({
+      rate_limit: { requests_per_minute: 10, tokens_per_minute: 100 },
+    }),
+    async (service) => {
+      const key = await keyOf(service);
+      const first = await service.admit(bidOf(key, 60));
+      assertEquals(first.rates, {
+        requests: { limit: 10, remaining: 9, reset: 60 },
+        tokens: { limit: 100, remaining: 40, reset: 60 },
+      });
+      service.clock.move(10_000);
+      const error = await assertRejects(async () => await service.admit(bidOf(key, 60)), Failure);
+      assertEquals([error.code, error.retryAfter], ["provider_rate_limited", 50]);
+      await first.settle(endOf({ input: 20 }));
+      const { leases, refused } = await admitAtOnce(service, key, 20, 1);
+      assertEquals([leases.length, refused.get("provider_rate_limited")], [9, 11]);
+      leases[0].release();
+      (await service.admit(bidOf(key, 72))).release();
+      // A call that ends in the next minute is not counted in it.
+      service.clock.move(MINUTE);
+      const next = await service.admit(bidOf(key, 100));
+      for (const lease of leases.slice(1)) await lease.settle(endOf({ input: 1000 }));
+      assertEquals(next.rates?.requests?.remaining, 9);
+      next.release();
+      (await service.admit(bidOf(key, 1_000_000))).release();
+    },
+  );
+
+  test(
+    "admit() works on when the clock steps back",
+    configOf({
+      rate_limit: { requests_per_minute: 3 },
+      spend_limit: { amount: "1.00", period: "day" },
+    }),
+    async (service) => {
+      const key = await keyOf(service);
+      await (await service.admit(bidOf(key, 10))).settle(endOf({ input: 10 }));
+      service.clock.move(-3 * DAY);
+      for (let i = 0; i < 3; i++) {
+        const bid = bidOf(key, 10, { created: service.clock.now() });
+        await (await service.admit(bid)).settle(endOf({ input: 10 }, { latencyMs: -3 * DAY }));
+      }
+      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "provider_rate_limited");
+      await service.tick();
+      service.clock.move(3 * DAY);
+      await (await service.admit(bidOf(key, 90))).settle(endOf({ input: 90 }));
+      assertEquals((await service.keyStatus(key)).spend.amount, "1.00");
+      assertEquals((await service.generations({ limit: 50 })).data.length, 5);
+    },
+  );
+
+  test(
+    "a reservation that nobody ends is given back, and its late end still counts",
+    configOf({
+      spend_limit: { amount: "1.00", period: "total" },
+    }),
+    async (service) => {
+      const key = await keyOf(service);
+      const lease = await service.admit(bidOf(key, 100));
+      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "api_key_limit_exceeded");
+      service.clock.move(3_600_000);
+      await service.tick();
+      (await service.admit(bidOf(key, 100))).release();
+      await lease.settle(endOf({ input: 70 }));
+      assertEquals(service.openCount(), 0);
+      service.clock.move(5000);
+      assertEquals((await admitAtOnce(service, key, 100)).leases.length, 30);
+    },
+  );
+
+  test("generations() pages and filters, whatever is put into it", configOf(), async (service) => {
+    const key = await keyOf(service);
+    for (let i = 0; i < 7; i++) {
+      await (await service.admit(bidOf(key, 1, { created: NOON + i % 2, model: i < 5 ? "a/b" : "c/d" })))
+        .settle(endOf({ input: 1 }));
+    }
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await service.generations({ limit: 3, cursor });
+      seen.push(...page.data.map((g) => g.id));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    assertEquals(new Set(seen).size, 7);
+    assertEquals(seen.length, 7);
+    assertEquals((await service.generations({ key: "dev", model: "c/d" })).data.length, 2);
+    assertEquals((await service.generations({ key: key.id })).data.length, 7);
+    assertEquals((await service.generations({ key: "'; DROP TABLE generations; --" })).data, []);
+    for (
+      const bad of [{ cursor: "x" }, { cursor: btoa("1 ' OR 1=1") + "é" }, { limit: 0 }, { limit: 1.5 }, {
+        from: "1",
+      }]
+    ) {
+      assertEquals(await codeOf(() => service.generations(bad)), "validation_error", JSON.stringify(bad));
+    }
+  });
+
+  test("tick() sums up old days and deletes them", configOf({}, "10"), async (service) => {
+    const key = await keyOf(service);
+    for (const age of [100, 100, 1]) {
+      await (await service.admit(bidOf(key, 1, { created: NOON - age * DAY }))).settle(endOf({ input: 1 }));
+    }
+    const before = await service.usage({ by: "day" });
+    await service.flush();
+    await service.tick();
+    await service.tick();
+    assertEquals((await service.generations({})).data.length, 1);
+    assertEquals(await service.usage({ by: "day" }), before);
+    assertEquals((await service.credits("acme")).spent, "0.03");
+  });
+
+  test(
+    "a key of an account nobody has declared has no credits",
+    configOf({ account: "ghost" }),
+    async (service) => {
+      const key = await keyOf(service);
+      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+      assertEquals(await codeOf(() => service.credits("ghost")), "not_found");
+    },
+  );
+
+  test("close() and opening again keep what was spent", configOf({}, "1.00"), async (service, again) => {
+    const key = await keyOf(service);
+    await (await service.admit(bidOf(key, 100))).settle(endOf({ input: 30 }));
+    await service.close();
+    const later = await again();
+    const { leases } = await admitAtOnce(later, await keyOf(later), 100);
+    assertEquals(leases.length, 70);
+    for (const lease of leases) lease.release();
+  });
+
+  test("prices of the end replace those of the bid", configOf({}, "10"), async (service) => {
+    const key = await keyOf(service);
+    const bid = bidOf(key, 10);
+    await (await service.admit(bid)).settle(endOf({ input: 10 }, { model: "c/d" }), {
+      prompt: "0.02",
+      completion: "0",
+    });
+    const { model, requested_model, cost } = await service.generation(bid.id);
+    assertEquals([model, requested_model, cost], ["c/d", "a/b", "0.20"]);
+  });
+});
+
+Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", async () => {
+  const { sqlitePlace } = await import("../store/cluster.ts");
+  const here = sqlitePlace();
+  const store = here.open();
+  const service = await open(store, configOf());
+  const path = `${store.beside}.pepper`;
+  assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+  const pepper = Deno.readTextFileSync(path);
+  assert(pepper.length >= 40);
+  const { secret } = await service.createKey({ name: "ci" });
+  await service.close();
+  const bytes = Deno.readFileSync(store.beside!);
+  assert(!new TextDecoder("latin1").decode(bytes).includes(secret));
+  const later = await open(here.open(), configOf());
+  assertEquals((await later.authenticate(secret)).name, "ci");
+  await later.close();
+  const elsewhere = await open(here.open(), configOf(), { pepper: "another" });
+  assertEquals(await codeOf(() => elsewhere.authenticate(secret)), "invalid_api_key");
+  await elsewhere.close();
+  here.remove();
+});
+
+Deno.test("openStore() names what it takes, and not what it was given", async () => {
+  const { openStore } = await import("../../src/store/mod.ts");
+  const error = assertThrows(() => openStore("mysql://root:hunter2@h/db"), TypeError);
+  assert(!error.message.includes("hunter2"));
+});

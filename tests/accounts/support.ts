@@ -1,0 +1,110 @@
+/** A service on a place of its own, with a clock that moves when told, and calls in few words. */
+import type { GenerationEnd } from "../../src/exchange/generation.ts";
+import { NO_USAGE, type Usage } from "../../src/exchange/usage.ts";
+import {
+  type AccountsConfig,
+  type AccountsOptions,
+  type AccountsService,
+  type Bid,
+  type ConfigKey,
+  type Key,
+  type Lease,
+  openAccounts,
+} from "../../src/accounts/mod.ts";
+import type { Failure } from "../../src/exchange/failure.ts";
+import type { Store } from "../../src/store/mod.ts";
+
+export const NOON = Date.UTC(2026, 0, 15, 12);
+export const SECRET = "sk_live_devdevdevdevdevdevdevdevdevdevdevdevdev";
+/** One token costs a cent, in and out. */
+export const CENT = { prompt: "0.01", completion: "0.01" };
+
+export function configOf(key: Partial<ConfigKey> = {}, credits: string | null = null): AccountsConfig {
+  return {
+    keys: [{ name: "dev", secret: SECRET, account: "acme", ...key }],
+    accounts: [{ name: "acme", credits }],
+    accessPolicies: [{ name: "eu", allow: ["mistral/*"], deny: [] }],
+    searchPrice: "0.005",
+  };
+}
+
+export interface Running extends AccountsService {
+  clock: { at: number; now(): number; move(ms: number): void };
+  warnings: string[];
+}
+
+export async function open(
+  store: Store,
+  config: AccountsConfig,
+  more: Partial<AccountsOptions> = {},
+): Promise<Running> {
+  const clock = { at: NOON, now: () => clock.at, move: (ms: number) => void (clock.at += ms) };
+  const warnings: string[] = [];
+  const log = { info() {}, warn: (message: string) => void warnings.push(message) };
+  const service = await openAccounts({ store, config, clock, log, ticking: false, ...more });
+  return { ...service, clock: (more.clock as typeof clock | undefined) ?? clock, warnings };
+}
+
+let count = 0;
+
+/** A bid of so many tokens of input, a cent each. */
+export function bidOf(key: Key, input: number, more: Partial<Bid> = {}): Bid {
+  return {
+    id: `gen_${++count}_${crypto.randomUUID().slice(0, 8)}`,
+    created: NOON,
+    format: "messages",
+    requestedModel: "a/b",
+    model: "a/b",
+    stream: false,
+    key,
+    prices: CENT,
+    estimate: { input, output: 0, searches: 0 },
+    ...more,
+  };
+}
+
+export function endOf(usage: Partial<Usage> | null, more: Partial<GenerationEnd> = {}): GenerationEnd {
+  return {
+    status: "completed",
+    provider: "p",
+    errorCode: null,
+    usage: usage === null ? null : { ...NO_USAGE, ...usage },
+    estimated: false,
+    searches: 0,
+    ttftMs: 5,
+    latencyMs: 10,
+    clientGone: false,
+    dlp: null,
+    ...more,
+  };
+}
+
+/** The code of the failure that work ends in; null: it passed. */
+export async function codeOf(work: () => unknown): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    return (error as Failure).code;
+  }
+}
+
+/** Admits as many of so many at once as are let in, and tells why the others were not. */
+export async function admitAtOnce(
+  service: AccountsService,
+  key: Key,
+  calls: number,
+  input = 1,
+): Promise<{ leases: Lease[]; refused: Map<string, number> }> {
+  const leases: Lease[] = [];
+  const refused = new Map<string, number>();
+  await Promise.all(Array.from({ length: calls }, async () => {
+    try {
+      leases.push(await service.admit(bidOf(key, input, { created: NOON })));
+    } catch (error) {
+      const { code } = error as Failure;
+      refused.set(code, (refused.get(code) ?? 0) + 1);
+    }
+  }));
+  return { leases, refused };
+}
