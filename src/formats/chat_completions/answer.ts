@@ -19,7 +19,7 @@ export function decodeAnswer(body: unknown): Part[] {
   if (!Array.isArray(answer.choices)) throw decodeLateFailure(answer);
   const out: Part[] = [];
   const reader = new ChunkReader();
-  reader.push(answer, out);
+  reader.push(answer, true, out);
   reader.finish(out, true);
   return out;
 }
