@@ -1,0 +1,91 @@
+/**
+ * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
+ * the turn, every call answered, ids legal and unique, roles alternating, the user first.
+ */
+import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
+import { joinTurns } from "../../exchange/prompt.ts";
+
+/** The API accepts letters, digits, `_` and `-` in ids. */
+export function legalId(id: string): string {
+  const legal = id.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return legal === "" ? "call" : legal;
+}
+
+/** @param turns without the leading system turns */
+export function arrangeTurns(turns: readonly Turn[]): Turn[] {
+  const joined = joinTurns(turns);
+  const answers = matchResults(joined);
+  const ids = new Set<string>();
+  const out: Turn[] = [];
+  for (const turn of joined) {
+    if (turn.role !== "assistant") {
+      const content = turn.content.map((c) => c.type === "result" ? answers.strays.get(c) : c)
+        .filter((c) => c !== undefined);
+      if (content.length > 0) out.push({ ...turn, content });
+      continue;
+    }
+    const results: Content[] = [];
+    const content = turn.content.map((c) => {
+      if (c.type !== "call") return c;
+      const id = unusedId(c.id, ids);
+      results.push({ ...(answers.given.get(c) ?? noResult(c)), callId: id });
+      return { ...c, id };
+    });
+    out.push({ ...turn, content });
+    if (results.length > 0) out.push({ role: "user", content: results });
+  }
+  return userFirst(joinTurns(out));
+}
+
+/**
+ * Which result answers which call. Ids may come again in a later turn (some providers number calls per answer), so a
+ * result belongs to the first call of its id that has none yet. A result without a call becomes text.
+ */
+function matchResults(turns: readonly Turn[]) {
+  const waiting = new Map<string, CallContent[]>();
+  const given = new Map<CallContent, ResultContent>();
+  const strays = new Map<ResultContent, Content>();
+  for (const turn of turns) {
+    for (const c of turn.content) {
+      if (c.type === "call") waiting.set(c.id, [...(waiting.get(c.id) ?? []), c]);
+      else if (c.type === "result") {
+        const call = waiting.get(c.callId)?.shift();
+        if (call) given.set(call, c);
+        else strays.set(c, { type: "text", text: `Result of a tool call${name(c)}:\n${textOf(c.content)}` });
+      }
+    }
+  }
+  return { given, strays };
+}
+
+function name(result: ResultContent): string {
+  return result.name === undefined ? "" : ` of ${result.name}`;
+}
+
+function textOf(content: readonly Content[]): string {
+  return content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n");
+}
+
+function noResult(call: CallContent): ResultContent {
+  return {
+    type: "result",
+    callId: call.id,
+    kind: call.kind,
+    content: [{ type: "text", text: "No result was given." }],
+    isError: true,
+    plain: true,
+  };
+}
+
+function unusedId(id: string, taken: Set<string>): string {
+  const legal = legalId(id);
+  let unused = legal;
+  for (let i = 2; taken.has(unused); i++) unused = `${legal}_${i}`;
+  taken.add(unused);
+  return unused;
+}
+
+function userFirst(turns: Turn[]): Turn[] {
+  if (turns.length > 0 && turns[0].role !== "assistant") return turns;
+  return [{ role: "user", content: [{ type: "text", text: "(no message)" }] }, ...turns];
+}

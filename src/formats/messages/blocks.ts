@@ -1,0 +1,91 @@
+/**
+ * Blocks of an answer to a caller, as the whole message holds them and as a stream opens them.
+ *
+ * A proof of this API's own goes out as it came. Any other goes out sealed, where clients of this format keep such things:
+ * as the signature of thinking that has text, else as redacted thinking; that of a tool call right before the call, that of
+ * a text right after it.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { SearchHit } from "../../exchange/part.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
+import type { Proof, Seal } from "../../exchange/proof.ts";
+
+export function textBlock(text: string, extra?: Extra): Loose {
+  return { type: "text", text, ...extraOf(extra, "messages") };
+}
+
+/** Clients' types want a signature on every thinking block; "" stands for none. */
+export function thinkingBlock(text: string, signature: string, extra?: Extra): Loose {
+  return { type: "thinking", thinking: text, signature, ...extraOf(extra, "messages") };
+}
+
+/** The block that thinking without text is; undefined when there is nothing to carry. */
+export function silentThinkingBlock(proof: Proof | undefined, seal: Seal, extra?: Extra): Loose | undefined {
+  if (!proof) return undefined;
+  if (proof.api === "messages" && proof.kind === "signature") return thinkingBlock("", proof.data, extra);
+  return redactedBlock(proof, seal, extra);
+}
+
+export function redactedBlock(proof: Proof, seal: Seal, extra?: Extra): Loose {
+  return { type: "redacted_thinking", data: carried(proof, seal), ...extraOf(extra, "messages") };
+}
+
+export function carried(proof: Proof, seal: Seal): string {
+  return proof.api === "messages" ? proof.data : seal(proof);
+}
+
+export function callBlock(call: { id: string; name: string; extra?: Extra }, input: Loose): Loose {
+  return { type: "tool_use", id: call.id, name: call.name, input, ...extraOf(call.extra, "messages") };
+}
+
+export function searchBlock(search: { id: string; extra?: Extra }, input: Loose): Loose {
+  return {
+    type: "server_tool_use",
+    id: searchId(search.id),
+    name: "web_search",
+    input,
+    ...extraOf(search.extra, "messages"),
+  };
+}
+
+export function searchResultBlock(
+  id: string,
+  hits: readonly SearchHit[],
+  failed: boolean,
+  extra?: Extra,
+): Loose {
+  const content = failed
+    ? { type: "web_search_tool_result_error", error_code: "unavailable" }
+    : hits.map(encodeHit);
+  return {
+    type: "web_search_tool_result",
+    tool_use_id: searchId(id),
+    content,
+    ...extraOf(extra, "messages"),
+  };
+}
+
+function encodeHit(hit: SearchHit): Loose {
+  const own = extraOf(hit.extra, "messages");
+  if (own) return own;
+  return { type: "web_search_result", url: hit.url, title: hit.title, encrypted_content: "", page_age: null };
+}
+
+/** Server tools' ids have a prefix of their own, by which clients may tell them from calls that they must answer. */
+function searchId(id: string): string {
+  return id.startsWith("srvtoolu_") ? id : `srvtoolu_${id.replace(/[^a-zA-Z0-9_]/g, "_")}`;
+}
+
+/** Places of the format's that hold what data-loss prevention found. */
+export function dlpDetails(dlp: { findings: Loose[]; count: number } | undefined): Loose {
+  return dlp ? { details: { dlp: dlp.findings, findings_count: dlp.count } } : {};
+}
+
+export function messageId(id: string): string {
+  return `msg_${id.replace(/^gen_/, "")}`;
+}
+
+/** Argument text of a freeform tool, which this format has not, as an input. */
+export function freeformInput(text: string): Loose {
+  return { input: text };
+}

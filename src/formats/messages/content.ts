@@ -1,0 +1,297 @@
+/**
+ * Content blocks of a caller's messages to contents. Mistakes are noted and the reading goes on, so that one answer names
+ * them all.
+ *
+ * Blocks of searches that the gateway made are left out: their results are not carried into the next request. Blocks
+ * without a word in the vocabulary (other server tools, `container_upload`, `compaction`) are kept whole for a provider of
+ * this format.
+ */
+import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
+import type { Mistake } from "../../exchange/failure.ts";
+import type { CacheMark, Content, Extra, Role, Source } from "../../exchange/prompt.ts";
+import type { Proof, Unseal } from "../../exchange/proof.ts";
+import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { decodeCitations } from "./citations.ts";
+import { decodeMedia } from "./media.ts";
+
+export interface Reading {
+  unseal: Unseal;
+  mistakes: Mistake[];
+}
+
+/** Where contents stand; a tool result holds fewer kinds. */
+export type Place = Role | "result";
+
+const known = (...names: string[]): ReadonlySet<string> => new Set(["type", "cache_control", ...names]);
+const TEXT = known("text", "citations");
+const IMAGE = known("source");
+const DOCUMENT = known("source", "title", "context", "citations");
+const SEARCH_RESULT = known("source", "title", "content", "citations");
+const THINKING = known("thinking", "signature");
+const REDACTED = known("data");
+const CALL = known("id", "name", "input");
+const RESULT = known("tool_use_id", "content", "is_error");
+
+/** A string, or a list of blocks. `plain`: it was a string. */
+export function readContent(
+  value: unknown,
+  loc: Path,
+  place: Place,
+  reading: Reading,
+): { content: Content[]; plain: boolean } {
+  if (typeof value === "string") return { content: [{ type: "text", text: value }], plain: true };
+  const content: Content[] = [];
+  if (!Array.isArray(value)) {
+    wrongKind(reading.mistakes, loc, "a string or an array", "list_type", value);
+    return { content, plain: false };
+  }
+  for (let i = 0; i < value.length; i++) readBlock(value[i], [...loc, i], place, reading, content);
+  return { content, plain: false };
+}
+
+function readBlock(block: unknown, loc: Path, place: Place, reading: Reading, out: Content[]): void {
+  if (typeof block === "string") {
+    out.push({ type: "text", text: block });
+    return;
+  }
+  if (!isObject(block)) return wrongKind(reading.mistakes, loc, "an object", "dict_type", block);
+  const type = block.type;
+  if (typeof type !== "string") {
+    return wrongKind(reading.mistakes, [...loc, "type"], "a string", "string_type", type);
+  }
+  switch (type) {
+    case "text":
+      return readText(block, loc, place, reading, out);
+    case "image": {
+      const source = readSource(block.source, [...loc, "source"], reading);
+      if (source) out.push({ type: "image", source: source.source, ...marks(block, IMAGE, source.raw) });
+      return;
+    }
+    case "document":
+      return readDocument(block, loc, reading, out);
+    case "search_result":
+      return readSearchResult(block, loc, reading, out);
+  }
+  if (place !== "result") {
+    switch (type) {
+      case "thinking": {
+        const text = string(block.thinking) ?? "";
+        const proof = readProof(string(block.signature), "signature", reading.unseal);
+        out.push({
+          type: "reasoning",
+          sections: text === "" ? [] : [text],
+          kind: "text",
+          ...(proof && { proof }),
+          ...marks(block, THINKING),
+        });
+        return;
+      }
+      case "redacted_thinking": {
+        const data = requiredString(block, "data", loc, reading);
+        const proof = readProof(data, "redacted", reading.unseal);
+        if (proof) {
+          out.push({ type: "reasoning", sections: [], kind: "text", proof, ...marks(block, REDACTED) });
+        }
+        return;
+      }
+      case "tool_use": {
+        const id = requiredString(block, "id", loc, reading);
+        const name = requiredString(block, "name", loc, reading);
+        if (id === undefined || name === undefined) return;
+        const args = block.input === undefined ? "{}" : JSON.stringify(block.input);
+        out.push({ type: "call", id, name, kind: "function", arguments: args, ...marks(block, CALL) });
+        return;
+      }
+      case "tool_result":
+        return readResult(block, loc, reading, out);
+      case "server_tool_use":
+        if (block.name === "web_search") return;
+        break;
+      case "web_search_tool_result":
+        return;
+    }
+  }
+  out.push({ type: "opaque", format: "messages", value: block });
+}
+
+function readText(block: Loose, loc: Path, place: Place, reading: Reading, out: Content[]): void {
+  const text = requiredString(block, "text", loc, reading);
+  if (text === undefined) return;
+  const media = place === "assistant" ? decodeMedia(text) : undefined;
+  if (media) {
+    out.push(media);
+    return;
+  }
+  const citations = decodeCitations(block.citations);
+  out.push({ type: "text", text, ...(citations.length > 0 && { citations }), ...marks(block, TEXT) });
+}
+
+function readResult(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
+  const callId = requiredString(block, "tool_use_id", loc, reading);
+  const { content, plain } = block.content === undefined || block.content === null || block.content === ""
+    ? { content: [], plain: false }
+    : readContent(block.content, [...loc, "content"], "result", reading);
+  if (callId === undefined) return;
+  out.push({
+    type: "result",
+    callId,
+    kind: "function",
+    content,
+    isError: block.is_error === true,
+    ...(plain && { plain }),
+    ...marks(block, RESULT),
+  });
+}
+
+function readSearchResult(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
+  const url = requiredString(block, "source", loc, reading);
+  const title = requiredString(block, "title", loc, reading);
+  const { content } = readContent(block.content, [...loc, "content"], "result", reading);
+  if (url === undefined || title === undefined) return;
+  out.push({
+    type: "search-result",
+    url,
+    title,
+    texts: content.map((c) => c.type === "text" ? c.text : "").filter((text) => text !== ""),
+    ...(cites(block) && { cite: true }),
+    ...marks(block, SEARCH_RESULT),
+  });
+}
+
+/**
+ * A document whose source is a list of blocks is one text, and the images in it stand behind it, marked so that a provider
+ * of this format gets the source as it came and not its images once more.
+ */
+function readDocument(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
+  const path = [...loc, "source"];
+  const name = string(block.title);
+  const context = string(block.context);
+  const words = {
+    ...(name !== undefined && { name }),
+    ...(context !== undefined && { context }),
+    ...(cites(block) && { cite: true }),
+  };
+  const raw = block.source;
+  if (isObject(raw) && raw.type === "content") {
+    const { content } = readContent(raw.content, [...path, "content"], "result", reading);
+    const text = content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n\n");
+    out.push({
+      type: "document",
+      source: { kind: "text", text, mediaType: "text/plain" },
+      ...words,
+      ...marks(block, DOCUMENT, raw),
+    });
+    const inside = { format: "messages" as const, fields: { [INSIDE]: true } };
+    for (const c of content) if (c.type === "image") out.push({ ...c, extra: inside });
+    return;
+  }
+  const source = readSource(raw, path, reading);
+  if (source) {
+    out.push({ type: "document", source: source.source, ...words, ...marks(block, DOCUMENT, source.raw) });
+  }
+}
+
+/** Field of an image's bag: it belongs to the document before it. */
+export const INSIDE = "inside_document";
+
+/** The text that the vocabulary holds for a document of blocks. */
+export function textOfBlocks(source: Loose): string {
+  if (typeof source.content === "string") return source.content;
+  const blocks = Array.isArray(source.content) ? source.content : [];
+  return blocks.map((b) => typeof b === "string" ? b : isObject(b) ? string(b.text) ?? "" : "")
+    .filter((t) => t !== "").join("\n\n");
+}
+
+const SOURCE_FIELDS = new Set(["type", "media_type", "data", "url", "file_id"]);
+
+/** `raw`: the wire's source, when it says more than the vocabulary can. */
+function readSource(raw: unknown, loc: Path, reading: Reading): { source: Source; raw?: Loose } | undefined {
+  if (!isObject(raw)) {
+    wrongKind(reading.mistakes, loc, "an object", "dict_type", raw);
+    return undefined;
+  }
+  const source = knownSource(raw, loc, reading);
+  if (!source) return undefined;
+  return { source, ...(source.kind !== "text" && rest(raw, SOURCE_FIELDS) && { raw }) };
+}
+
+function knownSource(raw: Loose, loc: Path, reading: Reading): Source | undefined {
+  const mediaType = string(raw.media_type);
+  switch (raw.type) {
+    case "base64": {
+      const data = requiredString(raw, "data", loc, reading);
+      const type = requiredString(raw, "media_type", loc, reading);
+      return data === undefined || type === undefined ? undefined : { kind: "base64", mediaType: type, data };
+    }
+    case "text": {
+      const text = requiredString(raw, "data", loc, reading);
+      return text === undefined
+        ? undefined
+        : { kind: "text", text, ...(mediaType !== undefined && { mediaType }) };
+    }
+    case "url": {
+      const url = requiredString(raw, "url", loc, reading);
+      return url === undefined ? undefined : fromUrl(url);
+    }
+    case "file": {
+      const id = requiredString(raw, "file_id", loc, reading);
+      return id === undefined ? undefined : { kind: "file", id };
+    }
+  }
+  mistake(
+    reading.mistakes,
+    "literal_error",
+    [...loc, "type"],
+    `expected one of "base64", "text", "url", "file", "content", got ${shown(raw.type)}`,
+  );
+  return undefined;
+}
+
+/** A data URL holds the bytes themselves. */
+function fromUrl(url: string): Source {
+  if (!url.startsWith("data:")) return { kind: "url", url };
+  const split = url.indexOf(";base64,");
+  return split < 0
+    ? { kind: "url", url }
+    : { kind: "base64", mediaType: url.slice(5, split), data: url.slice(split + 8) };
+}
+
+function readProof(text: string | undefined, kind: Proof["kind"], unseal: Unseal): Proof | undefined {
+  if (text === undefined || text === "") return undefined;
+  return unseal(text) ?? { api: "messages", kind, data: text };
+}
+
+function cites(block: Loose): boolean {
+  return isObject(block.citations) && block.citations.enabled === true;
+}
+
+function requiredString(block: Loose, field: string, loc: Path, reading: Reading): string | undefined {
+  const value = block[field];
+  if (typeof value === "string") return value;
+  wrongKind(reading.mistakes, [...loc, field], "a string", "string_type", value);
+  return undefined;
+}
+
+const MARK_FIELDS = new Set(["type", "ttl"]);
+
+/** The cache mark, and the fields that the vocabulary has no word for. */
+export function marks(
+  block: Loose,
+  fields: ReadonlySet<string>,
+  source?: Loose,
+): { cache?: CacheMark; extra?: Extra } {
+  const mark = block.cache_control;
+  let unknown = rest(block, fields);
+  if (source) unknown = { ...unknown, source };
+  if (!isObject(mark)) return unknown ? { extra: { format: "messages", fields: unknown } } : {};
+  if (rest(mark, MARK_FIELDS)) unknown = { ...unknown, cache_control: mark };
+  return {
+    cache: readMark(mark),
+    ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
+  };
+}
+
+export function readMark(mark: Loose): CacheMark {
+  const ttl = string(mark.ttl);
+  return ttl === undefined ? {} : { ttl };
+}

@@ -1,0 +1,23 @@
+/**
+ * A Failure as the error of the messages format: one body for a reply with a status and for the `error` event of a
+ * stream. The bare 401 of this surface is made by the edge.
+ */
+import type { Failure } from "../../exchange/failure.ts";
+import type { Loose } from "../../exchange/json.ts";
+
+/** `{type: "error", error: {type, code, message, details?}, request_id}` */
+export function encodeFailure(failure: Failure, requestId: string): Loose {
+  const details: Loose = { ...failure.details };
+  if (failure.param !== undefined) details.param = failure.param;
+  if (failure.errors) details.errors = failure.errors;
+  return {
+    type: "error",
+    error: {
+      type: failure.row.kind,
+      code: failure.code,
+      message: failure.message,
+      ...(Object.keys(details).length > 0 && { details }),
+    },
+    request_id: requestId,
+  };
+}

@@ -1,0 +1,88 @@
+/** Why an answer ended: `stop_reason` and what comes with it, both ways. */
+import { isObject, type Loose, string } from "../../exchange/json.ts";
+import type { FinishReason, Part } from "../../exchange/part.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+
+/** What the format's answers hold beside the blocks and the counts; given back to callers of the same format. */
+const CARRIED = ["stop_details", "container", "context_management"] as const;
+
+export function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
+  switch (stop) {
+    case "tool_use":
+      return "tool-calls";
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length";
+    case "stop_sequence":
+      return "stop-sequence";
+    case "refusal":
+      return "refusal";
+    case "pause_turn":
+      return "pause";
+    case "end_turn":
+      return "stop";
+    default:
+      return calls ? "tool-calls" : "stop";
+  }
+}
+
+export function stopReasonFromFinish(reason: FinishReason): string {
+  switch (reason) {
+    case "tool-calls":
+      return "tool_use";
+    case "length":
+      return "max_tokens";
+    case "stop-sequence":
+      return "stop_sequence";
+    case "content-filter":
+    case "refusal":
+      return "refusal";
+    case "pause":
+      return "pause_turn";
+    case "stop":
+      return "end_turn";
+  }
+}
+
+/** @param end the fields of the whole message, or of all its `message_delta` events together */
+export function decodeFinish(end: Loose, calls: boolean): Extract<Part, { type: "finish" }> {
+  const reason = finishFromStopReason(end.stop_reason, calls);
+  const fields: Loose = {};
+  for (const key of CARRIED) if (isObject(end[key])) fields[key] = end[key];
+  if (typeof end.stop_reason === "string" && end.stop_reason !== stopReasonFromFinish(reason)) {
+    fields.stop_reason = end.stop_reason;
+  }
+  const explanation = isObject(end.stop_details) ? string(end.stop_details.explanation) : undefined;
+  const sequence = string(end.stop_sequence);
+  return {
+    type: "finish",
+    choice: 0,
+    reason,
+    ...(sequence !== undefined && { sequence }),
+    ...(explanation !== undefined && { explanation }),
+    ...(Object.keys(fields).length > 0 && { extra: { format: "messages", fields } }),
+  };
+}
+
+export interface Ending {
+  reason: FinishReason;
+  sequence?: string;
+  explanation?: string;
+  extra?: Extract<Part, { type: "finish" }>["extra"];
+}
+
+/** `delta`: fields of the message, and of `message_delta.delta`. `beside`: of the message, and of the event itself. */
+export function encodeFinish(end: Ending): { delta: Loose; beside: Loose } {
+  const fields = extraOf(end.extra, "messages") ?? {};
+  const declined = end.reason === "refusal" || end.reason === "content-filter";
+  return {
+    delta: {
+      stop_reason: fields.stop_reason ?? stopReasonFromFinish(end.reason),
+      stop_sequence: end.sequence ?? null,
+      stop_details: fields.stop_details ??
+        (declined ? { type: "refusal", category: null, explanation: end.explanation ?? null } : null),
+      ...(fields.container !== undefined && { container: fields.container }),
+    },
+    beside: fields.context_management === undefined ? {} : { context_management: fields.context_management },
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * JSON Schemas of other formats in the dialect of this one.
+ *
+ * A tool's schema must be an object at the top, without alternatives there. A schema of the answer is enforced by a grammar
+ * and takes less still (documented under "structured outputs", and done by the official SDK in the same way): every object
+ * closed, `oneOf` as `anyOf`, lengths and ranges as words of the description. What cannot be enforced at all - recursion,
+ * maps, free-form values - makes {@link answerSchema} give up.
+ */
+import { isObject, type Loose } from "../../exchange/json.ts";
+
+const ALTERNATIVES = ["anyOf", "oneOf", "allOf"] as const;
+
+/** A schema for `input_schema`. Alternatives at the top become one object with the properties of all. */
+export function objectSchema(schema: Loose | undefined): Loose {
+  if (!schema) return { type: "object", properties: {} };
+  const found = ALTERNATIVES.filter((key) => Array.isArray(schema[key]));
+  if (found.length === 0) return schema.type === "object" ? schema : { ...schema, type: "object" };
+  const merged: Loose = { ...schema, type: "object" };
+  let properties: Loose = isObject(schema.properties) ? schema.properties : {};
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  for (const key of found) {
+    delete merged[key];
+    const branches = (schema[key] as unknown[]).filter(isObject);
+    for (const branch of branches) {
+      if (isObject(branch.properties)) properties = { ...branch.properties, ...properties };
+    }
+    const lists = branches.map((b) => Array.isArray(b.required) ? b.required : []);
+    for (const name of lists.flat()) {
+      if (key === "allOf" || lists.every((list) => list.includes(name))) required.add(name);
+    }
+  }
+  merged.properties = properties;
+  if (required.size > 0) merged.required = [...required];
+  return merged;
+}
+
+/** String formats that the grammar knows. */
+const FORMATS: ReadonlySet<unknown> = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
+/** Deeper schemas are not written by people, and the walk must not exhaust the stack. */
+const DEEPEST = 100;
+
+class NotEnforceable extends Error {}
+
+/** A schema for `output_config.format`; null when no grammar can enforce what it says. */
+export function answerSchema(schema: Loose): Loose | null {
+  try {
+    return isRecursive(schema) ? null : closed(schema, 0);
+  } catch (thrown) {
+    // RangeError: nested so deeply that the walk ran out of stack.
+    if (thrown instanceof NotEnforceable || thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
+function closed(schema: unknown, depth: number): Loose {
+  if (!isObject(schema) || depth > DEEPEST) throw new NotEnforceable();
+  const out: Loose = {};
+  const words: Loose = {};
+  for (const key of Object.keys(schema)) {
+    const value = schema[key];
+    switch (key) {
+      case "$defs":
+      case "definitions":
+        out[key] = closedEach(value, depth);
+        break;
+      case "anyOf":
+      case "oneOf":
+      case "allOf":
+        out[key === "oneOf" ? "anyOf" : key] = closedList(value, depth);
+        break;
+      case "properties":
+        out.properties = closedEach(value, depth);
+        break;
+      case "items":
+        out.items = closed(value, depth + 1);
+        break;
+      case "$ref":
+      case "type":
+      case "description":
+      case "title":
+      case "required":
+      case "enum":
+      case "const":
+        out[key] = value;
+        break;
+      case "$schema":
+      case "$id":
+      case "additionalProperties":
+        break;
+      case "format":
+        (FORMATS.has(value) ? out : words).format = value;
+        break;
+      case "minItems":
+        (value === 0 || value === 1 ? out : words).minItems = value;
+        break;
+      default:
+        words[key] = value;
+    }
+  }
+  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  if (types.includes("object") || out.properties !== undefined) {
+    const open = schema.additionalProperties;
+    // A closed object in place of a map or of any object at all would only ever be empty.
+    if (isObject(open) || schema.patternProperties !== undefined) throw new NotEnforceable();
+    if (out.properties === undefined && open !== false && !ALTERNATIVES.some((k) => schema[k])) {
+      throw new NotEnforceable();
+    }
+    out.additionalProperties = false;
+  }
+  if (types.includes("array") && out.items === undefined) throw new NotEnforceable();
+  const shaped = ["type", "$ref", "enum", "const", "anyOf", "allOf"].some((key) => out[key] !== undefined);
+  if (!shaped) throw new NotEnforceable();
+  if (Object.keys(words).length > 0) {
+    const said = typeof out.description === "string" ? `${out.description}\n\n` : "";
+    out.description = said + JSON.stringify(words);
+  }
+  return out;
+}
+
+function closedEach(value: unknown, depth: number): Loose {
+  if (!isObject(value)) throw new NotEnforceable();
+  const out: Loose = {};
+  for (const [name, schema] of Object.entries(value)) {
+    Object.defineProperty(out, name, {
+      value: closed(schema, depth + 1),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return out;
+}
+
+function closedList(value: unknown, depth: number): Loose[] {
+  if (!Array.isArray(value) || value.length === 0) throw new NotEnforceable();
+  return value.map((schema) => closed(schema, depth + 1));
+}
+
+/** Whether following references can come back to where it started, or leads outside the schema. */
+function isRecursive(root: Loose): boolean {
+  const done = new Set<Loose>();
+  const path = new Set<Loose>();
+  const walk = (node: unknown): boolean => {
+    if (Array.isArray(node)) return node.some(walk);
+    if (!isObject(node) || done.has(node)) return false;
+    if (path.has(node)) return true;
+    path.add(node);
+    if (typeof node.$ref === "string") {
+      const target = resolve(root, node.$ref);
+      if (target === undefined || walk(target)) return true;
+    }
+    for (const key of Object.keys(node)) {
+      if (key !== "$defs" && key !== "definitions" && walk(node[key])) return true;
+    }
+    path.delete(node);
+    done.add(node);
+    return false;
+  };
+  return walk(root);
+}
+
+function resolve(root: Loose, ref: string): unknown {
+  if (ref === "#") return root;
+  if (!ref.startsWith("#/")) return undefined;
+  let node: unknown = root;
+  for (const step of ref.slice(2).split("/")) {
+    if (!isObject(node)) return undefined;
+    node = node[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return isObject(node) ? node : undefined;
+}

@@ -1,0 +1,96 @@
+/**
+ * How much a model is to reason: `thinking` and `output_config.effort`, both ways.
+ *
+ * Models of this API come in two generations. Up to 4.5 they take `{type: "enabled", budget_tokens}` and know no effort;
+ * from 4.6 on they take `{type: "adaptive"}` with an effort, and the newest refuse budgets. The generation is read from the
+ * model's own name; a name that tells nothing gets the older form, which compatible providers implement.
+ */
+import { isObject, type Loose, number, string } from "../../exchange/json.ts";
+import type { Effort, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
+import { budgetOf, isEffort, LEAST_BUDGET, nearestEffort, wishedEffort } from "../effort.ts";
+import type { EncodeRequest } from "../format.ts";
+
+/** Levels of `output_config.effort`. */
+const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
+
+export function decodeThinking(thinking: unknown, effort: unknown): ReasoningWish | undefined {
+  const wish: ReasoningWish = {};
+  if (isObject(thinking)) {
+    if (thinking.type === "enabled") wish.mode = "on";
+    else if (thinking.type === "disabled") wish.mode = "off";
+    else if (thinking.type === "adaptive") wish.mode = "adaptive";
+    const budget = number(thinking.budget_tokens);
+    if (budget !== undefined && wish.mode === "on") wish.budget = budget;
+    const display = string(thinking.display);
+    if (display === "omitted") wish.summary = "omitted";
+    else if (display === "summarized") wish.summary = "auto";
+  }
+  if (isEffort(effort)) wish.effort = effort;
+  return Object.keys(wish).length > 0 ? wish : undefined;
+}
+
+export interface EncodedThinking {
+  thinking?: Loose;
+  effort?: Effort;
+  /** The wish could not be met. */
+  dropped: boolean;
+}
+
+/** Tokens for an answer whose length nobody bounds; every model of this API can write as many. */
+const USUAL_OUTPUT = 8192;
+
+/** `max_tokens` is required, and thinking counts towards it. */
+export function outputCap(prompt: Prompt, context: EncodeRequest): number {
+  const most = context.maxOutput ?? Infinity;
+  if (prompt.maxOutput !== undefined) return Math.min(prompt.maxOutput, most);
+  if (context.maxOutput !== null) return most;
+  return USUAL_OUTPUT + (prompt.reasoning?.budget ?? budgetOf(wishedEffort(prompt.reasoning) ?? "none"));
+}
+
+/** For callers of other formats. @param free false: something else in the request forbids thinking */
+export function encodeThinking(
+  wish: ReasoningWish | undefined,
+  cap: number,
+  context: EncodeRequest,
+  free: boolean,
+): EncodedThinking {
+  const effort = wishedEffort(wish);
+  if (!wish || effort === undefined) return { dropped: false };
+  if (effort === "none") {
+    return { ...(isAdaptive(context.model) && { thinking: { type: "disabled" } }), dropped: false };
+  }
+  if (context.features !== null && !context.features.has("reasoning")) return { dropped: true };
+  if (isAdaptive(context.model)) {
+    const offered = LEVELS.filter((level) => context.efforts === null || context.efforts.includes(level));
+    const level = offered.length > 0 ? { effort: nearestEffort(effort, offered) } : {};
+    if (!free) return { ...level, dropped: !("effort" in level) };
+    const display = wish.summary === "omitted" ? "omitted" : "summarized";
+    return { thinking: { type: "adaptive", display }, ...level, dropped: false };
+  }
+  const budget = fittingBudget(wish.budget ?? budgetOf(nearestEffort(effort, context.efforts)), cap);
+  if (!free || budget === undefined) return { dropped: true };
+  return { thinking: { type: "enabled", budget_tokens: budget }, dropped: false };
+}
+
+/** For callers of this format: their own words, but for a budget that the output cap does not cover. */
+export function fitThinking(thinking: unknown, cap: number): unknown {
+  if (!isObject(thinking) || thinking.type !== "enabled") return thinking;
+  const budget = number(thinking.budget_tokens);
+  if (budget === undefined || budget < cap) return thinking;
+  const fitting = fittingBudget(budget, cap);
+  return fitting === undefined ? undefined : { ...thinking, budget_tokens: fitting };
+}
+
+/** A quarter of the cap, at least, is left for the answer. Undefined: the cap is below the least budget. */
+function fittingBudget(budget: number, cap: number): number | undefined {
+  if (cap <= LEAST_BUDGET) return undefined;
+  return Math.max(LEAST_BUDGET, Math.min(budget, Math.floor(cap * 0.75)));
+}
+
+/** `claude-opus-4-6`, `claude-sonnet-5`, with a prefix or a date around: generation 4.6 or later. */
+function isAdaptive(model: string): boolean {
+  const found = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?![\d])/.exec(model);
+  if (!found) return false;
+  const [major, minor] = [Number(found[1]), Number(found[2] ?? 0)];
+  return major > 4 || (major === 4 && minor >= 6);
+}

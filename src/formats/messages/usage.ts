@@ -1,0 +1,83 @@
+/**
+ * Token counts of the messages format, both ways.
+ *
+ * | wire                                            | canonical                                   |
+ * |-------------------------------------------------|---------------------------------------------|
+ * | `input_tokens`: uncached input only             | `input` - `cached` - `cacheWrite`           |
+ * | `cache_read_input_tokens`                       | `cached`                                    |
+ * | `cache_creation_input_tokens`                   | `cacheWrite`                                |
+ * | `cache_creation.ephemeral_5m_input_tokens`      | `cacheWrite` - `cacheWrite1h`               |
+ * | `cache_creation.ephemeral_1h_input_tokens`      | `cacheWrite1h`                              |
+ * | `output_tokens`: thinking included              | `output`                                    |
+ * | `output_tokens_details.thinking_tokens`         | `reasoning`                                 |
+ * | `server_tool_use.web_search_requests`           | `searches` of the part, outside the counts  |
+ *
+ * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
+ * by field. A field that is absent or null there keeps its earlier value.
+ */
+import { isObject, type Loose, object } from "../../exchange/json.ts";
+import { count, settle, type Usage } from "../../exchange/usage.ts";
+
+/** Overwrites what the later report says. */
+export function mergeUsage(into: Loose, later: unknown): void {
+  if (!isObject(later)) return;
+  for (const key of Object.keys(later)) {
+    if (later[key] !== null && later[key] !== undefined) into[key] = later[key];
+  }
+}
+
+/** Null: the provider reported nothing. */
+export function decodeUsage(raw: Loose): Usage | null {
+  if (typeof raw.input_tokens !== "number" && typeof raw.output_tokens !== "number") return null;
+  const created = object(raw.cache_creation);
+  const cacheWrite1h = count(created.ephemeral_1h_input_tokens);
+  // The total grows during a stream while the breakdown keeps the value of message_start: the total counts.
+  const cacheWrite = typeof raw.cache_creation_input_tokens === "number"
+    ? count(raw.cache_creation_input_tokens)
+    : count(created.ephemeral_5m_input_tokens) + cacheWrite1h;
+  const cached = count(raw.cache_read_input_tokens);
+  return settle({
+    input: count(raw.input_tokens) + cached + cacheWrite,
+    cached,
+    cacheWrite,
+    cacheWrite1h: Math.min(cacheWrite1h, cacheWrite),
+    output: count(raw.output_tokens),
+    reasoning: count(object(raw.output_tokens_details).thinking_tokens),
+  });
+}
+
+/** Executed web searches; undefined when there were none. */
+export function decodeSearches(raw: Loose): number | undefined {
+  return count(object(raw.server_tool_use).web_search_requests) || undefined;
+}
+
+/** Clients read the counters of every answer, so an answer without a report has zeros. */
+export function encodeUsage(usage: Usage | null, searches: number | undefined): Loose {
+  const u = settle(usage ?? {});
+  return {
+    input_tokens: u.input - u.cached - u.cacheWrite,
+    cache_creation_input_tokens: u.cacheWrite,
+    cache_read_input_tokens: u.cached,
+    cache_creation: {
+      ephemeral_5m_input_tokens: u.cacheWrite - u.cacheWrite1h,
+      ephemeral_1h_input_tokens: u.cacheWrite1h,
+    },
+    output_tokens: u.output,
+    output_tokens_details: { thinking_tokens: u.reasoning },
+    ...(searches !== undefined && searches > 0 && {
+      server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
+    }),
+  };
+}
+
+/** The counters of `message_start`. */
+export function noUsageYet(): Loose {
+  return {
+    input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    // The final event may replace totals, and clients do not let it replace this breakdown: zeros here would stay.
+    cache_creation: null,
+    output_tokens: 0,
+  };
+}
