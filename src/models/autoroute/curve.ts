@@ -46,7 +46,7 @@ export interface Panel {
   lines: { name: string; color: string; judged: readonly Judged[] }[];
 }
 
-const WIDTH = 400, HEIGHT = 300, LEFT = 52, TOP = 34, RIGHT = 14, BOTTOM = 44;
+const WIDTH = 400, HEIGHT = 300, LEFT = 52, TOP = 34, RIGHT = 24, BOTTOM = 44;
 
 /** One plot beside the other, each with the straight line of chance. */
 export function picture(panels: readonly Panel[]): string {

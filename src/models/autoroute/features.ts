@@ -2,58 +2,23 @@
  * Turns one prompt into what the difficulty model reads: a fixed row of some eighty numbers (lengths, quantities,
  * word classes, shape of answer options) and the hashes of its words and word pairs. One pass over at most
  * `READ_CHARS` characters, so the cost is bounded however long the prompt is; of a longer one the beginning and the
- * end are read, where instructions and questions stand. Not re-entrant between awaits is no concern: it never awaits.
+ * end are read, where instructions and questions stand.
  */
 
-/** Characters read of a prompt; the rest of a longer one only counts as length. */
-export const READ_CHARS = 12_288;
-
-const WORD = 0, NUMBER = 1, MARK = 2;
-
-/** Words that say something about the work asked for. Each class becomes one feature: log(1 + occurrences in the question). */
-const CLASSES = {
-  numberWord:
-    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand " +
-    "million dozen",
-  fraction: "half third quarter fourth fifth thirds quarters halves",
-  multiple: "twice thrice double doubled triple tripled times",
-  rateWord: "each every per",
-  condition: "if",
-  than: "than",
-  left: "left remain remaining remains remainder remained rest",
-  total: "total altogether all combined together sum",
-  time: "hour hours minute minutes day days week weeks month months year years second seconds am pm",
-  distance: "mile miles km feet foot meter meters metre metres inch inches yard yards mph speed",
-  money:
-    "cost costs price priced prices pay pays paid spend spends spent sell sells sold buy buys bought profit earn earns " +
-    "earned discount sale tax interest",
-  average: "average mean rate ratio proportion",
-  order: "first second third next then after before finally until",
-  pronoun: "he she his her they their him them",
-  negation: "not except never no least without false incorrect cannot",
-  and: "and",
-  or: "or",
-  contrast: "but however although though while instead",
-  compare: "less fewer more",
-  same: "same equal equals equally both also",
-  only: "only except already still",
-  will: "will would should could must need needs want wants",
-  age: "age aged old older younger",
-  how: "how",
-  many: "many much",
-  long: "long far tall fast soon",
-  article: "the",
-  indefinite: "a an",
-  law:
-    "court defendant plaintiff statute contract law tort jury liable liability seller buyer tenant judgment",
-  medicine: "patient patients woman man presents examination symptoms history blood diagnosis treatment",
-  ought: "wrong moral morally right ethical permissible ought",
-  passage: "passage excerpt following refers information above according",
-  ask: "which what who why when where",
-  prove:
-    "prove proof theorem derive show define function matrix polynomial integral group ring field equation",
-  explain: "explain describe write design implement analyze compare translate summarize code program",
-} as const;
+import {
+  countGrams,
+  firstTokenAt,
+  hashWord,
+  isUpper,
+  lower,
+  MARK,
+  NUMBER,
+  READ_CHARS,
+  tokenize,
+  type Tokens,
+  WORD,
+} from "./tokens.ts";
+import { CLASSES } from "./word_classes.ts";
 
 const CLASS_NAMES = Object.keys(CLASSES) as (keyof typeof CLASSES)[];
 
@@ -139,29 +104,23 @@ for (const [i, name] of CLASS_NAMES.entries()) {
 const NEGATING = new Set("not no none all neither both never nor".split(" ").map(hashWord));
 const ASKING = new Set("which what who how why when where".split(" ").map(hashWord));
 
-// Scratch of one call, kept between calls because allocating it costs more than filling it.
-const hashes = new Uint32Array(READ_CHARS + 2);
-const kinds = new Uint8Array(READ_CHARS + 2);
-const starts = new Int32Array(READ_CHARS + 2);
-const ends = new Int32Array(READ_CHARS + 2);
-
 export function features(prompt: string): Features {
   const text = prompt.length <= READ_CHARS
     ? prompt
     : prompt.slice(0, READ_CHARS / 2) + "\n" + prompt.slice(1 - READ_CHARS / 2);
-  const count = tokenize(text);
+  const tokens = tokenize(text);
   const options = findOptions(text);
   const dense = new Float64Array(FEATURE_NAMES.length);
   const questionEnd = options.length > 0 ? options[0].start : text.length;
-  const questionTokens = firstTokenAt(questionEnd, count);
+  const questionTokens = firstTokenAt(tokens, questionEnd);
 
-  readQuestion(text, questionEnd, questionTokens, dense);
-  if (options.length > 0) readOptions(text, options, questionTokens, count, dense);
+  readQuestion(text, questionEnd, { ...tokens, count: questionTokens }, dense);
+  if (options.length > 0) readOptions(text, options, questionTokens, tokens, dense);
   dense[SLOT.chars] = Math.log1p(prompt.length);
 
   const quantities = Math.expm1(dense[SLOT.quantities]);
   const kind = options.length > 0 ? "choice" : quantities >= 1.5 && asksForAmount(dense) ? "sum" : "open";
-  const { grams, counts } = collectGrams(count);
+  const { grams, counts } = countGrams(tokens);
   return { kind, dense, grams, counts };
 }
 
@@ -169,65 +128,6 @@ export function features(prompt: string): Features {
 function asksForAmount(dense: Float64Array): boolean {
   return dense[SLOT.how] > 0 || dense[SLOT.total] > 0 || dense[SLOT.questionMarks] > 0 ||
     dense[SLOT.numbers] >= Math.log1p(2);
-}
-
-/** FNV-1a over lower-cased UTF-16 units. */
-export function hashWord(word: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ lower(word.charCodeAt(i)), 0x01000193);
-  return hash >>> 0;
-}
-
-function lower(code: number): number {
-  return code >= 65 && code <= 90 ? code + 32 : code;
-}
-
-const isDigit = (code: number) => code >= 48 && code <= 57;
-const isUpper = (code: number) => code >= 65 && code <= 90;
-const isLetter = (code: number) =>
-  code >= 97 && code <= 122 || isUpper(code) || code >= 0xc0 && code < 0x2000 ||
-  code >= 0x2c00 && code < 0x2e80;
-/** Scripts without spaces: each character is a token. */
-const isIdeograph = (code: number) => code >= 0x2e80;
-
-/** Fills the scratch arrays and returns how many tokens there are: words, runs of digits, and single marks. */
-function tokenize(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length;) {
-    const code = text.charCodeAt(at);
-    if (code === 32 || code === 10 || code === 13 || code === 9 || code === 0xa0) {
-      at++;
-      continue;
-    }
-    let end = at + 1;
-    let hash = Math.imul(0x811c9dc5 ^ lower(code), 0x01000193);
-    let kind = MARK;
-    if (isLetter(code) || isDigit(code)) {
-      kind = isDigit(code) ? NUMBER : WORD;
-      for (; end < text.length; end++) {
-        const next = text.charCodeAt(end);
-        if (kind === NUMBER ? !isDigit(next) : !isLetter(next)) break;
-        hash = Math.imul(hash ^ lower(next), 0x01000193);
-      }
-    } else if (isIdeograph(code)) kind = WORD;
-    hashes[count] = hash >>> 0;
-    kinds[count] = kind;
-    starts[count] = at;
-    ends[count] = end;
-    count++;
-    at = end;
-  }
-  return count;
-}
-
-function firstTokenAt(offset: number, count: number): number {
-  let low = 0, high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (starts[middle] < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 interface Option {
@@ -258,7 +158,8 @@ function findOptions(text: string): Option[] {
   return found.length >= 2 ? found : [];
 }
 
-function readQuestion(text: string, end: number, count: number, dense: Float64Array): void {
+function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64Array): void {
+  const { count, hashes, kinds, starts, ends } = tokens;
   const log = Math.log1p;
   let words = 0, letters = 0, long = 0, sentences = 0, sentenceStart = 0, past = 0, capitals = 0, commas = 0;
   let possessive = 0,
@@ -388,9 +289,10 @@ function readOptions(
   text: string,
   options: Option[],
   questionTokens: number,
-  count: number,
+  tokens: Tokens,
   dense: Float64Array,
 ): void {
+  const { count, hashes, kinds, starts, ends } = tokens;
   const inQuestion = new Set<number>();
   for (let i = 0; i < questionTokens; i++) if (kinds[i] === WORD) inQuestion.add(hashes[i]);
   const optionsWith = new Map<number, number>();
@@ -400,7 +302,7 @@ function readOptions(
     lengths.push(Math.log1p(option.end - option.body));
     const own = new Set<number>();
     let negates = false, capitals = 0, shared = 0;
-    const first = firstTokenAt(option.body, count);
+    const first = firstTokenAt(tokens, option.body);
     for (let i = first; i < count && starts[i] < option.end; i++) {
       if (kinds[i] === MARK || own.has(hashes[i])) continue;
       own.add(hashes[i]);
@@ -429,43 +331,4 @@ function readOptions(
   dense[SLOT.optionInQuestion] = overlap / n;
   dense[SLOT.optionNegation] = negating / n;
   dense[SLOT.optionNames] = named / n;
-}
-
-// Open addressing over twice the most hashes a prompt can have; `stamp` spares clearing it between calls.
-const TABLE = 65_536;
-const tableHash = new Uint32Array(TABLE);
-const tablePlace = new Uint16Array(TABLE);
-const tableStamp = new Uint32Array(TABLE);
-const foundGrams = new Uint32Array(2 * READ_CHARS + 4);
-const foundCounts = new Uint16Array(2 * READ_CHARS + 4);
-let stamp = 0;
-
-function collectGrams(count: number): { grams: Uint32Array; counts: Uint16Array } {
-  stamp = (stamp + 1) >>> 0;
-  let found = 0;
-  const add = (hash: number) => {
-    let slot = hash & (TABLE - 1);
-    while (tableStamp[slot] === stamp && tableHash[slot] !== hash) slot = (slot + 1) & (TABLE - 1);
-    if (tableStamp[slot] === stamp) {
-      foundCounts[tablePlace[slot]]++;
-      return;
-    }
-    tableStamp[slot] = stamp;
-    tableHash[slot] = hash;
-    tablePlace[slot] = found;
-    foundGrams[found] = hash;
-    foundCounts[found++] = 1;
-  };
-  for (let i = 0; i < count; i++) {
-    add(spread(hashes[i]));
-    if (i > 0) add(spread(Math.imul(hashes[i - 1], 0x9e3779b1) ^ hashes[i]));
-  }
-  return { grams: foundGrams.slice(0, found), counts: foundCounts.slice(0, found) };
-}
-
-/** FNV leaves the low bits of short words alike; they index the table. */
-function spread(hash: number): number {
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

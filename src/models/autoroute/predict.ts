@@ -29,7 +29,7 @@ const places = placesOf(model.words.hashes);
 export function difficulty(text: string): Difficulty {
   const prompt = features(text);
   const gain = rank(model.quantiles[prompt.kind], score(model, places, prompt));
-  return { gain, reason: describe(prompt) };
+  return { gain: prompt.kind === "open" ? Math.max(gain, workload(prompt)) : gain, reason: describe(prompt) };
 }
 
 /**
@@ -76,16 +76,31 @@ function scaled(values: number[]): number[] {
   return values.map((v) => range > 0 ? (v - low) / range : 0);
 }
 
-const TOLD = ["quantities", "law", "medicine", "ought", "prove", "symbols", "negation"].map((name) => ({
+/**
+ * The labelled prompts are questions with one right answer; of text to write, code to repair or proofs to find they say
+ * nothing. So an open prompt ranks at least as high as the amount of such work it asks for: a rule, not a fit.
+ */
+function workload({ dense }: Features): number {
+  const words = Math.expm1(dense[WORDS]);
+  const tasks = Math.expm1(dense[TASK]);
+  const formal = Math.expm1(dense[FORMAL]);
+  return 1 - Math.exp(-(0.4 * tasks + 0.7 * formal + 0.25 * dense[SYMBOLS] + words / 200));
+}
+
+const TOLD = ["quantities", "law", "medicine", "ought", "formal", "task", "symbols", "negation"].map((
+  name,
+) => ({
   name,
   at: FEATURE_NAMES.indexOf(name),
 }));
-const WORDS = FEATURE_NAMES.indexOf("questionWords");
+const [WORDS, TASK, FORMAL, SYMBOLS] = ["questionWords", "task", "formal", "symbols"].map((name) =>
+  FEATURE_NAMES.indexOf(name)
+);
 
 /** The kind, the two most frequent traits of the question, and its length. */
 function describe({ kind, dense }: Features): string {
   const traits = TOLD.map(({ name, at }) => ({ name, count: Math.round(Math.expm1(dense[at])) }))
-    .filter(({ count }) => count > 1)
+    .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count)
     .slice(0, 2)
     .map(({ name, count }) => `${name}:${count}`);

@@ -46,18 +46,11 @@ async function train(input: string, directory: string): Promise<void> {
     repeats.push(unseen);
     report(`new prompts, repeat ${repeat + 1}`, prompts, unseen.full);
   }
-  const subjects = [...new Set(prompts.map((p) => p.domain))].sort();
-  const group = folds(subjects.length, SUBJECT_GROUPS, 1);
-  const bySubject = crossValidate(
-    prompts,
-    prompts.map((p) => group[subjects.indexOf(p.domain)]),
-    "new subjects",
-  );
-  report(
-    "new subjects",
-    prompts.filter((p) => p.bench === "mmlu"),
-    bySubject.full.filter((_, i) => prompts[i].bench === "mmlu"),
-  );
+  for (let repeat = 1; repeat <= REPEATS; repeat++) {
+    const name = `new subjects, repeat ${repeat}`;
+    const { full } = crossValidate(prompts, subjectFolds(prompts, repeat), name);
+    report(name, prompts.filter(hasSubject), full.filter((_, i) => hasSubject(prompts[i])));
+  }
 
   const quantiles = quantilesOf(prompts, repeats);
   reportShares(prompts, repeats[0], quantiles);
@@ -85,6 +78,18 @@ async function read(path: string): Promise<Prompt[]> {
       bare: features(prompt.split(/\n\(?A[.)] /)[0]),
     };
   });
+}
+
+/** Whole subjects are held out together. */
+function subjectFolds(prompts: readonly Prompt[], seed: number): number[] {
+  const subjects = [...new Set(prompts.map((p) => p.domain))].sort();
+  const fold = folds(subjects.length, SUBJECT_GROUPS, seed);
+  return prompts.map((p) => fold[subjects.indexOf(p.domain)]);
+}
+
+/** A bench of one subject has no other subject to learn from. */
+function hasSubject({ bench, domain }: Prompt): boolean {
+  return domain !== bench;
 }
 
 function crossValidate(prompts: readonly Prompt[], fold: readonly number[], name: string): Unseen {
