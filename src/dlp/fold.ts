@@ -84,10 +84,13 @@ export function fold(text: string): View | null {
   if (first === text.length) return null;
   const out = new Sheet(text.length + 64);
   for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+    let unit = text.charCodeAt(i);
     if (unit < 128) {
-      out.put(unit, i, i + 1);
-      continue;
+      const run = i;
+      while (i < text.length && text.charCodeAt(i) < 128) i++;
+      out.copy(text, run, i);
+      if (i === text.length) break;
+      unit = text.charCodeAt(i);
     }
     if (unit >= 0xd800 && unit < 0xdc00) {
       const point = text.codePointAt(i)!;
@@ -152,12 +155,29 @@ class Sheet {
     this.to = new Uint32Array(size);
   }
 
-  put(unit: number, start: number, end: number): void {
-    if (this.n === this.units.length) {
-      this.units = grown(this.units, new Uint16Array(this.n * 2));
-      this.from = grown(this.from, new Uint32Array(this.n * 2));
-      this.to = grown(this.to, new Uint32Array(this.n * 2));
+  #room(more: number): void {
+    if (this.n + more <= this.units.length) return;
+    const size = this.n * 2 + more;
+    this.units = grown(this.units, new Uint16Array(size));
+    this.from = grown(this.from, new Uint32Array(size));
+    this.to = grown(this.to, new Uint32Array(size));
+  }
+
+  /** Plain units as they are. */
+  copy(text: string, start: number, end: number): void {
+    this.#room(end - start);
+    const { units, from, to } = this;
+    let n = this.n;
+    for (let i = start; i < end; i++, n++) {
+      units[n] = text.charCodeAt(i);
+      from[n] = i;
+      to[n] = i + 1;
     }
+    this.n = n;
+  }
+
+  put(unit: number, start: number, end: number): void {
+    this.#room(1);
     this.units[this.n] = unit;
     this.from[this.n] = start;
     this.to[this.n++] = end;
@@ -194,8 +214,9 @@ function unmask(out: Sheet): boolean {
     let ascii = false;
     for (let i = start; i < end && !ascii; i++) ascii = isAscii(units[i]);
     // A short word in front of a number, or a letter or two behind one, is a part of it.
-    if (!ascii && end - start <= 6 && units[end] === 32 && units[end + 1] >= 48 && units[end + 1] < 58) {
-      ascii = true;
+    if (!ascii && end - start <= 6) {
+      ascii = (units[end] === 32 && units[end + 1] >= 48 && units[end + 1] < 58) ||
+        (end - start <= 2 && units[start - 1] === 32 && isAscii(units[start - 2]) && units[start - 2] < 91);
     }
     for (let w = start; ascii && w < end;) {
       let stop = w;

@@ -11,6 +11,7 @@ import { decodings, joinLines } from "./decode.ts";
 import { categoryOf } from "./entities.ts";
 import { fold, type View } from "./fold.ts";
 import {
+  scanAssignment,
   scanAuthorization,
   scanJwt,
   scanKeyBlock,
@@ -129,7 +130,7 @@ function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
   const view: View = folded ?? { text };
   yield* scanView(plan, view, found, null);
   const joined = joinLines(view);
-  if (joined) yield* scanView(plan, joined, found, 0.75);
+  if (joined) yield* scanView(plan, joined, found, 0.85);
   // One level of encoding, and one more inside it.
   let layer = decodings(view);
   for (let depth = 0; layer && depth < 2; depth++) {
@@ -147,7 +148,10 @@ function* scanView(plan: Plan, view: View, found: Raw[], least: number | null): 
     walk.until(at + STRIDE);
     yield;
   }
-  if (plan.secrets) scanManifest(field);
+  if (plan.secrets) {
+    scanManifest(field);
+    if (plan.focused) scanAssignment(field);
+  }
   if (plan.wants.email) scanSpelledEmails(field);
   if (plan.wants.places) scanPlaces(field);
   if (plan.wants.persons) scanPersons(field);
@@ -216,9 +220,12 @@ class Walk {
   #word(start: number, end: number): void {
     const text = this.field.text;
     const c = text.charCodeAt(start) | 32;
-    if (c === 99 && this.plan.wants.cvv) scanCvv(this.field, start);
-    else if (c === 112 && this.plan.secrets && /^pwd$/i.test(text.slice(start, end))) {
-      scanPassword(this.field, start);
+    if (c === 99 && end - start === 3 && this.plan.wants.cvv) scanCvv(this.field, start);
+    if (!this.plan.secrets) return;
+    if (text.charCodeAt(end) === 46) scanVendor(this.field, start);
+    else if (c === 112 && /^pwd$/i.test(text.slice(start, end))) scanPassword(this.field, start);
+    else if (c === 45 && end - start === 2 && text.charCodeAt(start + 1) === 117) {
+      scanUserOption(this.field, start);
     }
   }
 
@@ -322,8 +329,8 @@ class Walk {
   #passwordWord(start: number, end: number): void {
     const text = this.field.text;
     const last = text.charCodeAt(end - 1) | 32;
-    if (last !== 100 && last !== 101 && last !== 116 && (last < 48 || last > 57)) return;
-    const tail = /(?:pass(?:word|wd|phrase|code)|pwd|passwort|kennwort)\d{0,2}$/i.exec(
+    if (last !== 100 && last !== 101 && last !== 115 && last !== 116 && (last < 48 || last > 57)) return;
+    const tail = /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort)\d{0,2}$/i.exec(
       text.slice(Math.max(start, end - 14), end),
     );
     if (tail) scanPassword(this.field, end - tail[0].length);

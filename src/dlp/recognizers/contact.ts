@@ -36,6 +36,9 @@ export function scanEmail(field: Field, at: number): void {
   }
   while (text.charCodeAt(end - 1) === 45) end--;
   if (dot < 0 || text.charCodeAt(end) === 64 || text.charCodeAt(end) === 95) return;
+  // "john@acme.com123" runs into the next value.
+  const glued = /^[A-Za-z]{2,}(?=\d+$)/.exec(text.slice(dot + 1, end));
+  if (glued) end = dot + 1 + glued[0].length;
   const domain = text.slice(at + 1, end);
   const tld = text.slice(dot + 1, end);
   if (!/^(?:xn--[a-z0-9-]{2,59}|[a-z\u00a1-\uffff]{2,63})$/i.test(tld) || /\.\.|(?:^|\.)-|-\./.test(domain)) {
@@ -126,7 +129,7 @@ const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
   "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
-  "desk|office|t[ée]l[ée]phone|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
+  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
 );
 
 /** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
@@ -173,7 +176,13 @@ export function scanPhone(field: Field, at: number): number {
     else if (grade === 1 && (labelled || alone || groups !== "")) confidence = 0.6;
     else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
   } else {
-    confidence = national(text.slice(start, end), digits, labelled, alone && field.focused);
+    confidence = national(
+      text.slice(start, end),
+      digits,
+      labelled,
+      alone && field.focused,
+      /^[-/#]\w/.test(text.slice(end, end + 2)),
+    );
   }
   if (confidence < 0.5) return at;
   const extension = /^ ?(?:x|ext\.?|extension) ?\d{1,6}/i.exec(text.slice(end, end + 16));
@@ -188,8 +197,9 @@ const TRUNK = /^0\d{1,4}[ /-]\d{2,4}(?:[ -]?\d{2,4}){0,4}$/;
 const DATE =
   /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|^\d{4}[./-]\d\d\b|^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$|^\d+$(?<=^(?:19|20)\d{6})/;
 
-function national(written: string, digits: string, labelled: boolean, alone: boolean): number {
+function national(written: string, digits: string, labelled: boolean, alone: boolean, part: boolean): number {
   if (digits.length > 15 || /^(\d)\1+$/.test(digits) && !labelled) return 0;
+  if (part && !labelled) return 0;
   if (NANP.test(written)) {
     return written[0] === "(" ? 0.75 : labelled ? 0.9 : /\./.test(written) ? 0.5 : 0.6;
   }
@@ -207,6 +217,7 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
   if (TRUNK.test(written) && digits.length >= 10 && digits.length <= 12) return alone ? 0.6 : 0.45;
   if (!alone || digits.length > 13) return 0;
   if (trunk) return digits.length >= 9 && digits.length <= 12 ? 0.55 : 0;
+  if (/^[2-9]\d\d[2-9]\d{6}$/.test(digits)) return 0.5;
   return digits.length >= 10 && international(digits) === 2
     ? 0.55
     : digits.length <= 9 && digits.length >= 8

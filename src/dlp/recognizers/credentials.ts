@@ -6,25 +6,9 @@
  * template expressions do not.
  */
 
-import { after, ALNUM, before, CLASS, DIGIT, type Field, JOIN, LOWER, UPPER } from "./field.ts";
+import { after, ALNUM, before, CLASS, type Field, JOIN } from "./field.ts";
+import { entropy, isPlaceholder, looksRandom, strangeness, wordy } from "./randomness.ts";
 import { SERVICES, VENDOR_PAIRS, VENDORS } from "./vendors.ts";
-
-/** Bits of information in a unit, by how often each occurs in the value. */
-export function entropy(value: string): number {
-  const counts = new Map<string, number>();
-  for (const c of value) counts.set(c, (counts.get(c) ?? 0) + 1);
-  let bits = 0;
-  for (const n of counts.values()) bits -= n / value.length * Math.log2(n / value.length);
-  return bits;
-}
-
-const EXAMPLE =
-  /example|sample|placeholder|changeme|change_me|your[_-]?|insert|redact|dummy|fake|xxxx|x{5}|\*{3}|\.\.\.|abcdefgh|01234567|12345678(?!\d)|deadbeef|aaaaa|todo|replace|<[a-z]|\$\{|\{\{|\$\(|process\.env|getenv|environ/i;
-
-/** Whether a value is a stand-in for a secret, not one. */
-export function isPlaceholder(value: string): boolean {
-  return EXAMPLE.test(value) || /^(.)\1+$/.test(value) || /(.)\1{7}/.test(value);
-}
 
 /** Tries the vendors' beginnings at `start`; answers whether one fitted. */
 export function scanVendor(field: Field, start: number): boolean {
@@ -39,8 +23,10 @@ export function scanVendor(field: Field, start: number): boolean {
     if (!match) continue;
     const body = match[0].slice(rule.prefix.length);
     if (entropy(body) < (body.length < 20 ? 2.4 : 2.9) && !/^[A-Z0-9]{16}$/.test(body)) continue;
+    if (body.length >= 12 && wordy(body)) continue;
     if (
-      /EXAMPLE|XXXX|xxxx|\.\.\./.test(body) || body.length > 20 && isPlaceholder(body) && entropy(body) < 3.6
+      /abcdefgh|EXAMPLE|XXXX|xxxx|\.\.\./.test(body) ||
+      body.length > 20 && isPlaceholder(body) && entropy(body) < 3.6
     ) {
       continue;
     }
@@ -55,7 +41,7 @@ function report(field: Field, type: string, start: number, end: number, confiden
 }
 
 const JWT =
-  /eyJ[A-Za-z0-9_-]{5,4000}\.(?:eyJ|ey|[A-Za-z0-9_-])[A-Za-z0-9_-]{4,16000}\.[A-Za-z0-9_-]{0,2000}/y;
+  /eyJ[A-Za-z0-9_-]{5,4000}\.(?:eyJ[A-Za-z0-9_-]{4,16000}(?:\.[A-Za-z0-9_-]{0,2000})?|[A-Za-z0-9_-]{4,16000}\.[A-Za-z0-9_-]{0,2000})/y;
 
 /** A JSON web token: a header that decodes to JSON naming an algorithm or a type, a body, a signature. */
 export function scanJwt(field: Field, start: number): boolean {
@@ -77,7 +63,7 @@ export function scanJwt(field: Field, start: number): boolean {
 }
 
 const KEY_BLOCK =
-  /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----END [A-Z0-9 ]{0,60}-----|$)/y;
+  /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----[A-Z0-9 ]{0,60}-----|$)/y;
 
 /** A key block, whole; answers where it ends, or where it was sought from. */
 export function scanKeyBlock(field: Field, start: number): number {
@@ -115,19 +101,23 @@ export function scanUserinfo(field: Field, at: number): void {
 }
 
 const STRONG =
-  "pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)?|access[ _.-]?key|" +
-  "private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|client[ _-]?secret|credentials?|bearer|" +
-  "crumb|session|cookie|webhook|jwt|license[ _.-]?key|login|api|pat|private|access|key|kennwort|passwort|contraseña|mot de passe|пароль|密码|密碼";
-/** What may stand between the word and the value. */
-const BETWEEN =
-  `[\\]"'\`)}]{0,3}[\\w.]{0,12}?[\\]"'\`)}]{0,3}\\s{0,8}(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|]|->|is|string\\s{0,3}=|set to)?\\s{0,24}[("'\`\\[@]{0,3}`;
-const NAMED = new RegExp(`(?:${STRONG})s?\\d{0,2}${BETWEEN}$`, "i");
+  "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
+  "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
+  "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
+  "(?<![a-z])(?:api|pass|auth|login|session)|[_-]pat";
+const CLOSE = "[\\]\"'`)}>]{0,3}";
+const OPEN = "[(\"'`\\[@<]{0,3}";
+/** A word, perhaps within an identifier that goes on, an operator, and what opens a value; or a word and a blank. */
+const NAMED = new RegExp(
+  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?${CLOSE}\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
+  "i",
+);
 const SERVICE = new RegExp(
   `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?\\s{0,3}(?:=>|:{0,3}=|[:=,>])?\\s{0,5}["'\`]?$`,
   "i",
 );
 const NOT_SECRET =
-  /(?:public[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|secret[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:field|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(])?\s{0,5}["'(]{0,3}$/i;
+  /(?:public[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:field|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(])?\s{0,5}["'(]{0,3}$/i;
 
 /** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
 function valueEnd(text: string, start: number): number {
@@ -170,12 +160,25 @@ export function scanNamedValue(field: Field, runStart: number, runEnd: number): 
   if (!looksRandom(value, false)) return runEnd;
   const lead = before(field, start, 72);
   const named = joined !== null || NAMED.test(lead);
-  const service = !named && looksRandom(value, true) && SERVICE.test(lead);
+  const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
   if (!named && !service || NOT_SECRET.test(lead)) return runEnd;
   const word = joined ? joined[0] : lead;
   const from = end - value.length;
   report(field, typeOf(word), from, end, service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8);
   return end;
+}
+
+const LINE =
+  /^["'`<{(\s]{0,8}(?![\w.-]{0,40}(?:commit|sha\d*|md5|hash|digest|sum|uuid|guid|id|etag|rev|version|build|integrity)\b)[\w.-]{2,40}(?: \w{1,10})?["'`]?\s{0,3}[:=\s]\s{0,3}["'`]?$/i;
+
+/** Where nothing but secrets is looked for: a field that holds a name and a random-looking value, no more. */
+export function scanAssignment(field: Field): void {
+  const { text, first, last } = field;
+  if (last - first > 300 || last - first < 26) return;
+  const value = /[\w+/=.~-]{24,}$/.exec(text.slice(first, last))?.[0];
+  if (!value || value.length === last - first || !looksRandom(value.replace(/^[:=-]+/, ""), true)) return;
+  if (!LINE.test(text.slice(0, last - value.length))) return;
+  report(field, "GENERIC_SECRET", last - value.length, last, 0.5);
 }
 
 /** + / ~ and what runs are made of. */
@@ -191,88 +194,8 @@ function typeOf(lead: string): string {
   return /api|token|key|access|auth/i.test(tail) ? "API_KEY" : "GENERIC_SECRET";
 }
 
-/** Drawn by chance, as far as its units and their mix can tell. */
-export function looksRandom(value: string, strict: boolean): boolean {
-  const length = value.length;
-  if (length < (strict ? 16 : 10) || isPlaceholder(value)) return false;
-  let digits = 0;
-  let upper = 0;
-  let lower = 0;
-  let turns = 0;
-  let last = 0;
-  for (let i = 0; i < length; i++) {
-    const k = CLASS[value.charCodeAt(i)];
-    if (k === DIGIT) digits++;
-    else if (k === UPPER) upper++;
-    else if (k === LOWER) lower++;
-    if (k !== last) turns++;
-    last = k;
-  }
-  const letters = upper + lower;
-  const groups = value.match(/\d+/g)?.length ?? 0;
-  const strange = strangeness(value);
-  if (digits < 6 && strange < 0.2 && /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/.test(value)) return false;
-  if (
-    /^\/|:\/\/|^[a-z]{2,8}:[^/]|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf)$/i
-      .test(value)
-  ) {
-    return false;
-  }
-  if (length >= 32 && /^[0-9a-f]+$/i.test(value) && upper * lower === 0) return entropy(value) > 2.2;
-  if (letters === 0) return digits >= 15 && !strict && entropy(value) > 2.2;
-  if (digits === 0) {
-    // Letters alone are words, unless they stand beside each other as in no word.
-    if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
-      return length >= 24 && strange > 0.3;
-    }
-    return entropy(value) > 3.3 && strange > 0.18;
-  }
-  if (/^[0-9a-f-]+$/i.test(value) && length < 14) return false;
-  if (digits < 2 && turns < 8 && strange < 0.2) return false;
-  // A word and a number at its end ("password123", "version_2024") is a name.
-  if (/^[A-Za-z_-]+\d{1,4}$/.test(value) || /^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/.test(value)) return false;
-  if (/^v?\d+(?:\.\d+)+/.test(value)) return false;
-  // Names with a number in them are words still; hexadecimal and values full of digits are not.
-  if (groups < 3 && digits < length * 0.25 && strange < 0.15 && !/^[0-9a-f]+$/i.test(value)) return false;
-  return entropy(value) >= (length < 14 ? 2.8 : 2.9);
-}
-
-/**
- * For each letter, those that follow it in words. Counted in English documentation and source code: together they
- * make up 96.5 % of the pairs there, but only 62 % of all pairs there could be.
- */
-const FOLLOWERS = (
-  "abcdefghijklmnoprstuvwxyz abcdeijlmoprstuvy acdefhiklmnoprstuvy abcdefghijlmnoprstuvy abcdefghijklmnopqrstuv" +
-  "wxyz acefgilnorstuvy abceghilmnoprstu aeilmnorstuy abcdefgiklmnoprstuvxz aeiosu aeghilnorsuw abcdefgiklmnopr" +
-  "stuvy abcdefilmnopstuy abcdefghijklmnoprstuvyz abcdefghiklmnoprstuvwxy acdefhiklnoprstuy u abcdefghiklmnoprstuvy acdefghiklmnopqrstuvwy abcdefhiklmnoprstuwxyz abcdefgiklmnoprst aeimops adehilnors acdeimpstvx aceilmnoprstuv aeioz"
-).split(" ");
-
-const COMMON_PAIR = new Uint8Array(128 * 128);
-FOLLOWERS.forEach((followers, i) => {
-  for (const c of followers) COMMON_PAIR[(97 + i) * 128 + c.charCodeAt(0)] = 1;
-});
-
-/** Made of words, as names are: few digits, and letters in an order that words have. */
-function wordy(value: string): boolean {
-  return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12;
-}
-
-/** The share of neighbouring letters that words do not put beside each other. */
-function strangeness(value: string): number {
-  let pairs = 0;
-  let strange = 0;
-  for (let i = 1; i < value.length; i++) {
-    const a = value.charCodeAt(i - 1) | 32;
-    const b = value.charCodeAt(i) | 32;
-    if (a < 97 || a > 122 || b < 97 || b > 122) continue;
-    pairs++;
-    if (COMMON_PAIR[a * 128 + b] === 0) strange++;
-  }
-  return pairs < 4 ? 1 : strange / pairs;
-}
-
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(?\w{0,12}\)?)["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|[:=]|is|was|->|value=)\s{0,8}(["'`]?)/iy;
+  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(?\w{0,12}\)?)["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|->|value=)\s{0,8}(["'`]?)/iy;
 
 /** A password word at `start` (or inside an identifier that ends there) with a value given to it. */
 export function scanPassword(field: Field, start: number): void {
@@ -329,7 +252,7 @@ export function scanAuthorization(field: Field, start: number): void {
   if (!match || !/(?:auth\w*|["'\s])["']?\s{0,2}[:=]?\s{0,2}["']?$/i.test(before(field, start, 24))) return;
   const value = match[1];
   const basic = /^basic/i.test(match[0]);
-  if (!looksRandom(value, true) || isPlaceholder(value)) return;
+  if (!looksRandom(value, !basic)) return;
   const from = start + match[0].length - value.length;
   report(field, basic ? "BASIC_AUTH" : "API_KEY", from, from + value.length, 0.8);
 }
@@ -340,7 +263,7 @@ const AZURE_AD = /[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~-])/y;
 const TERRAFORM = /[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9=_-]{60,70}/y;
 const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
 const MAXMIND = /[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
-const TRUENAS = /\d-[A-Za-z0-9]{64}(?![\w-])/y;
+const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
 
 /** Tokens known by their shape as a whole. `start` begins the run that ends at `end`; what follows it sorts them. */
 export function scanShaped(field: Field, start: number, end: number): boolean {
@@ -353,7 +276,7 @@ export function scanShaped(field: Field, start: number, end: number): boolean {
       ? shaped(field, "API_KEY", TERRAFORM, start)
       : length >= 24 && length <= 28 && shaped(field, "DISCORD_TOKEN", DISCORD, start);
   }
-  if (length === 66 && field.text.charCodeAt(start + 1) === 45) {
+  if ((length === 66 || length === 67) && field.text.charCodeAt(end - 65) === 45) {
     return shaped(field, "API_KEY", TRUENAS, start);
   }
   if (length < 33 || length > 37) return false;

@@ -177,7 +177,7 @@ export const EUROPE: readonly NumberRule[] = [
   {
     type: "DE_PASSPORT",
     forms: [],
-    free: { lengths: [9], shape: /^[CFGHJK](?=.*\d)[0-9CFGHJKLMNPRTVWXYZ]{8}$/ },
+    free: { lengths: [9], shape: /^[CFGHJKLMNPRTVWXYZ](?=.*\d)[0-9CFGHJKLMNPRTVWXYZ]{8}$/ },
     check: icao,
     label: words(PASSPORT, "pass(?:nr|nummer)?"),
     plain: 0.3,
@@ -197,6 +197,7 @@ export const EUROPE: readonly NumberRule[] = [
     },
     label: words(
       "kvnr",
+      "egk",
       "krankenversicher\\w*",
       "krankenkasse\\w*",
       "versichertennummer",

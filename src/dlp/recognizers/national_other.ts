@@ -62,7 +62,10 @@ function uen(s: string): boolean {
 }
 
 function korean(s: string): boolean {
-  return dateAt(s, 0, 2, 4) && /[0-4]/.test(s[6]);
+  if (!dateAt(s, 0, 2, 4)) return false;
+  // Since October 2020 the last digits are random; older numbers, and those of other centuries, keep the check.
+  return /[1-4]/.test(s[6]) ||
+    (11 - weighted(s, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11) % 10 === digit(s, 12);
 }
 
 function turkish(s: string): boolean {
@@ -291,7 +294,7 @@ export const WORLD: readonly NumberRule[] = [
     type: "TH_TNIN",
     forms: ["9-9{4}-9{5}-99-9=0.85", "9 9{4} 9{5} 99 9=0.85", "9{13}"],
     check: (s) =>
-      /^[1-8][1-9]/.test(s) &&
+      /^[1-8](?:1\d|2[0-7]|3\d|4\d|5[0-8]|6[0-7]|7[0-7]|8[0-6]|9[0-6])/.test(s) &&
       (11 - weighted(s, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10 === digit(s, 12),
     label: words("thai\\w*", "tnin", "บัตรประชาชน", "เลขประจำตัวประชาชน", IDENTITY, TAX),
     plain: 0.45,

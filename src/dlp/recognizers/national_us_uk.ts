@@ -10,7 +10,6 @@ import { digit, luhn, repeated, two, weighted } from "./checksums.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { NumberRule } from "./numbers.ts";
 
-const PRINTED_SSN = ["219099999", "457555462", "078051120"];
 const EIN_UNUSED = new Set([0, 7, 8, 9, 17, 18, 19, 28, 29, 49, 69, 70, 78, 79, 89, 96, 97]);
 
 export const US_UK: readonly NumberRule[] = [
@@ -24,7 +23,7 @@ export const US_UK: readonly NumberRule[] = [
       "9{3}-9{6}",
       "9{5}-9{4}",
     ],
-    check: (s) => !/^(?:000|666|9)|^...00|0000$/.test(s) && !repeated(s) && !PRINTED_SSN.includes(s),
+    check: (s) => !/^(?:000|666|9)|^...00|0000$/.test(s) && !repeated(s),
     label: words("ssn", "ss ?#", "social[ _-]*sec(?:urity)?(?:[ _-]*(?:no|num(?:ber)?))?", "soc ?sec", TAX),
     plain: 0,
   },
@@ -104,19 +103,19 @@ export const US_UK: readonly NumberRule[] = [
   {
     type: "US_NPI",
     forms: ["9{10}", "9{4}-9{3}-9{3}", "9{4} 9{3} 9{3}"],
-    check: (s) => /^[12]/.test(s) && luhn("80840" + s),
+    check: (s) => /^[12]/.test(s) && !repeated(s.slice(0, 9)) && luhn("80840" + s),
     label: words("npi", "national provider", "provider[ _-]*(?:id\\w*|no|number)", "prescriber"),
     plain: 0.4,
   },
   {
     type: "MEDICAL_LICENSE",
-    forms: ["AA9{7}"],
+    forms: ["AA9{7}", "A9{8}"],
     check: (s) =>
-      /^[ABCDEFGHJKLMPRSTUX]/.test(s) &&
+      /^[ABCDEFGHJKLMPRSTUX][A-Z9]/.test(s) &&
       (digit(s, 2) + digit(s, 4) + digit(s, 6) + 2 * (digit(s, 3) + digit(s, 5) + digit(s, 7))) % 10 ===
         digit(s, 8),
     label: words("dea", "medical (?:license|certificate)", "prescriber", "registration"),
-    plain: 0.4,
+    plain: 0.5,
   },
   {
     type: "UK_NINO",

@@ -19,7 +19,7 @@ export function scanIpv4(field: Field, start: number): void {
   if (prev === 46 || prev === 45 || prev === 95 || prev === 58 && field.text.charCodeAt(start - 2) === 58) {
     return;
   }
-  if ((CLASS[prev] & ALNUM) !== 0) return;
+  if ((CLASS[prev] & ALNUM) !== 0 || prev === 58 && /:[0-9a-f]{0,4}:$/i.test(before(field, start, 7))) return;
   IPV4.lastIndex = start;
   const match = IPV4.exec(field.text);
   if (!match) return;
@@ -49,8 +49,14 @@ export function scanColons(field: Field, at: number): number {
   while (
     end < text.length && end - start < 64 && (isHex(text.charCodeAt(end)) || text.charCodeAt(end) === 58)
   ) end++;
-  if (end - start < 3 || at - start === 5) return at + 1;
-  if (start > 0 && isWordOrDot(text.charCodeAt(start - 1))) return at + 1;
+  if (at - start === 5) {
+    while (end < text.length && isHex(text.charCodeAt(end)) || text.charCodeAt(end) === 58) end++;
+    return end;
+  }
+  if (end - start < 3) return at + 1;
+  if (start > 0 && (isWordOrDot(text.charCodeAt(start - 1)) || text.charCodeAt(start - 1) === 58)) {
+    return at + 1;
+  }
   if (text.charCodeAt(end) === 46) {
     while (end - start < 64 && (isDigit(text.charCodeAt(end)) || text.charCodeAt(end) === 46)) end++;
     if (text.charCodeAt(end - 1) === 46) end--;

@@ -121,7 +121,10 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
     groupMasks[n] = q - p <= MAX_COMPACT ? maskOf(text, p, q) : "";
     n++;
     const joint = text.charCodeAt(q);
-    if (joint === 40 && text.charCodeAt(q + 2) === 41 && n < MAX_GROUPS) {
+    if (
+      (joint === 40 && text.charCodeAt(q + 2) === 41 || joint === 91 && text.charCodeAt(q + 2) === 93) &&
+      n < MAX_GROUPS
+    ) {
       // A check character in brackets, as on Hong Kong identity cards.
       if ((CLASS[text.charCodeAt(q + 1)] & ALNUM) === 0) break;
       starts[n] = q;

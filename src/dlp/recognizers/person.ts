@@ -7,7 +7,7 @@ import { type Field } from "./field.ts";
 import { validDate } from "./checksums.ts";
 
 const BIRTH =
-  /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date) of birth|birth[ _-]?da(?:te|y)|born(?: on)?|geburtsdatum|geboren(?: am)?|née? le|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|дата рождения|出生日期|生年月日)["'\])]{0,2}\s{0,2}(?:is|was|[:=#-])?\s{0,3}["'(]?/gi;
+  /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date) of birth|birth[ _-]?da(?:te|y)|born(?: on|[^\n.;]{0,40}? on)?|geburtsdatum|geboren(?: am)?|née? le|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|дата рождения|出生日期|生年月日)["'\])]{0,2}\s{0,2}(?:is|was|[:=#-])?\s{0,3}["'(]?/gi;
 const MONTHS =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
 const DATE = new RegExp(

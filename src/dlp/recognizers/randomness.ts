@@ -1,0 +1,109 @@
+/**
+ * Tells values drawn by chance from words, names and stand-ins.
+ *
+ * Assumes values of up to a few hundred units without blanks; everything here is one pass or a bounded pattern.
+ */
+
+import { CLASS, DIGIT, LOWER, UPPER } from "./field.ts";
+
+const counts = new Uint16Array(256);
+
+/** Bits of information in a unit, by how often each occurs in the value. */
+export function entropy(value: string): number {
+  counts.fill(0);
+  for (let i = 0; i < value.length; i++) counts[value.charCodeAt(i) & 255]++;
+  let bits = 0;
+  for (let c = 0; c < 256; c++) {
+    if (counts[c] > 0) bits -= counts[c] / value.length * Math.log2(counts[c] / value.length);
+  }
+  return bits;
+}
+
+const EXAMPLE =
+  /example|sample|placeholder|changeme|change_me|your[_-]?|insert|redact|dummy|fake|xxxx|x{5}|\*{3}|\.\.\.|abcdefgh|01234567|12345678(?!\d)|deadbeef|aaaaa|todo|replace|<[a-z]|\$\{|\{\{|\$\(|process\.env|getenv|environ/i;
+
+/** Whether a value is a stand-in for a secret, not one. */
+export function isPlaceholder(value: string): boolean {
+  return EXAMPLE.test(value) || /^(.)\1+$/.test(value) || /(.)\1{7}/.test(value);
+}
+
+/**
+ * For each letter, those that follow it in words. Counted in English documentation and source code: together they
+ * make up 96.5 % of the pairs there, but only 62 % of all pairs there could be.
+ */
+const FOLLOWERS = (
+  "abcdefghijklmnoprstuvwxyz abcdeijlmoprstuvy acdefhiklmnoprstuvy abcdefghijlmnoprstuvy abcdefghijklmnopqrstuv" +
+  "wxyz acefgilnorstuvy abceghilmnoprstu aeilmnorstuy abcdefgiklmnoprstuvxz aeiosu aeghilnorsuw abcdefgiklmnopr" +
+  "stuvy abcdefilmnopstuy abcdefghijklmnoprstuvyz abcdefghiklmnoprstuvwxy acdefhiklnoprstuy u abcdefghiklmnoprstuvy acdefghiklmnopqrstuvwy abcdefhiklmnoprstuwxyz abcdefgiklmnoprst aeimops adehilnors acdeimpstvx aceilmnoprstuv aeioz"
+).split(" ");
+
+const COMMON_PAIR = new Uint8Array(128 * 128);
+FOLLOWERS.forEach((followers, i) => {
+  for (const c of followers) COMMON_PAIR[(97 + i) * 128 + c.charCodeAt(0)] = 1;
+});
+
+/** Made of words, as names are: few digits, and letters in an order that words have. */
+export function wordy(value: string): boolean {
+  return (value.match(/\d/g)?.length ?? 0) < 4 && strangeness(value) < 0.12;
+}
+
+/** The share of neighbouring letters that words do not put beside each other. */
+export function strangeness(value: string): number {
+  let pairs = 0;
+  let strange = 0;
+  for (let i = 1; i < value.length; i++) {
+    const a = value.charCodeAt(i - 1) | 32;
+    const b = value.charCodeAt(i) | 32;
+    if (a < 97 || a > 122 || b < 97 || b > 122) continue;
+    pairs++;
+    if (COMMON_PAIR[a * 128 + b] === 0) strange++;
+  }
+  return pairs < 4 ? 1 : strange / pairs;
+}
+
+const FILE_OR_VERSION =
+  /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf)$/i;
+const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
+const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
+const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
+const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;
+
+/** Drawn by chance, as far as its units and their mix can tell; the cheap tests come first, most words fail them. */
+export function looksRandom(value: string, strict: boolean): boolean {
+  const length = value.length;
+  if (length < (strict ? 16 : 10)) return false;
+  let digits = 0;
+  let groups = 0;
+  let upper = 0;
+  let lower = 0;
+  let turns = 0;
+  let last = 0;
+  for (let i = 0; i < length; i++) {
+    const k = CLASS[value.charCodeAt(i)];
+    if (k === DIGIT) {
+      digits++;
+      if (last !== DIGIT) groups++;
+    } else if (k === UPPER) upper++;
+    else if (k === LOWER) lower++;
+    if (k !== last) turns++;
+    last = k;
+  }
+  if (upper + lower === 0) return digits >= 15 && !strict && entropy(value) > 2.2 && !isPlaceholder(value);
+  const strange = strangeness(value);
+  if (digits === 0) {
+    // Letters alone are words, unless they stand beside each other as in no word.
+    if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2 && !isPlaceholder(value);
+    if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
+      if (length < 24 || strange <= 0.3) return false;
+    } else if (strange <= 0.18) return false;
+    return entropy(value) > 3.3 && !isPlaceholder(value) && !FILE_OR_VERSION.test(value);
+  }
+  const hex = HEXADECIMAL.test(value);
+  if (hex && length < 14) return false;
+  // Names with a number in them are words still; hexadecimal and values full of digits are not.
+  if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1) return false;
+  if (digits < 2 && turns < 8 && strange < 0.15) return false;
+  if (strange < 0.2 && (NAME_AND_NUMBER.test(value) || digits < 6 && DOTTED_NAME.test(value))) return false;
+  if (HEX_CONSTANT.test(value) || FILE_OR_VERSION.test(value)) return false;
+  return entropy(value) >= (hex && length >= 24 ? 2.2 : 2.8) && !isPlaceholder(value);
+}
