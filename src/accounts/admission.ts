@@ -66,7 +66,8 @@ interface Open {
   admittedAt: number;
 }
 
-const ROUNDS = 6;
+/** Together longer than the poll by which another node hears of it where there are no notifications. */
+const ROUNDS = 8;
 const FREED_MS = 100;
 const RETRY_AFTER = 2;
 

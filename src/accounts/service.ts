@@ -111,7 +111,6 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   let prepared = false;
   let rev = 0;
   let ticks = 0;
-  let listening = false;
   let closed = false;
   /** What other nodes' beats were, and for how many of ours they have not moved. */
   let beats = new Map<string, { count: number; still: number }>();
@@ -123,6 +122,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     await settler.connect();
     await learn();
     await adopt();
+    await listen();
     prepared = true;
   }
 
@@ -199,7 +199,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     admission.sweep(clock.now());
     try {
       if (!prepared) await prepare();
-      if (!listening) await listen();
+      else if (!settler.up) await settler.connect();
       await learn();
       settler.giveBack(await store.wantedOf(node));
       if (turn % BEAT_TICKS === 0) {
@@ -214,7 +214,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     } catch (error) {
       // Beats that could not be watched prove nothing: after an outage everyone gets the whole time again.
       beats = new Map();
-      if (!(error instanceof StoreUnavailable)) log.warn(`A turn of the accounts failed: ${nameOf(error)}`);
+      if (error instanceof StoreUnavailable) settler.lost();
+      else log.warn(`A turn of the accounts failed: ${nameOf(error)}`);
     }
     await journal.flush().catch(() => {});
   }
@@ -227,7 +228,6 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       else if (word === "want") settler.giveBack([id]);
       else if (word === "gave") settler.wake();
     });
-    listening = true;
   }
 
   function dropOldSlices(): void {

@@ -62,6 +62,8 @@ export interface Settler {
   ended(id: string): void;
   /** Registers and settles what is pending. Throws `StoreUnavailable`. */
   connect(): Promise<void>;
+  /** Somebody else has found the store away. */
+  lost(): void;
   /** Resolves when all that was pending at the call is in the store; rejects when the store is away. */
   flush(): Promise<void>;
   /** Settles, gives everything back and leaves. */
@@ -298,12 +300,19 @@ export function createSettler(options: SettlerOptions): Settler {
     ended(id) {
       if (!options.tellRunning) return;
       const at = began.findIndex((b) => b.id === id);
-      if (at >= 0) began.splice(at, 1);
-      else ended.push(id);
+      if (at >= 0) {
+        began.splice(at, 1);
+        return;
+      }
+      ended.push(id);
+      schedule(LEISURE_MS);
     },
     async connect() {
       await start();
       if (!up) throw new StoreUnavailable("The store is away.");
+    },
+    lost() {
+      up = false;
     },
     async flush() {
       const last = queue.at(-1);

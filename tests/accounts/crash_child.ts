@@ -1,0 +1,38 @@
+/**
+ * A process to be killed: admits and settles as fast as it can and says what it did, one line for each step, before it goes
+ * on. Arguments: store URL, path for its journal, a name that its generations begin with.
+ */
+import { openAccounts } from "../../src/accounts/mod.ts";
+import { openStore } from "../../src/store/mod.ts";
+import { bidOf, configOf, endOf, SECRET } from "./support.ts";
+
+const [url, beside, name, schema] = Deno.args;
+const service = await openAccounts({
+  store: openStore(url, { beside, schema }),
+  config: configOf({ spend_limit: { amount: "1000", period: "total" } }, "1000"),
+  clock: Date,
+  log: { info() {}, warn() {} },
+});
+const key = await service.authenticate(SECRET);
+
+function say(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(line + "\n"));
+}
+
+async function call(i: number): Promise<void> {
+  const id = `${name}_${i}`;
+  const lease = await service.admit(bidOf(key, 3, { id, created: Date.now() }));
+  // From here on the provider would know of it.
+  say(`+ ${id}`);
+  await new Promise((resolve) => setTimeout(resolve, i % 4));
+  if (i % 7 === 6) {
+    lease.release();
+    say(`- ${id}`);
+    return;
+  }
+  await lease.settle(endOf({ input: 1 + i % 3 }));
+  // From here on the caller has seen the end.
+  say(`= ${id} ${1 + i % 3}`);
+}
+
+for (let i = 0;; i += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => call(i + k)));

@@ -1,0 +1,34 @@
+/** A process whose disk fills up: calls until it is refused, and says which calls it brought to an end. */
+import { openAccounts } from "../../src/accounts/mod.ts";
+import type { Failure } from "../../src/exchange/failure.ts";
+import { openStore } from "../../src/store/mod.ts";
+import { bidOf, configOf, endOf, SECRET } from "./support.ts";
+
+const [url] = Deno.args;
+const service = await openAccounts({
+  store: openStore(url),
+  config: configOf({}, "1000000"),
+  clock: Date,
+  log: { info() {}, warn() {} },
+});
+const key = await service.authenticate(SECRET);
+const ended: string[] = [];
+let refused: string | null = null;
+
+async function call(i: number): Promise<void> {
+  const bid = bidOf(key, 1, { id: `g${i}`, created: Date.now(), requestedModel: "m".repeat(180) });
+  try {
+    const lease = await service.admit(bid);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await lease.settle(endOf({ input: 1 }));
+    ended.push(bid.id);
+  } catch (error) {
+    refused = (error as Failure).code;
+  }
+}
+
+for (let i = 0; refused === null && i < 200_000; i += 50) {
+  await Promise.all(Array.from({ length: 50 }, (_, k) => call(i + k)));
+}
+console.log(JSON.stringify({ refused, ended: ended.length, open: service.openCount() }));
+Deno.exit(0);

@@ -1,0 +1,304 @@
+/** Three nodes over one PostgreSQL, and what happens to them when it goes away. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { AccountsConfig, AccountsOptions, Lease } from "../../src/accounts/mod.ts";
+import { openStore } from "../../src/store/mod.ts";
+import { type Cluster, onCluster } from "../store/cluster.ts";
+import { admitAtOnce, bidOf, codeOf, configOf, endOf, open, type Running, SECRET } from "./support.ts";
+
+onCluster((cluster) => {
+  function test(
+    title: string,
+    config: AccountsConfig,
+    body: (nodes: Running[], cluster: Cluster) => Promise<void>,
+    more: Partial<AccountsOptions> & { disk?: boolean; nodes?: number } = {},
+  ): void {
+    Deno.test(`postgres: ${title}`, async () => {
+      await cluster().start();
+      const folder = Deno.makeTempDirSync({ prefix: "sluice-nodes-" });
+      const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
+      const { disk = true, nodes: count = 3, ...options } = more;
+      const nodes: Running[] = [];
+      try {
+        for (let i = 0; i < count; i++) {
+          const beside = disk ? `${folder}/node${i}` : null;
+          nodes.push(await open(openStore(cluster().url, { schema, beside }), config, options));
+        }
+        await body(nodes, cluster());
+      } finally {
+        for (const node of nodes) await node.close();
+        Deno.removeSync(folder, { recursive: true });
+      }
+    });
+  }
+
+  const limited = configOf({ spend_limit: { amount: "1.00", period: "day" } });
+  const keyOf = (node: Running) => node.authenticate(SECRET);
+  const settleAll = async (leases: Lease[]) => {
+    for (const lease of leases) await lease.settle(endOf({ input: 1 }));
+  };
+
+  test("admit() of a thousand at once on three nodes lets in a hundred", limited, async (nodes) => {
+    const results = await Promise.all(
+      nodes.map(async (node, i) => await admitAtOnce(node, await keyOf(node), i === 0 ? 334 : 333)),
+    );
+    const leases = results.flatMap((r) => r.leases);
+    assertEquals(leases.length, 100);
+    for (const { refused } of results) {
+      assert(
+        [...refused.keys()].every((code) => code === "api_key_limit_exceeded"),
+        [...refused.keys()].join(),
+      );
+    }
+    // What never ran is there for whichever node needs it.
+    for (const lease of leases.slice(0, 40)) lease.release();
+    await settleAll(leases.slice(40));
+    for (const node of nodes) await node.flush();
+    for (const node of nodes) node.clock.move(2000);
+    const again = await admitAtOnce(nodes[2], await keyOf(nodes[2]), 100);
+    assertEquals(again.leases.length, 40);
+    await settleAll(again.leases);
+    assertEquals((await nodes[2].keyStatus(await keyOf(nodes[2]))).spend.amount, "1.00");
+    for (const node of nodes) {
+      node.clock.move(2000);
+      assertEquals(
+        await codeOf(async () => node.admit(bidOf(await keyOf(node), 1))),
+        "api_key_limit_exceeded",
+      );
+      assertEquals(node.openCount(), 0);
+    }
+  });
+
+  test(
+    "a slice that one node holds goes to the node that needs it",
+    configOf({}, "1.00"),
+    async ([a, b, c]) => {
+      const held = await a.admit(bidOf(await keyOf(a), 30));
+      const wanted = await b.admit(bidOf(await keyOf(b), 70));
+      assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 1))), "insufficient_funds");
+      held.release();
+      c.clock.move(1000);
+      const now = await c.admit(bidOf(await keyOf(c), 30));
+      now.release();
+      wanted.release();
+    },
+  );
+
+  test(
+    "requests a minute hold across nodes",
+    configOf({ rate_limit: { requests_per_minute: 60 } }),
+    async (nodes) => {
+      const results = await Promise.all(
+        nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 100)),
+      );
+      assertEquals(results.flatMap((r) => r.leases).length, 60);
+      for (const { refused } of results) {
+        assert([...refused.keys()].every((code) => code === "provider_rate_limited"));
+      }
+      for (const lease of results.flatMap((r) => r.leases)) await lease.settle(endOf({ input: 1 }));
+      for (const node of nodes) node.clock.move(60_000);
+      const next = await Promise.all(
+        nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 30)),
+      );
+      assertEquals(next.flatMap((r) => r.leases).length, 60);
+      for (const lease of next.flatMap((r) => r.leases)) lease.release();
+    },
+  );
+
+  test("a revocation is heard without anybody polling", configOf(), async ([a, b]) => {
+    await a.tick();
+    await b.tick();
+    const { secret } = await a.createKey({ name: "ci" });
+    await b.authenticate(secret);
+    await a.revokeKey("ci");
+    // Waits for the notification, however long it takes; the test's own limit is what fails it.
+    while (await codeOf(() => b.authenticate(secret)) === null) await new Promise((r) => setTimeout(r, 5));
+  });
+
+  test("what a dead node held comes back, and the living are left alone", limited, async (nodes) => {
+    const [a, b, c] = nodes;
+    const lost = await a.admit(bidOf(await keyOf(a), 50));
+    const kept = await b.admit(bidOf(await keyOf(b), 50));
+    assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 50))), "api_key_limit_exceeded");
+    // The first node stops beating: 70 turns are 35 seconds.
+    for (let turn = 0; turn < 71; turn++) {
+      await b.tick();
+      await c.tick();
+    }
+    c.clock.move(2000);
+    const taken = await c.admit(bidOf(await keyOf(c), 50));
+    assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 1))), "api_key_limit_exceeded");
+    // It was alive after all. What it ran is billed, though its slice is gone.
+    await lost.settle(endOf({ input: 50 }));
+    await a.flush();
+    assertEquals((await c.keyStatus(await keyOf(c))).spend.amount, "0.50");
+    assertEquals(await codeOf(async () => a.admit(bidOf(await keyOf(a), 1))), "api_key_limit_exceeded");
+    await kept.settle(endOf({ input: 1 }));
+    await taken.settle(endOf({ input: 1 }));
+    await b.flush();
+    await c.flush();
+    a.clock.move(5000);
+    (await a.admit(bidOf(await keyOf(a), 48))).release();
+  });
+
+  test(
+    "with PostgreSQL away, known keys work within what was leased, unknown ones get 503",
+    configOf({
+      spend_limit: { amount: "100", period: "day" },
+    }),
+    async ([a], cluster) => {
+      const { secret } = await a.createKey({ name: "ci" });
+      const key = await keyOf(a);
+      const other = await a.authenticate(secret);
+      await (await a.admit(bidOf(key, 1))).settle(endOf({ input: 1 }));
+      const { key: unseen, secret: unseenSecret } = await a.createKey({ name: "unseen" });
+      await a.flush();
+      await cluster.stop();
+      await a.tick();
+      assertEquals(a.storeUp(), false);
+      assertEquals((await a.authenticate(unseenSecret)).id, unseen.id);
+      const unknown = await assertRejects(
+        async () => await a.authenticate("sk_live_" + "u".repeat(40)),
+        Failure,
+      );
+      assertEquals([unknown.code, typeof unknown.retryAfter], ["service_unavailable", "number"]);
+      const ids: string[] = [];
+      for (let i = 0; i < 20; i++) {
+        const bid = bidOf(i % 2 === 0 ? key : other, 1);
+        ids.push(bid.id);
+        await (await a.admit(bid)).settle(endOf({ input: 1 }));
+      }
+      // What it knows of the limit is too old now to refuse for good.
+      a.clock.move(2000);
+      const beyond = await assertRejects(async () => await a.admit(bidOf(key, 10_000)), Failure);
+      assertEquals(beyond.code, "service_unavailable");
+      assertEquals(await codeOf(() => a.generations({})), "service_unavailable");
+      assertEquals(await codeOf(() => a.createKey({ name: "more" })), "service_unavailable");
+      assertEquals(a.pendingCount(), 20);
+
+      await cluster.start();
+      while (!a.storeUp()) await a.tick();
+      await a.flush();
+      assertEquals(a.pendingCount(), 0);
+      for (const id of ids) assertEquals((await a.generation(id)).cost, "0.01");
+      assertEquals((await a.usage({ by: "key" })).data.reduce((n, d) => n + d.generations, 0), 21);
+      assertEquals((await a.keyStatus(key)).spend.amount, "0.11");
+      (await a.admit(bidOf(key, 9000))).release();
+    },
+    { nodes: 1 },
+  );
+
+  test(
+    "with PostgreSQL away too long, keys of the store are no longer trusted",
+    configOf(),
+    async ([a], cluster) => {
+      const { secret } = await a.createKey({ name: "ci" });
+      await a.authenticate(secret);
+      await cluster.stop();
+      await a.tick();
+      a.clock.move(59_000);
+      await a.authenticate(secret);
+      a.clock.move(2000);
+      assertEquals(await codeOf(() => a.authenticate(secret)), "service_unavailable");
+      await a.authenticate(SECRET);
+      await cluster.start();
+      while (!a.storeUp()) await a.tick();
+      await a.authenticate(secret);
+    },
+    { nodes: 1, offlineMs: 60_000 },
+  );
+
+  test(
+    "without a disk it stops admitting before it would lose a record",
+    configOf(),
+    async ([a], cluster) => {
+      const key = await keyOf(a);
+      await cluster.stop();
+      await a.tick();
+      let settled = 0;
+      let refusal: string | null = null;
+      while (refusal === null) {
+        refusal = await codeOf(async () => {
+          const lease = await a.admit(bidOf(key, 1));
+          await lease.settle(endOf({ input: 1 }));
+          settled++;
+        });
+      }
+      assertEquals(refusal, "service_unavailable");
+      assert(settled > 5);
+      assertEquals(a.pendingCount(), settled);
+      await cluster.start();
+      while (!a.storeUp()) await a.tick();
+      await a.flush();
+      assertEquals((await a.usage({ by: "key" })).data[0].generations, settled);
+      (await a.admit(bidOf(key, 1))).release();
+    },
+    { nodes: 1, disk: false, outboxBytes: 20_000 },
+  );
+
+  test("without a disk, what a dead node ran is recorded by another, once", configOf(), async (nodes) => {
+    const [a, b, c] = nodes;
+    const bids = [bidOf(await keyOf(a), 1), bidOf(await keyOf(a), 1), bidOf(await keyOf(a), 1)];
+    const leases = [];
+    for (const bid of bids) leases.push(await a.admit(bid));
+    await leases[0].settle(endOf({ input: 1 }));
+    leases[1].release();
+    await a.flush();
+    while (!(await ran(a)).includes(bids[2].id)) await new Promise((r) => setTimeout(r, 5));
+    for (let turn = 0; turn < 75; turn++) {
+      await b.tick();
+      await c.tick();
+    }
+    await b.flush();
+    await c.flush();
+    const { data } = await b.generations({});
+    assertEquals(
+      data.map((g) => [g.id, g.status]).sort(),
+      [[bids[0].id, "completed"], [bids[2].id, "interrupted"]].sort(),
+    );
+    // Its own end comes too late to be a second record.
+    await leases[2].settle(endOf({ input: 1 }));
+    await a.flush();
+    assertEquals((await b.generations({})).data.length, 2);
+
+    /** Ids that the store knows as running. */
+    async function ran(node: Running): Promise<string[]> {
+      await node.flush();
+      return await runningIds(cluster());
+    }
+  }, { disk: false });
+
+  async function runningIds(at: Cluster): Promise<string[]> {
+    const { default: postgres } = await import("postgres");
+    const sql = postgres(at.url, { max: 1, onnotice() {} });
+    try {
+      const schemas =
+        await sql`SELECT table_schema AS s FROM information_schema.tables WHERE table_name = 'running'`;
+      const ids: string[] = [];
+      for (const { s } of schemas) {
+        ids.push(...(await sql.unsafe(`SELECT id FROM ${s}.running`)).map((r) => String(r.id)));
+      }
+      return ids;
+    } finally {
+      await sql.end();
+    }
+  }
+
+  Deno.test("postgres: a node that starts while it is away serves keys of the file, and the rest later", async () => {
+    await cluster().stop();
+    const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
+    const a = await open(openStore(cluster().url, { schema }), configOf());
+    try {
+      const key = await a.authenticate(SECRET);
+      assertEquals(await codeOf(() => a.authenticate("sk_live_" + "u".repeat(40))), "service_unavailable");
+      await (await a.admit(bidOf(key, 1))).settle(endOf({ input: 1 }));
+      await cluster().start();
+      while (!a.storeUp()) await a.tick();
+      await a.flush();
+      assertEquals((await a.generations({})).data.length, 1);
+      assertEquals(await codeOf(() => a.authenticate("sk_live_" + "u".repeat(40))), "invalid_api_key");
+    } finally {
+      await a.close();
+    }
+  });
+});
