@@ -6,7 +6,6 @@ import { extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { brokenAnswer, decodeLateFailure } from "../provider_failure.ts";
 import { type ChunkEnd, DeltaWriter } from "./deltas.ts";
-import { addDetail } from "./reasoning.ts";
 import { ChunkReader } from "./stream.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -126,12 +125,6 @@ class Fold {
       case "reasoning_content":
         others[key] = `${string(others[key]) ?? ""}${value}`;
         return;
-      case "reasoning_details": {
-        const details = (others[key] ??= []) as Loose[];
-        for (const piece of value as Loose[]) addDetail(details, piece);
-        return;
-      }
-      case "annotations":
       case "images":
         others[key] = [...array(others[key]), ...array(value)];
         return;

@@ -25,6 +25,8 @@ const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
   "tool_calls",
   "function_call",
   "annotations",
+  // Made by the official SDK's helpers, and sent back by its users.
+  "parsed",
   "reasoning_content",
   "reasoning",
   "reasoning_details",

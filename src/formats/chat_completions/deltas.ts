@@ -30,11 +30,12 @@ interface OpenChoice {
   calls: number;
   refused: boolean;
   reasoned: boolean;
-  cited: boolean;
-  /** Sources of searches, named at the end when the text names none itself. */
+  /** What the text cites. */
+  citations: Loose[];
+  /** Sources of searches, which stand for the whole answer when its text cites none itself. */
   hits: Loose[];
-  /** The next index in `reasoning_details`. */
-  slot: number;
+  /** `reasoning_details` so far. */
+  details: Loose[];
 }
 
 type OpenBlock =
@@ -46,10 +47,11 @@ type OpenBlock =
     /** From a provider of this API, which says how it showed the reasoning. */
     own: boolean;
     field: ReasoningField | undefined;
+    /** The texts go into `reasoning_details` too, and are kept for that. */
     listed: boolean;
-    slot: number;
     section: number;
     spoken: boolean;
+    sections: string[][];
   }
   | { type: "call"; choice: number; index: number; custom: boolean }
   | { type: "search"; choice: number };
@@ -92,14 +94,13 @@ export class DeltaWriter {
         const open = this.#blocks.get(part.block);
         if (open?.type !== "text") return;
         const annotation = citationOf(part.citation, open.base);
-        if (!annotation) return;
-        this.#choice(open.choice).cited = true;
-        return emit(open.choice, { annotations: [annotation] });
+        if (annotation) this.#choice(open.choice).citations.push(annotation);
+        return;
       }
       case "text-end": {
         const open = this.#blocks.get(part.block);
         this.#blocks.delete(part.block);
-        if (open && part.proof) this.#proof(open.choice, part.proof, emit);
+        if (open && part.proof) this.#proof(open.choice, part.proof, "text", [], emit);
         return;
       }
       case "reasoning-start":
@@ -112,7 +113,10 @@ export class DeltaWriter {
       case "reasoning-end": {
         const open = this.#blocks.get(part.block);
         this.#blocks.delete(part.block);
-        if (open?.type === "reasoning" && part.proof) this.#endReasoning(open, part.proof, emit);
+        if (open?.type === "reasoning" && part.proof) {
+          const sections = open.sections.map((pieces) => pieces.join(""));
+          this.#proof(open.choice, part.proof, open.kind, sections, emit);
+        }
         return;
       }
       case "call-start":
@@ -152,7 +156,7 @@ export class DeltaWriter {
   #choice(index: number): OpenChoice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      choice = { chars: 0, calls: 0, refused: false, reasoned: false, cited: false, hits: [], slot: 0 };
+      choice = { chars: 0, calls: 0, refused: false, reasoned: false, citations: [], hits: [], details: [] };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -175,7 +179,6 @@ export class DeltaWriter {
   }
 
   #startReasoning(part: Part & { type: "reasoning-start" }): void {
-    const choice = this.#choice(part.choice);
     const own = extraOf(part.extra, FORMAT);
     this.#blocks.set(part.block, {
       type: "reasoning",
@@ -184,64 +187,46 @@ export class DeltaWriter {
       own: own !== undefined,
       field: own?.field as ReasoningField | undefined,
       listed: own === undefined || own.details === true,
-      slot: choice.slot++,
       section: 0,
       spoken: false,
+      sections: [],
     });
   }
 
   #reason(open: OpenBlock & { type: "reasoning" }, section: number, words: string, emit: EmitDelta): void {
     const choice = this.#choice(open.choice);
     // A provider of this API writes its own breaks; others mean a new paragraph.
-    const broken = !open.own && open.spoken && section !== open.section;
-    const apart = !open.own && !open.spoken && choice.reasoned;
-    const piece = broken ? `\n\n${words}` : words;
-    const text = apart ? `\n\n${words}` : piece;
+    const apart = !open.own && (open.spoken ? section !== open.section : choice.reasoned);
+    const text = apart ? `\n\n${words}` : words;
     open.section = section;
     open.spoken = true;
     choice.reasoned = true;
-    const [first, second] = textFields(open.field);
-    const delta: Loose = { [first]: text, [second]: text };
     if (open.listed) {
-      const index = open.own ? open.slot + section : open.slot;
-      delta.reasoning_details = [
-        open.kind === "summary"
-          ? { type: "reasoning.summary", summary: piece, index }
-          : { type: "reasoning.text", text: piece, index },
-      ];
+      while (open.sections.length <= section) open.sections.push([]);
+      open.sections[section].push(words);
     }
-    emit(open.choice, delta);
+    const [first, second] = textFields(open.field);
+    emit(open.choice, { [first]: text, [second]: text });
   }
 
-  #endReasoning(open: OpenBlock & { type: "reasoning" }, proof: Proof, emit: EmitDelta): void {
-    const choice = this.#choice(open.choice);
-    const { details, fields, slots } = encodeDetails(
-      proof,
-      { kind: open.kind, spoken: open.spoken, slot: open.slot },
-      this.#context.seal,
-    );
-    choice.slot = Math.max(choice.slot, open.slot + slots);
-    if (details.length > 0 || fields) {
-      emit(open.choice, { ...(details.length > 0 && { reasoning_details: details }), ...fields });
-    }
-  }
-
-  /** A proof that stands alone: of a call, a text or an image. */
-  #proof(index: number, proof: Proof, emit: EmitDelta): void {
-    const choice = this.#choice(index);
-    const slot = choice.slot++;
-    const { details, fields } = encodeDetails(
-      proof,
-      { kind: "text", spoken: false, slot },
-      this.#context.seal,
-    );
-    emit(index, { ...(details.length > 0 && { reasoning_details: details }), ...fields });
+  #proof(
+    index: number,
+    proof: Proof,
+    kind: "text" | "summary",
+    sections: readonly string[],
+    emit: EmitDelta,
+  ): void {
+    const { details } = this.#choice(index);
+    const slot = details.length === 0 ? 0 : (details.at(-1)!.index as number) + 1;
+    const added = encodeDetails(proof, kind, sections, slot, this.#context.seal);
+    details.push(...added.details);
+    if (added.fields) emit(index, added.fields);
   }
 
   #startCall(part: Part & { type: "call-start" }, emit: EmitDelta): void {
     const choice = this.#choice(part.choice);
     const replay = readReplay(part.proof);
-    if (part.proof && !replay) this.#proof(part.choice, part.proof, emit);
+    if (part.proof && !replay) this.#proof(part.choice, part.proof, "text", [], emit);
     const index = choice.calls++;
     const custom = part.kind === "custom";
     this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom });
@@ -283,21 +268,17 @@ export class DeltaWriter {
       const url = dataUrl(part.mediaType, part.data);
       emit(part.choice, { images: [{ type: "image_url", image_url: { url } }] });
     }
-    if (part.proof) this.#proof(part.choice, part.proof, emit);
+    if (part.proof) this.#proof(part.choice, part.proof, "text", [], emit);
   }
 
+  /**
+   * Lists go out once, whole: the official SDK keeps only the last delta of a field that it does not know.
+   */
   #finish(part: Part & { type: "finish" }, emit: EmitDelta): void {
     const choice = this.#choice(part.choice);
-    if (!choice.cited && choice.hits.length > 0) {
-      const seen = new Set<unknown>();
-      const annotations = choice.hits.filter((hit) => {
-        const { url } = hit.url_citation as Loose;
-        if (seen.has(url)) return false;
-        seen.add(url);
-        return true;
-      });
-      for (const annotation of annotations) emit(part.choice, { annotations: [annotation] });
-    }
+    if (choice.details.length > 0) emit(part.choice, { reasoning_details: choice.details });
+    const annotations = choice.citations.length > 0 ? choice.citations : withoutRepeats(choice.hits);
+    if (annotations.length > 0) emit(part.choice, { annotations });
     if (part.explanation !== undefined && part.explanation !== "" && !choice.refused) {
       choice.refused = true;
       emit(part.choice, { refusal: part.explanation });
@@ -312,6 +293,14 @@ export class DeltaWriter {
 /** An explanation comes from a guard, so the answer was withheld even where words of refusal are shown. */
 function encodeReason(reason: FinishReason, explained: boolean, refused: boolean, legacy: boolean): string {
   return encodeFinish(reason, refused && !explained, legacy);
+}
+
+function withoutRepeats(annotations: readonly Loose[]): Loose[] {
+  const seen = new Set<unknown>();
+  return annotations.filter((annotation) => {
+    const { url } = annotation.url_citation as Loose;
+    return !seen.has(url) && seen.add(url);
+  });
 }
 
 function annotationOf(url: string, title: string, start: number, end: number): Loose {

@@ -20,7 +20,7 @@ export function readAnnotations(
     const start = number(nested.start_index);
     const end = number(nested.end_index);
     const quote = string(nested.content);
-    choice.cited = true;
+    choice.cited.add(url);
     cite(reading, choice, {
       kind: "url",
       url,
@@ -36,19 +36,15 @@ export function cite(reading: Reading, choice: OpenChoice, citation: Citation, o
   out.push({ type: "citation", block, citation });
 }
 
-/** Perplexity names its pages beside the choices: with titles, and as bare addresses. */
-export function decodeSources(chunk: Loose): Citation[] | undefined {
-  const found: Citation[] = [];
+/** Perplexity names its pages beside the choices: as bare addresses, and as results with titles. */
+export function decodeSources(chunk: Loose): Citation[] {
+  const titles = new Map<string, string>();
+  for (const url of array(chunk.citations)) if (typeof url === "string" && url !== "") titles.set(url, "");
   for (const result of array(chunk.search_results)) {
     const url = string(object(result).url);
-    if (url) found.push({ kind: "url", url, title: string(object(result).title) ?? "" });
+    if (url) titles.set(url, string(object(result).title) ?? "");
   }
-  if (found.length === 0) {
-    for (const url of array(chunk.citations)) {
-      if (typeof url === "string" && url !== "") found.push({ kind: "url", url, title: "" });
-    }
-  }
-  return found.length > 0 ? found : undefined;
+  return [...titles].map(([url, title]) => ({ kind: "url", url, title }));
 }
 
 export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): void {

@@ -50,7 +50,8 @@ export interface OpenChoice {
   current?: OpenCall;
   said: boolean;
   refused: boolean;
-  cited: boolean;
+  /** Addresses that annotations named. */
+  cited: Set<string>;
   finish?: FinishReason;
   sequence?: string;
   finishFields?: Loose;
@@ -67,7 +68,7 @@ export interface Reading {
 }
 
 export function openChoice(index: number): OpenChoice {
-  return { index, calls: [], byKey: new Map(), said: false, refused: false, cited: false };
+  return { index, calls: [], byKey: new Map(), said: false, refused: false, cited: new Set() };
 }
 
 /** Counts what is kept in memory. */

@@ -136,22 +136,33 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
   const text = field ? message[field] as string : "";
   const details: Loose[] = [];
   for (const entry of array(message.reasoning_details)) if (isObject(entry)) addDetail(details, entry);
+  const proofs = details.map((entry) => {
+    const token = string(entry.signature) || string(entry.data);
+    return token ? unseal(token) : null;
+  });
+  const sealed = new Set(details.filter((_, i) => proofs[i]).map((entry) => entry.index));
 
   const raw: Loose[] = [];
-  for (const entry of details) {
+  const summaries = new Map<unknown, string>();
+  details.forEach((entry, i) => {
     const key = textKey(entry);
     const words = key ? entry[key] as string : "";
-    const token = string(entry.signature) || string(entry.data);
-    const proof = token ? unseal(token) : null;
-    if (proof) {
-      const open = contents.at(-1);
-      if (!words && open && open.proof === undefined && open.extra?.fields.index === entry.index) {
-        open.proof = proof;
-      } else contents.push(ownContent(words, key, entry.index, proof));
-    } else if (token || entry.format !== undefined) raw.push(entry);
-    else if (words) contents.push(ownContent(words, key, entry.index));
-  }
-  for (const content of contents) delete content.extra;
+    const proof = proofs[i];
+    if (!proof) {
+      // A summary stands in an entry of its own, before the one with its proof.
+      if (key === "summary" && sealed.has(entry.index)) summaries.set(entry.index, words);
+      else raw.push(entry);
+      return;
+    }
+    const summary = summaries.get(entry.index);
+    const section = words || summary;
+    contents.push({
+      type: "reasoning",
+      sections: section ? [section] : [],
+      kind: summary ? "summary" : "text",
+      proof,
+    });
+  });
 
   const shown = contents.some((c) => c.sections.length > 0);
   if (raw.length > 0) {
@@ -159,7 +170,7 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     contents.push({
       type: "reasoning",
       sections: sections.length > 0 || shown || text === "" ? sections : [text],
-      kind: raw.some((entry) => entry.type === "reasoning.text") ? "text" : "summary",
+      kind: raw.some((entry) => entry.type === "reasoning.summary") ? "summary" : "text",
       proof: replayProof({ ...(field && { field }), details: stripped }),
     });
   } else if (text !== "" && !shown) {
@@ -170,22 +181,6 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     contents.push({ type: "reasoning", sections: [], kind: "text", proof: replayProof({ fields: signed }) });
   }
   return contents;
-}
-
-/** The index is kept until the proof of the same entry has been found. */
-function ownContent(
-  words: string,
-  key: "text" | "summary" | undefined,
-  index: unknown,
-  proof?: Proof,
-): ReasoningContent {
-  return {
-    type: "reasoning",
-    sections: words === "" ? [] : [words],
-    kind: key === "summary" ? "summary" : "text",
-    ...(proof && { proof }),
-    extra: { format: FORMAT, fields: { index } },
-  };
 }
 
 function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {
@@ -210,7 +205,7 @@ export function encodeReasoning(
   const details: Loose[] = [];
   for (const content of contents) {
     const replay = readReplay(content.proof);
-    const text = content.sections.join(replay ? "" : "\n\n");
+    const text = replay ? content.sections.join("") : joinSections(content.sections);
     const field = replay ? replay.field : foreign ? "reasoning_content" : undefined;
     if (field === "content") {
       const bag = content.extra?.format === FORMAT ? content.extra.fields : undefined;
@@ -231,40 +226,44 @@ const DETAIL_FORMATS: Readonly<Record<FormatName, string>> = {
   chat_completions: "unknown",
 };
 
-/** What the proof of a reasoning block adds to the caller's message; its text has been written by then. */
-export interface DetailsEnd {
-  details: Loose[];
-  fields?: Loose;
-  /** How many indices of the list the block used. */
-  slots: number;
-}
-
 /**
- * @param block `spoken`: some text was written, into the entry with index `slot`
+ * What a proof adds to the caller's message: entries of `reasoning_details` from index `slot` on, with the texts that
+ * belong to it, or fields of the message.
  */
 export function encodeDetails(
   proof: Proof,
-  block: { kind: "text" | "summary"; spoken: boolean; slot: number },
+  kind: "text" | "summary",
+  sections: readonly string[],
+  slot: number,
   seal: Seal,
-): DetailsEnd {
-  const index = block.slot;
+): { details: Loose[]; fields?: Loose } {
   const replay = readReplay(proof);
   if (replay) {
     let texts = 0;
-    const details = (replay.details ?? []).map((entry) => ({
+    const details = joinDetails(replay.details ?? [], sections).map((entry) => ({
       ...entry,
-      index: index + (textKey(entry) ? texts++ : Math.max(texts - 1, 0)),
+      index: slot + (textKey(entry) ? texts++ : Math.max(texts - 1, 0)),
     }));
-    return { details, slots: texts, ...(replay.fields && { fields: replay.fields }) };
+    return { details, ...(replay.fields && { fields: replay.fields }) };
   }
   const id = proof.call ?? proof.id;
-  const marks = { format: DETAIL_FORMATS[proof.api], ...(id !== undefined && { id }), index };
+  const marks = { format: DETAIL_FORMATS[proof.api], ...(id !== undefined && { id }), index: slot };
+  const text = joinSections(sections);
   const token = seal(proof);
-  const signs = block.spoken && block.kind === "text";
-  const entry = signs
-    ? { type: "reasoning.text", text: "", signature: token, ...marks }
-    : { type: "reasoning.encrypted", data: token, ...marks };
-  return { details: [entry], slots: 1 };
+  if (text === "") return { details: [{ type: "reasoning.encrypted", data: token, ...marks }] };
+  if (kind === "text") return { details: [{ type: "reasoning.text", text, signature: token, ...marks }] };
+  const { id: _, ...summary } = marks as Loose;
+  return {
+    details: [
+      { type: "reasoning.summary", summary: text, ...summary },
+      { type: "reasoning.encrypted", data: token, ...marks },
+    ],
+  };
+}
+
+/** Sections are paragraphs. */
+export function joinSections(sections: readonly string[]): string {
+  return sections.filter((section) => section !== "").join("\n\n");
 }
 
 /**

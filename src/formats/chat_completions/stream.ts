@@ -40,7 +40,7 @@ export class ChunkReader {
   readonly #reading: Reading = { nextBlock: 0, held: 0, id: "" };
   #started = false;
   #usage: Loose | undefined;
-  #sources: Citation[] | undefined;
+  #sources: Citation[] = [];
 
   /**
    * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
@@ -54,7 +54,11 @@ export class ChunkReader {
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
     const usage = chunk.usage ?? object(chunk.x_groq).usage;
     if (isObject(usage)) this.#addUsage(usage);
-    if (chunk.citations || chunk.search_results) this.#sources = decodeSources(chunk) ?? this.#sources;
+    if (chunk.citations || chunk.search_results) {
+      // Every chunk repeats all of them.
+      const sources = decodeSources(chunk);
+      if (sources.length >= this.#sources.length) this.#sources = sources;
+    }
     for (let i = 0; i < choices.length; i++) {
       const choice = choices[i];
       if (isObject(choice)) this.#choice(choice, i, whole, out);
@@ -205,8 +209,8 @@ export class ChunkReader {
       if (!call.started) startCall(reading, choice, call, out);
       endCall(call, out);
     }
-    if (!choice.cited && this.#sources) {
-      for (const source of this.#sources) cite(reading, choice, source, out);
+    for (const source of this.#sources) {
+      if (!choice.cited.has(source.url!)) cite(reading, choice, source, out);
     }
     closeText(choice, out);
     closeSound(reading, choice, out);
