@@ -118,16 +118,20 @@ export function features(prompt: string): Features {
   if (options.length > 0) readOptions(text, options, questionTokens, tokens, dense);
   dense[SLOT.chars] = Math.log1p(prompt.length);
 
-  const quantities = Math.expm1(dense[SLOT.quantities]);
-  const kind = options.length > 0 ? "choice" : quantities >= 1.5 && asksForAmount(dense) ? "sum" : "open";
+  const kind = options.length > 0 ? "choice" : isSum(dense) ? "sum" : "open";
   const { grams, counts } = countGrams(tokens);
   return { kind, dense, grams, counts };
 }
 
-/** The amount asked for need not come as a question ("calculate Allen's age"), so two written numbers also do. */
-function asksForAmount(dense: Float64Array): boolean {
-  return dense[SLOT.how] > 0 || dense[SLOT.total] > 0 || dense[SLOT.questionMarks] > 0 ||
-    dense[SLOT.numbers] >= Math.log1p(2);
+/**
+ * Two quantities and something asked about them; the question may go without a mark ("calculate Allen's age"). Logs,
+ * programs and long documents hold numbers too, but with many more marks and words than a sum that is told.
+ */
+function isSum(dense: Float64Array): boolean {
+  const times = (slot: number) => Math.round(Math.expm1(dense[slot]));
+  const asks = dense[SLOT.how] > 0 || dense[SLOT.total] > 0 || dense[SLOT.questionMarks] > 0 ||
+    times(SLOT.numbers) >= 2;
+  return asks && times(SLOT.quantities) >= 2 && times(SLOT.symbols) <= 12 && times(SLOT.questionWords) <= 250;
 }
 
 interface Option {

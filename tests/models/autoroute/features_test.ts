@@ -20,6 +20,11 @@ Deno.test("features() tells choices, sums and open prompts apart", () => {
   assertEquals(features("").kind, "open");
 });
 
+Deno.test("features() takes a program or a long text with numbers for open", () => {
+  assertEquals(features("Why?\nfor (let i = 0; i < 10; i++) { a[i] = (b[i] + 2) * c[3]; }").kind, "open");
+  assertEquals(features("How so? In 1990 there were 12 " + "long words ".repeat(200)).kind, "open");
+});
+
 Deno.test("features() takes a single lettered line for text, not for an option", () => {
   assertEquals(features("A. Smith wrote the book.\nWho is that?").kind, "open");
   assertEquals(features("A. Smith\nC. Jones").kind, "open");
