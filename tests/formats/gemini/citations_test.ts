@@ -1,0 +1,110 @@
+import { assertEquals } from "@std/assert";
+import { decodeCitations } from "../../../src/formats/gemini/citations.ts";
+import { collect } from "../../../src/exchange/answer.ts";
+import { gemini } from "../../../src/formats/gemini/mod.ts";
+
+const web = (uri: string, title?: string) => ({ web: { uri, title } });
+
+Deno.test("decodeCitations() turns byte offsets into UTF-16 indices", () => {
+  const text = "Ä 😀 fünf. Zwei – drei.";
+  const byte = (unit: number) => new TextEncoder().encode(text.slice(0, unit)).length;
+  for (let start = 0; start < text.length; start++) {
+    // Not inside the surrogate pair, where no byte offset can point.
+    if (start === 3) continue;
+    const segment = { startIndex: byte(start), endIndex: byte(text.length) };
+    const [citation] = decodeCitations({
+      grounding: {
+        groundingChunks: [web("u")],
+        groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+      },
+    }, text);
+    assertEquals([citation.start, citation.end], [start, text.length]);
+  }
+});
+
+Deno.test("decodeCitations() trusts the words of a segment above its offsets", () => {
+  const text = "one two one three";
+  const cite = (segment: Record<string, unknown>) => {
+    const [c] = decodeCitations({
+      grounding: {
+        groundingChunks: [web("u")],
+        groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+      },
+    }, text);
+    return [c.start, c.end];
+  };
+  assertEquals(cite({ startIndex: 10, endIndex: 13, text: "one" }), [8, 11]);
+  assertEquals(cite({ endIndex: 3, text: "one" }), [0, 3]);
+  assertEquals(cite({ startIndex: 14, endIndex: 17, text: "two" }), [4, 7]);
+  assertEquals(cite({ startIndex: 4, endIndex: 900, text: "absent" }), [4, text.length]);
+  assertEquals(cite({ startIndex: 9, endIndex: 2 }), [9, 9]);
+  assertEquals(cite({ startIndex: -5, endIndex: 1e300 }), [0, text.length]);
+});
+
+Deno.test("decodeCitations() names every source: pages, files, recited works, fetched addresses", () => {
+  const citations = decodeCitations({
+    grounding: {
+      groundingChunks: [
+        web("https://a", "A"),
+        { retrievedContext: { title: "paper.pdf", text: "words" } },
+        { maps: { uri: "https://m", title: "M" } },
+        { web: {} },
+      ],
+      groundingSupports: [{ segment: { endIndex: 2 }, groundingChunkIndices: [1, 0, 7] }],
+    },
+    citation: {
+      citations: [{}, { uri: "https://r", startIndex: 1, endIndex: 2 }],
+      citationSources: [{ uri: "https://s" }],
+    },
+    urls: {
+      urlMetadata: [
+        { retrievedUrl: "https://a", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" },
+        { retrievedUrl: "https://f", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" },
+        { retrievedUrl: "https://no", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_ERROR" },
+      ],
+    },
+  }, "text");
+  assertEquals(citations, [
+    { kind: "file", url: undefined, title: "paper.pdf", quote: "words", start: 0, end: 2 },
+    { kind: "url", url: "https://a", title: "A", start: 0, end: 2 },
+    { kind: "url", url: "https://m", title: "M" },
+    { kind: "url", url: "https://r", title: undefined, start: 1, end: 2 },
+    { kind: "url", url: "https://s", title: undefined },
+    { kind: "url", url: "https://f" },
+  ]);
+});
+
+Deno.test("decodeAnswer() counts a citation's place from the start of its block", () => {
+  const body = {
+    candidates: [{
+      content: { parts: [{ text: "Größe", thoughtSignature: "S" }, { text: "Ä und B" }] },
+      finishReason: "STOP",
+      groundingMetadata: {
+        groundingChunks: [web("https://in"), web("https://before")],
+        groundingSupports: [
+          { segment: { startIndex: 9, endIndex: 14, text: " und " }, groundingChunkIndices: [0] },
+          { segment: { startIndex: 0, endIndex: 3, text: "Gr" }, groundingChunkIndices: [1] },
+        ],
+      },
+    }],
+  };
+  const [first, second] = collect(gemini.decodeAnswer(body, { stream: false })).choices[0].blocks;
+  assertEquals(first.type === "text" && first.citations, []);
+  assertEquals(second.type === "text" && second.citations, [
+    { kind: "url", url: "https://in", title: undefined, start: 1, end: 6 },
+    { kind: "url", url: "https://before", title: undefined },
+  ]);
+});
+
+Deno.test("decodeAnswer() keeps the sources of an answer that ends in a call", () => {
+  const body = {
+    candidates: [{
+      content: { parts: [{ text: "a" }, { functionCall: { name: "f" } }] },
+      finishReason: "STOP",
+      groundingMetadata: { groundingChunks: [web("https://a")] },
+    }],
+  };
+  const blocks = collect(gemini.decodeAnswer(body, { stream: false })).choices[0].blocks;
+  assertEquals(blocks.map((b) => b.type), ["text", "call", "text"]);
+  assertEquals(blocks.flatMap((b) => b.type === "text" ? b.citations.map((c) => c.url) : []), ["https://a"]);
+});

@@ -1,0 +1,482 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { type Block, collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import type { Part } from "../../../src/exchange/part.ts";
+import { gemini } from "../../../src/formats/gemini/mod.ts";
+import { assertLegal } from "./legal_parts.ts";
+
+type Json = Record<string, unknown>;
+
+/** A chunk with one candidate of these parts. */
+function chunk(parts: Json[] | null, more: Json = {}, candidate: Json = {}): Json {
+  return { candidates: [{ ...(parts && { content: { role: "model", parts } }), ...candidate }], ...more };
+}
+
+const STOP = { finishReason: "STOP" };
+
+function stream(chunks: unknown[]): Part[] {
+  const decoder = gemini.decodeStream({ stream: true });
+  const out: Part[] = [];
+  for (const c of chunks) decoder.push({ event: "", data: JSON.stringify(c) }, out);
+  decoder.end(out);
+  assertLegal(out);
+  assertEquals(gemini.decodeAnswer(chunks, { stream: true }), out);
+  return out;
+}
+
+function blocks(chunks: unknown[]): Block[] {
+  return collect(stream(chunks)).choices[0].blocks;
+}
+
+const thought = (data: string, on?: "text" | "thought" | "media") => ({
+  api: "gemini" as const,
+  kind: "thought" as const,
+  data,
+  ...(on && { on }),
+});
+
+Deno.test("gemini.decodeStream() joins the pieces of a text into one block", () => {
+  const parts = stream([
+    chunk([{ text: "Hel" }, { text: "lo" }], { modelVersion: "gemini-3-pro", responseId: "r" }),
+    chunk([{ text: "!" }, { text: "" }], {}, STOP),
+  ]);
+  assertEquals(parts, [
+    { type: "start", model: "gemini-3-pro" },
+    { type: "text-start", block: 0, choice: 0 },
+    { type: "text-delta", block: 0, text: "Hel" },
+    { type: "text-delta", block: 0, text: "lo" },
+    { type: "text-delta", block: 0, text: "!" },
+    { type: "text-end", block: 0 },
+    { type: "finish", choice: 0, reason: "stop" },
+  ]);
+});
+
+Deno.test("gemini.decodeStream() keeps a signature with the part that it came on", async (t) => {
+  const cases: [string, Json[], Block[]][] = [
+    [
+      "on a text",
+      [{ text: "a" }, { text: "b", thoughtSignature: "S" }, { text: "c" }],
+      [
+        {
+          type: "text",
+          text: "ab",
+          refusal: false,
+          citations: [],
+          extra: undefined,
+          proof: thought("S", "text"),
+        },
+        { type: "text", text: "c", refusal: false, citations: [], extra: undefined, proof: undefined },
+      ],
+    ],
+    [
+      "alone behind a text",
+      [{ text: "a" }, { text: "", thoughtSignature: "S" }],
+      [{ type: "text", text: "a", refusal: false, citations: [], extra: undefined, proof: thought("S") }],
+    ],
+    [
+      "alone behind a signed text",
+      [{ text: "a", thoughtSignature: "S" }, { text: "", thoughtSignature: "T" }],
+      [
+        {
+          type: "text",
+          text: "a",
+          refusal: false,
+          citations: [],
+          extra: undefined,
+          proof: thought("S", "text"),
+        },
+        { type: "reasoning", sections: [], kind: "summary", extra: undefined, proof: thought("T") },
+      ],
+    ],
+    [
+      "on a thought",
+      [{ text: "hm", thought: true, thoughtSignature: "S" }],
+      [{
+        type: "reasoning",
+        sections: ["hm"],
+        kind: "summary",
+        extra: undefined,
+        proof: thought("S", "thought"),
+      }],
+    ],
+    [
+      "on a part that is nothing else",
+      [{ thought: true, thoughtSignature: "S" }],
+      [{ type: "reasoning", sections: [], kind: "summary", extra: undefined, proof: thought("S") }],
+    ],
+    [
+      "on an image",
+      [{ inlineData: { mimeType: "image/png", data: "AA==" }, thoughtSignature: "S" }],
+      [{
+        type: "media",
+        mediaType: "image/png",
+        data: "AA==",
+        transcript: undefined,
+        extra: undefined,
+        proof: thought("S", "media"),
+      }],
+    ],
+    [
+      "on the first of two calls",
+      [
+        { functionCall: { id: "x", name: "f", args: { a: 1 } }, thoughtSignature: "S" },
+        { functionCall: { id: "y", name: "g" } },
+      ],
+      [
+        {
+          type: "call",
+          id: "x",
+          name: "f",
+          namespace: undefined,
+          kind: "function",
+          arguments: '{"a":1}',
+          extra: undefined,
+          proof: { ...thought("S"), call: "x" },
+        },
+        {
+          type: "call",
+          id: "y",
+          name: "g",
+          namespace: undefined,
+          kind: "function",
+          arguments: "{}",
+          extra: undefined,
+          proof: undefined,
+        },
+      ],
+    ],
+  ];
+  for (const [name, parts, expected] of cases) {
+    await t.step(name, () => {
+      assertEquals(blocks([chunk(parts, {}, STOP)]), expected);
+      assertEquals(blocks([...parts.map((p) => chunk([p])), chunk([], {}, STOP)]), expected);
+    });
+  }
+});
+
+Deno.test("gemini.decodeStream() makes up ids that are unlike in one answer and in two", () => {
+  const calls = [{ functionCall: { name: "f" } }, { functionCall: { name: "f" } }, {
+    functionCall: { name: "f", id: "own" },
+  }, { functionCall: { name: "f", id: "own" } }];
+  const ids = (more: Json) => blocks([chunk(calls, more, STOP)]).map((b) => b.type === "call" ? b.id : "");
+  const first = ids({ responseId: "A-_b/1" });
+  assertEquals(first, ["call_A-_b1_0", "call_A-_b1_1", "own", "call_A-_b1_3"]);
+  assertEquals(ids({ responseId: "A-_b/1" }), first);
+  const nameless = [
+    ids({ createTime: "1" }),
+    ids({ createTime: "2" }),
+    ids({ usageMetadata: { promptTokenCount: 3 } }),
+  ];
+  assertEquals(new Set(nameless.map((i) => i[0])).size, 3);
+});
+
+Deno.test("gemini.decodeStream() puts streamed arguments together", async (t) => {
+  const piece = (jsonPath: string, value: Json) => ({
+    functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true },
+  });
+  const begin = { functionCall: { name: "f", willContinue: true } };
+  const read = (parts: Json[]) =>
+    blocks([...parts.map((p) => chunk([p])), chunk([{ text: "" }], {}, STOP)]).map((b) =>
+      b.type === "call" ? JSON.parse(b.arguments) : b
+    );
+  await t.step("strings in pieces, numbers, null, in any order", () => {
+    assertEquals(
+      read([
+        begin,
+        piece("$.a.list[1].x", { numberValue: 0.5 }),
+        piece("$.a.list[0]", { stringValue: "he", willContinue: true }),
+        piece("$.a.list[0]", { stringValue: "llo" }),
+        piece("$.a['odd. key\\'s']", { boolValue: false }),
+        piece('$["b"]', { nullValue: "NULL_VALUE" }),
+        { functionCall: {} },
+      ]),
+      [{ a: { list: ["hello", { x: 0.5 }], "odd. key's": false }, b: null }],
+    );
+  });
+  await t.step("ended by its last piece", () => {
+    assertEquals(read([begin, { functionCall: { partialArgs: [{ jsonPath: "$.n", numberValue: 1 }] } }]), [{
+      n: 1,
+    }]);
+  });
+  await t.step("ended by the next call", () => {
+    assertEquals(read([begin, piece("$.n", { numberValue: 1 }), begin, piece("$.m", { numberValue: 2 })]), [{
+      n: 1,
+    }, {
+      m: 2,
+    }]);
+  });
+  await t.step("a path cannot reach a prototype, nor fill memory", () => {
+    assertEquals(
+      read([
+        begin,
+        piece("$.__proto__.polluted", { stringValue: "x" }),
+        piece("$.a[4000000000]", { stringValue: "x" }),
+        piece(`$${".d".repeat(5000)}`, { stringValue: "x" }),
+      ]).map((v) => JSON.stringify(v)),
+      ['{"__proto__":{"polluted":"x"},"a":[]}'],
+    );
+    assertEquals(({} as Json).polluted, undefined);
+  });
+});
+
+Deno.test("gemini.decodeStream() keeps candidates apart", () => {
+  const both = (a: Json, b: Json) => ({ candidates: [a, { index: 1, ...b }] });
+  const answer = collect(stream([
+    both({ content: { parts: [{ text: "a" }] } }, { content: { parts: [{ text: "x", thought: true }] } }),
+    both({ content: { parts: [{ text: "b" }] }, ...STOP }, { content: { parts: [{ text: "y" }] } }),
+    { candidates: [{ index: 1, finishReason: "MAX_TOKENS" }] },
+  ]));
+  assertEquals(
+    answer.choices.map((c) => [c.index, c.reason, c.blocks.map((b) => b.type === "text" ? b.text : b.type)]),
+    [[0, "stop", ["ab"]], [1, "length", ["reasoning", "y"]]],
+  );
+});
+
+Deno.test("gemini.decodeStream() tells why an answer ended", async (t) => {
+  const call = [{ functionCall: { name: "f" } }];
+  const text = [{ text: "a" }];
+  const cases: [unknown, Json[] | null, string, string?][] = [
+    ["STOP", text, "stop"],
+    [1, text, "stop"],
+    ["STOP", call, "tool-calls"],
+    [1, call, "tool-calls"],
+    ["MAX_TOKENS", null, "length"],
+    [2, call, "length"],
+    ["SAFETY", null, "content-filter", "SAFETY"],
+    [3, text, "content-filter"],
+    ["RECITATION", text, "content-filter", "RECITATION"],
+    ["BLOCKLIST", null, "content-filter", "BLOCKLIST"],
+    ["PROHIBITED_CONTENT", null, "content-filter", "PROHIBITED_CONTENT"],
+    ["SPII", null, "content-filter", "SPII"],
+    ["IMAGE_SAFETY", null, "content-filter", "IMAGE_SAFETY"],
+    ["MODEL_ARMOR", null, "content-filter", "MODEL_ARMOR"],
+    ["OTHER", null, "content-filter", "OTHER"],
+    ["LANGUAGE", null, "content-filter", "LANGUAGE"],
+    ["MALFORMED_FUNCTION_CALL", null, "content-filter", "MALFORMED_FUNCTION_CALL"],
+    ["UNEXPECTED_TOOL_CALL", null, "content-filter", "UNEXPECTED_TOOL_CALL"],
+    ["UNEXPECTED_TOOL_CALL", call, "tool-calls"],
+    ["A_REASON_OF_TOMORROW", text, "content-filter", "A_REASON_OF_TOMORROW"],
+  ];
+  for (const [finishReason, parts, reason, explanation] of cases) {
+    await t.step(`${finishReason} ${JSON.stringify(parts)}`, () => {
+      const choice = collect(stream([chunk(parts, {}, { finishReason })])).choices[0];
+      assertEquals([choice.reason, choice.explanation], [reason as typeof choice.reason, explanation]);
+    });
+  }
+  await t.step("with Google's own words", () => {
+    const choice =
+      collect(stream([chunk(null, {}, { finishReason: "OTHER", finishMessage: "No." })])).choices[0];
+    assertEquals(choice.explanation, "No.");
+  });
+  await t.step("a blocked prompt has no candidate and is no error", () => {
+    const answer = collect(stream([{
+      promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
+      usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 },
+    }]));
+    assertEquals(answer.choices, [{
+      index: 0,
+      blocks: [],
+      reason: "content-filter",
+      sequence: undefined,
+      explanation: "PROHIBITED_CONTENT",
+      extra: undefined,
+    }]);
+    assertEquals(answer.usage?.input, 4);
+  });
+});
+
+Deno.test("gemini.decodeStream() passes what only Google understands as it is", () => {
+  const parts = [
+    { text: "a" },
+    { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "S" },
+    { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
+    { inlineData: { mimeType: "image/png", data: "AA==" }, thought: true },
+    { text: "b" },
+  ];
+  const read = blocks([chunk(parts, {}, STOP)]);
+  assertEquals(read.map((b) => b.type), ["text", "opaque", "opaque", "opaque", "text"]);
+  assertEquals(read[1], { type: "opaque", format: "gemini", value: parts[1] });
+});
+
+Deno.test("gemini.decodeStream() joins sound without a container, and nothing else", () => {
+  const sound = (data: string, mimeType: string) => chunk([{ inlineData: { mimeType, data } }]);
+  const L16 = "audio/L16;codec=pcm;rate=24000";
+  const media = blocks([
+    sound("AQ==", L16),
+    sound("AgM=", L16),
+    sound("AQ==", "audio/wav"),
+    sound("Ag==", "audio/wav"),
+    chunk([{ text: "x" }], {}, STOP),
+  ]).map((b) => b.type === "media" ? b.data : b.type);
+  assertEquals(media, ["AQID", "AQ==", "Ag==", "text"]);
+});
+
+Deno.test("gemini.decodeStream() reads log probabilities with their text", () => {
+  const parts = stream([chunk([{ text: "hm", thought: true }, { text: "Hi" }, { text: "!" }], {}, {
+    ...STOP,
+    logprobsResult: {
+      chosenCandidates: [{ token: "Hi", logProbability: -0.1 }, { token: "!", logProbability: -0.2 }],
+      topCandidates: [{
+        candidates: [{ token: "Hi", logProbability: -0.1 }, { token: "Ho", logProbability: -3 }],
+      }],
+    },
+  })]);
+  assertEquals(parts.find((p) => p.type === "text-delta"), {
+    type: "text-delta",
+    block: 1,
+    text: "Hi",
+    logprobs: [
+      { token: "Hi", logprob: -0.1, top: [{ token: "Hi", logprob: -0.1 }, { token: "Ho", logprob: -3 }] },
+      { token: "!", logprob: -0.2, top: [] },
+    ],
+  });
+});
+
+Deno.test("gemini.decodeStream() fails on what is no answer", async (t) => {
+  const cases: [string, string[]][] = [
+    ["nothing", []],
+    ["no finish reason", ['{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}']],
+    ["usage alone", ['{"usageMetadata":{"promptTokenCount":1}}']],
+    ["a frame that is not JSON", ["oops"]],
+    ["a frame that is no object", ["3"]],
+    ["an unknown object", ['{"hello":1}']],
+    ["one candidate of two unfinished", [
+      '{"candidates":[{"finishReason":"STOP"},{"index":1,"content":{"parts":[{"text":"a"}]}}]}',
+    ]],
+    ["a call without a name", ['{"candidates":[{"content":{"parts":[{"functionCall":{"args":{"a":1}}}]}}]}']],
+    ["arguments nested too deeply", [
+      `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${'{"a":'.repeat(20000)}1${
+        "}".repeat(20000)
+      }}}]}}]}`,
+    ]],
+  ];
+  for (const [name, frames] of cases) {
+    await t.step(name, () => {
+      const decoder = gemini.decodeStream({ stream: true });
+      const failure = assertThrows(() => {
+        for (const data of frames) decoder.push({ event: "", data }, []);
+        decoder.end([]);
+      }, Failure);
+      assertEquals(failure.code, "provider_unavailable");
+    });
+  }
+});
+
+Deno.test("gemini.decodeStream() throws a late error with its meaning and keeps what came before", () => {
+  const decoder = gemini.decodeStream({ stream: true });
+  const out: Part[] = [];
+  decoder.push({ event: "", data: JSON.stringify(chunk([{ text: "a" }])) }, out);
+  const before = out.length;
+  const error = {
+    error: { code: 503, message: "The model is overloaded. Please try again later.", status: "UNAVAILABLE" },
+  };
+  const failure = assertThrows(() => decoder.push({ event: "", data: JSON.stringify(error) }, out), Failure);
+  assertEquals(failure.code, "provider_model_down");
+  assertEquals(out.length, before);
+});
+
+Deno.test("gemini.decodeStream() never throws anything but a Failure, and stays legal", () => {
+  const text = fc.constantFrom("", "a", "é😀", "\ud800", "__proto__");
+  const odd = fc.constantFrom<unknown>(null, 0, "", [], {}, "x", -1, true);
+  const part = fc.oneof(
+    fc.record({ text, thought: fc.boolean(), thoughtSignature: text }, { requiredKeys: ["text"] }),
+    fc.record({
+      functionCall: fc.record({
+        id: fc.oneof(text, odd),
+        name: fc.oneof(text, fc.constant("f")),
+        args: fc.oneof(fc.object({ maxDepth: 2 }), odd),
+        willContinue: fc.boolean(),
+        partialArgs: fc.oneof(
+          odd,
+          fc.array(fc.record({
+            jsonPath: fc.constantFrom(
+              "$",
+              "$.a",
+              "$.a[0]",
+              "$.a.b",
+              "$[1]",
+              "$.__proto__.x",
+              "$['q']",
+              "nonsense",
+            ),
+            stringValue: text,
+            numberValue: fc.double(),
+            nullValue: fc.constant("NULL_VALUE"),
+          }, { requiredKeys: ["jsonPath"] })),
+        ),
+      }, { requiredKeys: [] }),
+      thoughtSignature: text,
+    }, { requiredKeys: ["functionCall"] }),
+    fc.record({ inlineData: fc.record({ mimeType: fc.constantFrom("audio/pcm", "image/png"), data: text }) }),
+    fc.record({ executableCode: fc.object({ maxDepth: 1 }) }),
+    odd,
+  );
+  const candidate = fc.record({
+    index: fc.constantFrom<unknown>(0, 1, "0", -3, 0.5),
+    content: fc.oneof(odd, fc.record({ parts: fc.oneof(odd, fc.array(part)) })),
+    finishReason: fc.constantFrom<unknown>("STOP", "SAFETY", 1, 2, 99, null, {}),
+    finishMessage: fc.oneof(text, odd),
+    groundingMetadata: fc.oneof(
+      odd,
+      fc.record({
+        groundingChunks: fc.oneof(
+          odd,
+          fc.array(fc.record({ web: fc.oneof(odd, fc.record({ uri: fc.oneof(text, odd) })) })),
+        ),
+        groundingSupports: fc.array(fc.record({
+          segment: fc.oneof(
+            odd,
+            fc.record({ startIndex: fc.integer(), endIndex: fc.integer(), text: fc.oneof(text, odd) }),
+          ),
+          groundingChunkIndices: fc.oneof(odd, fc.array(fc.oneof(fc.integer({ max: 3 }), odd))),
+        })),
+      }),
+    ),
+    citationMetadata: fc.oneof(odd, fc.record({ citations: fc.oneof(odd, fc.array(odd)) })),
+    urlContextMetadata: fc.oneof(odd, fc.record({ urlMetadata: fc.oneof(odd, fc.array(odd)) })),
+    logprobsResult: fc.oneof(
+      odd,
+      fc.record({ chosenCandidates: fc.oneof(odd, fc.array(odd)), topCandidates: odd }),
+    ),
+  }, { requiredKeys: [] });
+  const frame = fc.oneof(
+    fc.record({
+      candidates: fc.oneof(fc.array(candidate, { maxLength: 3 }), odd),
+      usageMetadata: fc.oneof(
+        odd,
+        fc.record({ promptTokenCount: fc.oneof(fc.double(), odd), promptTokensDetails: odd }),
+      ),
+      promptFeedback: fc.oneof(odd, fc.record({ blockReason: odd })),
+      modelVersion: odd,
+      responseId: fc.oneof(text, odd),
+      error: fc.constantFrom(undefined, null, ""),
+    }, { requiredKeys: [] }).map((c) => JSON.stringify(c)),
+    fc.constantFrom("", "[DONE]", "{", "null", "[]", '{"error":{"code":500}}'),
+  );
+  let finished = 0;
+  fc.assert(
+    fc.property(fc.array(frame, { maxLength: 6 }), (frames) => {
+      const decoder = gemini.decodeStream({ stream: true });
+      const out: Part[] = [];
+      let whole = false;
+      try {
+        for (const data of frames) decoder.push({ event: "", data }, out);
+        decoder.end(out);
+        whole = true;
+        finished++;
+      } catch (thrown) {
+        assert(thrown instanceof Failure, String(thrown));
+      }
+      assertLegal(out, { whole });
+      for (const p of out) {
+        if (p.type === "citation" && p.citation.start !== undefined) {
+          assert(p.citation.end! >= p.citation.start);
+        }
+        if (p.type === "call-delta") JSON.parse(p.text);
+      }
+    }),
+    { numRuns: 3000, seed: 11 },
+  );
+  assert(finished > 100, `only ${finished} runs reached an end`);
+});

@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { NO_USAGE } from "../../../src/exchange/usage.ts";
+import { decodeUsage, mergeUsage } from "../../../src/formats/gemini/usage.ts";
+
+Deno.test("decodeUsage() adds thoughts to output and what tools read to input", () => {
+  assertEquals(
+    decodeUsage({
+      promptTokenCount: 100,
+      toolUsePromptTokenCount: 20,
+      cachedContentTokenCount: 30,
+      candidatesTokenCount: 7,
+      thoughtsTokenCount: 40,
+      totalTokenCount: 167,
+      promptTokensDetails: [{ modality: "TEXT", tokenCount: 60 }, { modality: "IMAGE", tokenCount: 25 }, {
+        modality: 4,
+        tokenCount: 15,
+      }],
+      toolUsePromptTokensDetails: [{ modality: "VIDEO", tokenCount: 5 }, { modality: 2, tokenCount: 1 }],
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 4 }, { modality: "AUDIO", tokenCount: 2 }],
+    }),
+    {
+      ...NO_USAGE,
+      input: 120,
+      cached: 30,
+      imageInput: 26,
+      audioInput: 15,
+      videoInput: 5,
+      output: 47,
+      reasoning: 40,
+      imageOutput: 4,
+      audioOutput: 2,
+    },
+  );
+});
+
+Deno.test("mergeUsage() keeps the last value of each field", () => {
+  const sofar = {};
+  mergeUsage(sofar, { promptTokenCount: 9, totalTokenCount: 9 });
+  mergeUsage(sofar, { trafficType: "ON_DEMAND" });
+  mergeUsage(sofar, { promptTokenCount: 9, candidatesTokenCount: 3, thoughtsTokenCount: 5 });
+  mergeUsage(sofar, { candidatesTokenCount: 8, thoughtsTokenCount: null });
+  mergeUsage(sofar, null);
+  assertEquals(decodeUsage(sofar), { ...NO_USAGE, input: 9, output: 13, reasoning: 5 });
+});
+
+Deno.test("decodeUsage() is null without counts", () => {
+  assertEquals(decodeUsage({}), null);
+  const sofar = {};
+  mergeUsage(sofar, { trafficType: "ON_DEMAND", totalTokenCount: 4 });
+  assertEquals(decodeUsage(sofar), null);
+});
