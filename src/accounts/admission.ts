@@ -18,6 +18,7 @@ import { costAtMost, type Prices, priceTable } from "./money.ts";
 import { spanAt } from "./period.ts";
 import { pendingOf, type Settler } from "./settler.ts";
 import {
+  changeLimit,
   type Claim,
   claim,
   fits,
@@ -69,6 +70,7 @@ interface Open {
 /** Together longer than the poll by which another node hears of it where there are no notifications. */
 const ROUNDS = 8;
 const FREED_MS = 100;
+const TOP_UP_MS = 50;
 const RETRY_AFTER = 2;
 
 export function createAdmission(options: AdmissionOptions): Admission {
@@ -117,7 +119,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const id = `${kind === "requests" ? "r" : "t"}:${owner}`;
     const limit = BigInt(perMinute);
     const slice = settler.slice(kind, { id, scope: "rate", owner, starts: 0, ends: null, limit });
-    if (slice.ref.limit !== limit) slice.ref = { ...slice.ref, limit };
+    changeLimit(slice, limit);
     return slice;
   }
 
@@ -167,21 +169,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   async function refillAll(lacking: readonly Need[], deadline: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new StoreUnavailable("The store is slow.")),
-        Math.max(0, deadline - performance.now()),
-      );
-    });
+    const refills = Promise.all(lacking.map(({ slice, amount }) => settler.refill(slice, amount)));
     try {
-      const refills = Promise.all(lacking.map(({ slice, amount }) => settler.refill(slice, amount)));
-      refills.catch(() => {});
-      await Promise.race([refills, late]);
+      await within(Math.max(0, deadline - performance.now()), refills);
     } catch (error) {
       throw unavailable(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -197,10 +189,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     settler.began(bid.id, json);
     const claims = needs.map(({ slice, amount }) => claim(slice, amount));
     for (const { slice, amount } of needs) {
-      // A quarter left for calls like this one: time to ask, so that none of them has to wait.
-      if (slice.others > 0n && slice.granted - slice.used - slice.reserved < 2n * amount) {
-        settler.topUp(slice);
-      }
+      // Little is left for calls like this one: time to ask, so that none of them has to wait.
+      const short = slice.others > 0n && slice.granted - slice.used - slice.reserved < 4n * amount;
+      if (short && Math.abs(now - slice.answeredAt) > TOP_UP_MS) settler.topUp(slice);
     }
     const entry: Open = { beginning, claims, expired: false, admittedAt: now };
     open.add(entry);
@@ -248,7 +239,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   function shipNow(pending: ReturnType<typeof pendingOf>, id: string): Promise<void> {
     settler.enqueue(pending);
     settler.ended(id);
-    return settler.flush().catch(() => {});
+    if (!settler.up) return Promise.resolve();
+    return within(options.waitMs, settler.flush()).catch(() => {});
   }
 
   return {
@@ -268,6 +260,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
     },
   };
+}
+
+/** The work's own end, or `StoreUnavailable` when that takes too long. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable("The store is slow.")), ms);
+  });
+  work.catch(() => {});
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function ratesOf(needs: readonly Need[], now: number): RateState | null {

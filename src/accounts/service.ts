@@ -93,6 +93,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   const ring = createKeyring({
     store,
     clock,
+    away: () => !settler.up,
     stale: () => !settler.up && Math.abs(clock.now() - heardAt) > offlineMs,
   });
   const admission = createAdmission({

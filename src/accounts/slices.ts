@@ -61,6 +61,16 @@ export function newSlice(kind: SliceKind, ref: BudgetRef): Slice {
   };
 }
 
+/** What the node holds was granted under the limit before: it asks again before relying on it. */
+export function changeLimit(slice: Slice, limit: bigint): void {
+  if (slice.ref.limit === limit) return;
+  slice.ref = { ...slice.ref, limit };
+  const held = slice.used + slice.reserved;
+  if (held < slice.granted) slice.granted = held;
+  slice.answeredAt = -Infinity;
+  slice.refusedUntil = -Infinity;
+}
+
 export function fits(slice: Slice, amount: bigint, now: number): boolean {
   if (slice.unlimited) return true;
   if (slice.ref.scope === "rate" && minuteOver(slice, now)) return false;

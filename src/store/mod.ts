@@ -85,7 +85,9 @@ export interface StoreOptions {
 /** Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws on any other, and when a file cannot be made. */
 export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
-    return storeOn(openPostgres(url, { schema: options.schema ?? null }), options.beside ?? null);
+    const beside = options.beside ?? null;
+    if (beside !== null) makeFolderOf(beside);
+    return storeOn(openPostgres(url, { schema: options.schema ?? null }), beside);
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   // The URL may hold a password: name what is allowed, not what was found.
@@ -93,9 +95,15 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
     throw new TypeError("Cannot open the store: expected sqlite:PATH, sqlite::memory: or postgres://…");
   }
   if (path === ":memory:") return storeOn(openSqlite(path), null);
+  makeFolderOf(path);
+  // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
+  Deno.openSync(path, { write: true, create: true, mode: 0o600 }).close();
+  return storeOn(openSqlite(path), path);
+}
+
+function makeFolderOf(path: string): void {
   const folder = path.replace(/[^/\\]+$/, "");
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
-  return storeOn(openSqlite(path), path);
 }
 
 function storeOn(engine: Engine, beside: string | null): Store {

@@ -1,5 +1,6 @@
 /** Three nodes over one PostgreSQL, and what happens to them when it goes away. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import postgres from "postgres";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { AccountsConfig, AccountsOptions, Lease } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
@@ -208,6 +209,40 @@ onCluster((cluster) => {
     { nodes: 1, offlineMs: 60_000 },
   );
 
+  test("a database that does not answer keeps nobody waiting", configOf({}, "10"), async ([a], cluster) => {
+    const { secret } = await a.createKey({
+      name: "ci",
+      account: "acme",
+      rate_limit: { requests_per_minute: 5 },
+    });
+    const warm = await keyOf(a);
+    (await a.admit(bidOf(warm, 1))).release();
+    const key = await a.authenticate(secret);
+    const sql = connect(cluster);
+    const [{ s: schema }] =
+      await sql`SELECT nspname AS s FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+      WHERE relname = 'nodes' ORDER BY c.oid DESC LIMIT 1`;
+    let letGo = () => {};
+    const done = new Promise<void>((resolve) => letGo = resolve);
+    let locked = () => {};
+    const isLocked = new Promise<void>((resolve) => locked = resolve);
+    const frozen = sql.begin(async (tx) => {
+      await tx.unsafe(`LOCK TABLE ${schema}.nodes IN ACCESS EXCLUSIVE MODE`);
+      locked();
+      await done;
+    });
+    await isLocked;
+    // Budgets that are here go on; one that is not is refused when the call's own bound is reached.
+    for (let i = 0; i < 5; i++) await (await a.admit(bidOf(warm, 1))).settle(endOf({ input: 1 }));
+    assertEquals(await codeOf(() => a.admit(bidOf(key, 1))), "service_unavailable");
+    letGo();
+    await frozen;
+    await sql.end();
+    await a.flush();
+    (await a.admit(bidOf(key, 1))).release();
+    assertEquals((await a.credits("acme")).spent, "0.05");
+  }, { nodes: 1, waitMs: 100 });
+
   test(
     "without a disk it stops admitting before it would lose a record",
     configOf(),
@@ -268,9 +303,12 @@ onCluster((cluster) => {
     }
   }, { disk: false });
 
+  function connect(at: Cluster) {
+    return postgres(at.url, { max: 1, onnotice() {} });
+  }
+
   async function runningIds(at: Cluster): Promise<string[]> {
-    const { default: postgres } = await import("postgres");
-    const sql = postgres(at.url, { max: 1, onnotice() {} });
+    const sql = connect(at);
     try {
       const schemas =
         await sql`SELECT table_schema AS s FROM information_schema.tables WHERE table_name = 'running'`;

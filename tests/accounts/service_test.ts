@@ -435,6 +435,18 @@ onBothEngines(({ name, place }) => {
     for (const lease of leases) lease.release();
   });
 
+  test("two processes on one store share a budget", configOf({}, "1.00"), async (a, again) => {
+    const b = await again();
+    const key = await keyOf(a);
+    const [first, second] = await Promise.all([admitAtOnce(a, key, 60), admitAtOnce(b, key, 60)]);
+    const leases = [...first.leases, ...second.leases];
+    assertEquals(leases.length, 100);
+    for (const lease of leases) await lease.settle(endOf({ input: 1 }));
+    await a.flush();
+    await b.flush();
+    assertEquals((await a.credits("acme")).balance, "0.00");
+  }, { ticking: true });
+
   test("prices of the end replace those of the bid", configOf({}, "10"), async (service) => {
     const key = await keyOf(service);
     const bid = bidOf(key, 10);
