@@ -4,7 +4,7 @@
  */
 
 /** Characters read of a prompt; a longer one is cut in the middle by the caller. */
-export const READ_CHARS = 12_288;
+export const READ_CHARS = 8_192;
 
 export const WORD = 0, NUMBER = 1, MARK = 2;
 
