@@ -22,6 +22,11 @@ export interface Engine {
   query: Query;
   /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
   rows(param: string, columns: Columns): string;
+  /**
+   * Inserts rows, each a JSON array of the columns' values, unless their first column is there already. Answers the values
+   * of those that were new.
+   */
+  insertNew(query: Query, table: string, columns: Columns, rows: readonly string[]): Promise<Value[][]>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
   list(param: string): string;
   /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */

@@ -74,6 +74,9 @@ export const COLUMNS: Columns = [
 
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
 
+const at = (name: string) => COLUMNS.findIndex(([column]) => column === name);
+const [CREATED, KEY_ID, ACCOUNT, COST] = [at("created"), at("key_id"), at("account"), at("cost")];
+
 /** A row as the JSON array that {@link insertGenerations} takes and a journal keeps. */
 export function encodeGeneration(g: Generation): string {
   const u = g.usage;
@@ -132,17 +135,12 @@ export async function insertGenerations(
   encoded: readonly string[],
 ): Promise<Charge[]> {
   if (encoded.length === 0) return [];
-  const rows = await query(
-    // SQLite reads ON CONFLICT after a join's ON unless a WHERE stands between.
-    `INSERT INTO generations (${NAMES}) SELECT ${NAMES} FROM ${engine.rows("$1", COLUMNS)} WHERE true
-     ON CONFLICT (id) DO NOTHING RETURNING key_id, account, created, cost`,
-    [`[${encoded.join(",")}]`],
-  );
+  const rows = await engine.insertNew(query, "generations", COLUMNS, encoded);
   return rows.map((row) => ({
-    keyId: String(row.key_id),
-    account: String(row.account),
-    created: Number(row.created),
-    cost: BigInt(row.cost!),
+    keyId: String(row[KEY_ID]),
+    account: String(row[ACCOUNT]),
+    created: Number(row[CREATED]),
+    cost: BigInt(row[COST]!),
   }));
 }
 

@@ -5,7 +5,7 @@
  * turns into {@link StoreUnavailable} for whoever asked.
  */
 import postgres from "postgres";
-import { type Engine, type Query, type Row, StoreUnavailable, type Value } from "./engine.ts";
+import { type Columns, type Engine, type Query, type Row, StoreUnavailable, type Value } from "./engine.ts";
 
 const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
@@ -76,10 +76,18 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Engine
         }
       }
     },
-    rows: (param, columns) =>
-      `(SELECT ${
-        columns.map(([name, type], i) => `(value ->> ${i})::${COLUMN_TYPES[type]} AS ${name}`).join(", ")
-      } FROM jsonb_array_elements(${param}::text::jsonb)) AS r`,
+    rows: jsonRows,
+    insertNew: async (query, table, columns, rows) => {
+      const names = columns.map(([name]) => name);
+      const inserted = await query(
+        `INSERT INTO ${table} (${names.join(", ")}) SELECT ${names.join(", ")} FROM ${jsonRows("$1", columns)}
+         ON CONFLICT (${names[0]}) DO NOTHING RETURNING ${names[0]} AS id`,
+        [`[${rows.join(",")}]`],
+      );
+      const ids = new Set(inserted.map((row) => row.id));
+      // A row that is twice among those given was inserted once.
+      return rows.map((row): Value[] => JSON.parse(row)).filter(([id]) => ids.delete(id));
+    },
     list: (param) => `SELECT jsonb_array_elements_text(${param}::text::jsonb)`,
     forUpdate: "FOR UPDATE",
     lockTable: async (query, table) => {
@@ -99,6 +107,11 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Engine
     },
     close: () => sql.end({ timeout: 1 }),
   };
+}
+
+function jsonRows(param: string, columns: Columns): string {
+  const fields = columns.map(([name, type], i) => `(value ->> ${i})::${COLUMN_TYPES[type]} AS ${name}`);
+  return `(SELECT ${fields.join(", ")} FROM jsonb_array_elements(${param}::text::jsonb)) AS r`;
 }
 
 const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;

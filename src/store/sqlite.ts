@@ -30,12 +30,17 @@ export function openSqlite(path: string): Engine {
   /** One connection has one transaction at a time: the next begins when the last is through. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  function run(sql: string, params: readonly Value[] = []): Row[] {
+  function preparedFor(sql: string): Prepared {
     let entry = prepared.get(sql);
     if (entry === undefined) {
       entry = prepare(db, sql);
       prepared.set(sql, entry);
     }
+    return entry;
+  }
+
+  function run(sql: string, params: readonly Value[] = []): Row[] {
+    const entry = preparedFor(sql);
     return entry.statement.all(...entry.order.map((i) => bound(params[i]))) as Row[];
   }
 
@@ -77,6 +82,18 @@ export function openSqlite(path: string): Engine {
         }
       }),
     rows: jsonRows,
+    // A statement a row: binding thirty values takes 6 µs, and taking them out of JSON inside SQLite 23.
+    // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
+    insertNew: async (_query, table, columns, rows) =>
+      guard(() => {
+        const { statement } = preparedFor(insertSql(table, columns));
+        const fresh: Value[][] = [];
+        for (const row of rows) {
+          const values: Value[] = JSON.parse(row);
+          if (Number(statement.run(...values).changes) > 0) fresh.push(values);
+        }
+        return fresh;
+      }),
     list: (param) => `SELECT value FROM json_each(${param})`,
     forUpdate: "",
     lockTable: () => Promise.resolve(),
@@ -124,6 +141,12 @@ function prepare(db: DatabaseSync, sql: string): Prepared {
 /** A number would be bound as a float, and an expression would give a float back. */
 function bound(value: Value): Value {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
+}
+
+function insertSql(table: string, columns: Columns): string {
+  const names = columns.map(([name]) => name);
+  return `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map((_, i) => `$${i + 1}`).join(", ")})
+    ON CONFLICT (${names[0]}) DO NOTHING`;
 }
 
 function jsonRows(param: string, columns: Columns): string {
