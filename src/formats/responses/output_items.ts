@@ -42,18 +42,9 @@ interface Slot {
 /** Parts of one item that are told apart; a hostile index must not make a large array. */
 const MOST_PARTS = 1000;
 
-/** Items that a client must act on, so that the answer asks for something to be run. */
-const CALLS: ReadonlySet<string> = new Set([
-  "function_call",
-  "custom_tool_call",
-  "local_shell_call",
-  "shell_call",
-  "apply_patch_call",
-  "computer_call",
-]);
-
 export class ItemReader {
   searches = 0;
+  /** Calls of functions and custom tools. */
   calls = 0;
   refused = false;
   readonly #slots = new Map<number, Slot>();
@@ -361,7 +352,6 @@ export class ItemReader {
       case "":
         return;
       default:
-        if (CALLS.has(slot.type)) this.calls++;
         this.emit({ type: "opaque", block: this.#open(), choice: 0, format: "responses", value: slot.item });
     }
   }

@@ -5,7 +5,7 @@
  * "without its required following item". So the first becomes text, the second gets a word for a result, and the third
  * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
  */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose, string } from "../../exchange/json.ts";
 import {
   type CallContent,
   type Content,
@@ -80,7 +80,7 @@ class ItemWriter {
         this.#reasoning(c);
       } else if (c.type === "opaque") {
         say();
-        if (c.format === "responses") this.items.push(c.value);
+        if (c.format === "responses") this.#opaque(c.value);
         else this.lost = true;
       } else if (c.type !== "result") words.push(c);
     }
@@ -138,6 +138,13 @@ class ItemWriter {
     }
     const type = c.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
     this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });
+  }
+
+  /** An item of a kind without a word. One that calls something may be answered like any other call. */
+  #opaque(value: Loose): void {
+    this.items.push(value);
+    const called = string(value.call_id);
+    if (called !== undefined && !String(value.type).endsWith("_output")) this.#calls.add(called);
   }
 
   #reasoning(c: ReasoningContent): void {

@@ -321,14 +321,8 @@ export class ResponseWriter {
     const own = extraOf(part.extra, "responses");
     if (own || part.mediaType.startsWith("image/")) {
       const output_format = part.mediaType.slice(part.mediaType.indexOf("/") + 1);
-      const item = {
-        type: "image_generation_call",
-        status: "completed",
-        output_format,
-        ...own,
-        result: part.data,
-      };
-      return this.#whole(item, "ig");
+      const made = { type: "image_generation_call", status: "completed", output_format };
+      return this.#whole({ ...(own ?? made), result: part.data }, "ig");
     }
     if (part.transcript !== undefined) this.#messages.say(part.transcript, false);
   }
