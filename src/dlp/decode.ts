@@ -302,12 +302,14 @@ function bytewise(raw: string, start: number, spots: Spot[]): void {
 export function joinLines(view: View): View | null {
   const text = view.text;
   let writer: Writer | null = null;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+  let budget = text.length * 2 + 4096;
+  for (let at = text.indexOf("\n"); at >= 0 && budget > 0; at = text.indexOf("\n", at + 1)) {
     const left = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
     if (!mayContinue(text, left, at + 1)) continue;
     writer ??= new Writer(view);
-    const start = Math.max(0, left - 120);
-    const end = Math.min(text.length, at + 160);
+    const start = Math.max(0, left - 96);
+    const end = Math.min(text.length, at + 120);
+    budget -= end - start;
     writer.copy(start, left);
     writer.joint();
     writer.copy(at + 1, end);
@@ -329,6 +331,10 @@ function isDigit(text: string, at: number): boolean {
 
 /** A break inside something that is not prose: a digit or an at sign near, or capitals, and nothing blank between. */
 function mayContinue(text: string, left: number, right: number): boolean {
+  // Lines of a few characters are columns of a table or a list.
+  if (
+    text.charCodeAt(left - 2) === 10 || text.charCodeAt(left - 3) === 10 || text.charCodeAt(right + 1) === 10
+  ) return false;
   const a = text.charCodeAt(left - 1);
   const b = text.charCodeAt(right);
   if (b === 32 && text.charCodeAt(right + 1) > 32) {

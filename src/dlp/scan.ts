@@ -49,6 +49,8 @@ export interface Detector {
 }
 
 const REPORTED = 0.5;
+/** What a value that is put together from two lines must reach: most neighbours on two lines are not one value. */
+const JOINED = 0.85;
 /** Work between two looks at the clock, in units of text. */
 const STRIDE = 4096;
 const SLICE_MS = 1.5;
@@ -126,22 +128,61 @@ function build(types: ReadonlySet<string>): Detector {
 
 function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
   const found: Raw[] = [];
-  const folded = fold(text);
-  const view: View = folded ?? { text };
-  yield* scanView(plan, view, found, null);
-  const joined = joinLines(view);
-  if (joined) yield* scanView(plan, joined, found, 0.85);
-  // One level of encoding, and one more inside it.
-  let layer = decodings(view);
-  for (let depth = 0; layer && depth < 2; depth++) {
-    yield* scanView(plan, layer, found, null);
-    layer = depth === 0 ? decodings(layer) : null;
+  for (let start = 0, end = 0; end < text.length; start = overlapOf(text, end)) {
+    end = segmentEnd(text, start);
+    const first = found.length;
+    yield* scanSegment(plan, start === 0 && end === text.length ? text : text.slice(start, end), found);
+    for (let i = first; i < found.length; i++) {
+      found[i].start += start;
+      found[i].end += start;
+    }
   }
   return settle(found);
 }
 
+/**
+ * Folding and decoding work on a whole text at once, so a long one is taken in segments that overlap: a value cut at
+ * the end of one stands whole in the next, together with the words before it.
+ */
+const SEGMENT = 32_768;
+const OVERLAP = 2048;
+
+function segmentEnd(text: string, start: number): number {
+  const end = start + SEGMENT;
+  if (end + OVERLAP >= text.length) return text.length;
+  const blank = text.lastIndexOf("\n", end);
+  const cut = blank > end - 1024 ? blank : text.lastIndexOf(" ", end);
+  const tidy = cut > end - 1024 ? cut : end;
+  // A key block is one value of many lines.
+  const block = text.slice(start, tidy).lastIndexOf("-----BEGIN ");
+  return block > SEGMENT / 2 && !text.slice(start + block, tidy).includes("-----END ") ? start + block : tidy;
+}
+
+function overlapOf(text: string, end: number): number {
+  const back = text.indexOf(" ", end - OVERLAP);
+  const start = back > 0 && back < end - OVERLAP / 2 ? back : end - OVERLAP;
+  // Not between the halves of a surrogate pair.
+  return (text.charCodeAt(start) & 0xfc00) === 0xdc00 ? start - 1 : start;
+}
+
+function* scanSegment(plan: Plan, text: string, found: Raw[]): Generator<void, void> {
+  const view: View = fold(text) ?? { text };
+  yield;
+  yield* scanView(plan, view, found, REPORTED);
+  const joined = joinLines(view);
+  yield;
+  if (joined) yield* scanView(plan, joined, found, JOINED);
+  // One level of encoding, and one more inside it.
+  let layer = decodings(view);
+  yield;
+  for (let depth = 0; layer && depth < 2; depth++) {
+    yield* scanView(plan, layer, found, REPORTED);
+    layer = depth === 0 ? decodings(layer) : null;
+  }
+}
+
 /** Walks one view and adds what it finds, in offsets of the text that was sent. */
-function* scanView(plan: Plan, view: View, found: Raw[], least: number | null): Generator<void, void> {
+function* scanView(plan: Plan, view: View, found: Raw[], least: number): Generator<void, void> {
   const field = fieldOf(plan, view.text);
   const walk = new Walk(plan, field);
   for (let at = 0; at < view.text.length; at = walk.at) {
@@ -156,7 +197,7 @@ function* scanView(plan: Plan, view: View, found: Raw[], least: number | null): 
   if (plan.wants.places) scanPlaces(field);
   if (plan.wants.persons) scanPersons(field);
   for (const raw of field.found) {
-    if (raw.confidence < (least ?? REPORTED) || !plan.types.has(raw.type)) continue;
+    if (raw.confidence < least || !plan.types.has(raw.type)) continue;
     if (view.fresh) {
       let touches = false;
       for (let i = raw.start; i < raw.end && !touches; i++) {

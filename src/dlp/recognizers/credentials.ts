@@ -122,9 +122,14 @@ const NOT_SECRET =
 /** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
 function valueEnd(text: string, start: number): number {
   let end = start;
+  let colons = 0;
+  let marks = 0;
   while (end < text.length && end - start < 400) {
     const c = text.charCodeAt(end);
-    if ((CLASS[c] & (ALNUM | JOIN)) === 0 && !isValueMark(c)) break;
+    if ((CLASS[c] & (ALNUM | JOIN)) === 0) {
+      if (!isValueMark(c) || ++marks > 24) break;
+      if ((c === 58 || c === 124 || c === 46) && ++colons > 4) break;
+    }
     end++;
   }
   // A full stop, comma or colon at the end belongs to the sentence.
