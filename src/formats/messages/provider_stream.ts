@@ -68,8 +68,11 @@ class MessageReader {
   #blocks = 0;
   #calls = false;
   readonly #open = new Map<unknown, Open>();
-  /** Searches whose result has not come, by the id of their call. */
-  readonly #searches = new Map<string, number>();
+  /**
+   * Searches whose result has not come, by the id of their call. A search is told as one block, query and result. A call
+   * without a result (a pause, a refusal) and a result without a call (the turn after a pause) stay what they are.
+   */
+  readonly #searches = new Map<string, Loose>();
   readonly #usage: Loose = {};
   readonly #end: Loose = {};
 
@@ -175,12 +178,12 @@ class MessageReader {
 
   #searchResult(value: Loose, out: Part[]): void {
     const id = string(value.tool_use_id) ?? "";
-    let block = this.#searches.get(id);
-    if (block === undefined) {
-      block = this.#blocks++;
-      out.push({ type: "search-start", block, choice: 0, id, query: "" });
-    }
+    const call = this.#searches.get(id);
+    if (!call) return this.#opaque(value, out);
     this.#searches.delete(id);
+    const block = this.#blocks++;
+    const query = string(object(call.input).query) ?? "";
+    out.push({ type: "search-start", block, choice: 0, id, query, ...extra(call, SERVER_CALL) });
     const failed = !Array.isArray(value.content);
     out.push({
       type: "search-end",
@@ -253,23 +256,20 @@ class MessageReader {
         }
         out.push({ type: "call-end", block: open.block });
         return;
-      case "search": {
-        const block = this.#blocks++;
-        const id = string(open.value.id) ?? "";
-        const query = string(object(wholeInput(open)).query) ?? "";
-        this.#searches.set(id, block);
-        out.push({ type: "search-start", block, choice: 0, id, query, ...extra(open.value, SERVER_CALL) });
+      case "search":
+        this.#searches.set(string(open.value.id) ?? "", { ...open.value, input: wholeInput(open) });
         return;
-      }
-      case "opaque": {
-        const value = {
+      case "opaque":
+        this.#opaque({
           ...open.value,
           ...(open.input !== "" && { input: wholeInput(open) }),
           ...(open.content !== "" && { content: (string(open.value.content) ?? "") + open.content }),
-        };
-        out.push({ type: "opaque", block: this.#blocks++, choice: 0, format: "messages", value });
-      }
+        }, out);
     }
+  }
+
+  #opaque(value: Loose, out: Part[]): void {
+    out.push({ type: "opaque", block: this.#blocks++, choice: 0, format: "messages", value });
   }
 
   /** `message_delta`: what ends the message, and the counts so far. */
@@ -287,10 +287,7 @@ class MessageReader {
     if (!this.#started) throw brokenAnswer("it ended before it began");
     this.stopped = true;
     for (const index of [...this.#open.keys()]) this.closeBlock(index, out);
-    // A refusal may cut a search off.
-    for (const block of this.#searches.values()) {
-      out.push({ type: "search-end", block, hits: [], failed: true });
-    }
+    for (const call of this.#searches.values()) this.#opaque(call, out);
     const usage = decodeUsage(this.#usage);
     const searches = decodeSearches(this.#usage);
     if (usage) out.push({ type: "usage", usage, ...(searches !== undefined && { searches }) });
