@@ -60,7 +60,7 @@ export function textParts(content: readonly Content[]): WirePart[] {
 function append(contents: WireContent[], role: WireContent["role"], parts: readonly WirePart[]): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  if (last?.role === role) last.parts.push(...parts);
+  if (last?.role === role) { for (const part of parts) last.parts.push(part); }
   else contents.push({ role, parts: [...parts] });
 }
 
@@ -88,21 +88,27 @@ function userParts(content: readonly Content[]): WirePart[] {
 
 function modelParts(content: readonly Content[], format: FormatName): WirePart[] {
   const parts: WirePart[] = [];
-  const waiting: Proof[] = [];
+  // A chat message holds its reasoning apart from the text, so nothing tells that the text came first; it did.
+  const textLater = format === "chat_completions";
+  let waiting: Proof[] = [];
+  const release = () => {
+    for (const proof of waiting) parts.push({ text: "", thoughtSignature: proof.data });
+    waiting = [];
+  };
   for (const c of content) {
     if (c.type === "reasoning") {
       const proof = c.proof?.api === "gemini" ? c.proof : undefined;
       if (!proof) continue;
       if (proof.on === "thought" && c.sections.length > 0) {
         parts.push({ text: c.sections.join("\n\n"), thought: true, thoughtSignature: proof.data });
-      } else if (proof.on !== "text" && proof.on !== "media") {
+      } else if (textLater) waiting.push(proof);
+      else if (proof.on !== "text" && proof.on !== "media") {
         parts.push({ text: "", thoughtSignature: proof.data });
-      } else if (format === "chat_completions" || !sign(parts.at(-1), proof)) {
-        // A chat message holds its reasoning apart from the text, so nothing tells that the text came first.
-        waiting.push(proof);
-      }
-    } else if (c.type === "call") parts.push(encodeCall(c));
-    else {
+      } else if (!sign(parts.at(-1), proof)) waiting.push(proof);
+    } else if (c.type === "call") {
+      release();
+      parts.push(encodeCall(c));
+    } else {
       for (const part of userParts([c])) {
         parts.push(part);
         const i = waiting.findIndex((proof) => sign(part, proof));
@@ -110,13 +116,13 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
       }
     }
   }
-  for (const proof of waiting) parts.push({ text: "", thoughtSignature: proof.data });
+  release();
   return parts;
 }
 
 /** Puts a signature on a part of the kind it came on; false when this is none, or signed already. */
 function sign(part: WirePart | undefined, proof: Proof): boolean {
-  const fits = proof.on === "media" ? part?.inlineData : part?.text;
+  const fits = proof.on === "media" ? part?.inlineData : proof.on === "text" && part?.text;
   if (!part || !fits || part.thoughtSignature) return false;
   part.thoughtSignature = proof.data;
   return true;

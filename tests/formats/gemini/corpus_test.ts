@@ -10,31 +10,12 @@ import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { gemini } from "../../../src/formats/gemini/mod.ts";
 import { FrameReader } from "../../../src/formats/sse.ts";
+import { haveRecordings, readRecordings, type Recording } from "../../corpus/recordings.ts";
 import { assertLegal } from "./legal_parts.ts";
 
-interface Recording {
-  id: string;
-  status: number;
-  stream: boolean;
-  response: unknown;
-  sse: string | null;
-}
-
-const CORPUS = new URL("../../../../shared/corpus/", import.meta.url);
-
-function recordings(): Recording[] {
-  let names: string[];
-  try {
-    names = Array.from(Deno.readDirSync(CORPUS), (e) => e.name).filter((n) => /\.gem\..*\.json$/.test(n))
-      .sort();
-  } catch {
-    console.log(`skipped: no recordings at ${CORPUS.pathname}`);
-    return [];
-  }
-  return names.map((n) => JSON.parse(Deno.readTextFileSync(new URL(n, CORPUS))));
-}
-
-const ALL = recordings();
+const skip = !haveRecordings();
+if (skip) console.log("skipped: no recordings at ../shared/corpus");
+const ALL = skip ? [] : readRecordings().filter((r) => r.api === "gemini-generate");
 const GOOD = ALL.filter((r) => r.status === 200);
 const STREAMS = GOOD.filter((r) => r.sse !== null);
 

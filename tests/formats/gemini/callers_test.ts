@@ -1,0 +1,140 @@
+/** Gemini behind the three caller formats: their recorded requests, and signatures out and back in. */
+import { assert, assertEquals } from "@std/assert";
+import { type Answer, collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import { array, isObject, type Loose, object } from "../../../src/exchange/json.ts";
+import { flattenTools } from "../../../src/exchange/tools.ts";
+import type { CallerFormat } from "../../../src/formats/format.ts";
+import { gemini } from "../../../src/formats/gemini/mod.ts";
+import { CALLER_FORMATS } from "../../../src/formats/mod.ts";
+import { type Api, haveRecordings, readRecordings, type Recording } from "../../corpus/recordings.ts";
+import { context, prompt } from "./prompts.ts";
+import { checkRequest, checkSignatures } from "./request_checker.ts";
+
+const skip = !haveRecordings();
+if (skip) console.log("skipped: no recordings at ../shared/corpus");
+const RECORDINGS = skip ? [] : readRecordings() as (Recording & { request: Loose | null })[];
+
+const FORMAT_OF: Partial<Record<Api, CallerFormat>> = {
+  "openai-chat": CALLER_FORMATS.chat_completions,
+  "openai-responses": CALLER_FORMATS.responses,
+  "anthropic-messages": CALLER_FORMATS.messages,
+};
+
+Deno.test("gemini.encodeRequest() makes a legal request of every recorded one", () => {
+  let encoded = 0;
+  for (const r of RECORDINGS) {
+    const format = FORMAT_OF[r.api];
+    if (!format || !r.request || r.status !== 200) continue;
+    let asked;
+    try {
+      const body = { ...r.request, model: `a/${r.request.model}` };
+      asked = format.decodeRequest(body, { unseal: () => null, header: () => null });
+    } catch {
+      continue; // What the caller's format refuses is that format's to test.
+    }
+    const flat = flattenTools(asked, { custom: false, namespaces: false }).prompt;
+    for (const model of ["gemini-2.5-flash", "gemini-3-pro-preview"]) {
+      try {
+        const body = checkRequest(gemini.encodeRequest(flat, context({ model })).body);
+        if (model !== "gemini-2.5-flash") checkSignatures(body);
+        encoded++;
+      } catch (cause) {
+        // Files that only another provider holds, and office documents: no form of theirs exists there.
+        const refused = cause instanceof Failure && cause.code === "feature_not_supported" &&
+          /^Cannot send the (?:document|image): /.test(cause.message);
+        if (!refused) throw new Error(`recording ${r.id}`, { cause });
+      }
+    }
+  }
+  assert(skip || encoded > 1500, `only ${encoded} requests`);
+});
+
+/** Kind and signature of each part; texts joined as far as no signature divides them, thoughts left out. */
+function shape(parts: readonly unknown[]): string[] {
+  const seen: { kind: string; signature: string }[] = [];
+  for (const part of parts.map(object)) {
+    const signature = String(part.thoughtSignature ?? "").replace("skip_thought_signature_validator", "");
+    const name = object(part.functionCall).name;
+    const kind = typeof name === "string" ? name : part.text === undefined || part.thought ? "" : "text";
+    const last = seen.at(-1);
+    if (kind === "text" && last?.kind === "text" && !last.signature && part.text) last.signature = signature;
+    else if (kind === "text" && (part.text || signature)) {
+      seen.push({ kind: part.text ? kind : "alone", signature });
+    } else if (kind !== "text" && kind !== "") seen.push({ kind, signature });
+  }
+  return seen.map((s) => `${s.kind} ${s.signature}`);
+}
+
+/** The answer sent back as each format's clients do, its calls answered, and the user going on. */
+function nextRequest(format: CallerFormat, answer: Loose, calls: readonly string[]): Loose {
+  if (format.name === "chat_completions") {
+    const message = object(array(answer.choices)[0]).message;
+    const results = calls.map((id) => ({ role: "tool", tool_call_id: id, content: "R" }));
+    return {
+      messages: [{ role: "user", content: "q" }, message, ...results, { role: "user", content: "go on" }],
+    };
+  }
+  if (format.name === "messages") {
+    const results = calls.map((id) => ({ type: "tool_result", tool_use_id: id, content: "R" }));
+    return {
+      max_tokens: 9,
+      messages: [
+        { role: "user", content: "q" },
+        { role: "assistant", content: answer.content },
+        { role: "user", content: [...results, { type: "text", text: "go on" }] },
+      ],
+    };
+  }
+  const results = calls.map((id) => ({ type: "function_call_output", call_id: id, output: "R" }));
+  return {
+    input: [{ role: "user", content: "q" }, ...array(answer.output), ...results, {
+      role: "user",
+      content: "go on",
+    }],
+  };
+}
+
+const callIds = (answer: Answer) => answer.choices[0].blocks.flatMap((b) => b.type === "call" ? [b.id] : []);
+
+Deno.test("gemini signatures come back on their parts through every caller format", () => {
+  let signed = 0;
+  for (const r of RECORDINGS) {
+    if (r.api !== "gemini-generate" || r.status !== 200) continue;
+    const chunks = r.sse === null
+      ? [r.response].flat()
+      : r.sse.split(/\r?\n/).filter((l) => l.startsWith("data:")).map((l) => JSON.parse(l.slice(5)));
+    const parts = chunks.flatMap((c) => array(object(object(array(object(c).candidates)[0]).content).parts));
+    // Server tools have no form in the caller formats, and the texts around them close up; nor has an image.
+    if (parts.some((p) => isObject(p) && (p.executableCode || p.inlineData))) continue;
+    const expected = shape(parts);
+    const answer = collect(gemini.decodeAnswer(chunks, { stream: false }));
+    if (answer.choices[0].reason === "content-filter") continue;
+    for (const format of Object.values(CALLER_FORMATS)) {
+      // A chat message is one text: a border inside it is lost, the signature is not.
+      if (format.name === "chat_completions" && expected.filter((s) => s.startsWith("text")).length > 1) {
+        continue;
+      }
+      const sent = format.encodeAnswer(answer, {
+        id: "gen_1",
+        created: 1,
+        model: "a/b",
+        prompt: prompt([], { format: format.name }),
+        seal: (proof) => `sealed:${JSON.stringify(proof)}`,
+      });
+      const next = {
+        model: "a/b",
+        ...nextRequest(format, JSON.parse(JSON.stringify(sent)), callIds(answer)),
+      };
+      const asked = format.decodeRequest(next, {
+        unseal: (text) => text.startsWith("sealed:") ? JSON.parse(text.slice(7)) : null,
+        header: () => null,
+      });
+      const body = checkRequest(gemini.encodeRequest(asked, context({ model: "gemini-3-pro" })).body);
+      const model = body.contents[1]?.role === "model" ? body.contents[1].parts : [];
+      assertEquals(shape(model), expected, `${r.id} through ${format.name}`);
+      signed += expected.filter((s) => !s.endsWith(" ")).length;
+    }
+  }
+  assert(skip || signed > 300, `only ${signed} signatures`);
+});
