@@ -23,13 +23,14 @@ export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose
     const texts = entries.filter((entry) => textKey(entry) !== undefined);
     const summary = texts.length > 0 && texts.every((entry) => entry.type === "reasoning.summary");
     const open = choice.reasoning ?? start(reading, choice, field, texts.length > 0, summary, out);
-    for (const entry of entries) readDetail(reading, open, entry, text !== "", out);
+    for (const entry of entries) readDetail(reading, choice, open, entry, text !== "", out);
   }
   if (text !== "") {
     const open = choice.reasoning ?? start(reading, choice, field, false, false, out);
     open.field ??= field;
-    open.source ??= "string";
-    if (open.source === "string") {
+    choice.source ??= "string";
+    if (choice.source === "string") {
+      open.spoken = true;
       const section = Math.max(0, open.details.filter((entry) => textKey(entry) !== undefined).length - 1);
       out.push({ type: "reasoning-delta", block: open.block, section, text });
     }
@@ -42,13 +43,21 @@ export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose
 }
 
 /** @param beside the delta has the text in a field of its own, too */
-function readDetail(reading: Reading, open: OpenReasoning, entry: Loose, beside: boolean, out: Part[]): void {
+function readDetail(
+  reading: Reading,
+  choice: OpenChoice,
+  open: OpenReasoning,
+  entry: Loose,
+  beside: boolean,
+  out: Part[],
+): void {
   const key = textKey(entry);
   const words = key ? entry[key] as string : "";
   hold(reading, words || string(entry.data) || "");
   const kept = addDetail(open.details, entry);
-  if (words === "" || beside || open.source === "string") return;
-  open.source = "details";
+  if (words === "" || beside || choice.source === "string") return;
+  choice.source = "details";
+  open.spoken = true;
   out.push({
     type: "reasoning-delta",
     block: open.block,
@@ -70,6 +79,7 @@ function sectionOf(details: readonly Loose[], entry: Loose): number {
 /** A thinking part of `content`. */
 export function readThinking(reading: Reading, choice: OpenChoice, text: string, out: Part[]): void {
   const open = choice.reasoning ?? start(reading, choice, "content", false, false, out);
+  open.spoken = true;
   out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
 }
 
@@ -83,7 +93,7 @@ function start(
   out: Part[],
 ): OpenReasoning {
   closeText(choice, out);
-  const open: OpenReasoning = { block: reading.nextBlock++, field, details: [], source: undefined };
+  const open: OpenReasoning = { block: reading.nextBlock++, field, details: [], spoken: false };
   choice.reasoning = open;
   out.push({
     type: "reasoning-start",

@@ -30,8 +30,8 @@ export interface OpenReasoning {
   block: number;
   field: ReasoningField | undefined;
   details: Loose[];
-  /** Where the visible text comes from: dialects with details repeat it in both places. */
-  source: "string" | "details" | undefined;
+  /** Some text was passed on from this block. */
+  spoken: boolean;
 }
 
 export interface OpenSound {
@@ -45,6 +45,11 @@ export interface OpenChoice {
   index: number;
   text?: { block: number; refusal: boolean };
   reasoning?: OpenReasoning;
+  /**
+   * Where the visible reasoning comes from. Dialects with details repeat it in both places, at once or all of it at the
+   * end.
+   */
+  source?: "string" | "details";
   calls: OpenCall[];
   byKey: Map<number | string, OpenCall>;
   current?: OpenCall;
@@ -117,7 +122,9 @@ export function closeReasoning(choice: OpenChoice, out: Part[]): void {
   choice.reasoning = undefined;
   const replay: Replay = {};
   if (open.field) replay.field = open.field;
-  if (open.details.length > 0) replay.details = splitDetails(open.details).stripped;
+  if (open.details.length > 0) {
+    replay.details = open.spoken ? splitDetails(open.details).stripped : open.details;
+  }
   out.push({ type: "reasoning-end", block: open.block, proof: replayProof(replay) });
 }
 

@@ -116,7 +116,9 @@ export function splitDetails(details: readonly Loose[]): { stripped: Loose[]; se
 }
 
 /** The reverse of {@link splitDetails}. Texts that came back in another number of pieces go into the first entry. */
-function joinDetails(stripped: readonly Loose[], sections: readonly string[]): Loose[] {
+function joinDetails(stripped: readonly Loose[], sections: readonly string[]): readonly Loose[] {
+  // They were not shown, so they were not taken out.
+  if (sections.length === 0) return stripped;
   const places = stripped.filter((entry) => textKey(entry) !== undefined).length;
   const texts = sections.length === places ? sections : [sections.join("")];
   let next = 0;
