@@ -31,26 +31,25 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
     created: Math.floor(Date.now() / 1000),
     model: string(request.model) ?? "demo",
   };
-  const abort = new AbortController();
   const encoder = new TextEncoder();
-  const whole = () => JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) });
+  const frame = (delta: Loose | null, rest: Loose = {}) => {
+    const choices = delta === null ? [] : [{ index: 0, delta, finish_reason: null, ...rest }];
+    const chunk = { ...base, object: "chat.completion.chunk", choices, ...(delta === null && rest) };
+    return encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
+  };
+  const steps = deltas(turn);
+  let done = false;
   return {
     status: 200,
     header: (name) => name === "content-type" ? (stream ? "text/event-stream" : "application/json") : null,
-    text: () => Promise.resolve(whole()),
-    discard: () => abort.abort(),
-    async *chunks() {
-      if (!stream) return yield encoder.encode(whole());
-      for (const { delta, rest } of deltas(turn)) {
-        if (abort.signal.aborted) return;
-        const choices = delta === null ? [] : [{ index: 0, delta, finish_reason: null, ...rest }];
-        const extra = delta === null ? rest : {};
-        yield encoder.encode(
-          `data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices, ...extra })}\n\n`,
-        );
-        await new Promise((resolve) => setTimeout(resolve, WORD_MS));
-      }
-      yield encoder.encode("data: [DONE]\n\n");
+    text: () => Promise.resolve(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) })),
+    close() {},
+    async read() {
+      if (done) return null;
+      await new Promise((resolve) => setTimeout(resolve, WORD_MS));
+      const step = steps.next();
+      done = step.done === true;
+      return step.done ? encoder.encode("data: [DONE]\n\n") : frame(step.value.delta, step.value.rest);
     },
   };
 }

@@ -20,10 +20,10 @@ export interface Reply {
   header(name: string): string | null;
   /** The whole body as text. */
   text(): Promise<string>;
-  /** The body as it comes. A chunk's bytes are valid until the next one is asked for. */
-  chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
-  /** Gives the connection up. */
-  discard(): void;
+  /** The next bytes of the body, null at its end. They are valid until the next call. */
+  read(): Promise<Uint8Array | null>;
+  /** Must be called once no more is read; gives the connection up when the body has not ended. */
+  close(): void;
 }
 
 /** Size of the buffer a chunk is read into; it doubles while chunks fill it. */
@@ -59,6 +59,9 @@ class FetchReply implements Reply {
   readonly #watch: Watch;
   readonly #abort: AbortController;
   readonly #late: () => boolean;
+  #next: Read | undefined;
+  #begun = false;
+  #ended = false;
 
   constructor(
     response: Response,
@@ -88,45 +91,39 @@ class FetchReply implements Reply {
     } catch (cause) {
       throw this.#late() ? timeout(this.#exchange.firstByteMs) : broken(cause);
     } finally {
+      this.#ended = true;
       this.#watch.close();
     }
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    const body = this.#response.body;
-    if (body === null) return this.#watch.close();
-    let ended = false;
-    const read = reader(body);
+  async read(): Promise<Uint8Array | null> {
+    const watch = this.#watch;
+    this.#next ??= reader(this.#response.body);
+    watch.arm(this.#begun ? this.#exchange.idleMs : this.#exchange.firstByteMs);
     try {
-      let wait = this.#exchange.firstByteMs;
-      while (true) {
-        this.#watch.arm(wait);
-        const chunk = await read();
-        this.#watch.disarm();
-        if (chunk === null) break;
-        wait = this.#exchange.idleMs;
-        yield chunk;
-      }
-      ended = true;
+      const bytes = await this.#next();
+      watch.disarm();
+      this.#begun = true;
+      this.#ended = bytes === null;
+      return bytes;
     } catch (cause) {
-      ended = true;
-      throw this.#late() ? timeout(this.#exchange.idleMs) : broken(cause);
-    } finally {
-      this.#watch.close();
-      if (!ended) this.#abort.abort();
+      this.#ended = true;
+      const { firstByteMs, idleMs } = this.#exchange;
+      throw this.#late() ? timeout(this.#begun ? idleMs : firstByteMs) : broken(cause);
     }
   }
 
-  discard(): void {
+  close(): void {
     this.#watch.close();
-    this.#abort.abort();
+    if (!this.#ended) this.#abort.abort();
   }
 }
 
-/** A function that gives the next chunk, null at the end. */
-function reader(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-): () => Promise<Uint8Array<ArrayBuffer> | null> {
+/** Gives the next bytes, null at the end. */
+type Read = () => Promise<Uint8Array | null>;
+
+function reader(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Read {
+  if (body === null) return () => Promise.resolve(null);
   let byob: ReadableStreamBYOBReader;
   try {
     byob = body.getReader({ mode: "byob" });

@@ -17,7 +17,7 @@ export interface Watch {
   close(): void;
 }
 
-/** How late a deadline may be noticed, in milliseconds. */
+/** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
 
 class Entry implements Watch {
@@ -31,7 +31,7 @@ class Entry implements Watch {
   }
 
   arm(ms: number): void {
-    this.deadline = this.#ticker.now() + ms;
+    this.deadline = this.#ticker.lately + ms;
   }
 
   disarm(): void {
@@ -48,17 +48,18 @@ export class Ticker {
   readonly #clock: Clock;
   #timer: ReturnType<typeof setInterval> | undefined;
 
+  /** The time at the last tick: asking the clock at every read of a stream would cost more than the rest of arming. */
+  lately: number;
+
   constructor(clock: Clock = performance) {
     this.#clock = clock;
-  }
-
-  now(): number {
-    return this.#clock.now();
+    this.lately = clock.now();
   }
 
   watch(expired: () => void): Watch {
     const entry = new Entry(this, expired);
     this.#entries.add(entry);
+    if (this.#timer === undefined) this.lately = this.#clock.now();
     this.#timer ??= setInterval(() => this.tick(), INTERVAL_MS);
     return entry;
   }
@@ -74,6 +75,7 @@ export class Ticker {
   /** Calls what is due. The timer does this; a test with a clock of its own may. */
   tick(): void {
     const now = this.#clock.now();
+    this.lately = now;
     for (const entry of this.#entries) {
       if (entry.deadline <= now) {
         entry.deadline = Infinity;

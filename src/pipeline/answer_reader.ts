@@ -1,0 +1,90 @@
+/**
+ * A provider's answer, bytes in and parts out, with nothing to await: the stage around it does the waiting.
+ *
+ * Which of the two forms an answer has is decided by its first byte and not by its content type alone, because some
+ * providers put a plain JSON body under the type of an event stream.
+ */
+import { Failure } from "../exchange/failure.ts";
+import { parse } from "../exchange/json.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
+import { brokenAnswer } from "../formats/provider_failure.ts";
+import { FrameReader } from "../formats/sse.ts";
+
+const BRACE = 123;
+const BRACKET = 91;
+
+/** Largest plain body taken under the type of an event stream, in bytes. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** All parts of a whole body. */
+export function readWhole(text: string, format: ProviderFormat): Part[] {
+  const body = parse(text);
+  if (body === undefined) throw brokenAnswer("it is not JSON");
+  return format.decodeAnswer(body, { stream: false });
+}
+
+/**
+ * Reads one streamed answer. A failure is returned and not thrown, since the parts appended before it are still to be
+ * passed on.
+ */
+export class AnswerReader {
+  readonly #format: ProviderFormat;
+  readonly #decoder: StreamDecoder;
+  readonly #frames = new FrameReader();
+  #begun = false;
+  /** The answer turned out to be a plain body: its pieces so far. */
+  #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
+
+  constructor(format: ProviderFormat) {
+    this.#format = format;
+    this.#decoder = format.decodeStream({ stream: true });
+  }
+
+  push(bytes: Uint8Array, out: Part[]): Failure | undefined {
+    try {
+      if (!this.#begun && !this.#begin(bytes)) return;
+      if (this.#plain) this.#keep(bytes);
+      else {
+        const frames: Frame[] = [];
+        this.#frames.push(bytes, frames);
+        for (const frame of frames) this.#decoder.push(frame, out);
+      }
+    } catch (thrown) {
+      return Failure.from(thrown);
+    }
+  }
+
+  end(out: Part[]): Failure | undefined {
+    try {
+      if (this.#plain) {
+        out.push(...readWhole(this.#plain.pieces.join("") + this.#plain.decoder.decode(), this.#format));
+        return;
+      }
+      const frames: Frame[] = [];
+      this.#frames.end(frames);
+      for (const frame of frames) this.#decoder.push(frame, out);
+      this.#decoder.end(out);
+    } catch (thrown) {
+      return Failure.from(thrown);
+    }
+  }
+
+  /** Looks at the first byte that is no white space and no byte order mark; false while there is none. */
+  #begin(bytes: Uint8Array): boolean {
+    const first = bytes.find((b) => b > 32 && b !== 0xef && b !== 0xbb && b !== 0xbf);
+    if (first === undefined) return false;
+    this.#begun = true;
+    if (first === BRACE || first === BRACKET) {
+      this.#plain = { decoder: new TextDecoder(), pieces: [], bytes: 0 };
+    }
+    return true;
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const plain = this.#plain!;
+    plain.bytes += bytes.length;
+    if (plain.bytes > MAX_BODY_BYTES) throw brokenAnswer(`its body is over ${MAX_BODY_BYTES} bytes`);
+    plain.pieces.push(plain.decoder.decode(bytes, { stream: true }));
+  }
+}
