@@ -1,11 +1,12 @@
 /**
  * Parts as the event stream of the responses format: named events numbered from 0, then `data: [DONE]`.
  *
- * A failure is told twice, as OpenAI does it: an `error` event with the error's body, then `response.failed`. Official
- * SDKs raise the first, with its code, and stop reading; Codex, which passes over `error`, reads the second; the AI SDK
- * reads the first and takes only the usage of the second. The other order would cost the code at clients that raise
- * `response.failed` by itself (@openai/agents). Before anything was sent there is no response that could fail, and the
- * helpers of the official SDK refuse one that was never created, so then the `error` event stands alone.
+ * A failure is told twice, as OpenAI does it: an `error` event with the error's body, then `response.failed`. The official
+ * SDK, and what is built on it, raises the first with its code and stops reading; the AI SDK reports the first and takes
+ * only the usage of the second; whoever passes over `error` still meets the end of the lifecycle. In the other order
+ * @openai/agents raises `response.failed` without the code, and the AI SDK reports one failure as two. Before anything
+ * was sent there is no response that could fail, and the official stream helper refuses one that was never created, so
+ * then the `error` event stands alone.
  */
 import type { Failure } from "../../exchange/failure.ts";
 import { object } from "../../exchange/json.ts";

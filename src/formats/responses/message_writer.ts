@@ -85,9 +85,10 @@ export class MessageWriter {
     );
   }
 
-  end(block: number): void {
+  /** False: there is no such text. */
+  end(block: number): boolean {
     const state = this.#texts.get(block);
-    if (!state) return;
+    if (!state) return false;
     this.#texts.delete(block);
     const { message, content, refusal } = state;
     const text = state.pieces.join("");
@@ -109,6 +110,7 @@ export class MessageWriter {
     this.list.emit("response.content_part.done", `${head}"part":${JSON.stringify(part)}}`);
     message.open--;
     if (message.left && message.open === 0) this.#done(message, "completed");
+    return true;
   }
 
   /** A text that comes whole. */

@@ -72,6 +72,8 @@ export class ResponseWriter {
 
   write(part: Part): void {
     if (!this.#started) this.#start();
+    // A response is one answer. A provider that gives several anyway is read, and its first is shown.
+    if ("choice" in part && part.choice !== 0) return;
     switch (part.type) {
       case "text-delta":
         return this.#messages.delta(part.block, part.text, part.logprobs);
@@ -84,8 +86,7 @@ export class ResponseWriter {
       case "citation":
         return this.#messages.cite(part.block, part.citation);
       case "text-end":
-        this.#messages.end(part.block);
-        if (part.proof) this.#carry(part.proof);
+        if (this.#messages.end(part.block) && part.proof) this.#carry(part.proof);
         return;
       case "reasoning-start":
         return this.#reasoningStart(part.block, part.kind, part.extra);

@@ -1,8 +1,6 @@
-/** Token counts and errors of the responses format. */
+/** Token counts of the responses format. */
 import { assertEquals } from "@std/assert";
-import { Failure, type FailureCode, FAILURES } from "../../../src/exchange/failure.ts";
 import { NO_USAGE } from "../../../src/exchange/usage.ts";
-import { encodeFailure } from "../../../src/formats/responses/failure.ts";
 import { decodeUsage, encodeUsage } from "../../../src/formats/responses/usage.ts";
 
 Deno.test("decodeUsage() reads totals with their parts", () => {
@@ -30,33 +28,4 @@ Deno.test("encodeUsage() is read back as it was, and tells searches only when th
   assertEquals(decodeUsage(encodeUsage(usage, undefined)), usage);
   assertEquals(encodeUsage(usage, 0).server_tool_use, undefined);
   assertEquals(encodeUsage(usage, 2).server_tool_use, { web_search_requests: 2, web_fetch_requests: 0 });
-});
-
-Deno.test("encodeFailure() gives every code a type that the format has", () => {
-  const types = new Set(
-    Object.keys(FAILURES).map((code) => {
-      const { error } = encodeFailure(new Failure(code as FailureCode, "m")) as {
-        error: Record<string, unknown>;
-      };
-      assertEquals([error.code, error.message], [code, "m"]);
-      return error.type;
-    }),
-  );
-  assertEquals([...types].sort(), [
-    "api_error",
-    "authentication_error",
-    "invalid_request_error",
-    "not_found_error",
-    "permission_error",
-    "rate_limit_error",
-  ]);
-  assertEquals(encodeFailure(new Failure("dlp_violation", "m", { details: { dlp: [] }, param: "input" })), {
-    error: {
-      type: "permission_error",
-      code: "dlp_violation",
-      message: "m",
-      param: "input",
-      details: { dlp: [] },
-    },
-  });
 });
