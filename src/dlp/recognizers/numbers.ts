@@ -39,6 +39,7 @@ export interface NumberRule {
 
 interface Form {
   rule: NumberRule;
+  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
   plain: number;
 }
 
@@ -50,6 +51,7 @@ export interface NumberTable {
 
 const MAX_GROUPS = 12;
 const MAX_COMPACT = 24;
+const NINES = "9".repeat(MAX_COMPACT);
 
 /** The table for the wanted rules. */
 export function numberTable(rules: readonly NumberRule[]): NumberTable {
@@ -167,7 +169,10 @@ function trySpans(field: Field, table: NumberTable, first: number, n: number): v
     compact += bracket ? 1 : ends[j] - starts[j];
     if (compact > MAX_COMPACT) return;
     if ((kind & DIGIT) === 0 || compact < 6) continue;
-    const exact = table.masks.get(mask);
+    let exact = table.masks.get(mask);
+    // Digits in unusual groups, as after a separator was lost, count where the number is named.
+    const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
+    if (regrouped) exact = table.masks.get(NINES.slice(0, compact));
     const free = kind === DIGIT ? undefined : table.free[compact];
     if (exact === undefined && free === undefined) continue;
     const start = starts[first];
@@ -176,7 +181,10 @@ function trySpans(field: Field, table: NumberTable, first: number, n: number): v
     const raw = text.slice(start, end);
     const plain = raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
-    if (exact) { for (const form of exact) judge(field, form, start, end, upper, plain !== upper); }
+    for (const form of exact ?? []) {
+      if (!regrouped) judge(field, form, start, end, upper, plain !== upper);
+      else if (form.rule.check) judge(field, { rule: form.rule, plain: -1 }, start, end, upper, false);
+    }
     if (free) {
       for (const form of free) {
         if (form.rule.free!.shape.test(upper)) judge(field, form, start, end, upper, plain !== upper);
@@ -216,7 +224,7 @@ function judge(field: Field, form: Form, start: number, end: number, upper: stri
   let confidence = valid ? plain : 0;
   if (rule.label.test(before(field, start, 64)) || rule.label.test(after(field, end, 32).split("\n", 1)[0])) {
     confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
-  } else if (field.focused && isAlone(field, start, end) && valid) {
+  } else if (field.focused && form.plain >= 0 && isAlone(field, start, end) && valid) {
     confidence = Math.max(confidence, rule.alone ?? 0.6);
   }
   if (confidence >= 0.5) field.found.push({ type: rule.type, start, end, confidence });

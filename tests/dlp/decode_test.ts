@@ -1,0 +1,65 @@
+import { assert, assertEquals } from "@std/assert";
+import { decodings, joinLines } from "../../src/dlp/decode.ts";
+
+function reading(text: string): string {
+  return decodings({ text })?.text ?? "";
+}
+
+Deno.test("decodings() reads base64 with and without padding, in either alphabet, wrapped", () => {
+  const secret = "value: 123 456 782 end";
+  const packed = btoa(secret);
+  assert(reading(`x: ${packed}`).includes(secret));
+  assert(reading(`x: ${packed.replaceAll("=", "")}`).includes(secret));
+  assert(
+    reading(btoa("ÿ?>?>~~user@example.com".replace("ÿ", "")).replaceAll("+", "-").replaceAll("/", "_"))
+      .includes("user@example.com"),
+  );
+  const long = btoa("the card number is 4111 1111 1111 1111 and the rest of the letter goes on for a while");
+  assert(reading(long.replace(/.{64}/g, "$&\r\n")).includes("4111 1111 1111 1111"));
+});
+
+Deno.test("decodings() reads hexadecimal, percent, entities, escapes and quoted-printable", () => {
+  const hex = [..."mail@host.org"].map((c) => c.charCodeAt(0).toString(16)).join("");
+  assert(reading(`h ${hex}`).includes("mail@host.org"));
+  assert(reading("a%40b.org").includes("a@b.org"));
+  assert(reading("caf%C3%A9%40b.org").includes("café@b.org"));
+  assert(reading("a&#64;b&#x2e;org &commat;").includes("a@b.org"));
+  assert(reading("a\\u0040b\\x2eorg").includes("a@b.org"));
+  assert(reading("a=40b.org").includes("a@b.org"));
+});
+
+Deno.test("decodings() maps a run to itself and escapes one by one", () => {
+  const packed = btoa("value: 123 456 782 end");
+  const text = `TFN: ${packed}!`;
+  const view = decodings({ text })!;
+  const at = view.text.indexOf("123");
+  assertEquals([view.from![at], view.to![at + 10]], [5, 5 + packed.length]);
+  const percent = decodings({ text: "12%33 4" })!;
+  const three = percent.text.indexOf("3");
+  assertEquals([percent.from![three], percent.to![three], percent.fresh![three]], [2, 5, 1]);
+});
+
+Deno.test("decodings() of words, paths and random bytes finds nothing to read", () => {
+  assertEquals(decodings({ text: "some_long_identifier_name and src/providers/anthropic/mod.ts" }), null);
+  assertEquals(
+    decodings({ text: "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }),
+    null,
+  );
+});
+
+Deno.test("decodings() reads folded text a second time", () => {
+  const outer = btoa(`inner ${btoa("card 4111 1111 1111 1111")}`);
+  const once = decodings({ text: outer })!;
+  assert(decodings(once)!.text.includes("4111 1111 1111 1111"));
+});
+
+Deno.test("joinLines() puts values together that a line break cuts, not prose", () => {
+  assert(joinLines({ text: "card 55000000\n00000004" })!.text.includes("5500000000000004"));
+  assert(joinLines({ text: "john@exam\r\nple.com" })!.text.includes("john@example.com"));
+  assertEquals(joinLines({ text: "a line of words\nand another one\n\nthe end" }), null);
+});
+
+Deno.test("joinLines() is bounded where every line could be a part", () => {
+  const text = "A1B2C3D4\n".repeat(10_000);
+  assert(joinLines({ text })!.text.length < text.length * 4);
+});
