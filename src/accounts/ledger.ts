@@ -10,7 +10,7 @@ import type { Generation } from "../store/mod.ts";
 import type { Key } from "./mod.ts";
 import { costOf, MAX_AMOUNT, type Prices, priceTable } from "./money.ts";
 
-const MODEL_CHARS = 200;
+const TEXT_CHARS = 200;
 
 /** What is known of a generation that runs, as the journal keeps it. */
 export interface Beginning {
@@ -30,20 +30,20 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
     id: start.id,
     created: start.created,
     keyId: key.id,
-    key: key.name,
+    key: clean(key.name),
     account: key.account,
     format: start.format,
     requestedModel: clean(start.requestedModel),
-    model: start.model,
+    model: clean(start.model),
     stream: start.stream,
   };
 }
 
 /** No control characters (PostgreSQL has no place for NUL) and no half of a surrogate pair (no place in UTF-8). */
 function clean(text: string): string {
-  if (/^[!-~]*$/.test(text) && text.length <= MODEL_CHARS) return text;
+  if (/^[!-~]*$/.test(text) && text.length <= TEXT_CHARS) return text;
   // deno-lint-ignore no-control-regex
-  return text.slice(0, MODEL_CHARS).toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
+  return text.slice(0, TEXT_CHARS).toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
 }
 
 /**
@@ -58,8 +58,8 @@ export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Price
   const cost = costOf(end.status === "failed" ? null : usage, searches, priceTable(prices));
   return {
     ...beginning,
-    model: end.model ?? beginning.model,
-    provider: end.provider,
+    model: end.model === undefined ? beginning.model : clean(end.model),
+    provider: end.provider === null ? null : clean(end.provider),
     status: end.status,
     errorCode: end.errorCode,
     usage,

@@ -12,6 +12,9 @@ import type { Estimate, Prices } from "./money.ts";
 
 export { openAccounts } from "./service.ts";
 export type { AccountsConfig, AccountsOptions, AccountsService } from "./service.ts";
+export type { Administration } from "./administration.ts";
+export type { GenerationQuery, KeyInput } from "./input.ts";
+export type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 export type { ConfigKey } from "./keyring.ts";
 export { formatAmount, MAX_AMOUNT, parseAmount } from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";

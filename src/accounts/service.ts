@@ -113,6 +113,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   let rev = 0;
   let ticks = 0;
   let closed = false;
+  /** Said once, not with every turn. */
+  let complaint = "";
   /** What other nodes' beats were, and for how many of ours they have not moved. */
   let beats = new Map<string, { count: number; still: number }>();
 
@@ -216,7 +218,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       // Beats that could not be watched prove nothing: after an outage everyone gets the whole time again.
       beats = new Map();
       if (error instanceof StoreUnavailable) settler.lost();
-      else log.warn(`A turn of the accounts failed: ${nameOf(error)}`);
+      else if (complaint !== (complaint = nameOf(error))) {
+        log.warn(`A turn of the accounts failed: ${complaint}`);
+      }
     }
     await journal.flush().catch(() => {});
   }

@@ -8,6 +8,7 @@ import type { Engine } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import { migrate } from "./migrations.ts";
+import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
 import * as settling from "./sync.ts";
@@ -112,11 +113,11 @@ function storeOn(engine: Engine, beside: string | null): Store {
     kind: engine.kind,
     beside,
     prepare: () => migrate(engine),
-    registerNode: (node) => settling.registerNode(query, node),
+    registerNode: (node) => nodes.registerNode(query, node),
     sync: (request) => settling.sync(engine, request),
-    beat: (node) => settling.beat(query, node),
-    wantedOf: (node) => settling.wantedOf(query, node),
-    forget: (nodes) => settling.forget(engine, nodes),
+    beat: (node) => nodes.beat(query, node),
+    wantedOf: (node) => nodes.wantedOf(query, node),
+    forget: (dead) => nodes.forget(engine, dead),
     insertKey: (key, hash) => keys.insertKey(engine, key, hash),
     updateKey: (key) => keys.updateKey(engine, key),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),

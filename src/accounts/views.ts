@@ -1,0 +1,163 @@
+/**
+ * The shapes of the administration API: snake case, money as decimal strings, times in ISO 8601.
+ */
+import type { Usage } from "../exchange/usage.ts";
+import type { Generation, UsageSum } from "../store/mod.ts";
+import type { KeyState } from "./keyring.ts";
+import { formatAmount } from "./money.ts";
+import type { Period } from "./period.ts";
+
+export interface KeyView {
+  id: string;
+  name: string;
+  /** `config`: the file names it, so only the file changes it. */
+  source: "config" | "store";
+  account: string;
+  access_policy: string | null;
+  dlp_policy: string | null;
+  models: readonly string[] | null;
+  spend_limit: { amount: string; period: Period } | null;
+  rate_limit: { requests_per_minute: number | null; tokens_per_minute: number | null } | null;
+  created: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+/** What a key may know of itself. */
+export interface KeyStatus extends KeyView {
+  /** In the current period of the spend limit; in this UTC month where there is none. */
+  spend: { amount: string; period: Period; remaining: string | null; reset_at: string | null };
+  credits: { unlimited: boolean; balance: string | null };
+}
+
+export interface CreditsView {
+  account: string;
+  unlimited: boolean;
+  granted: string | null;
+  added: string;
+  spent: string;
+  balance: string | null;
+}
+
+export interface GenerationView {
+  id: string;
+  created: string;
+  key: string;
+  key_id: string;
+  account: string;
+  format: Generation["format"];
+  requested_model: string;
+  model: string;
+  provider: string | null;
+  stream: boolean;
+  status: Generation["status"];
+  error_code: string | null;
+  usage: Record<string, number> | null;
+  usage_estimated: boolean;
+  searches: number;
+  cost: string;
+  ttft_ms: number | null;
+  latency_ms: number;
+  client_gone: boolean;
+  dlp: { mode: string; findings: number } | null;
+}
+
+export interface UsageView {
+  /** One of these, as the grouping says. */
+  key?: string;
+  key_id?: string;
+  model?: string;
+  day?: string;
+  generations: number;
+  failed: number;
+  input_tokens: number;
+  cached_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  searches: number;
+  cost: string;
+}
+
+export function viewOf(state: KeyState): KeyView {
+  const { key, spendLimit, requestsPerMinute, tokensPerMinute } = state;
+  return {
+    id: key.id,
+    name: key.name,
+    source: state.source,
+    account: key.account,
+    access_policy: state.accessPolicyName,
+    dlp_policy: key.dlpPolicy,
+    models: key.models,
+    spend_limit: spendLimit === null
+      ? null
+      : { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
+    rate_limit: requestsPerMinute === null && tokensPerMinute === null
+      ? null
+      : { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute },
+    created: isoOf(state.created),
+    expires_at: isoOf(state.expiresAt),
+    revoked_at: isoOf(state.revokedAt),
+  };
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+export function generationView(g: Generation): GenerationView {
+  return {
+    id: g.id,
+    created: new Date(g.created).toISOString(),
+    key: g.key,
+    key_id: g.keyId,
+    account: g.account,
+    format: g.format,
+    requested_model: g.requestedModel,
+    model: g.model,
+    provider: g.provider,
+    stream: g.stream,
+    status: g.status,
+    error_code: g.errorCode,
+    usage: g.usage === null ? null : usageNames(g.usage),
+    usage_estimated: g.estimated,
+    searches: g.searches,
+    cost: formatAmount(g.cost),
+    ttft_ms: g.ttftMs,
+    latency_ms: g.latencyMs,
+    client_gone: g.clientGone,
+    dlp: g.dlp,
+  };
+}
+
+function usageNames(u: Usage): Record<string, number> {
+  return {
+    input_tokens: u.input,
+    cached_tokens: u.cached,
+    cache_write_tokens: u.cacheWrite,
+    cache_write_1h_tokens: u.cacheWrite1h,
+    audio_input_tokens: u.audioInput,
+    image_input_tokens: u.imageInput,
+    video_input_tokens: u.videoInput,
+    output_tokens: u.output,
+    reasoning_tokens: u.reasoning,
+    audio_output_tokens: u.audioOutput,
+    image_output_tokens: u.imageOutput,
+  };
+}
+
+export function usageView(by: "key" | "model" | "day", sum: UsageSum): UsageView {
+  const label = by === "key" ? { key: sum.name, key_id: sum.id } : { [by]: sum.id };
+  return {
+    ...label,
+    generations: sum.generations,
+    failed: sum.failed,
+    input_tokens: sum.input,
+    cached_tokens: sum.cached,
+    cache_write_tokens: sum.cacheWrite,
+    output_tokens: sum.output,
+    reasoning_tokens: sum.reasoning,
+    searches: sum.searches,
+    cost: formatAmount(sum.cost),
+  };
+}
