@@ -29,8 +29,9 @@ interface Complaint {
 
 const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
+/** Not the word "billing" alone: Gemini speaks of billing details whenever a rate per minute is used up. */
 const OUR_ACCOUNT =
-  /insufficient_quota|billing|credit balance|payment required|quota exceeded for this account/;
+  /insufficient_quota|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
 const MODERATION =
   /content[_ ]?(?:policy|filter)|moderation|flagged|safety|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
 const TOO_LONG =
