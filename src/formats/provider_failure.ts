@@ -32,12 +32,17 @@ const OUR_KEY =
 /** Not the word "billing" alone: Gemini speaks of billing details whenever a rate per minute is used up. */
 const OUR_ACCOUNT =
   /insufficient_quota|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
+/** Codes of a refusal to read one field, whose name may be a word of the lists below (`safety_identifier`). */
+const BAD_FIELD =
+  /\b(?:unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
 const MODERATION =
-  /content[_ ]?(?:policy|filter)|moderation|flagged|safety|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
+  /content[_ ]?(?:policy|filter)|moderation|flagged|safety (?:system|filter|polic|reason)|unsafe|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
 const TOO_LONG =
   /context[_ ]length|context[_ ]window|maximum context|prompt is too long|too_many_prompt_tokens|input token count|too many tokens|string_above_max_length|request_too_large|reduce the length/;
 const NO_MODEL =
   /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model/;
+/** What the caller named is missing, not the model. */
+const NO_SUCH_THING = /\b(?:file|item|image|container|previous response)\b.{0,100}\bnot found\b/;
 const OVERLOADED =
   /overloaded|server_is_overloaded|slow_down|capacity|model_unavailable|currently unavailable|unavailable/;
 const RATE = /rate[_ ]?limit|resource_exhausted|too_many_requests|too many requests/;
@@ -61,69 +66,80 @@ export function brokenAnswer(what: string): Failure {
   return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`);
 }
 
+/** What concerns the request is told in the provider's words; what concerns the service, in ours. */
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
   const said = `${c.codes} ${c.message}`.toLowerCase();
-  const fail = (code: FailureCode, fallback: string, operator?: string) =>
+  const told = (code: FailureCode, fallback: string) =>
     new Failure(code, clean(c.message) || fallback, {
-      retryAfter,
-      operator,
       param: code === "provider_bad_request" ? c.param : undefined,
     });
-  const ours = (why: string) =>
-    new Failure("provider_unavailable", "The provider of this model is not available.", {
-      operator: `${why} (status ${status}): ${clean(c.message)}`,
-    });
+  const untold = (code: FailureCode, message: string, why: string) =>
+    new Failure(code, message, { retryAfter, operator: `${why} (status ${status}): ${clean(c.message)}` });
+  const unavailable = (why: string) =>
+    untold("provider_unavailable", "The provider of this model is not available.", why);
 
-  if (TOO_LONG.test(said) && (status === 0 || status === 400 || status === 413 || status === 422)) {
-    return fail("provider_payload_too_large", "The request is longer than the model accepts.");
+  const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
+  if (mayBeRequest && TOO_LONG.test(said)) {
+    return told("provider_payload_too_large", "The request is longer than the model accepts.");
   }
   if (status === 413) {
-    return fail("provider_payload_too_large", "The request is larger than the provider accepts.");
+    return told("provider_payload_too_large", "The request is larger than the provider accepts.");
   }
-  if (OUR_ACCOUNT.test(said) || status === 402) return ours("the provider refuses our account");
-  if (status === 401) return ours("the provider refuses our key");
+  if (OUR_ACCOUNT.test(said) || status === 402) return unavailable("the provider refuses our account");
+  if (status === 401) return unavailable("the provider refuses our key");
   if (status === 403) {
     return MODERATION.test(said)
-      ? fail("provider_forbidden", "The provider refused the content.")
-      : ours("the provider refuses our key");
+      ? told("provider_forbidden", "The provider refused the content.")
+      : unavailable("the provider refuses our key");
   }
-  if (OUR_KEY.test(said)) return ours("the provider refuses our key");
+  if (OUR_KEY.test(said)) return unavailable("the provider refuses our key");
+  if ((mayBeRequest && BAD_FIELD.test(said)) || (status === 404 && NO_SUCH_THING.test(said))) {
+    return told("provider_bad_request", "The provider refused the request.");
+  }
   if (status === 404 || NO_MODEL.test(said)) {
-    return new Failure("provider_model_down", "The provider does not serve this model now.", {
-      operator: `the provider does not know the model (status ${status}): ${clean(c.message)}`,
-    });
+    return untold(
+      "provider_model_down",
+      "The provider does not serve this model now.",
+      "the provider does not know the model",
+    );
   }
   if (status === 429 || (status === 0 && RATE.test(said))) {
-    return fail("provider_rate_limited", "The provider's rate limit is reached.");
+    return untold(
+      "provider_rate_limited",
+      "The provider's rate limit is reached.",
+      "the provider limits our rate",
+    );
   }
   if (status === 408 || status === 504 || (status === 0 && TIMEOUT.test(said))) {
-    return fail("provider_timeout", "The model did not answer in time.");
+    return untold("provider_timeout", "The model did not answer in time.", "the provider timed out");
   }
   if (status === 529 || ((status === 0 || status >= 500) && OVERLOADED.test(said))) {
-    return fail("provider_model_down", "The model is overloaded.");
+    return untold("provider_model_down", "The model is overloaded.", "the provider is overloaded");
   }
   if ((status === 0 || status < 500) && MODERATION.test(said)) {
-    return fail("provider_forbidden", "The provider refused the content.");
+    return told("provider_forbidden", "The provider refused the content.");
   }
-  if (status >= 400 && status < 500) return fail("provider_bad_request", "The provider refused the request.");
-  if (status === 0 && /invalid_request|bad_request|validation/.test(said)) {
-    return fail("provider_bad_request", "The provider refused the request.");
+  if (status >= 400 && status < 500) return told("provider_bad_request", "The provider refused the request.");
+  if (status === 0 && /invalid_request|invalid_argument|bad_request|validation/.test(said)) {
+    return told("provider_bad_request", "The provider refused the request.");
   }
-  return fail("provider_unavailable", "The provider of this model is not available.");
+  return unavailable("the provider failed");
 }
 
 function readComplaint(body: unknown): Complaint {
   if (Array.isArray(body)) return readComplaint(body[0]);
-  if (typeof body === "string") return { message: body, codes: "" };
+  if (typeof body === "string") return { message: head(body), codes: "" };
   if (!isObject(body)) return { message: "", codes: "" };
   const error = body.error ?? (isObject(body.response) ? object(body.response).error : undefined) ?? body;
-  if (typeof error === "string") return { message: error, codes: words(body.code, body.type) };
+  if (typeof error === "string") return { message: head(error), codes: words(body.code, body.type) };
   const e = object(error);
   const metadata = object(e.metadata);
   const details = array(e.details).filter(isObject);
   const code = number(e.code) ?? number(e.status_code) ?? digits(e.code);
   return {
-    message: string(e.message) ?? string(body.detail) ?? string(e.detail) ?? string(body.message) ?? "",
+    message: head(
+      string(e.message) ?? string(body.detail) ?? string(e.detail) ?? string(body.message) ?? "",
+    ),
     codes: words(
       e.code,
       e.type,
@@ -138,8 +154,14 @@ function readComplaint(body: unknown): Complaint {
   };
 }
 
+/** As much of a message as is read: the patterns here take time that grows faster than their text. */
+function head(message: string): string {
+  return message.slice(0, 4000);
+}
+
 function words(...values: unknown[]): string {
-  return values.filter((v) => typeof v === "string" || typeof v === "number").join(" ").toLowerCase();
+  return values.filter((v) => typeof v === "string" || typeof v === "number").join(" ").slice(0, 1000)
+    .toLowerCase();
 }
 
 function digits(value: unknown): number | undefined {
@@ -159,10 +181,11 @@ function retrySeconds(reply: FailedReply): number | undefined {
   return ms !== null && /^\d+$/.test(ms) ? Math.ceil(Number(ms) / 1000) : undefined;
 }
 
+/** Names like `user_location` are fields; account names and keys have a digit, a capital or asterisks in them. */
 const SECRETS =
-  /\b(?:sk|pk|rk|org|proj|key|gsk|xai|user)[-_][A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|[\w.+-]+@[\w-]+\.[\w.-]+/g;
+  /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
 const ADDRESSES =
-  /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|dev|cloud|local|internal)\b(?::\d+)?(?:\/\S*)?/gi;
+  /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\blocalhost(?::\d+)?(?:\/\S*)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[[0-9a-f:]*:[0-9a-f:]*\](?::\d+)?|\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|local|internal|cn|co|eu|app|svc)\b(?::\d+)?(?:\/\S*)?/gi;
 
 /** A provider's message without addresses, credentials and account names, at most 500 characters; "" for markup. */
 export function clean(message: string): string {
