@@ -5,6 +5,7 @@
  * reader. A deadline runs only while this side waits for the provider, so a slow caller is never the provider's silence.
  */
 import { Failure } from "../exchange/failure.ts";
+import { sendPlain } from "./http1.ts";
 import type { Ticker, Watch } from "./ticker.ts";
 
 export interface Exchange {
@@ -31,6 +32,7 @@ const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 65536;
 
 export async function send(exchange: Exchange, ticker: Ticker): Promise<Reply> {
+  if (exchange.url.startsWith("http:")) return await sendPlain(exchange, ticker);
   const abort = new AbortController();
   let late = false;
   const watch = ticker.watch(() => {
@@ -143,21 +145,21 @@ function reader(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Read {
   };
 }
 
-function timeout(ms: number): Failure {
+export function timeout(ms: number): Failure {
   return new Failure(
     "provider_timeout",
     `The model did not answer in time: nothing came for ${ms / 1000} seconds.`,
   );
 }
 
-function unreachable(cause: unknown): Failure {
+export function unreachable(cause: unknown): Failure {
   return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
     cause,
     operator: "the provider cannot be reached",
   });
 }
 
-function broken(cause: unknown): Failure {
+export function broken(cause: unknown): Failure {
   return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
     cause,
   });
