@@ -115,13 +115,15 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   let closed = false;
   /** Said once, not with every turn. */
   let complaint = "";
+  /** Journals taken over whose records are on their way. */
+  const held = new Set<Orphan>();
   /** What other nodes' beats were, and for how many of ours they have not moved. */
   let beats = new Map<string, { count: number; still: number }>();
 
   async function prepare(): Promise<void> {
     await store.prepare();
     ring.setPepper(options.pepper ?? await findPepper(store));
-    await store.declareAccounts([...credits].map(([name, amount]) => ({ name, credits: amount })));
+    await store.declareAccounts(declared(config));
     await settler.connect();
     await learn();
     await adopt();
@@ -152,23 +154,30 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
 
   async function takeOver(orphan: Orphan): Promise<void> {
     if (orphan.damaged > 0) log.warn(`The journal of ${orphan.node} has ${orphan.damaged} unreadable lines.`);
-    try {
-      for (const [id, json] of orphan.ended) {
-        const row: unknown[] = JSON.parse(json);
-        // Columns of a record: id, created, key, its name, account.
-        const [keyId, account] = [String(row[2]), String(row[4])];
-        settler.enqueue({ id, json, account, keyId, cost: 0n, slices: [], shipped() {} });
-      }
-      let count = 0;
-      for (const json of orphan.running.values()) if (recordInterrupted(json)) count++;
-      await settler.flush();
-      if (orphan.node !== "") await store.forget([orphan.node]);
+    let left = 1;
+    /** The journal stays, and stays ours, until the store has the last of its records. */
+    const shipped = () => {
+      if (--left > 0) return;
+      held.delete(orphan);
       orphan.remove();
-      if (count > 0) log.info(`Recorded ${count} generations as interrupted.`);
-    } catch (error) {
-      orphan.leave();
-      throw error;
+    };
+    held.add(orphan);
+    for (const [id, json] of orphan.ended) {
+      left++;
+      const row: unknown[] = JSON.parse(json);
+      // Columns of a record: id, created, key, its name, account.
+      const [keyId, account] = [String(row[2]), String(row[4])];
+      settler.enqueue({ id, json, account, keyId, cost: 0n, slices: [], shipped });
     }
+    let count = 0;
+    for (const json of orphan.running.values()) {
+      if (recordInterrupted(json, shipped)) count++;
+    }
+    left += count;
+    shipped();
+    if (count > 0) log.info(`Recording ${count} generations as interrupted.`);
+    await settler.flush();
+    if (orphan.node !== "") await store.forget([orphan.node]);
   }
 
   function recordInterrupted(json: string, shipped: () => void = () => {}): boolean {
@@ -252,7 +261,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     ring.configure(configStates, config.keys.map((k) => k.secret), config.accessPolicies);
     for (const slice of settler.slices()) forgetRefusal(slice);
     if (prepared) {
-      await store.declareAccounts([...credits].map(([name, amount]) => ({ name, credits: amount })));
+      await store.declareAccounts(declared(config));
     }
   }
 
@@ -292,6 +301,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       await ticking;
       await settler.close();
       journal.close();
+      for (const orphan of held) orphan.leave();
       await store.close();
     },
     ...createAdministration({
@@ -313,6 +323,12 @@ function readCredits(config: AccountsConfig): Map<string, bigint | null> {
   // Keys need an account even where nobody has thought of accounts.
   if (!credits.has("default")) credits.set("default", null);
   return credits;
+}
+
+/** The account that is there by itself takes no credits from one that a configuration has named. */
+function declared(config: AccountsConfig): { name: string; credits: bigint | null; ifNew?: boolean }[] {
+  const named = new Set(config.accounts.map((a) => a.name));
+  return [...readCredits(config)].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
 }
 
 function readKeys(config: AccountsConfig): KeyState[] {

@@ -182,16 +182,21 @@ function number(value: Row[string]): number | null {
   return value === null ? null : Number(value);
 }
 
-/** The credits that configuration gives an account; null: it never runs out. What was added later stays. */
+/**
+ * The credits that configuration gives an account; null: it never runs out. What was added later stays. With `ifNew` only an
+ * account that is not there yet gets them.
+ */
 export async function declareAccounts(
   engine: Engine,
-  accounts: readonly { name: string; credits: bigint | null }[],
+  accounts: readonly { name: string; credits: bigint | null; ifNew?: boolean }[],
 ): Promise<void> {
   const rows = await engine.query("SELECT name, granted FROM accounts");
   const known = new Map(
     rows.map((row) => [String(row.name), row.granted === null ? null : BigInt(row.granted)]),
   );
-  const changed = accounts.filter((a) => known.get(a.name) !== a.credits || !known.has(a.name));
+  const changed = accounts.filter((a) =>
+    known.has(a.name) ? a.ifNew !== true && known.get(a.name) !== a.credits : true
+  );
   if (changed.length === 0) return;
   await change(engine, async (query, rev) => {
     for (const { name, credits } of changed) {

@@ -56,7 +56,9 @@ export interface Store {
   keyByHash(hash: string): Promise<keys.KeyWithSecrets | null>;
   changesSince(rev: number): Promise<keys.Changes>;
 
-  declareAccounts(accounts: readonly { name: string; credits: bigint | null }[]): Promise<void>;
+  declareAccounts(
+    accounts: readonly { name: string; credits: bigint | null; ifNew?: boolean }[],
+  ): Promise<void>;
   addCredits(account: string, addition: { amount: bigint; now: number; note: string | null }): Promise<void>;
   account(name: string): Promise<keys.AccountRow | null>;
 

@@ -435,6 +435,18 @@ onBothEngines(({ name, place }) => {
     for (const lease of leases) lease.release();
   });
 
+  const limitedDefault = { ...configOf(), accounts: [{ name: "default", credits: "5" }] };
+  test(
+    "opening without accounts leaves the credits that were configured",
+    limitedDefault,
+    async (service, again) => {
+      const other = await again({ keys: [], accounts: [], accessPolicies: [] });
+      assertEquals((await other.credits("default")).balance, "5.00");
+      await service.reload({ ...limitedDefault, accounts: [{ name: "default", credits: "7" }] });
+      assertEquals((await other.credits("default")).balance, "7.00");
+    },
+  );
+
   test("two processes on one store share a budget", configOf({}, "1.00"), async (a, again) => {
     const b = await again();
     const key = await keyOf(a);
