@@ -230,6 +230,7 @@ class Walk {
   #phoneDone = 0;
   #colonsDone = 0;
   #valueDone = 0;
+  #valueSeen = 0;
   #keyDone = 0;
 
   constructor(readonly plan: Plan, readonly field: Field) {}
@@ -362,7 +363,11 @@ class Walk {
       if (text.charCodeAt(p) === 101 && text.charCodeAt(p + 1) === 121 && scanJwt(field, p)) return;
     }
     if ((kind & DIGIT) !== 0 && (end - start >= 8 || isOpen(text.charCodeAt(end))) || end - start >= 16) {
-      this.#valueDone = Math.max(this.#valueDone, scanNamedValue(field, start, end));
+      const before = text.charCodeAt(start - 1);
+      if (start < this.#valueSeen && (before === 43 || before === 47 || before === 126)) return;
+      const value = scanNamedValue(field, start);
+      this.#valueSeen = Math.abs(value);
+      if (value > 0) this.#valueDone = value;
     }
   }
 

@@ -209,6 +209,8 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
     if (digits.length > 13) return 0;
     return BRACKETED.test(written) || trunk
       ? 0.7
+      : digits.length === 7 && !/\D/.test(written)
+      ? 0
       : digits.length <= 11 || international(digits) === 2
       ? 0.55
       : 0;

@@ -148,8 +148,11 @@ const JOINED = new RegExp(
   "i",
 );
 
-/** A run with digits, or a long one: is it, or does it end in, a random-looking value beside a word that says so? */
-export function scanNamedValue(field: Field, runStart: number, runEnd: number): number {
+/**
+ * A run with digits, or a long one: is it, or does it end in, a random-looking value beside a word that says so?
+ * Answers where the value ends, as a negative number if it is none.
+ */
+export function scanNamedValue(field: Field, runStart: number): number {
   const text = field.text;
   let start = runStart;
   // The run is a part of the value where base64's other characters stand in it.
@@ -157,16 +160,17 @@ export function scanNamedValue(field: Field, runStart: number, runEnd: number): 
   if (text.charCodeAt(start - 1) === 58 && text.charCodeAt(start) === 47) start = runStart;
   while (start < runStart && (CLASS[text.charCodeAt(start)] & ALNUM) === 0) start++;
   const end = valueEnd(text, runStart);
-  if (end - start < 10) return runEnd;
+  // What goes on from before is the middle of data.
+  if (end - start < 10 || isInner(text.charCodeAt(start - 1))) return -end;
   const whole = text.slice(start, end);
   // "vendor-secret-7d0c…": the word and the value are one run.
   const joined = whole.length >= 20 && /\d/.test(whole) && /[_.:=-]/.test(whole) ? JOINED.exec(whole) : null;
   const value = joined ? whole.slice(joined[0].length) : whole;
-  if (!looksRandom(value, false)) return runEnd;
+  if (!looksRandom(value, false)) return -end;
   const lead = before(field, start, 72);
   const named = joined !== null || NAMED.test(lead);
   const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
-  if (!named && !service || NOT_SECRET.test(lead)) return runEnd;
+  if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return -end;
   const word = joined ? joined[0] : lead;
   const from = end - value.length;
   report(field, typeOf(word), from, end, service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8);
@@ -181,7 +185,10 @@ export function scanAssignment(field: Field): void {
   const { text, first, last } = field;
   if (last - first > 300 || last - first < 26) return;
   const value = /[\w+/=.~-]{24,}$/.exec(text.slice(first, last))?.[0];
-  if (!value || value.length === last - first || !looksRandom(value.replace(/^[:=-]+/, ""), true)) return;
+  if (
+    !value || value.length === last - first || !looksRandom(value.replace(/^[:=-]+/, ""), true) ||
+    isPlaceholder(value)
+  ) return;
   if (!LINE.test(text.slice(0, last - value.length))) return;
   report(field, "GENERIC_SECRET", last - value.length, last, 0.5);
 }
@@ -200,7 +207,7 @@ function typeOf(lead: string): string {
 }
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(?\w{0,12}\)?)["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|->|value=)\s{0,8}(["'`]?)/iy;
+  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|->|value=)\s{0,8}(["'`]?)/iy;
 
 /** A password word at `start` (or inside an identifier that ends there) with a value given to it. */
 export function scanPassword(field: Field, start: number): void {
@@ -237,6 +244,8 @@ export function isPassword(value: string, quoted: boolean): boolean {
   }
   const kinds = Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
     Number(/[^A-Za-z0-9\s._-]/.test(value));
+  // A member of an object, or a call.
+  if (!quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value)) return false;
   if (quoted) {
     if (/\s/.test(value)) return false;
     // One lower-case word may be a word; without a vowel pattern it was drawn.
@@ -257,7 +266,7 @@ export function scanAuthorization(field: Field, start: number): void {
   if (!match || !/(?:auth\w*|["'\s])["']?\s{0,2}[:=]?\s{0,2}["']?$/i.test(before(field, start, 24))) return;
   const value = match[1];
   const basic = /^basic/i.test(match[0]);
-  if (!looksRandom(value, !basic)) return;
+  if (!looksRandom(value, !basic) || isPlaceholder(value)) return;
   const from = start + match[0].length - value.length;
   report(field, basic ? "BASIC_AUTH" : "API_KEY", from, from + value.length, 0.8);
 }

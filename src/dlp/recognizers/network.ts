@@ -24,7 +24,10 @@ export function scanIpv4(field: Field, start: number): void {
   const match = IPV4.exec(field.text);
   if (!match) return;
   const end = start + match[0].length;
-  const special = /^(?:0\.|127\.|255\.255\.)|\.0\.0\.0$/.test(match[0]);
+  // Loopback, unspecified, masks, whole networks, and the ranges set aside for examples.
+  const special =
+    /^(?:0\.|127\.|255\.255\.|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.)|\.0\.0\.0$/.test(match[0]) ||
+    (match[0].endsWith(".0") && field.text.charCodeAt(end) === 47);
   const lead = before(field, start, 40);
   let confidence = special ? 0.4 : 0.6;
   // "version 1.2.3.4" and section numbers look the same.
@@ -74,7 +77,11 @@ export function scanColons(field: Field, at: number): number {
     if (zone) end += zone[0].length;
   }
   const groups = word.split(":").filter(Boolean);
-  let confidence = groups.length >= 4 || (groups.length >= 3 && /\d/.test(word)) ? 0.8 : 0.4;
+  let confidence = /^2001:0?db8:/i.test(word)
+    ? 0.4
+    : groups.length >= 4 || (groups.length >= 3 && /\d/.test(word))
+    ? 0.8
+    : 0.4;
   if (IP_WORDS.test(before(field, start, 40))) confidence = Math.max(confidence, 0.7);
   else if (field.focused) confidence = Math.max(confidence, isAlone(field, start, end) ? 0.7 : 0.5);
   if (confidence >= 0.5) field.found.push({ type: "IP_ADDRESS", start, end, confidence });

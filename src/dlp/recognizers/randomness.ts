@@ -24,7 +24,7 @@ const EXAMPLE =
 
 /** Whether a value is a stand-in for a secret, not one. */
 export function isPlaceholder(value: string): boolean {
-  return EXAMPLE.test(value) || /^(.)\1+$/.test(value) || /(.)\1{7}/.test(value);
+  return EXAMPLE.test(value) || /^(.)\1+$/.test(value);
 }
 
 /**
@@ -66,12 +66,14 @@ const FILE_OR_VERSION =
 const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
 const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
 const HEXADECIMAL = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
+const DATED = /(?:19|20)\d\d-[01]\d-[0-3]\d/;
 const HEX_CONSTANT = /^0x[0-9a-f]{1,16}$/i;
 
 /** Drawn by chance, as far as its units and their mix can tell; the cheap tests come first, most words fail them. */
 export function looksRandom(value: string, strict: boolean): boolean {
   const length = value.length;
   if (length < (strict ? 16 : 10)) return false;
+  let same = 0;
   let digits = 0;
   let groups = 0;
   let upper = 0;
@@ -79,7 +81,10 @@ export function looksRandom(value: string, strict: boolean): boolean {
   let turns = 0;
   let last = 0;
   for (let i = 0; i < length; i++) {
-    const k = CLASS[value.charCodeAt(i)];
+    const c = value.charCodeAt(i);
+    same = i > 0 && c === value.charCodeAt(i - 1) ? same + 1 : 0;
+    if (same === 7) return false;
+    const k = CLASS[c];
     if (k === DIGIT) {
       digits++;
       if (last !== DIGIT) groups++;
@@ -88,15 +93,15 @@ export function looksRandom(value: string, strict: boolean): boolean {
     if (k !== last) turns++;
     last = k;
   }
-  if (upper + lower === 0) return digits >= 15 && !strict && entropy(value) > 2.2 && !isPlaceholder(value);
+  if (upper + lower === 0) return digits >= 15 && !strict && !value.includes(".") && entropy(value) > 2.2;
   const strange = strangeness(value);
   if (digits === 0) {
     // Letters alone are words, unless they stand beside each other as in no word.
-    if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2 && !isPlaceholder(value);
+    if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2;
     if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
       if (length < 24 || strange <= 0.3) return false;
     } else if (strange <= 0.18) return false;
-    return entropy(value) > 3.3 && !isPlaceholder(value) && !FILE_OR_VERSION.test(value);
+    return entropy(value) > 3.3 && !FILE_OR_VERSION.test(value);
   }
   const hex = HEXADECIMAL.test(value);
   if (hex && length < 14) return false;
@@ -104,6 +109,8 @@ export function looksRandom(value: string, strict: boolean): boolean {
   if (!hex && groups < 3 && digits < length * 0.25 && strange < 0.1) return false;
   if (digits < 2 && turns < 8 && strange < 0.15) return false;
   if (strange < 0.2 && (NAME_AND_NUMBER.test(value) || digits < 6 && DOTTED_NAME.test(value))) return false;
-  if (HEX_CONSTANT.test(value) || FILE_OR_VERSION.test(value)) return false;
-  return entropy(value) >= (hex && length >= 24 ? 2.2 : 2.8) && !isPlaceholder(value);
+  if (HEX_CONSTANT.test(value) || FILE_OR_VERSION.test(value) || strange < 0.2 && DATED.test(value)) {
+    return false;
+  }
+  return entropy(value) >= (hex && length >= 24 ? 2.2 : 2.8);
 }
