@@ -114,7 +114,7 @@ function addMessage(read: Wild, message: Wild): void {
   const legacy = message.function_call?.name ? [{ index: 0, function: message.function_call }] : [];
   (message.tool_calls ?? legacy).forEach((call: Wild, i: number) => {
     const key = call.index ?? `${read.calls.size}/${i}`;
-    const body = call.custom ?? call.function;
+    const body = call.type === "custom" ? call.custom : call.function;
     const known = read.calls.get(key) ?? { name: "", arguments: "" };
     read.calls.set(key, known);
     known.name ||= body.name ?? "";

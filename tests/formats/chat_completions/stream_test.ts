@@ -1,0 +1,601 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import type { Loose } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
+import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
+import { assertLegal } from "../gemini/legal_parts.ts";
+import { decodeChunks, delta } from "./support.ts";
+
+/** What the parts say, in a form that reads well in a failing test. */
+function said(parts: readonly Part[]) {
+  const answer = collect(parts);
+  assertLegal(parts);
+  return answer.choices.map((choice) => ({
+    blocks: choice.blocks.map((block) => {
+      switch (block.type) {
+        case "text":
+          return `${block.refusal ? "refusal" : "text"}: ${block.text}`;
+        case "reasoning":
+          return `${block.kind}: ${block.sections.join(" | ")}`;
+        case "call":
+          return `${block.id} ${block.name}(${block.arguments})`;
+        default:
+          return block.type;
+      }
+    }),
+    reason: choice.reason,
+  }));
+}
+
+const STOP = delta({}, { finish_reason: "stop" });
+const CALLED = delta({}, { finish_reason: "tool_calls" });
+const call = (fields: Loose) => delta({ tool_calls: [fields] });
+
+const CALLS: Record<string, [Loose[], string[]]> = {
+  "pieces by index": [
+    [
+      call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      call({ index: 0, function: { arguments: '{"x":' } }),
+      call({ index: 0, function: { arguments: "1}" } }),
+    ],
+    ['a f({"x":1})'],
+  ],
+  "no index, whole in one delta": [
+    [
+      call({ id: "a", function: { name: "f", arguments: "{}" } }),
+      call({ id: "b", function: { name: "g", arguments: "{}" } }),
+    ],
+    ["a f({})", "b g({})"],
+  ],
+  "no index and no id: a name begins a new call": [
+    [
+      call({ function: { name: "f", arguments: "{" } }),
+      call({ function: { arguments: "}" } }),
+      call({ function: { name: "g", arguments: "{}" } }),
+    ],
+    ["call_c1_0 f({})", "call_c1_1 g({})"],
+  ],
+  "id repeated as an empty string": [
+    [
+      call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      call({ index: 0, id: "", type: "function", function: { arguments: "{}" } }),
+    ],
+    ["a f({})"],
+  ],
+  "name repeated as an empty string": [
+    [
+      call({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
+      call({ index: 0, id: "a", function: { name: "", arguments: "}" } }),
+    ],
+    ["a f({})"],
+  ],
+  "first index is 1": [[call({ index: 1, id: "a", function: { name: "f", arguments: "{}" } })], ["a f({})"]],
+  "every call numbered 0": [
+    [
+      call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }),
+      call({ index: 0, id: "b", function: { name: "f", arguments: "{}" } }),
+    ],
+    ["a f({})", "b f({})"],
+  ],
+  "the id changes in the middle of the arguments": [
+    [
+      call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":' } }),
+      call({ index: 0, id: "b", function: { name: "f", arguments: "1}" } }),
+    ],
+    ['a f({"x":1})'],
+  ],
+  "interleaved": [
+    [
+      call({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
+      call({ index: 1, id: "b", function: { name: "g", arguments: "{" } }),
+      call({ index: 0, function: { arguments: "}" } }),
+      call({ index: 1, function: { arguments: "}" } }),
+    ],
+    ["a f({})", "b g({})"],
+  ],
+  "the name comes after the first arguments": [
+    [
+      call({ index: 0, id: "a", function: { arguments: "{" } }),
+      call({ index: 0, function: { name: "f", arguments: "}" } }),
+    ],
+    ["a f({})"],
+  ],
+  "arguments null": [[call({ index: 0, id: "a", function: { name: "f", arguments: null } })], ["a f()"]],
+  "arguments as an object": [
+    [call({ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } })],
+    ['a f({"x":1})'],
+  ],
+  "the older function_call": [
+    [delta({ function_call: { name: "f", arguments: "" } }), delta({ function_call: { arguments: "{}" } })],
+    ["call_c1_0 f({})"],
+  ],
+  "empties everywhere": [
+    [
+      delta({
+        content: "",
+        refusal: "",
+        audio: { data: "", id: "", transcript: "" },
+        function_call: { name: "", arguments: "" },
+        tool_calls: [{
+          index: 0,
+          id: "a",
+          type: "function",
+          function: { name: "f", arguments: "{}" },
+          custom: {},
+        }],
+      }),
+    ],
+    ["a f({})"],
+  ],
+  "a custom tool": [
+    [
+      call({ index: 0, id: "a", type: "custom", custom: { name: "py", input: "1 +" } }),
+      call({ index: 0, custom: { input: " 1" } }),
+    ],
+    ["a py(1 + 1)"],
+  ],
+};
+
+for (const [situation, [chunks, wanted]] of Object.entries(CALLS)) {
+  Deno.test(`decodeStream() tool calls: ${situation}`, () => {
+    const parts = decodeChunks([...chunks, CALLED, "[DONE]"]);
+    assertEquals(said(parts), [{ blocks: wanted, reason: "tool-calls" }]);
+  });
+}
+
+Deno.test("decodeStream() tool calls without ids get ids that no other answer has", () => {
+  const chunk = call({ index: 0, id: "", function: { name: "f", arguments: "{}" } });
+  const ids = ["one", "two"].map((id) =>
+    said(decodeChunks([{ ...chunk, id }, CALLED, "[DONE]"]))[0].blocks[0]
+  );
+  assertEquals(ids, ["call_one_0 f({})", "call_two_0 f({})"]);
+});
+
+Deno.test("decodeStream() ends a whole call when the next begins, and keeps a cut one open", () => {
+  const first = (text: string) => call({ index: 0, id: "a", function: { name: "f", arguments: text } });
+  const second = call({ index: 1, id: "b", function: { name: "g", arguments: "{}" } });
+  const types = (text: string) =>
+    decodeChunks([first(text), second, CALLED]).map((part) => part.type).join(" ");
+  assert(types("{}").includes("call-delta call-end call-start"));
+  assert(types("{").includes("call-delta call-start"));
+});
+
+const REASONING: Record<string, [Loose[], string[], unknown]> = {
+  "reasoning_content": [
+    [
+      delta({ reasoning_content: "a", content: null }),
+      delta({ reasoning_content: "b", content: "" }),
+      delta({ content: "c" }),
+    ],
+    ["text: ab", "text: c"],
+    { field: "reasoning_content" },
+  ],
+  "reasoning": [[delta({ reasoning: "ab", channel: "analysis" }), delta({ content: "c" })], [
+    "text: ab",
+    "text: c",
+  ], {
+    field: "reasoning",
+  }],
+  "reasoning and reasoning_details with a signature at the end": [
+    [
+      delta({
+        reasoning: null,
+        reasoning_details: [{ type: "reasoning.text", text: "", signature: "", format: "x", index: 0 }],
+      }),
+      delta({
+        reasoning: "ab",
+        reasoning_details: [{ type: "reasoning.text", text: "ab", format: "x", index: 0 }],
+      }),
+      delta({
+        reasoning: null,
+        reasoning_details: [{ type: "reasoning.text", signature: "S", format: "x", index: 0 }],
+      }),
+      delta({ content: "c" }),
+    ],
+    ["text: ab", "text: c"],
+    {
+      field: "reasoning",
+      details: [{ type: "reasoning.text", text: "", signature: "S", format: "x", index: 0 }],
+    },
+  ],
+  "details alone": [
+    [
+      delta({ reasoning_details: [{ type: "reasoning.summary", summary: "a", index: 0 }] }),
+      delta({ reasoning_details: [{ type: "reasoning.summary", summary: "b", index: 0 }] }),
+      delta({ reasoning_details: [{ type: "reasoning.summary", summary: "c", index: 1 }] }),
+      delta({ reasoning_details: [{ type: "reasoning.encrypted", data: "E", index: 1 }] }),
+    ],
+    ["summary: ab | c"],
+    {
+      details: [
+        { type: "reasoning.summary", summary: "", index: 0 },
+        { type: "reasoning.summary", summary: "", index: 1 },
+        { type: "reasoning.encrypted", data: "E", index: 1 },
+      ],
+    },
+  ],
+  "thinking parts in content": [
+    [
+      delta({ content: "" }),
+      delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "ab" }] }] }),
+      delta({ content: [{ type: "text", text: "c" }] }),
+      delta({ content: "d" }),
+    ],
+    ["text: ab", "text: cd"],
+    { field: "content" },
+  ],
+  "encrypted details alone, after the text": [
+    [
+      delta({ content: "c" }),
+      delta({ content: "", reasoning_details: [{ type: "reasoning.encrypted", data: "E" }] }),
+    ],
+    ["text: c", "text: "],
+    { details: [{ type: "reasoning.encrypted", data: "E" }] },
+  ],
+  "a signature beside the text (Google)": [
+    [delta({ content: "c", extra_content: { google: { thought_signature: "S" } } })],
+    ["text: ", "text: c"],
+    { fields: { extra_content: { google: { thought_signature: "S" } } } },
+  ],
+};
+
+for (const [situation, [chunks, wanted, replay]] of Object.entries(REASONING)) {
+  Deno.test(`decodeStream() reasoning: ${situation}`, () => {
+    const parts = decodeChunks([...chunks, STOP, "[DONE]"]);
+    assertEquals(said(parts), [{ blocks: wanted, reason: "stop" }]);
+    const end = parts.find((part) => part.type === "reasoning-end");
+    assertEquals(end?.proof?.api, "chat_completions");
+    assertEquals(JSON.parse(end!.proof!.data), replay);
+  });
+}
+
+Deno.test("decodeStream() details that repeat the reasoning at the end are not shown again", () => {
+  const whole = { type: "reasoning.text", text: "ab", signature: "S", index: 0 };
+  const parts = decodeChunks([
+    delta({ reasoning_content: "ab" }),
+    delta({ content: "c" }),
+    delta({ reasoning_details: [whole] }),
+    STOP,
+  ]);
+  assertEquals(said(parts)[0].blocks, ["text: ab", "text: c", "text: "]);
+  const proofs = parts.flatMap((part) => part.type === "reasoning-end" ? [JSON.parse(part.proof!.data)] : []);
+  assertEquals(proofs, [{ field: "reasoning_content" }, { details: [whole] }]);
+});
+
+Deno.test("decodeStream() a call's signature stays with the call, early or late", () => {
+  const signed = { google: { thought_signature: "S" } };
+  const start = { index: 0, id: "a", function: { name: "f", arguments: "{}" } };
+  for (
+    const chunks of [[call({ ...start, extra_content: signed })], [
+      call(start),
+      call({ index: 0, extra_content: signed }),
+    ]]
+  ) {
+    const parts = decodeChunks([...chunks, CALLED]);
+    assertLegal(parts);
+    const proofs = parts.flatMap((part) => "proof" in part && part.proof ? [part.proof] : []);
+    assertEquals(proofs.map((p) => [p.call, JSON.parse(p.data)]), [["a", {
+      fields: { extra_content: signed },
+    }]]);
+  }
+});
+
+const ENDS: Record<string, [(Loose | string)[], string]> = {
+  "[DONE] without a finish_reason": [[delta({ content: "a" }), "[DONE]"], "stop"],
+  "an empty finish_reason": [[delta({ content: "a" }), delta({}, { finish_reason: "" }), "[DONE]"], "stop"],
+  "a finish_reason without [DONE]": [[delta({ content: "a" }), STOP], "stop"],
+  "twice": [[delta({ content: "a" }), STOP, STOP, "[DONE]"], "stop"],
+  "in the delta of the last text": [
+    [delta({ content: "a" }, { finish_reason: "length" }), "[DONE]"],
+    "length",
+  ],
+  "eos": [[delta({ content: "a" }, { finish_reason: "eos" })], "stop"],
+  "content_filter": [[delta({ content: "a" }, { finish_reason: "content_filter" })], "content-filter"],
+  "stop with a call (OpenAI, forced)": [
+    [call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }), STOP, "[DONE]"],
+    "tool-calls",
+  ],
+  "tool_calls without a call": [[delta({ content: "a" }), CALLED, "[DONE]"], "stop"],
+  "a stop sequence that vLLM names": [
+    [delta({ content: "a" }, { finish_reason: "stop", stop_reason: "END" })],
+    "stop-sequence",
+  ],
+  "a stop token that vLLM numbers": [[
+    delta({ content: "a" }, { finish_reason: "stop", stop_reason: 151643 }),
+  ], "stop"],
+  "a refusal": [[delta({ refusal: "No" }), delta({ refusal: "." }), STOP], "refusal"],
+  "a frame after [DONE]": [[delta({ content: "a" }), STOP, "[DONE]", delta({ content: "b" })], "stop"],
+};
+
+for (const [situation, [chunks, reason]] of Object.entries(ENDS)) {
+  Deno.test(`decodeStream() end: ${situation}`, () => {
+    const [choice] = said(decodeChunks(chunks));
+    assertEquals(choice.reason, reason);
+    assert(!choice.blocks.includes("text: ab"));
+  });
+}
+
+const FAILURES: Record<string, [(Loose | string)[], string]> = {
+  "no end": [[delta({ content: "a" })], "provider_unavailable"],
+  "nothing": [[], "provider_unavailable"],
+  "one of two choices has no end": [
+    [delta({ content: "a" }), delta({ content: "b" }, {}, 1), STOP],
+    "provider_unavailable",
+  ],
+  "not JSON": [["{oops"], "provider_unavailable"],
+  "not an object": [["7"], "provider_unavailable"],
+  "an error object": [
+    [delta({ content: "a" }), { error: { message: "m", code: 429, type: "rate_limit" } }],
+    "provider_rate_limited",
+  ],
+  "an error beside choices, after the finish": [
+    [delta({ content: "a" }), STOP, { ...STOP, error: { message: "overloaded", code: 502 } }, "[DONE]"],
+    "provider_model_down",
+  ],
+  "an error string": [[{ code: "invalid_request", error: "Bad" }], "provider_bad_request"],
+  "an error of a choice": [
+    [delta({}, { error: { message: "capacity", code: 503 }, finish_reason: "error" })],
+    "provider_model_down",
+  ],
+  "a breakdown": [
+    [delta({ content: "a" }, { finish_reason: "insufficient_system_resource" })],
+    "provider_model_down",
+  ],
+  "detail alone": [[{ detail: "Too many requests" }], "provider_rate_limited"],
+  "vLLM's error object": [
+    [{ object: "error", message: "timed out", type: "Timeout", code: 408 }],
+    "provider_timeout",
+  ],
+};
+
+for (const [situation, [chunks, code]] of Object.entries(FAILURES)) {
+  Deno.test(`decodeStream() failure: ${situation}`, () => {
+    const failure = assertThrows(() => decodeChunks(chunks), Failure) as Failure;
+    assertEquals(failure.code, code);
+  });
+}
+
+Deno.test("decodeStream() an error event is a failure, and the usage before it is known", () => {
+  const decoder = chatCompletions.decodeStream({ stream: true });
+  const out: Part[] = [];
+  const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+  decoder.push({ event: "", data: JSON.stringify({ ...delta({ content: "a" }), usage }) }, out);
+  const frame = { event: "error", data: JSON.stringify({ error: { message: "no", status_code: 400 } }) };
+  const failure = assertThrows(() => decoder.push(frame, out), Failure) as Failure;
+  assertEquals(failure.code, "provider_bad_request");
+  assertEquals(out.at(-1)?.type, "usage");
+});
+
+const USAGES: Record<string, Loose[]> = {
+  "on a chunk without choices": [STOP, {
+    choices: [],
+    usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+  }],
+  "on a chunk with choices": [{
+    ...STOP,
+    usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+  }],
+  "in x_groq": [{ ...STOP, x_groq: { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } } }],
+  "cumulative in every chunk": [
+    { ...delta({ content: "b" }), usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } },
+    { ...STOP, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
+  ],
+  "null until the end": [
+    { ...delta({ content: "b" }), usage: { prompt_tokens: 5, completion_tokens: null, total_tokens: null } },
+    { ...STOP, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
+    { choices: [], usage: { prompt_tokens: 5, completion_tokens: null, total_tokens: null } },
+  ],
+};
+
+for (const [situation, chunks] of Object.entries(USAGES)) {
+  Deno.test(`decodeStream() usage: ${situation}`, () => {
+    const parts = decodeChunks([delta({ content: "a" }), ...chunks, "[DONE]"]);
+    const usages = parts.filter((part) => part.type === "usage");
+    assertEquals(usages.map(({ usage }) => [usage.input, usage.output]), [[5, 2]]);
+  });
+}
+
+Deno.test("decodeStream() takes the model from the first chunk that names one", () => {
+  const parts = decodeChunks([
+    { id: "", model: "", object: "", choices: [], prompt_filter_results: [] },
+    { ...delta({ role: "assistant", content: "" }), model: "gpt-x-2026", service_tier: "default" },
+    delta({ content: "a" }),
+    { choices: [{ index: 0, content_filter_results: {}, finish_reason: null }] },
+    STOP,
+    "[DONE]",
+  ]);
+  assertEquals(parts[0], {
+    type: "start",
+    model: "gpt-x-2026",
+    extra: { format: "chat_completions", fields: { service_tier: "default" } },
+  });
+});
+
+Deno.test("decodeStream() keeps choices apart whose calls share index and id", () => {
+  const tool = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] };
+  const more = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+  const parts = decodeChunks([
+    delta(tool, {}, 0),
+    delta(tool, {}, 1),
+    delta(more('{"x":0}'), {}, 0),
+    delta(more('{"x":1}'), {}, 1),
+    delta({}, { finish_reason: "tool_calls" }, 1),
+    delta({}, { finish_reason: "tool_calls" }, 0),
+  ]);
+  assertEquals(said(parts).map((choice) => choice.blocks), [['a f({"x":0})'], ['a f({"x":1})']]);
+});
+
+Deno.test("decodeStream() a whole message beside deltas counts once, alone it is the answer", () => {
+  const beside = [
+    delta({ content: "a" }),
+    delta({ content: "b" }, { message: { content: "ab" }, finish_reason: "stop" }),
+  ];
+  const alone = [{
+    choices: [{ index: 0, message: { role: "assistant", content: "ab" }, finish_reason: "stop" }],
+  }];
+  for (const chunks of [beside, alone]) assertEquals(said(decodeChunks(chunks))[0].blocks, ["text: ab"]);
+});
+
+Deno.test("decodeStream() content that is JSON becomes its text", () => {
+  const whole = { choices: [{ message: { content: { city: "Rome" } }, finish_reason: "stop" }] };
+  assertEquals(said(chatCompletions.decodeAnswer(whole, { stream: false }))[0].blocks, [
+    'text: {"city":"Rome"}',
+  ]);
+});
+
+Deno.test("decodeStream() sound comes whole, its separately padded pieces joined", () => {
+  const parts = decodeChunks([
+    delta({ audio: { id: "au", transcript: "He" } }),
+    delta({ audio: { data: btoa("a") } }),
+    delta({ audio: { data: btoa("bc"), transcript: "y" } }),
+    delta({ audio: { expires_at: 9 } }),
+    STOP,
+  ]);
+  const media = parts.find((part) => part.type === "media");
+  assertEquals([media?.mediaType, atob(media!.data), media?.transcript], ["audio/pcm", "abc", "Hey"]);
+  assertEquals(media?.extra?.fields, { id: "au", expires_at: 9 });
+});
+
+Deno.test("decodeStream() images with bytes are media, by address they are this format's own", () => {
+  const image = (url: string) => ({ images: [{ type: "image_url", image_url: { url } }] });
+  const parts = decodeChunks([
+    delta(image("data:image/png;base64,AAAA")),
+    delta(image("https://x.test/i.png")),
+    STOP,
+  ]);
+  const [first, second] = parts.filter((part) => part.type === "media" || part.type === "opaque");
+  assert(first.type === "media" && first.mediaType === "image/png" && first.data === "AAAA");
+  assert(second.type === "opaque" && second.format === "chat_completions");
+});
+
+Deno.test("decodeStream() logprobs stay with their text", () => {
+  const content = [{
+    token: "a",
+    logprob: -0.5,
+    bytes: [97],
+    top_logprobs: [{ token: "b", logprob: -1, bytes: null }],
+  }];
+  const parts = decodeChunks([delta({ content: "a" }, { logprobs: { content, refusal: null } }), STOP]);
+  const piece = parts.find((part) => part.type === "text-delta");
+  assertEquals(piece?.logprobs, [
+    { token: "a", logprob: -0.5, bytes: [97], top: [{ token: "b", logprob: -1, bytes: null }] },
+  ]);
+});
+
+Deno.test("decodeStream() annotations cite the text; a source of the whole answer has no place in it", () => {
+  const annotation = (start: number, end: number) => ({
+    type: "url_citation",
+    url_citation: { url: "https://a.test", title: "A", start_index: start, end_index: end },
+  });
+  const parts = decodeChunks([
+    delta({ content: "abc" }),
+    delta({ annotations: [annotation(0, 0), annotation(1, 3), { type: "file", file: {} }] }),
+    STOP,
+  ]);
+  assertLegal(parts);
+  const citations = parts.flatMap((part) => part.type === "citation" ? [part.citation] : []);
+  assertEquals(citations, [
+    { kind: "url", url: "https://a.test", title: "A" },
+    { kind: "url", url: "https://a.test", title: "A", start: 1, end: 3 },
+  ]);
+});
+
+Deno.test("decodeStream() holds a bounded amount of memory", () => {
+  const decoder = chatCompletions.decodeStream({ stream: true });
+  const data = JSON.stringify(
+    call({ index: 0, id: "a", function: { name: "f", arguments: "x".repeat(8 << 20) } }),
+  );
+  assertThrows(
+    () => {
+      for (let i = 0; i < 12; i++) decoder.push({ event: "", data }, []);
+    },
+    Failure,
+    "broke off",
+  );
+});
+
+/** Values where the wire wants others, and words that mean something to the decoder. */
+const anything = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom<unknown>(
+      null,
+      "",
+      "stop",
+      "a",
+      0,
+      1,
+      -1,
+      1e21,
+      true,
+      [],
+      {},
+      "{}",
+      "reasoning.text",
+      "data:image/png;base64,AA",
+      "__proto__",
+    ),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(
+      fc.constantFrom(
+        ...("choices delta message content tool_calls function custom name arguments input id index type text thinking " +
+          "reasoning reasoning_content reasoning_details summary signature data refusal annotations url_citation url " +
+          "audio images image_url usage prompt_tokens completion_tokens total_tokens x_groq finish_reason logprobs token " +
+          "error code model function_call extra_content citations search_results __proto__ constructor")
+          .split(" "),
+      ),
+      tie("value"),
+      { maxKeys: 6 },
+    ),
+  ),
+})).value;
+
+Deno.test("decodeStream() of any frames gives legal parts or a Failure", () => {
+  const chunk = fc.oneof(
+    anything,
+    fc.record({
+      choices: fc.array(
+        fc.record({
+          index: fc.constantFrom(0, 1, undefined),
+          delta: anything,
+          finish_reason: anything,
+          logprobs: anything,
+        }),
+        { maxLength: 2 },
+      ),
+      usage: anything,
+    }, { requiredKeys: ["choices"] }),
+  );
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 12 }), fc.boolean(), (chunks, done) => {
+      const decoder = chatCompletions.decodeStream({ stream: true });
+      const out: Part[] = [];
+      let whole = true;
+      try {
+        for (const c of chunks) decoder.push({ event: "", data: JSON.stringify(c) ?? "" }, out);
+        if (done) decoder.push({ event: "", data: "[DONE]" }, out);
+        decoder.end(out);
+      } catch (thrown) {
+        if (!(thrown instanceof Failure)) throw thrown;
+        whole = false;
+      }
+      if (out.length > 0 && out[0].type !== "usage") assertLegal(out, { whole });
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+Deno.test("decodeAnswer() of any body gives legal parts or a Failure", () => {
+  fc.assert(
+    fc.property(anything, (body) => {
+      try {
+        assertLegal(chatCompletions.decodeAnswer(body, { stream: false }));
+      } catch (thrown) {
+        if (!(thrown instanceof Failure)) throw thrown;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
