@@ -3,7 +3,8 @@
  * routes do not exist. Bodies and answers are those of the accounts' administration, in snake case.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Administration, KeyInput } from "../accounts/administration.ts";
+import type { Administration } from "../accounts/administration.ts";
+import type { KeyInput } from "../accounts/input.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
