@@ -1,0 +1,466 @@
+import { assert, assertEquals } from "@std/assert";
+import { type Loose, object } from "../../../src/exchange/json.ts";
+import type { Content, Prompt, Turn } from "../../../src/exchange/prompt.ts";
+import { messages } from "../../../src/formats/messages/mod.ts";
+import { decodeRequest, encoding, failureOf, foreign, request } from "./support.ts";
+
+const text = (t: string): Content => ({ type: "text", text: t });
+const call = (id: string, name = "f", args = "{}"): Content => ({
+  type: "call",
+  id,
+  name,
+  kind: "function",
+  arguments: args,
+});
+const result = (callId: string, t = "r"): Content => ({
+  type: "result",
+  callId,
+  kind: "function",
+  content: [text(t)],
+  isError: false,
+  plain: true,
+});
+const turn = (role: Turn["role"], ...content: Content[]): Turn => ({ role, content });
+const sent = (fields: Partial<Prompt>, context: Parameters<typeof encoding>[0] = {}) =>
+  messages.encodeRequest(foreign(fields), encoding(context));
+const sentMessages = (...turns: Turn[]) => sent({ turns }).body.messages as Loose[];
+
+Deno.test("encodeRequest() gives leading system text to system and keeps later ones in place", () => {
+  const { body } = sent({
+    turns: [
+      { role: "system", content: [text("A")], plain: true },
+      { role: "system", content: [text("B")], plain: true, developer: true },
+      { role: "user", content: [text("Hi")], plain: true },
+      { role: "assistant", content: [text("Yes")], plain: true },
+      { role: "user", content: [text("Go")], plain: true },
+      { role: "system", content: [text("C")], plain: true },
+    ],
+  });
+  assertEquals(body.system, [{ type: "text", text: "A" }, { type: "text", text: "B" }]);
+  assertEquals(body.messages, [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Yes" },
+    { role: "user", content: "Go" },
+    { role: "system", content: "C" },
+  ]);
+});
+
+Deno.test("encodeRequest() makes a prompt of system text alone the user's message", () => {
+  const { body } = sent({ turns: [{ role: "system", content: [text("Do it")], plain: true }] });
+  assertEquals([body.system, body.messages], [undefined, [{ role: "user", content: "Do it" }]]);
+});
+
+Deno.test("encodeRequest() puts results right behind their calls, first in the turn and joined", () => {
+  assertEquals(
+    sentMessages(
+      turn("user", text("Hi")),
+      turn("assistant", call("a")),
+      turn("assistant", call("b")),
+      turn("user", text("meanwhile")),
+      turn("user", result("b", "B")),
+      turn("system", text("note")),
+      turn("user", result("a", "A")),
+    ),
+    [
+      { role: "user", content: [{ type: "text", text: "Hi" }] },
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "a", name: "f", input: {} }, {
+          type: "tool_use",
+          id: "b",
+          name: "f",
+          input: {},
+        }],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "a", content: "A" },
+          { type: "tool_result", tool_use_id: "b", content: "B" },
+          { type: "text", text: "meanwhile" },
+        ],
+      },
+      { role: "system", content: [{ type: "text", text: "note" }] },
+    ],
+  );
+});
+
+Deno.test("encodeRequest() answers calls without results and tells results without calls as text", () => {
+  const [, , answered] = sentMessages(
+    turn("user", text("Hi")),
+    turn("assistant", call("a")),
+    turn("user", result("zz", "lost"), text("go on")),
+  );
+  const [first, ...others] = answered.content as Loose[];
+  assertEquals([first.type, first.tool_use_id, first.is_error], ["tool_result", "a", true]);
+  assertEquals(others, [
+    { type: "text", text: "Result of a tool call:\nlost" },
+    { type: "text", text: "go on" },
+  ]);
+});
+
+Deno.test("encodeRequest() makes ids legal and unique, the same for call and result", () => {
+  const encoded = sentMessages(
+    turn("user", text("Hi")),
+    turn("assistant", call("functions.f:0"), call("")),
+    turn("user", result("functions.f:0", "1"), result("", "2")),
+    turn("assistant", call("functions.f:0")),
+    turn("user", result("functions.f:0", "3")),
+  );
+  const ids = encoded.flatMap((m) => (m.content as Loose[]).map((b) => b.id ?? b.tool_use_id)).filter(
+    Boolean,
+  );
+  assertEquals(ids, [
+    "functions_f_0",
+    "call",
+    "functions_f_0",
+    "call",
+    "functions_f_0_2",
+    "functions_f_0_2",
+  ]);
+});
+
+Deno.test("encodeRequest() starts with the user and drops blank texts and trailing blanks", () => {
+  assertEquals(
+    sentMessages(
+      turn("assistant", text("Hello")),
+      turn("user", text(" "), text("x")),
+      turn("assistant", text("So: ")),
+    ),
+    [
+      { role: "user", content: [{ type: "text", text: "(no message)" }] },
+      { role: "assistant", content: [{ type: "text", text: "Hello" }] },
+      { role: "user", content: [{ type: "text", text: "x" }] },
+      { role: "assistant", content: [{ type: "text", text: "So:" }] },
+    ],
+  );
+});
+
+Deno.test("encodeRequest() sends back only reasoning that this API signed", () => {
+  const reasoning = (
+    api: "messages" | "responses",
+    kind: "signature" | "redacted" | "encrypted",
+  ): Content => ({
+    type: "reasoning",
+    sections: kind === "redacted" ? [] : ["hm"],
+    kind: "text",
+    proof: { api, kind, data: "D" },
+  });
+  const [, assistant] = sentMessages(
+    turn("user", text("Hi")),
+    turn(
+      "assistant",
+      reasoning("messages", "signature"),
+      reasoning("messages", "redacted"),
+      reasoning("responses", "encrypted"),
+      { type: "reasoning", sections: ["open"], kind: "text" },
+      text("x"),
+    ),
+    turn("user", text("y")),
+  );
+  assertEquals(assistant.content, [
+    { type: "thinking", thinking: "hm", signature: "D" },
+    { type: "redacted_thinking", data: "D" },
+    { type: "text", text: "x" },
+  ]);
+});
+
+Deno.test("encodeRequest() carries attachments in the closest form, and names what it cannot carry", () => {
+  const base64 = (mediaType: string, data: string) => ({ kind: "base64" as const, mediaType, data });
+  const [{ content }] = sentMessages(turn(
+    "user",
+    { type: "image", source: base64("image/jpg", "aa") },
+    { type: "image", source: { kind: "url", url: "https://a.org/x.png" } },
+    { type: "document", source: base64("application/pdf", "bb"), name: "x.pdf" },
+    { type: "document", source: base64("text/csv", btoa("a,b")), name: "t.csv" },
+    { type: "document", source: base64("image/png", "cc") },
+    { type: "document", source: { kind: "text", text: "words" } },
+  ));
+  assertEquals(content, [
+    { type: "image", source: { type: "base64", media_type: "image/jpeg", data: "aa" } },
+    { type: "image", source: { type: "url", url: "https://a.org/x.png" } },
+    {
+      type: "document",
+      title: "x.pdf",
+      source: { type: "base64", media_type: "application/pdf", data: "bb" },
+    },
+    { type: "document", title: "t.csv", source: { type: "text", media_type: "text/plain", data: "a,b" } },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: "cc" } },
+    { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } },
+  ]);
+  const refused: Content[] = [
+    { type: "audio", source: base64("audio/wav", "aa") },
+    { type: "video", source: base64("video/mp4", "aa") },
+    { type: "document", source: base64("application/msword", "aa") },
+    { type: "document", source: base64("text/plain", "/w==") },
+    { type: "image", source: { kind: "file", id: "file-1" } },
+  ];
+  for (const part of refused) {
+    assertEquals(failureOf(() => sentMessages(turn("user", part))).code, "feature_not_supported", part.type);
+  }
+});
+
+Deno.test("encodeRequest() moves an image of the assistant to the user, who alone may send one", () => {
+  const image: Content = { type: "image", source: { kind: "base64", mediaType: "image/png", data: "aa" } };
+  const block = { type: "image", source: { type: "base64", media_type: "image/png", data: "aa" } };
+  const encoded = sentMessages(
+    turn("user", text("Draw")),
+    turn("assistant", text("Here"), image),
+    turn("user", text("More")),
+  );
+  assertEquals(encoded.slice(1), [
+    { role: "assistant", content: [{ type: "text", text: "Here" }] },
+    { role: "user", content: [{ type: "text", text: "More" }, block] },
+  ]);
+});
+
+Deno.test("encodeRequest() always has an output cap, within the model's", () => {
+  const cap = (maxOutput: number | undefined, most: number | null) =>
+    sent({ maxOutput }, { maxOutput: most }).body.max_tokens;
+  assertEquals([cap(undefined, null), cap(undefined, 64000), cap(10, 64000), cap(99999, 64000)], [
+    8192,
+    64000,
+    10,
+    64000,
+  ]);
+});
+
+Deno.test("encodeRequest() makes a budget from an effort, always below the cap", () => {
+  const table: [Partial<Prompt>, Loose | undefined, number, string[]][] = [
+    [{ reasoning: { effort: "high" } }, { type: "enabled", budget_tokens: 24576 }, 32768, []],
+    [{ reasoning: { effort: "high" }, maxOutput: 4000 }, { type: "enabled", budget_tokens: 3000 }, 4000, []],
+    [
+      { reasoning: { effort: "minimal" }, maxOutput: 1100 },
+      { type: "enabled", budget_tokens: 1024 },
+      1100,
+      [],
+    ],
+    [{ reasoning: { effort: "low" }, maxOutput: 500 }, undefined, 500, ["reasoning_effort"]],
+    [{ reasoning: { effort: "none" } }, undefined, 8192, []],
+    [{ reasoning: { mode: "off" } }, undefined, 8192, []],
+    [{ reasoning: { budget: 5000 }, maxOutput: 50000 }, { type: "enabled", budget_tokens: 5000 }, 50000, []],
+    [{ reasoning: { summary: "auto" } }, undefined, 8192, []],
+  ];
+  for (const [fields, thinking, cap, dropped] of table) {
+    const { body, dropped: lost } = sent(fields);
+    assertEquals([body.thinking, body.max_tokens, lost], [thinking, cap, dropped]);
+    assert(thinking === undefined || (thinking.budget_tokens as number) < cap);
+  }
+});
+
+Deno.test("encodeRequest() tells models from 4.6 on an effort instead of a budget", () => {
+  const wish = (
+    model: string,
+    effort: "minimal" | "high" | "xhigh" | "none",
+    efforts = null as null | ["low", "high"],
+  ) => {
+    const { body } = sent({ reasoning: { effort } }, { model, efforts });
+    return [object(body.thinking).type, object(body.output_config).effort];
+  };
+  assertEquals(wish("claude-opus-4-6", "high"), ["adaptive", "high"]);
+  assertEquals(wish("claude-sonnet-5", "minimal"), ["adaptive", "low"]);
+  assertEquals(wish("eu.anthropic.claude-opus-4-7-20260101-v1:0", "xhigh", ["low", "high"]), [
+    "adaptive",
+    "high",
+  ]);
+  assertEquals(wish("claude-opus-4-8", "none"), ["disabled", undefined]);
+  assertEquals(wish("claude-sonnet-4-5-20250929", "high"), ["enabled", undefined]);
+  assertEquals(wish("claude-opus-4-20250514", "high"), ["enabled", undefined]);
+  assertEquals(wish("claude-3-7-sonnet-latest", "high"), ["enabled", undefined]);
+  assertEquals(wish("kimi-k2", "high"), ["enabled", undefined]);
+});
+
+Deno.test("encodeRequest() keeps a caller's budget below the cap", () => {
+  const thinking = { type: "enabled", budget_tokens: 9000 };
+  const own = (fields: Loose, most: number | null = null) =>
+    messages.encodeRequest(decodeRequest(request({ thinking, ...fields })), encoding({ maxOutput: most }));
+  assertEquals(own({ max_tokens: 10000 }).body.thinking, thinking);
+  assertEquals(own({ max_tokens: 10000 }, 8000).body.thinking, { type: "enabled", budget_tokens: 6000 });
+  assertEquals(own({ max_tokens: 500 }).body.thinking, undefined);
+  assertEquals(own({ max_tokens: 500 }).dropped, ["thinking"]);
+});
+
+Deno.test("encodeRequest() does not think on in a tool loop whose thinking it had to leave out", () => {
+  const turns = (
+    proof?: { api: "messages" | "responses"; kind: "signature" | "encrypted"; data: string },
+  ) => [
+    turn("user", text("Hi")),
+    turn(
+      "assistant",
+      { type: "reasoning", sections: ["hm"], kind: "text", ...(proof && { proof }) },
+      call("a"),
+    ),
+    turn("user", result("a")),
+  ];
+  const thinks = (fields: Partial<Prompt>) => {
+    const { body, dropped } = sent({
+      reasoning: { effort: "low" },
+      tools: [{ kind: "function", name: "f" }],
+      ...fields,
+    });
+    return [body.thinking !== undefined, dropped];
+  };
+  assertEquals(thinks({ turns: turns({ api: "messages", kind: "signature", data: "s" }) }), [true, []]);
+  assertEquals(thinks({ turns: turns({ api: "responses", kind: "encrypted", data: "s" }) }), [false, [
+    "reasoning_effort",
+  ]]);
+  assertEquals(thinks({ turns: turns() }), [false, ["reasoning_effort"]]);
+  assertEquals(thinks({ turns: [...turns(), turn("assistant", text("x")), turn("user", text("y"))] }), [
+    true,
+    [],
+  ]);
+  const own = messages.encodeRequest(
+    {
+      ...foreign({ turns: turns(), verbatim: { thinking: { type: "enabled", budget_tokens: 1024 } } }),
+      format: "messages",
+    },
+    encoding(),
+  );
+  assertEquals([own.body.thinking, own.dropped], [undefined, ["thinking"]]);
+});
+
+Deno.test("encodeRequest() keeps the rules of sampling and of forced tools beside thinking", () => {
+  const tools = [{ kind: "function" as const, name: "f" }];
+  const table: [Partial<Prompt>, Loose, string[]][] = [
+    [{ temperature: 1.7 }, { temperature: 1 }, []],
+    [{ temperature: 0.5, topP: 1 }, { temperature: 0.5 }, []],
+    [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ["top_p"]],
+    [{ topP: 0.9, topK: 5 }, { top_p: 0.9, top_k: 5 }, []],
+    [{ temperature: 0.5, reasoning: { effort: "low" } }, {}, ["temperature"]],
+    [{ temperature: 1, reasoning: { effort: "low" } }, { temperature: 1 }, []],
+    [{ topP: 0.96, topK: 5, reasoning: { effort: "low" } }, { top_p: 0.96 }, ["top_k"]],
+    [{ topP: 0.5, reasoning: { effort: "low" } }, {}, ["top_p"]],
+    [
+      { tools, toolChoice: { type: "required" }, reasoning: { effort: "low" }, temperature: 0 },
+      { temperature: 0 },
+      ["reasoning_effort"],
+    ],
+  ];
+  for (const [fields, expected, lost] of table) {
+    const { body, dropped } = sent(fields);
+    const { temperature, top_p, top_k } = body;
+    assertEquals(JSON.parse(JSON.stringify({ temperature, top_p, top_k })), expected);
+    assertEquals(dropped, lost);
+  }
+});
+
+Deno.test("encodeRequest() tells every form of tool choice", () => {
+  const tools = ["f", "g"].map((name) => ({ kind: "function" as const, name }));
+  const choice = (fields: Partial<Prompt>) => sent({ tools, ...fields }).body.tool_choice;
+  assertEquals(choice({}), undefined);
+  assertEquals(choice({ toolChoice: { type: "required" } }), { type: "any" });
+  assertEquals(choice({ toolChoice: { type: "none" } }), { type: "none" });
+  assertEquals(choice({ toolChoice: { type: "tool", kind: "function", name: "f" } }), {
+    type: "tool",
+    name: "f",
+  });
+  assertEquals(choice({ parallelCalls: false }), { type: "auto", disable_parallel_tool_use: true });
+  assertEquals(sent({ toolChoice: { type: "auto" } }).body.tool_choice, undefined);
+  const { body } = sent({ tools, toolChoice: { type: "allowed", required: true, names: ["g"] } });
+  assertEquals([body.tools, body.tool_choice], [
+    [{ name: "g", input_schema: { type: "object", properties: {} } }],
+    { type: "any" },
+  ]);
+});
+
+Deno.test("encodeRequest() declares the tools of a history whose request has none", () => {
+  const { body } = sent({
+    turns: [turn("user", text("Hi")), turn("assistant", call("a")), turn("user", result("a"))],
+  });
+  assertEquals([body.tools, body.tool_choice], [
+    [{ name: "f", input_schema: { type: "object", properties: {} } }],
+    { type: "none" },
+  ]);
+});
+
+Deno.test("encodeRequest() enforces a schema where it can, else asks for it in words", () => {
+  const schema = { type: "object", properties: { a: { type: "integer", minimum: 1 } }, required: ["a"] };
+  const output = { type: "schema" as const, schema };
+  assertEquals(sent({ output }).body.output_config, {
+    format: {
+      type: "json_schema",
+      schema: {
+        type: "object",
+        properties: { a: { type: "integer", description: '{"minimum":1}' } },
+        required: ["a"],
+        additionalProperties: false,
+      },
+    },
+  });
+  const asked = sent({ output }, { features: new Set(["tools"]) }).body;
+  assertEquals(asked.output_config, undefined);
+  assert(String(asked.system).includes(JSON.stringify(schema)));
+  const json = sent({
+    output: { type: "json" },
+    turns: [{ role: "system", content: [text("S")], plain: true }, turn("user", text("Hi"))],
+  }).body.system as Loose[];
+  assertEquals([json.length, json[0].text], [2, "S"]);
+  assert(String(json[1].text).includes("JSON"));
+});
+
+Deno.test("encodeRequest() names the fields that it cannot tell, as their caller calls them", () => {
+  const fields: Partial<Prompt> = {
+    seed: 1,
+    frequencyPenalty: 0.5,
+    presencePenalty: 0,
+    logitBias: { 5: 1 },
+    logprobs: true,
+    topLogprobs: 3,
+    verbosity: "low",
+    modalities: ["text", "audio"],
+    serviceTier: "flex",
+    stop: ["\n", "END"],
+    unknown: { future: 1 },
+  };
+  const chat = sent(fields);
+  assertEquals(chat.dropped.toSorted(), [
+    "frequency_penalty",
+    "future",
+    "logit_bias",
+    "logprobs",
+    "modalities",
+    "seed",
+    "service_tier",
+    "stop",
+    "top_logprobs",
+    "verbosity",
+  ]);
+  assertEquals(chat.body.stop_sequences, ["END"]);
+  assertEquals(sent({ format: "responses", verbosity: "low" }).dropped, ["text"]);
+  assertEquals(sent({ verbatim: { response_format: {} }, user: "u" }).dropped, []);
+  assertEquals(sent({ user: "u" }).body.metadata, { user_id: "u" });
+});
+
+Deno.test("encodeRequest() carries cache marks over, at most four", () => {
+  const cache = {};
+  const { body } = sent({
+    tools: [{ kind: "function", name: "f", cache: { ttl: "1h" } }],
+    turns: [
+      { role: "system", content: [{ type: "text", text: "S", cache }] },
+      ...[1, 2, 3, 4].map((i) => turn("user", { type: "text", text: `${i}`, cache })),
+    ],
+  });
+  const marks = [body.tools, body.system, (body.messages as Loose[])[0].content].map((list) =>
+    (list as Loose[]).map((b) => b.cache_control)
+  );
+  const mark = { type: "ephemeral" };
+  assertEquals(marks, [[{ type: "ephemeral", ttl: "1h" }], [mark], [undefined, undefined, mark, mark]]);
+  assertEquals(sent({ cache: { ttl: "5m" } }).body.cache_control, { type: "ephemeral", ttl: "5m" });
+});
+
+Deno.test("encodeRequest() makes an object of every tool schema", () => {
+  const schema = (parameters: Loose | undefined) =>
+    (sent({ tools: [{ kind: "function", name: "f", parameters, strict: true }] }).body.tools as Loose[])[0]
+      .input_schema;
+  assertEquals(schema(undefined), { type: "object", properties: {} });
+  assertEquals(schema({}), { type: "object" });
+  assertEquals(
+    schema({
+      anyOf: [
+        { type: "object", properties: { a: { type: "string" } }, required: ["a", "c"] },
+        { type: "object", properties: { b: { type: "string" } }, required: ["c"] },
+      ],
+    }),
+    { type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, required: ["c"] },
+  );
+});

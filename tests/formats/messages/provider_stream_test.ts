@@ -1,0 +1,315 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import type { Loose } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
+import type { Frame } from "../../../src/formats/format.ts";
+import { messages } from "../../../src/formats/messages/mod.ts";
+import { decodeFrames, failureOf } from "./support.ts";
+
+const frame = (value: Loose): Frame => ({ event: String(value.type), data: JSON.stringify(value) });
+const started = (id = "msg_a", usage: Loose = { input_tokens: 5, output_tokens: 1 }) =>
+  frame({ type: "message_start", message: { id, model: "m", content: [], usage } });
+const opened = (index: number, content_block: Loose) =>
+  frame({ type: "content_block_start", index, content_block });
+const delta = (index: number, fields: Loose) => frame({ type: "content_block_delta", index, delta: fields });
+const closed = (index: number) => frame({ type: "content_block_stop", index });
+const ending = (usage?: Loose, fields: Loose = {}) =>
+  frame({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null, ...fields }, usage });
+const stopped = frame({ type: "message_stop" });
+const textFrames = (index: number, text: string) => [
+  opened(index, { type: "text", text: "" }),
+  delta(index, { type: "text_delta", text }),
+  closed(index),
+];
+const answer = (...frames: Frame[]) => collect(decodeFrames(frames));
+
+Deno.test("decodeStream() lets the last counts replace the first, field by field", () => {
+  const first = {
+    input_tokens: 2068,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 7,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    output_tokens: 88,
+  };
+  const last = {
+    input_tokens: 22397,
+    cache_creation_input_tokens: 17269,
+    cache_read_input_tokens: null,
+    output_tokens: 9,
+  };
+  const { usage } = answer(started("a", first), ending(last), stopped);
+  assertEquals([usage?.input, usage?.cached, usage?.cacheWrite, usage?.output], [
+    22397 + 17269 + 7,
+    7,
+    17269,
+    9,
+  ]);
+  const kept = answer(started("a", first), ending({ output_tokens: 3 }), stopped).usage;
+  assertEquals([kept?.input, kept?.output], [2075, 3]);
+  assertEquals(answer(started("a", {}), ending(), stopped).usage, null);
+});
+
+Deno.test("decodeStream() passes a repeated message_start over and refuses one inside another answer", () => {
+  const text = textFrames(0, "x");
+  assertEquals(answer(started(), started(), ...text, ending(), stopped).choices[0].blocks.length, 1);
+  assertEquals(answer(started("a"), started("b"), ...text, ending(), stopped).choices[0].blocks.length, 1);
+  assertEquals(answer(started(), ...text, started(), ending(), stopped).choices[0].blocks.length, 1);
+  const spliced = failureOf(() =>
+    decodeFrames([started("a"), text[0], started("b"), ...text, ending(), stopped])
+  );
+  assertEquals(spliced.code, "provider_unavailable");
+});
+
+Deno.test("decodeStream() needs message_stop", () => {
+  for (const frames of [[], [started()], [started(), ...textFrames(0, "x"), ending()]]) {
+    assertEquals(failureOf(() => decodeFrames(frames)).code, "provider_unavailable");
+  }
+});
+
+Deno.test("decodeStream() gives a late error its meaning", () => {
+  const error = (type: string) => frame({ type: "error", error: { type, message: "Oh" } });
+  assertEquals(
+    failureOf(() => decodeFrames([started(), error("overloaded_error")])).code,
+    "provider_model_down",
+  );
+  assertEquals(
+    failureOf(() => decodeFrames([started(), error("rate_limit_error")])).code,
+    "provider_rate_limited",
+  );
+  const nameless = { event: "", data: '{"error": {"message": "Oh"}}' };
+  assertEquals(failureOf(() => decodeFrames([nameless])).code, "provider_unavailable");
+});
+
+Deno.test("decodeStream() ignores pings, events it does not know and what comes after the end", () => {
+  const { choices } = answer(
+    { event: "ping", data: '{"type": "ping"}' },
+    started(),
+    frame({ type: "future", index: 0 }),
+    delta(7, { type: "input_json_delta", partial_json: "{}" }),
+    ...textFrames(0, "x"),
+    ending(),
+    stopped,
+    { event: "", data: "[DONE]" },
+    { event: "", data: "nonsense" },
+  );
+  assertEquals(choices[0].blocks.map((b) => b.type), ["text"]);
+});
+
+Deno.test("decodeStream() bears providers that leave out starts, stops, or put all into the start", () => {
+  const { choices } = answer(
+    delta(0, { type: "text_delta", text: "x" }),
+    opened(1, { type: "tool_use", id: "t", name: "f", input: { a: 1 } }),
+    opened(1, { type: "tool_use", id: "", name: "f", input: {} }),
+    ending(undefined, { stop_reason: null }),
+    stopped,
+  );
+  const [choice] = choices;
+  assertEquals(choice.reason, "tool-calls");
+  const calls = choice.blocks.flatMap((b) => b.type === "call" ? [[b.id, b.arguments]] : []);
+  assertEquals([choice.blocks[0].type, calls], ["text", [["t", '{"a":1}'], ["toolu_2", ""]]]);
+});
+
+Deno.test("decodeStream() reads a search that the provider ran, with its wire objects", () => {
+  const hit = {
+    type: "web_search_result",
+    url: "https://a.org",
+    title: "A",
+    encrypted_content: "E",
+    page_age: null,
+  };
+  const { choices, searches } = answer(
+    started(),
+    opened(0, { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} }),
+    delta(0, { type: "input_json_delta", partial_json: '{"query":' }),
+    delta(0, { type: "input_json_delta", partial_json: '"q"}' }),
+    closed(0),
+    opened(1, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [hit] }),
+    closed(1),
+    ending({ output_tokens: 1, server_tool_use: { web_search_requests: 1 } }),
+    stopped,
+  );
+  assertEquals(choices[0].blocks, [{
+    type: "search",
+    id: "srvtoolu_1",
+    query: "q",
+    hits: [{ url: "https://a.org", title: "A", extra: { format: "messages", fields: hit } }],
+    failed: false,
+    extra: undefined,
+    resultExtra: { format: "messages", fields: { content: [hit] } },
+  }]);
+  assertEquals(searches, 1);
+});
+
+Deno.test("decodeStream() keeps a search without a result, and other server tools, whole", () => {
+  const { choices } = answer(
+    started(),
+    opened(0, { type: "mcp_tool_use", id: "m", name: "f", server_name: "s", input: {} }),
+    delta(0, { type: "input_json_delta", partial_json: '{"a":1}' }),
+    closed(0),
+    opened(1, { type: "compaction" }),
+    delta(1, { type: "compaction_delta", content: "short" }),
+    closed(1),
+    opened(2, { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} }),
+    delta(2, { type: "input_json_delta", partial_json: '{"query":"q"}' }),
+    closed(2),
+    ending(undefined, { stop_reason: "pause_turn" }),
+    stopped,
+  );
+  assertEquals(choices[0].reason, "pause");
+  assertEquals(choices[0].blocks.map((b) => b.type === "opaque" && b.value), [
+    { type: "mcp_tool_use", id: "m", name: "f", server_name: "s", input: { a: 1 } },
+    { type: "compaction", content: "short" },
+    { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } },
+  ]);
+});
+
+Deno.test("decodeStream() reads why the model declined", () => {
+  const stop_details = { type: "refusal", category: "cyber", explanation: "No." };
+  const parts = decodeFrames([
+    started(),
+    ending({ output_tokens: 1 }, { stop_reason: "refusal", stop_details }),
+    stopped,
+  ]);
+  const finish = parts.at(-1) as Extract<Part, { type: "finish" }>;
+  assertEquals([finish.reason, finish.explanation, finish.extra?.fields], ["refusal", "No.", {
+    stop_details,
+  }]);
+});
+
+Deno.test("decodeStream() keeps a reason that only this format has", () => {
+  const parts = decodeFrames([
+    started(),
+    ending(undefined, { stop_reason: "model_context_window_exceeded" }),
+    stopped,
+  ]);
+  const finish = parts.at(-1) as Extract<Part, { type: "finish" }>;
+  assertEquals([finish.reason, finish.extra?.fields], ["length", {
+    stop_reason: "model_context_window_exceeded",
+  }]);
+});
+
+Deno.test("decodeAnswer() refuses errors and what is no message", () => {
+  const code = (body: unknown) => failureOf(() => messages.decodeAnswer(body, { stream: false })).code;
+  assertEquals(
+    code({ type: "error", error: { type: "overloaded_error", message: "x" } }),
+    "provider_model_down",
+  );
+  for (const body of [null, [], "x", {}, { content: "x" }]) assertEquals(code(body), "provider_unavailable");
+});
+
+const anything = fc.jsonValue({ maxDepth: 2 });
+const blockLike = fc.record({
+  type: fc.constantFrom(
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "server_tool_use",
+    "web_search_tool_result",
+    "x",
+  ),
+  text: anything,
+  thinking: anything,
+  signature: anything,
+  data: anything,
+  id: anything,
+  name: fc.oneof(fc.constant("web_search"), anything),
+  input: anything,
+  citations: anything,
+  content: anything,
+  tool_use_id: anything,
+}, { requiredKeys: ["type"] });
+const deltaLike = fc.record({
+  type: fc.constantFrom(
+    "text_delta",
+    "input_json_delta",
+    "thinking_delta",
+    "signature_delta",
+    "citations_delta",
+    "compaction_delta",
+    "x",
+  ),
+  text: anything,
+  partial_json: anything,
+  thinking: anything,
+  signature: anything,
+  citation: anything,
+  content: anything,
+  stop_reason: anything,
+  stop_details: anything,
+}, { requiredKeys: ["type"] });
+const frameLike = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "ping",
+      ),
+      index: fc.oneof(fc.nat(2), anything),
+      message: anything,
+      content_block: fc.oneof(blockLike, anything),
+      delta: fc.oneof(deltaLike, anything),
+      usage: anything,
+      context_management: anything,
+    }, { requiredKeys: ["type"] }).map((v) => ({ event: "", data: JSON.stringify(v) })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      event: fc.string(),
+      data: fc.oneof(fc.string(), anything.map((v) => JSON.stringify(v))),
+    }),
+  },
+);
+
+Deno.test("decodeStream() throws nothing but a Failure, and keeps the contract of parts, whatever comes", () => {
+  fc.assert(
+    fc.property(fc.array(frameLike, { maxLength: 20 }), (frames) => {
+      let parts: Part[];
+      try {
+        parts = decodeFrames([started(), ...frames, stopped]);
+      } catch (thrown) {
+        if (thrown instanceof Failure) return;
+        throw thrown;
+      }
+      const open = new Set<number>();
+      const seen = new Set<number>();
+      for (const part of parts) {
+        if (!("block" in part)) continue;
+        if ("choice" in part) {
+          assertEquals(seen.has(part.block), false);
+          seen.add(part.block);
+          if (part.type !== "opaque") open.add(part.block);
+        } else assertEquals(open.has(part.block), true);
+        if (part.type.endsWith("-end")) open.delete(part.block);
+      }
+      assertEquals(open.size, 0);
+      assertEquals(parts.filter((p) => p.type === "start" || p.type === "finish").length, 2);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+Deno.test("decodeAnswer() throws nothing but a Failure on anything", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(anything, fc.record({ content: fc.array(fc.oneof(blockLike, anything)), usage: anything })),
+      (body) => {
+        try {
+          messages.decodeAnswer(body, { stream: false });
+        } catch (thrown) {
+          if (!(thrown instanceof Failure)) throw thrown;
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
