@@ -195,8 +195,9 @@ export class DeltaWriter {
 
   #reason(open: OpenBlock & { type: "reasoning" }, section: number, words: string, emit: EmitDelta): void {
     const choice = this.#choice(open.choice);
-    // A provider of this API writes its own breaks; others mean a new paragraph.
-    const apart = !open.own && (open.spoken ? section !== open.section : choice.reasoned);
+    // A provider of this API that has one text for it writes its own breaks; entries of a list are paragraphs.
+    const running = open.own && open.field !== undefined;
+    const apart = !running && (open.spoken ? section !== open.section : choice.reasoned);
     const text = apart ? `\n\n${words}` : words;
     open.section = section;
     open.spoken = true;
@@ -256,7 +257,7 @@ export class DeltaWriter {
       const own = extraOf(part.extra, FORMAT);
       emit(part.choice, {
         audio: {
-          id: own?.id ?? `audio_${this.#context.id}_${part.block}`,
+          id: own?.id ?? `audio_${this.#context.id}_${part.choice}`,
           data: part.data,
           expires_at: own?.expires_at ?? this.#context.created,
           transcript: part.transcript ?? "",
