@@ -29,7 +29,6 @@ function cif(s: string): boolean {
   if (!/^[ABCDEFGHJNPQRSUVW]\d{7}[0-9A-J]$/.test(s)) return false;
   const check = (10 - sumLuhn(s.slice(1, 8)) % 10) % 10;
   const last = s[8];
-  if (/[PQRSNW]/.test(s[0])) return last === "JABCDEFGHI"[check];
   return last === String(check) || (last === "JABCDEFGHI"[check] && !/[ABEH]/.test(s[0]));
 }
 
@@ -115,7 +114,8 @@ function norwegian(s: string): boolean {
 function belgian(s: string): boolean {
   if (two(s, 2) % 20 > 12 || two(s, 4) > 31 || repeated(s)) return false;
   const check = two(s, 9);
-  return check === 97 - modulo(s.slice(0, 9), 97) || check === 97 - modulo("2" + s.slice(0, 9), 97);
+  if (check === 97 - modulo(s.slice(0, 9), 97)) return true;
+  return two(s, 0) < 50 && check === 97 - modulo("2" + s.slice(0, 9), 97);
 }
 
 function bulgarian(s: string): boolean {
@@ -125,7 +125,9 @@ function bulgarian(s: string): boolean {
 
 function romanian(s: string): boolean {
   const check = weighted(s, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
-  return /^[1-9]/.test(s) && dateAt(s, 1, 3, 5) && (check === 10 ? 1 : check) === digit(s, 12);
+  // The county follows the date; 70 is for foreigners, 80 and up for births registered without one.
+  return /^[1-9].{6}(?:0[1-9]|[1-4]\d|5[0-2]|70|[89]\d)/.test(s) && dateAt(s, 1, 3, 5) &&
+    (check === 10 ? 1 : check) === digit(s, 12);
 }
 
 function swedish(s: string): boolean {
@@ -209,7 +211,7 @@ export const EUROPE: readonly NumberRule[] = [
     type: "DE_VAT_ID",
     forms: ["9{9}", "9{3} 9{3} 9{3}"],
     prefix: "DE",
-    check: (s) => s[0] !== "0" && mod1110(s),
+    check: mod1110,
     label: words("ust-?\\s?id\\w*", "umsatzsteuer\\w*", "vat\\w*", TAX),
     plain: 0,
     alone: 0,
@@ -277,7 +279,7 @@ export const EUROPE: readonly NumberRule[] = [
     type: "IT_VAT_CODE",
     forms: ["9{11}"],
     prefix: "IT",
-    check: (s) => !repeated(s) && luhn(s),
+    check: (s) => !repeated(s) && /^.{7}(?:0\d\d|100|12[01]|888|999)/.test(s) && luhn(s),
     label: words("partita iva", "p\\.? ?iva", "iva", TAX),
     plain: 0.3,
   },
@@ -344,7 +346,7 @@ export const EUROPE: readonly NumberRule[] = [
     forms: ["9{9}", "9{3} 9{3} 9{3}", "9{3}.9{3}.9{3}"],
     prefix: "PT",
     check: (s) =>
-      /^(?:[1235689]|45|7[0-2479])/.test(s) &&
+      s[0] !== "0" &&
       (11 - weighted(s, [9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 11 % 10 === digit(s, 8),
     label: words("nif", "nipc", "contribuinte", "identifica[cç][aã]o fiscal", TAX),
     plain: 0.3,

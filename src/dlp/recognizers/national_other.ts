@@ -83,6 +83,14 @@ function curp(s: string): boolean {
   return dateAt(s, 4, 6, 8) && (10 - sum % 10) % 10 === digit(s, 17);
 }
 
+function rfc(s: string): boolean {
+  const alphabet = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
+  const full = s.padStart(13, " ");
+  let sum = 0;
+  for (let i = 0; i < 12; i++) sum += alphabet.indexOf(full[i]) * (13 - i);
+  return dateAt(full, 4, 6, 8) && "0A987654321"[sum % 11] === full[12];
+}
+
 function inn(s: string): boolean {
   if (repeated(s)) return false;
   if (s.length === 10) return weighted(s, [2, 4, 10, 3, 5, 9, 4, 6, 8]) % 11 % 10 === digit(s, 9);
@@ -116,7 +124,7 @@ export const WORLD: readonly NumberRule[] = [
   {
     type: "CA_SIN",
     forms: ["9{3}-9{3}-9{3}=0.5", "9{3} 9{3} 9{3}=0.4", "9{9}"],
-    check: (s) => !repeated(s) && s[0] !== "8" && luhn(s),
+    check: (s) => !repeated(s) && luhn(s),
     label: words("sin", "social insurance", "nas", "assurance sociale", TAX),
     plain: 0.3,
   },
@@ -125,8 +133,8 @@ export const WORLD: readonly NumberRule[] = [
     forms: ["9{3} 9{3} 9{3}=0.4", "9{3}-9{3}-9{3}=0.4", "9{9}", "9{8}"],
     check: (s) =>
       !repeated(s) &&
-      (s.length === 9 ? weighted(s, [1, 4, 3, 7, 5, 8, 6, 9, 10]) : weighted(s, [10, 7, 8, 4, 6, 3, 5, 1])) %
-            11 === 0,
+      (weighted(s, [1, 4, 3, 7, 5, 8, 6, 9, 10].slice(0, s.length)) % 11 === 0 ||
+        s.length === 8 && weighted(s, [10, 7, 8, 4, 6, 3, 5, 1]) % 11 === 0),
     label: words("tfn", "tax file", TAX),
     plain: 0.3,
   },
@@ -243,6 +251,7 @@ export const WORLD: readonly NumberRule[] = [
     type: "KR_BRN",
     forms: ["9{3}-99-9{5}=0.6", "9{10}"],
     check: (s) => {
+      if (s[0] === "0") return false;
       const sum = weighted(s, [1, 3, 7, 1, 3, 7, 1, 3]) + Math.floor(digit(s, 8) * 5 / 10) + digit(s, 8) * 5;
       return (10 - sum % 10) % 10 === digit(s, 9);
     },
@@ -362,7 +371,7 @@ export const WORLD: readonly NumberRule[] = [
     type: "MX_RFC",
     forms: [],
     free: { lengths: [12, 13], shape: /^[A-Z]{3,4}\d{6}[A-Z0-9]{2}[0-9A]$/ },
-    check: (s) => dateAt(s, s.length - 9, s.length - 7, s.length - 5),
+    check: rfc,
     label: words("r\\.?f\\.?c", "registro federal", TAX),
     plain: 0.6,
   },
@@ -370,7 +379,7 @@ export const WORLD: readonly NumberRule[] = [
     type: "AR_CUIT",
     forms: ["99-9{8}-9=0.75", "9{11}"],
     check: (s) => {
-      if (!/^(?:2[03-7]|3[034]|5[015])/.test(s)) return false;
+      if (!/^(?:2[0347]|3[034]|5[015])/.test(s)) return false;
       const check = 11 - weighted(s, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
       return (check === 11 ? 0 : check === 10 ? 9 : check) === digit(s, 10);
     },
