@@ -15,7 +15,7 @@ export function legalId(id: string): string {
 export function arrangeTurns(turns: readonly Turn[]): Turn[] {
   const joined = joinTurns(turns);
   const answers = matchResults(joined);
-  const ids = new Set<string>();
+  const ids = new Map<string, number>();
   const out: Turn[] = [];
   for (const turn of joined) {
     if (turn.role !== "assistant") {
@@ -43,15 +43,26 @@ export function arrangeTurns(turns: readonly Turn[]): Turn[] {
  */
 function matchResults(turns: readonly Turn[]) {
   const waiting = new Map<string, CallContent[]>();
+  /** How many of an id's calls have their result. */
+  const answered = new Map<string, number>();
   const given = new Map<CallContent, ResultContent>();
   const strays = new Map<ResultContent, Content>();
   for (const turn of turns) {
     for (const c of turn.content) {
-      if (c.type === "call") waiting.set(c.id, [...(waiting.get(c.id) ?? []), c]);
-      else if (c.type === "result") {
-        const call = waiting.get(c.callId)?.shift();
-        if (call) given.set(call, c);
-        else strays.set(c, { type: "text", text: `Result of a tool call${name(c)}:\n${textOf(c.content)}` });
+      if (c.type === "call") {
+        const calls = waiting.get(c.id);
+        if (calls) calls.push(c);
+        else waiting.set(c.id, [c]);
+      } else if (c.type === "result") {
+        const nth = answered.get(c.callId) ?? 0;
+        const call = waiting.get(c.callId)?.[nth];
+        if (call) {
+          answered.set(c.callId, nth + 1);
+          given.set(call, c);
+        } else {strays.set(c, {
+            type: "text",
+            text: `Result of a tool call${name(c)}:\n${textOf(c.content)}`,
+          });}
       }
     }
   }
@@ -77,11 +88,14 @@ function noResult(call: CallContent): ResultContent {
   };
 }
 
-function unusedId(id: string, taken: Set<string>): string {
+/** @param taken ids that are in use, and the number that the next of the same id gets */
+function unusedId(id: string, taken: Map<string, number>): string {
   const legal = legalId(id);
   let unused = legal;
-  for (let i = 2; taken.has(unused); i++) unused = `${legal}_${i}`;
-  taken.add(unused);
+  let next = taken.get(legal) ?? 2;
+  while (taken.has(unused)) unused = `${legal}_${next++}`;
+  taken.set(unused, 2);
+  taken.set(legal, next);
   return unused;
 }
 
