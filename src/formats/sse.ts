@@ -14,14 +14,18 @@ const CR = 13;
 /** Largest frame taken from a provider, in bytes. Recorded ones stay under 1 MB; images that a model draws do not. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
+/** A buffer that a large frame made larger than this is given back once it is read. */
+const KEPT_BYTES = 64 * 1024;
+
 /** Cuts a provider's bytes into frames. */
 export class FrameReader {
-  readonly #decoder = new TextDecoder();
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #limit: number;
-  #kept: Uint8Array[] = [];
+  #kept = new Uint8Array(0);
   #keptBytes = 0;
-  /** The kept bytes end in a line end, so that one more at the start of the next chunk ends the frame. */
+  /** The bytes so far end in a line end, so that one more at the start of the next chunk ends the frame. */
   #atLineStart = false;
+  /** The bytes so far end in a CR: an LF behind it is no line end of its own. */
   #lastWasCr = false;
   #first = true;
 
@@ -32,15 +36,22 @@ export class FrameReader {
   /** Frames that these bytes complete. The bytes may be reused by the caller afterwards. */
   push(bytes: Uint8Array, out: Frame[]): void {
     const end = this.#lastBoundary(bytes);
-    if (end === 0) return this.#keep(bytes);
-    let text: string;
-    if (this.#keptBytes === 0) text = this.#decoder.decode(bytes.subarray(0, end));
-    else {
-      this.#keep(bytes.subarray(0, end));
-      text = this.#takeKept();
+    if (end > 0) {
+      if (this.#keptBytes === 0) this.#split(this.#decoder.decode(bytes.subarray(0, end)), out);
+      else {
+        this.#keep(bytes.subarray(0, end));
+        this.#split(this.#takeKept(), out);
+      }
     }
-    if (end < bytes.length) this.#keep(bytes.subarray(end));
-    this.#split(text, out);
+    if (end === bytes.length) return;
+    if (this.#keptBytes + bytes.length - end > this.#limit) {
+      this.#keptBytes = 0;
+      throw new Failure(
+        "provider_unavailable",
+        `The provider sent a stream frame that is too large: expected at most ${this.#limit} bytes.`,
+      );
+    }
+    this.#keep(bytes.subarray(end));
   }
 
   /** The frame that the end of the bytes completes, when a provider leaves out the last blank line. */
@@ -54,32 +65,21 @@ export class FrameReader {
   }
 
   #keep(bytes: Uint8Array): void {
-    if (this.#keptBytes + bytes.length > this.#limit) {
-      this.#kept = [];
-      this.#keptBytes = 0;
-      throw new Failure(
-        "provider_unavailable",
-        `The provider sent a stream frame that is too large: expected at most ${this.#limit} bytes.`,
-      );
+    const length = this.#keptBytes + bytes.length;
+    if (length > this.#kept.length) {
+      const larger = new Uint8Array(Math.max(length, this.#kept.length * 2));
+      larger.set(this.#kept.subarray(0, this.#keptBytes));
+      this.#kept = larger;
     }
-    if (bytes.length === 0) return;
-    this.#kept.push(bytes.slice());
-    this.#keptBytes += bytes.length;
+    this.#kept.set(bytes, this.#keptBytes);
+    this.#keptBytes = length;
   }
 
   #takeKept(): string {
-    let whole = this.#kept[0];
-    if (this.#kept.length > 1) {
-      whole = new Uint8Array(this.#keptBytes);
-      let at = 0;
-      for (const piece of this.#kept) {
-        whole.set(piece, at);
-        at += piece.length;
-      }
-    }
-    this.#kept = [];
+    const text = this.#decoder.decode(this.#kept.subarray(0, this.#keptBytes));
     this.#keptBytes = 0;
-    return this.#decoder.decode(whole);
+    if (this.#kept.length > KEPT_BYTES) this.#kept = new Uint8Array(0);
+    return text;
   }
 
   /**
@@ -87,21 +87,22 @@ export class FrameReader {
    * has just ended, so that a boundary cut by the network is seen.
    */
   #lastBoundary(bytes: Uint8Array): number {
+    const length = bytes.length;
     let boundary = 0;
     let lineStart = this.#atLineStart;
     let wasCr = this.#lastWasCr;
+    // The next ones at or behind i; found by native search, since most of a stream is inside lines.
+    let lf = -1;
+    let cr = -1;
     let i = 0;
-    const length = bytes.length;
     while (i < length) {
       const byte = bytes[i];
       if (byte === LF) {
-        if (wasCr) {
-          wasCr = false;
-          if (boundary === i) boundary = i + 1;
-        } else {
+        if (!wasCr) {
           if (lineStart) boundary = i + 1;
           lineStart = true;
-        }
+        } else if (i > 0 && boundary === i) boundary = i + 1;
+        wasCr = false;
         i++;
       } else if (byte === CR) {
         if (lineStart) boundary = i + 1;
@@ -111,7 +112,9 @@ export class FrameReader {
       } else {
         lineStart = false;
         wasCr = false;
-        i = nextLineEnd(bytes, i + 1);
+        if (lf < i) lf = indexOr(bytes, LF, i, length);
+        if (cr < i) cr = indexOr(bytes, CR, i, length);
+        i = lf < cr ? lf : cr;
       }
     }
     this.#atLineStart = lineStart;
@@ -135,13 +138,9 @@ export class FrameReader {
   }
 }
 
-/** Index of the next CR or LF at or after `from`. Native search: most of a stream is inside lines. */
-function nextLineEnd(bytes: Uint8Array, from: number): number {
-  const lf = bytes.indexOf(LF, from);
-  const end = lf < 0 ? bytes.length : lf;
-  // A lone CR as a line end is legal and has never been seen; CRLF puts it just before the LF.
-  if (end > from && bytes[end - 1] === CR) return end - 1;
-  return end;
+function indexOr(bytes: Uint8Array, byte: number, from: number, none: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at < 0 ? none : at;
 }
 
 function readFrame(text: string, from: number, to: number, out: Frame[]): void {
