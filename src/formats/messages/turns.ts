@@ -42,6 +42,13 @@ export function encodeTurns(prompt: Prompt): EncodedTurns {
   let thinkingLost = false;
   let carried: Loose[] = [];
   const loop = startOfToolLoop(turns);
+  const push = (turn: Turn, blocks: Loose[]) => {
+    const last = messages.at(-1);
+    // What stood between two turns of a role may have had nothing to say here.
+    if (own || last?.role !== turn.role || blocks.length === 0) pushMessage(messages, turn, blocks);
+    else if (Array.isArray(last.content)) last.content.push(...blocks);
+    else last.content = [{ type: "text", text: last.content }, ...blocks];
+  };
   turns.forEach((turn, i) => {
     if (turn.role === "assistant") {
       const { blocks, images } = splitImages(encodeContents(turn.content, own));
@@ -49,11 +56,11 @@ export function encodeTurns(prompt: Prompt): EncodedTurns {
       if (i > loop && turn.content.some((c) => c.type === "call") && !startsWithThinking(blocks)) {
         thinkingLost ||= !own || turn.content.some((c) => c.type === "reasoning");
       }
-      pushMessage(messages, turn, trimLast(blocks, !own && i === turns.length - 1));
+      push(turn, trimLast(blocks, !own && i === turns.length - 1));
     } else if (turn.role === "user" && carried.length > 0) {
-      pushMessage(messages, { ...turn, plain: false }, [...encodeContents(turn.content, own), ...carried]);
+      push({ ...turn, plain: false }, [...encodeContents(turn.content, own), ...carried]);
       carried = [];
-    } else pushMessage(messages, turn, encodeContents(turn.content, own));
+    } else push(turn, encodeContents(turn.content, own));
   });
   if (carried.length > 0) messages.push({ role: "user", content: carried });
   return { ...encodeSystem(system, own), messages, thinkingLost };
@@ -205,7 +212,9 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
     case "base64": {
       const { mediaType, data } = source;
       if (raw) return document(raw);
-      if (mediaType === "application/pdf") return document({ type: "base64", media_type: mediaType, data });
+      if (mediaType === PDF || (mediaType === UNTYPED && data.startsWith(PDF_MAGIC))) {
+        return document({ type: "base64", media_type: PDF, data });
+      }
       if (mediaType.startsWith("image/")) {
         return { type: "image", source: base64(mediaType, data), ...bag(c) };
       }
@@ -229,13 +238,19 @@ function storedFile(id: string, own: boolean): Loose {
   );
 }
 
+const PDF = "application/pdf";
+/** `%PDF-` in base64. */
+const PDF_MAGIC = "JVBERi";
+/** What clients say of a file whose type they do not know: its bytes tell. */
+const UNTYPED = "application/octet-stream";
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|sql|toml)\b)/;
 
 function textOfBytes(mediaType: string, data: string): string | undefined {
-  if (!TEXT_TYPES.test(mediaType)) return undefined;
+  if (mediaType !== UNTYPED && !TEXT_TYPES.test(mediaType)) return undefined;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
+    return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;
   }

@@ -136,6 +136,14 @@ Deno.test("encodeRequest() starts with the user and drops blank texts and traili
   );
 });
 
+Deno.test("encodeRequest() joins turns when what stood between them is left out", () => {
+  const silent = turn("assistant", { type: "reasoning", sections: ["hm"], kind: "text" });
+  assertEquals(
+    sentMessages({ role: "user", content: [text("a")], plain: true }, silent, turn("user", text("b"))),
+    [{ role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }],
+  );
+});
+
 Deno.test("encodeRequest() sends back only reasoning that this API signed", () => {
   const reasoning = (
     api: "messages" | "responses",
@@ -175,6 +183,8 @@ Deno.test("encodeRequest() carries attachments in the closest form, and names wh
     { type: "document", source: base64("text/csv", btoa("a,b")), name: "t.csv" },
     { type: "document", source: base64("image/png", "cc") },
     { type: "document", source: { kind: "text", text: "words" } },
+    { type: "document", source: base64("application/octet-stream", btoa("%PDF-1.4")) },
+    { type: "document", source: base64("application/octet-stream", btoa("plain")) },
   ));
   assertEquals(content, [
     { type: "image", source: { type: "base64", media_type: "image/jpeg", data: "aa" } },
@@ -187,12 +197,15 @@ Deno.test("encodeRequest() carries attachments in the closest form, and names wh
     { type: "document", title: "t.csv", source: { type: "text", media_type: "text/plain", data: "a,b" } },
     { type: "image", source: { type: "base64", media_type: "image/png", data: "cc" } },
     { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } },
+    { type: "document", source: { type: "base64", media_type: "application/pdf", data: btoa("%PDF-1.4") } },
+    { type: "document", source: { type: "text", media_type: "text/plain", data: "plain" } },
   ]);
   const refused: Content[] = [
     { type: "audio", source: base64("audio/wav", "aa") },
     { type: "video", source: base64("video/mp4", "aa") },
     { type: "document", source: base64("application/msword", "aa") },
     { type: "document", source: base64("text/plain", "/w==") },
+    { type: "document", source: base64("application/octet-stream", btoa("PK\0\0")) },
     { type: "image", source: { kind: "file", id: "file-1" } },
   ];
   for (const part of refused) {
