@@ -1,6 +1,7 @@
 /** What a chat-completions recording says, in any of the dialects that compatible providers speak. */
 import {
   type CallReading,
+  choice,
   type ChoiceReading,
   type Counts,
   counts,
