@@ -6,7 +6,6 @@
  * provider of this API wants back is a {@link Replay}, and travels as the proof of the reasoning. Proofs of other APIs
  * travel sealed in `reasoning_details`, which is where clients of this API keep such things.
  */
-import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal, Unseal } from "../../exchange/proof.ts";
@@ -26,7 +25,7 @@ export interface Replay {
 }
 
 export function replayProof(replay: Replay, call?: string): Proof {
-  return { api: FORMAT, kind: "details", data: toJson(replay), ...(call !== undefined && { call }) };
+  return { api: FORMAT, kind: "details", data: JSON.stringify(replay), ...(call !== undefined && { call }) };
 }
 
 export function readReplay(proof: Proof | undefined): Replay | undefined {
@@ -38,14 +37,6 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
     ...(Array.isArray(value.details) && { details: value.details.filter(isObject) }),
     ...(isObject(value.fields) && { fields: value.fields }),
   };
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    throw new Failure("validation_error", "Cannot read reasoning_details: expected less deep nesting");
-  }
 }
 
 /** Fields outside `reasoning*` that Google's compatible API wants back unchanged. */

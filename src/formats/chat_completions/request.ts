@@ -4,7 +4,7 @@
  * The wire's own fields go back to a provider of this API as they came, unless the pipeline changed what they mean.
  */
 import { z } from "zod";
-import { Failure, type Mistake } from "../../exchange/failure.ts";
+import type { Mistake } from "../../exchange/failure.ts";
 import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Tool } from "../../exchange/prompt.ts";
 import type { DecodeRequest, EncodeRequest, ProviderRequest } from "../format.ts";
@@ -396,21 +396,13 @@ function encodeOutput(
   }
   const instruction =
     `Answer with one JSON value and nothing else: no code fence, no other words. It must match this JSON Schema:\n${
-      schemaText(output.schema)
+      JSON.stringify(output.schema)
     }`;
   return { ...(loose && { field: { type: "json_object" } }), instruction };
 }
 
 function schemaName(name: string | undefined): string {
   return name?.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
-}
-
-function schemaText(schema: Loose): string {
-  try {
-    return JSON.stringify(schema);
-  } catch {
-    throw new Failure("validation_error", "Cannot read the JSON Schema: expected less deep nesting");
-  }
 }
 
 /** Adds to the system text; a second system message is refused by some models' templates. */

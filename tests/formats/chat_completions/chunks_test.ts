@@ -1,0 +1,437 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { collect } from "../../../src/exchange/answer.ts";
+import { Failure } from "../../../src/exchange/failure.ts";
+import type { FinishReason, Part } from "../../../src/exchange/part.ts";
+import { NO_USAGE } from "../../../src/exchange/usage.ts";
+import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
+import { context, dataOf, encodeAll, foldChunks, plain, request } from "./support.ts";
+
+const USAGE: Part = { type: "usage", usage: { ...NO_USAGE, input: 9, output: 4, reasoning: 1 } };
+const END: Part = { type: "finish", choice: 0, reason: "stop" };
+const text = (words: string, block = 0, choice = 0): Part[] => [
+  { type: "text-start", block, choice },
+  { type: "text-delta", block, text: words },
+  { type: "text-end", block },
+];
+
+/** The stream's answer, which must be the whole answer too. */
+// deno-lint-ignore no-explicit-any
+function answer(parts: readonly Part[], ctx = context()): any {
+  const streamed = foldChunks(encodeAll(parts, ctx));
+  assertEquals(streamed, plain(chatCompletions.encodeAnswer(collect(parts), ctx)));
+  return streamed;
+}
+
+Deno.test("encodeStream() opens with the role, and ends with finish, usage and [DONE]", () => {
+  const data = dataOf(encodeAll([{ type: "start", model: "m" }, ...text('"Hi"\n'), USAGE, END]));
+  const chunks = data.slice(0, -1).map((d) => JSON.parse(d));
+  assertEquals(data.at(-1), "[DONE]");
+  assertEquals(chunks.map((c) => c.choices[0].delta), [
+    { role: "assistant", content: "", refusal: null },
+    { content: '"Hi"\n' },
+    {},
+    {},
+  ]);
+  assertEquals(chunks.map((c) => c.choices[0].finish_reason), [null, null, "stop", null]);
+  for (const chunk of chunks) {
+    assertEquals(
+      [chunk.id, chunk.object, chunk.created, chunk.model],
+      ["gen_1", "chat.completion.chunk", 1700000000, "acme/one"],
+    );
+  }
+  assertEquals(chunks.at(-1).usage, {
+    prompt_tokens: 9,
+    completion_tokens: 4,
+    total_tokens: 13,
+    prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, audio_tokens: 0, video_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 1, audio_tokens: 0, image_tokens: 0 },
+  });
+});
+
+Deno.test("encodeStream() usage stands on a chunk without choices when it was asked for", () => {
+  const asked = context(request({ stream: true, stream_options: { include_usage: true } }));
+  const last = JSON.parse(dataOf(encodeAll([...text("a"), USAGE, END], asked)).at(-2)!);
+  assertEquals(last.choices, []);
+  assertEquals(last.usage.total_tokens, 13);
+});
+
+Deno.test("encodeStream() without usage has no usage chunk", () => {
+  const data = dataOf(encodeAll([...text("a"), END]));
+  assert(data.every((d) => !d.includes("usage")));
+});
+
+Deno.test("encodeStream() every choice opens with its role", () => {
+  const parts: Part[] = [...text("a", 0, 0), ...text("b", 1, 1), END, { ...END, choice: 1 }];
+  assertEquals(answer(parts).choices.map((c: { message: { content: string } }) => c.message.content), [
+    "a",
+    "b",
+  ]);
+});
+
+Deno.test("encodeStream() a batch leaves as one text", () => {
+  const encoder = chatCompletions.encodeStream(context());
+  const sse = encoder.encode([{ type: "start" }, ...text("a"), ...text("b", 1)]);
+  assertEquals(dataOf(sse).length, 3);
+  assertEquals(encoder.encode([]), "");
+});
+
+Deno.test("encodeStream() fail() sends the error and the terminator", () => {
+  const encoder = chatCompletions.encodeStream(context());
+  const sse = encoder.encode([{ type: "start" }]) + encoder.fail(new Failure("provider_timeout", "Too slow"));
+  assertEquals(dataOf(sse).slice(1), [
+    '{"error":{"code":"provider_timeout","message":"Too slow"}}',
+    "[DONE]",
+  ]);
+});
+
+const REASONS: [FinishReason, string][] = [
+  ["stop", "stop"],
+  ["stop-sequence", "stop"],
+  ["pause", "stop"],
+  ["tool-calls", "tool_calls"],
+  ["length", "length"],
+  ["content-filter", "content_filter"],
+  ["refusal", "content_filter"],
+];
+for (const [reason, word] of REASONS) {
+  Deno.test(`encodeStream() finish_reason of ${reason}`, () => {
+    assertEquals(answer([...text("a"), { ...END, reason }]).choices[0].finish_reason, word);
+  });
+}
+
+Deno.test("encodeStream() a refusal that the model spoke is a normal stop", () => {
+  const [choice] = answer([
+    { type: "text-start", block: 0, choice: 0, refusal: true },
+    { type: "text-delta", block: 0, text: "No." },
+    { type: "text-end", block: 0 },
+    { ...END, reason: "refusal" },
+  ]).choices;
+  assertEquals(choice.message, { role: "assistant", content: null, refusal: "No." });
+  assertEquals(choice.finish_reason, "stop");
+});
+
+Deno.test("encodeStream() a guard's explanation is shown as the refusal", () => {
+  const [choice] = answer([{ ...END, reason: "refusal", explanation: "Not this." }]).choices;
+  assertEquals(choice.message.refusal, "Not this.");
+  assertEquals(choice.finish_reason, "content_filter");
+});
+
+Deno.test("encodeStream() calls are numbered within their choice, interleaved or not", () => {
+  const call = (block: number, id: string): Part => ({
+    type: "call-start",
+    block,
+    choice: 0,
+    id,
+    name: "f",
+    kind: "function",
+  });
+  const [choice] = answer([
+    ...text("a"),
+    call(1, "x"),
+    call(2, "y"),
+    { type: "call-delta", block: 1, text: '{"a":' },
+    { type: "call-delta", block: 2, text: "{}" },
+    { type: "call-delta", block: 1, text: "1}" },
+    { type: "call-end", block: 1 },
+    { type: "call-end", block: 2 },
+    { type: "call-start", block: 3, choice: 0, id: "z", name: "py", kind: "custom" },
+    { type: "call-delta", block: 3, text: "1 + 1" },
+    { type: "call-end", block: 3 },
+    { ...END, reason: "tool-calls" },
+  ]).choices;
+  assertEquals(choice.message.tool_calls, [
+    { id: "x", type: "function", function: { name: "f", arguments: '{"a":1}' } },
+    { id: "y", type: "function", function: { name: "f", arguments: "{}" } },
+    { id: "z", type: "custom", custom: { name: "py", input: "1 + 1" } },
+  ]);
+});
+
+Deno.test("encodeStream() a caller of the older functions form gets a function_call", () => {
+  const legacy = context(request({ functions: [{ name: "f" }] }));
+  const [choice] = answer([
+    { type: "call-start", block: 0, choice: 0, id: "x", name: "f", kind: "function" },
+    { type: "call-delta", block: 0, text: "{}" },
+    { type: "call-end", block: 0 },
+    { ...END, reason: "tool-calls" },
+  ], legacy).choices;
+  assertEquals(choice.message, {
+    role: "assistant",
+    content: null,
+    refusal: null,
+    function_call: { name: "f", arguments: "{}" },
+  });
+  assertEquals(choice.finish_reason, "function_call");
+});
+
+const reasoning = (
+  block: number,
+  sections: string[],
+  more: Partial<Part & { type: "reasoning-start" }> = {},
+): Part[] => [
+  { type: "reasoning-start", block, choice: 0, kind: "text", ...more },
+  ...sections.map((words, section): Part => ({ type: "reasoning-delta", block, section, text: words })),
+];
+
+Deno.test("encodeStream() reasoning of another API: text under both names, the proof sealed beside it", () => {
+  const proof = { api: "messages", kind: "signature", data: "SIG" } as const;
+  const { message } = answer([
+    ...reasoning(0, ["a", "b"]),
+    { type: "reasoning-end", block: 0, proof },
+    ...text("x", 1),
+    ...reasoning(2, ["c"]),
+    { type: "reasoning-end", block: 2, proof: { ...proof, data: "TWO" } },
+    END,
+  ]).choices[0];
+  assertEquals(message.reasoning_content, "a\n\nb\n\nc");
+  assertEquals(message.reasoning, message.reasoning_content);
+  const common = { type: "reasoning.text", format: "anthropic-claude-v1" };
+  assertEquals(message.reasoning_details, [
+    { ...common, text: "a\n\nb", signature: `sealed:${JSON.stringify(proof)}`, index: 0 },
+    { ...common, text: "c", signature: `sealed:${JSON.stringify({ ...proof, data: "TWO" })}`, index: 1 },
+  ]);
+});
+
+Deno.test("encodeStream() a summary and its proof are two entries of one index; a proof alone is one", () => {
+  const proof = { api: "responses", kind: "encrypted", data: "ENC", id: "rs_1" } as const;
+  const { message } = answer([
+    ...reasoning(0, ["a"], { kind: "summary" }),
+    { type: "reasoning-end", block: 0, proof },
+    ...reasoning(1, [], { kind: "summary" }),
+    { type: "reasoning-end", block: 1, proof },
+    END,
+  ]).choices[0];
+  const data = `sealed:${JSON.stringify(proof)}`;
+  const format = "openai-responses-v1";
+  assertEquals(message.reasoning_details, [
+    { type: "reasoning.summary", summary: "a", format, index: 0 },
+    { type: "reasoning.encrypted", data, format, id: "rs_1", index: 0 },
+    { type: "reasoning.encrypted", data, format, id: "rs_1", index: 1 },
+  ]);
+});
+
+Deno.test("encodeStream() a call's proof of another API names the call", () => {
+  const proof = { api: "gemini", kind: "thought", data: "T", call: "x" } as const;
+  const { message } = answer([
+    { type: "call-start", block: 0, choice: 0, id: "x", name: "f", kind: "function", proof },
+    { type: "call-end", block: 0 },
+    { ...END, reason: "tool-calls" },
+  ]).choices[0];
+  assertEquals(message.reasoning_details[0].id, "x");
+  assert(!("reasoning" in message));
+});
+
+Deno.test("encodeStream() the provider's own name of the reasoning comes first", () => {
+  for (const field of ["reasoning", "reasoning_content"]) {
+    const extra = { format: "chat_completions", fields: { field, details: false } } as const;
+    const proof = { api: "chat_completions", kind: "details", data: JSON.stringify({ field }) } as const;
+    const { message } = answer([
+      ...reasoning(0, ["a"], { extra }),
+      { type: "reasoning-end", block: 0, proof },
+      END,
+    ]).choices[0];
+    assertEquals(Object.keys(message).find((key) => key.startsWith("reasoning")), field);
+    assert(!("reasoning_details" in message));
+  }
+});
+
+Deno.test("encodeStream() citations point into the whole content; those of documents are left out", () => {
+  const { message } = answer([
+    ...text("abc", 0),
+    { type: "text-start", block: 1, choice: 0 },
+    { type: "text-delta", block: 1, text: "def" },
+    {
+      type: "citation",
+      block: 1,
+      citation: { kind: "url", url: "https://a.test", title: "A", start: 0, end: 2 },
+    },
+    { type: "citation", block: 1, citation: { kind: "url", url: "https://b.test" } },
+    { type: "citation", block: 1, citation: { kind: "document", document: 0 } },
+    { type: "text-end", block: 1 },
+    END,
+  ]).choices[0];
+  assertEquals(message.annotations, [
+    {
+      type: "url_citation",
+      url_citation: { url: "https://a.test", title: "A", start_index: 3, end_index: 5 },
+    },
+    {
+      type: "url_citation",
+      url_citation: { url: "https://b.test", title: "", start_index: 0, end_index: 0 },
+    },
+  ]);
+});
+
+Deno.test("encodeStream() sources of searches are annotations with indices 0, each once, and are counted", () => {
+  const search = (block: number, urls: string[], failed = false): Part[] => [
+    { type: "search-start", block, choice: 0, id: `s${block}`, query: "q" },
+    { type: "search-end", block, hits: urls.map((url) => ({ url, title: `T ${url}` })), failed },
+  ];
+  const parts: Part[] = [
+    ...search(0, ["https://a.test", "https://b.test"]),
+    ...search(1, ["https://b.test"]),
+    ...search(2, [], true),
+    ...text("x", 3),
+    { type: "usage", usage: { ...NO_USAGE, input: 1, output: 1 }, searches: 2 },
+    END,
+  ];
+  const { choices: [{ message }], usage } = answer(parts);
+  assertEquals(message.annotations.map((a: { url_citation: unknown }) => a.url_citation), [
+    { url: "https://a.test", title: "T https://a.test", start_index: 0, end_index: 0 },
+    { url: "https://b.test", title: "T https://b.test", start_index: 0, end_index: 0 },
+  ]);
+  assertEquals(usage.server_tool_use, { web_search_requests: 2, web_fetch_requests: 0 });
+});
+
+Deno.test("encodeStream() sound and images", () => {
+  const { message } = answer([
+    { type: "media", block: 0, choice: 0, mediaType: "audio/wav", data: "UklG", transcript: "Hey" },
+    { type: "media", block: 1, choice: 0, mediaType: "image/png", data: "AAAA" },
+    END,
+  ]).choices[0];
+  assertEquals(message.content, null);
+  assertEquals(message.audio, {
+    id: "audio_gen_1_0",
+    data: "UklG",
+    expires_at: 1700000000,
+    transcript: "Hey",
+    format: "wav",
+  });
+  assertEquals(message.images, [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }]);
+});
+
+Deno.test("encodeStream() logprobs", () => {
+  const [choice] = answer([
+    { type: "text-start", block: 0, choice: 0 },
+    {
+      type: "text-delta",
+      block: 0,
+      text: "a",
+      logprobs: [{ token: "a", logprob: -1, top: [{ token: "b", logprob: -2 }] }],
+    },
+    { type: "text-end", block: 0 },
+    END,
+  ]).choices;
+  assertEquals(choice.logprobs, {
+    content: [
+      { token: "a", logprob: -1, bytes: null, top_logprobs: [{ token: "b", logprob: -2, bytes: null }] },
+    ],
+    refusal: null,
+  });
+});
+
+Deno.test("encodeStream() the report of data-loss prevention stands on the last chunk", () => {
+  const ctx = { ...context(), dlp: { findings: [{ category: "pii" }], count: 1 } };
+  assertEquals(answer([...text("a"), USAGE, END], ctx).extra, {
+    dlp: [{ category: "pii" }],
+    findings_count: 1,
+  });
+});
+
+Deno.test("encodeStream() what other formats alone understand is passed over", () => {
+  const parts: Part[] = [
+    { type: "opaque", block: 0, choice: 0, format: "messages", value: { type: "container_upload" } },
+    ...text("a", 1),
+    END,
+  ];
+  assertEquals(answer(parts).choices[0].message.content, "a");
+});
+
+Deno.test("encodeStream() of any legal parts is the whole answer", () => {
+  const words = fc.string({ maxLength: 6, unit: "binary" });
+  const proof = fc.constantFrom(
+    undefined,
+    { api: "messages", kind: "signature", data: "S" } as const,
+    { api: "gemini", kind: "thought", data: "T" } as const,
+    {
+      api: "chat_completions",
+      kind: "details",
+      data: '{"details":[{"type":"reasoning.encrypted","data":"E"}]}',
+    } as const,
+  );
+  const block = fc.oneof(
+    fc.record({
+      kind: fc.constant("text" as const),
+      pieces: fc.array(words, { maxLength: 3 }),
+      refusal: fc.boolean(),
+      proof,
+    }),
+    fc.record({ kind: fc.constant("reasoning" as const), pieces: fc.array(words, { maxLength: 3 }), proof }),
+    fc.record({
+      kind: fc.constant("call" as const),
+      pieces: fc.array(words, { maxLength: 3 }),
+      custom: fc.boolean(),
+    }),
+    fc.record({ kind: fc.constant("search" as const), urls: fc.array(fc.webUrl(), { maxLength: 2 }) }),
+    fc.record({ kind: fc.constant("media" as const), sound: fc.boolean() }),
+  );
+  const blocks = fc.array(fc.record({ choice: fc.constantFrom(0, 0, 1), block }), { maxLength: 8 });
+  fc.assert(
+    fc.property(blocks, fc.infiniteStream(fc.nat(100)), (list, order) => {
+      // One sound a message is all that the API has room for.
+      const heard = new Set<number>();
+      const lanes = list.flatMap(({ choice, block: b }, number): Part[][] => {
+        switch (b.kind) {
+          case "text":
+            return [[
+              { type: "text-start", block: number, choice, refusal: b.refusal },
+              ...b.pieces.map((piece): Part => ({ type: "text-delta", block: number, text: piece })),
+              { type: "text-end", block: number, proof: b.proof },
+            ]];
+          case "reasoning":
+            return [[
+              { type: "reasoning-start", block: number, choice, kind: "text" },
+              ...b.pieces.map((piece): Part => ({
+                type: "reasoning-delta",
+                block: number,
+                section: 0,
+                text: piece,
+              })),
+              { type: "reasoning-end", block: number, proof: b.proof },
+            ]];
+          case "call":
+            return [[
+              {
+                type: "call-start",
+                block: number,
+                choice,
+                id: `c${number}`,
+                name: "f",
+                kind: b.custom ? "custom" : "function",
+              },
+              ...b.pieces.map((piece): Part => ({ type: "call-delta", block: number, text: piece })),
+              { type: "call-end", block: number },
+            ]];
+          case "search":
+            return [[
+              { type: "search-start", block: number, choice, id: "s", query: "q" },
+              { type: "search-end", block: number, hits: b.urls.map((url) => ({ url, title: "" })) },
+            ]];
+          case "media": {
+            const sound = b.sound && !heard.has(choice);
+            if (sound) heard.add(choice);
+            const mediaType = sound ? "audio/wav" : "image/png";
+            return [[{ type: "media", block: number, choice, mediaType, data: "AA" }]];
+          }
+        }
+      });
+      const parts: Part[] = [{ type: "start" }];
+      // Calls, which have a number each, interleave; of the others one follows the other.
+      const open = lanes.filter((lane) => lane[0].type === "call-start");
+      for (const lane of lanes) if (!open.includes(lane)) parts.push(...lane);
+      const starts = open.map((lane) => lane.shift()!);
+      parts.push(...starts);
+      while (open.some((lane) => lane.length > 0)) {
+        const left = open.filter((lane) => lane.length > 0);
+        parts.push(left[order.next().value % left.length].shift()!);
+      }
+      for (const choice of new Set([0, ...list.map((l) => l.choice)])) {
+        parts.push({ type: "finish", choice, reason: "stop" });
+      }
+      const ctx = context();
+      const streamed = foldChunks(encodeAll(parts, ctx));
+      assertEquals(streamed, plain(chatCompletions.encodeAnswer(collect(parts), ctx)));
+    }),
+    { numRuns: 500 },
+  );
+});
