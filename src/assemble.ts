@@ -8,7 +8,8 @@ import { admin } from "./console/admin.ts";
 import { metricsPage } from "./console/metrics_page.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
-import { type Model, openCatalog } from "./models/catalog.ts";
+import type { AutoRouter } from "./models/auto.ts";
+import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { sealer } from "./pipeline/seal.ts";
@@ -58,10 +59,16 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     sluice_resident_bytes: Deno.memoryUsage().rss,
   });
 
-  const edgeOf = (config: Config): Edge => {
+  const edgeOf = async (config: Config): Promise<Edge> => {
+    const catalog = openCatalog(
+      config.models.map(model),
+      config.auto.models,
+      Math.floor(options.now() / 1000),
+    );
     const kit: Kit = {
       accounts,
-      catalog: openCatalog(config.models.map(model), config.auto.models, Math.floor(options.now() / 1000)),
+      catalog,
+      auto: await autoRouter(config, catalog),
       providers: openProviders(
         Object.entries(config.providers).map(([name, p]) => provider(name, p)),
         ticker,
@@ -101,13 +108,13 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     };
   };
 
-  let edge = edgeOf(config);
+  let edge = await edgeOf(config);
   return {
     handle: handler(() => edge),
     accounts,
     async reload(next) {
       await accounts.reload(accountsConfig(next));
-      edge = edgeOf(next);
+      edge = await edgeOf(next);
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
@@ -122,6 +129,13 @@ function accountsConfig(config: Config): AccountsConfig {
     accessPolicies: Object.entries(config.access_policies).map(([name, policy]) => ({ name, ...policy })),
     searchPrice: config.search.price,
   };
+}
+
+/** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */
+async function autoRouter(config: Config, catalog: Catalog): Promise<AutoRouter | null> {
+  if (config.auto.models.length === 0) return null;
+  const { openAuto } = await import("./models/auto.ts");
+  return openAuto(config.auto, catalog);
 }
 
 /** What proofs are sealed with: the same on every node, and after a restart. */

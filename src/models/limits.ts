@@ -123,10 +123,15 @@ export function upperTokens(size: PromptSize): number {
   return Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * ATTACHMENT_TOKENS + 16;
 }
 
+/** Input tokens that the prompt surely has. */
+export function leastTokens(size: PromptSize): number {
+  return Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
+}
+
 /** Refuses a prompt that cannot fit the model, by an estimate that is sure not to refuse one that can. */
 export function refuseOversize(size: PromptSize, contextLength: number | null): void {
   if (contextLength === null) return;
-  const least = Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
+  const least = leastTokens(size);
   if (least > contextLength) {
     throw new Failure(
       "provider_payload_too_large",

@@ -3,8 +3,10 @@
  * provider is refused here, with a status of its own.
  */
 import type { Arrival, Call, Kit } from "./kit.ts";
-import { measure, refuseOversize, upperTokens } from "../models/limits.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { AUTO, type Model } from "../models/catalog.ts";
+import { measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
 import { searchLimit, wantsSearch } from "./search_loop.ts";
 
 /** Output tokens reserved when neither the caller nor the model caps them. */
@@ -13,8 +15,8 @@ const USUAL_OUTPUT = 4096;
 export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
   const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, header: arrival.header });
-  const model = kit.catalog.resolve(prompt.model, key, { short: arrival.formatName === "messages" });
   const size = measure(prompt, kit.limits);
+  const { model, headers } = choose(prompt, size, arrival, kit);
   refuseOversize(size, model.contextLength);
   if (model.maxCompletion !== null && prompt.maxOutput !== undefined) {
     prompt.maxOutput = Math.min(prompt.maxOutput, model.maxCompletion);
@@ -47,7 +49,23 @@ export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
     },
   });
   const lease = admitted instanceof Promise ? await admitted : admitted;
-  return { arrival, prompt, model, size, lease, dlp: null, created, headers: {}, provider: null };
+  return { arrival, prompt, model, size, lease, dlp: null, created, headers, provider: null };
+}
+
+/** The model that is named, or the one that autorouting names. */
+function choose(
+  prompt: Prompt,
+  size: PromptSize,
+  arrival: Arrival,
+  kit: Kit,
+): { model: Model; headers: Record<string, string> } {
+  const { key } = arrival;
+  if (prompt.model === AUTO && kit.auto) {
+    const { model, route } = kit.auto({ prompt, size, sight: key, healthy: () => true });
+    return { model, headers: { "x-svc-route": route } };
+  }
+  const short = arrival.formatName === "messages";
+  return { model: kit.catalog.resolve(prompt.model, key, { short }), headers: {} };
 }
 
 /** Answers that one request may ask for; the limit of the chat-completions format. */

@@ -3,6 +3,7 @@ import type { Accounts, Key, Lease } from "../accounts/mod.ts";
 import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
+import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog, Model } from "../models/catalog.ts";
 import type { PromptSize, SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
@@ -14,6 +15,8 @@ import type { Sealer } from "./seal.ts";
 export interface Kit {
   accounts: Accounts;
   catalog: Catalog;
+  /** Null: no models are configured for autorouting. */
+  auto: AutoRouter | null;
   providers: Providers;
   websearch: WebSearch;
   sealer: Sealer;

@@ -1,0 +1,150 @@
+/**
+ * `svc/auto`: which of the configured models answers a request.
+ *
+ * First who can: models that the key may use and that fit the request. Then who should: the difficulty of the
+ * conversation's first question against price. That question stays the same for the whole conversation, so every turn
+ * goes to the same model and its prompt cache stays warm, on every node, with nothing remembered.
+ */
+import { Failure, type FailureCode } from "../exchange/failure.ts";
+import type { Content, Prompt } from "../exchange/prompt.ts";
+import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
+import { AUTO, type Catalog, type Model, permits, sees, type Sight } from "./catalog.ts";
+import { leastTokens, type PromptSize } from "./limits.ts";
+
+export interface AutoSettings {
+  models: readonly string[];
+  /** 0 cheapest … 1 best. */
+  quality: number;
+}
+
+export interface Chosen {
+  model: Model;
+  /** For `x-svc-route`: the model, and why in a few tokens. */
+  route: string;
+}
+
+export interface AutoRequest {
+  prompt: Prompt;
+  size: PromptSize;
+  sight: Sight;
+  /** Whether some route of a model is believed to work. */
+  healthy(model: Model): boolean;
+}
+
+export type AutoRouter = (request: AutoRequest) => Chosen;
+
+/** Output tokens that a price is weighed with, per input token: what chats use. */
+const OUTPUT_SHARE = 0.3;
+
+export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
+  const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
+  // The first judgement compiles what it needs; nobody's request should wait for that.
+  difficulty("");
+  return ({ prompt, size, sight, healthy }) => {
+    const mine = all.filter((m) => sees(sight, m.id));
+    if (mine.length === 0 || !sees(sight, AUTO)) {
+      throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
+        param: "model",
+      });
+    }
+    const question = firstQuestion(prompt);
+    if (question === "") throw refusal("auto_routing_missing_context", "there is no user text to judge");
+
+    const able = mine.filter((m) => permits(sight, m.id) && healthy(m) && canAnswer(m, prompt));
+    if (able.length === 0) {
+      throw refusal(
+        "auto_routing_no_match",
+        "no model of this key fits what the request needs and is in service",
+      );
+    }
+    const roomy = able.filter((m) => hasRoom(m, prompt, size));
+    if (roomy.length === 0) {
+      throw refusal("auto_routing_request_too_large", "the models that fit are all too small");
+    }
+    const caching = marksCache(prompt) ? roomy.filter((m) => m.features.has("prompt_caching")) : roomy;
+    if (caching.length === 0) {
+      throw refusal(
+        "auto_routing_caching_unavailable",
+        "the request marks a prompt cache and no model that fits has one",
+      );
+    }
+    const thinking = wantsReasoning(prompt) ? caching.filter((m) => m.features.has("reasoning")) : [];
+    const candidates = thinking.length > 0 ? thinking : caching;
+
+    const { id, reason } = chooseByQuality(
+      candidates.map((m) => ({ id: m.id, price: priceOf(m) })),
+      difficulty(question),
+      settings.quality,
+    );
+    return { model: catalog.find(id)!, route: `${id} ${reason},of:${candidates.length}` };
+  };
+}
+
+function refusal(code: FailureCode, why: string): Failure {
+  return new Failure(code, `Cannot choose a model for ${AUTO}: ${why}.`, { param: "model" });
+}
+
+/** Text of the first user turns, up to the first answer. */
+function firstQuestion(prompt: Prompt): string {
+  const texts: string[] = [];
+  for (const turn of prompt.turns) {
+    if (turn.role === "assistant" && texts.length > 0) break;
+    if (turn.role !== "user") continue;
+    for (const c of turn.content) {
+      if (c.type === "text" && c.text.trim() !== "") texts.push(c.text);
+      else if (c.type === "document" && c.source.kind === "text") texts.push(c.source.text);
+    }
+  }
+  return texts.join("\n");
+}
+
+function canAnswer(model: Model, prompt: Prompt): boolean {
+  const { features } = model;
+  const calls = prompt.tools.length > 0 || prompt.search !== undefined;
+  if (calls && !features.has("tools")) return false;
+  if (prompt.output?.type === "schema" && !features.has("structured_outputs")) return false;
+  if (
+    prompt.output?.type === "json" && !(features.has("response_format") || features.has("structured_outputs"))
+  ) {
+    return false;
+  }
+  if (prompt.modalities?.some((m) => !model.outputs.includes(m))) return false;
+  return prompt.turns.every((turn) => turn.content.every((c) => takes(model, c)));
+}
+
+function takes(model: Model, c: Content): boolean {
+  switch (c.type) {
+    case "image":
+    case "audio":
+    case "video":
+      return model.inputs.includes(c.type);
+    case "document":
+      return c.source.kind === "text" || model.inputs.includes("file");
+    case "result":
+      return c.content.every((inner) => takes(model, inner));
+    default:
+      return true;
+  }
+}
+
+function hasRoom(model: Model, prompt: Prompt, size: PromptSize): boolean {
+  if (model.contextLength === null) return true;
+  const output = Math.min(prompt.maxOutput ?? 0, model.maxCompletion ?? Infinity);
+  return leastTokens(size) + output <= model.contextLength;
+}
+
+function marksCache(prompt: Prompt): boolean {
+  return prompt.cache !== undefined ||
+    prompt.tools.some((t) => t.kind !== "opaque" && t.cache !== undefined) ||
+    prompt.turns.some((turn) => turn.content.some((c) => c.cache !== undefined));
+}
+
+function wantsReasoning(prompt: Prompt): boolean {
+  const wish = prompt.reasoning;
+  return wish !== undefined && wish.mode !== "off" && wish.effort !== "none" &&
+    (wish.mode !== undefined || wish.effort !== undefined || wish.budget !== undefined);
+}
+
+function priceOf(model: Model): number {
+  return Number(model.pricing.prompt ?? 0) + OUTPUT_SHARE * Number(model.pricing.completion ?? 0);
+}

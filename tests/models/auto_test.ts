@@ -1,0 +1,129 @@
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { Prompt, Turn } from "../../src/exchange/prompt.ts";
+import { type AutoRequest, openAuto } from "../../src/models/auto.ts";
+import { type Model, openCatalog } from "../../src/models/catalog.ts";
+import { measure } from "../../src/models/limits.ts";
+
+const model = (id: string, price: string, more: Partial<Model> = {}): Model => ({
+  id,
+  name: id,
+  routes: [],
+  contextLength: 100_000,
+  maxCompletion: 4000,
+  pricing: { prompt: price, completion: price },
+  inputs: ["text"],
+  outputs: ["text"],
+  features: new Set(["tools"]),
+  efforts: null,
+  shortNames: [],
+  ...more,
+});
+
+const user = (text: string): Turn => ({ role: "user", content: [{ type: "text", text }] });
+
+function request(more: Partial<Prompt>, rest: Partial<AutoRequest> = {}): AutoRequest {
+  const prompt: Prompt = {
+    format: "chat_completions",
+    model: "svc/auto",
+    stream: false,
+    turns: [user("What is the capital of France?")],
+    tools: [],
+    verbatim: {},
+    unknown: {},
+    ...more,
+  };
+  const size = measure(prompt, { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 });
+  return { prompt, size, sight: { models: null, accessPolicy: null }, healthy: () => true, ...rest };
+}
+
+const MODELS = [
+  model("a/cheap", "0.0000001"),
+  model("a/dear", "0.00001", {
+    inputs: ["text", "image"],
+    features: new Set(["tools", "prompt_caching", "structured_outputs"]),
+  }),
+];
+const router = (quality: number, models = MODELS) =>
+  openAuto({ models: models.map((m) => m.id), quality }, openCatalog(models, [], 0));
+
+Deno.test("openAuto() goes from the cheapest to the best with quality", () => {
+  assertEquals(router(0)(request({})).model.id, "a/cheap");
+  assertEquals(router(1)(request({})).model.id, "a/dear");
+});
+
+Deno.test("openAuto() stays with one model for a whole conversation", () => {
+  const hard = "Prove that every group of order 45 is abelian. ".repeat(3);
+  for (const first of ["Good morning", hard]) {
+    const choose = router(0.5);
+    const before = choose(request({ turns: [user(first)] })).model.id;
+    const after = choose(request({
+      turns: [
+        user(first),
+        { role: "assistant", content: [{ type: "text", text: "Yes." }] },
+        user("Thanks. Now compute 17^43 mod 91."),
+      ],
+    })).model.id;
+    assertEquals(after, before);
+  }
+});
+
+Deno.test("openAuto() takes only models that fit, and says why it chose", () => {
+  const image: Turn = {
+    role: "user",
+    content: [{ type: "text", text: "What is it?" }, {
+      type: "image",
+      source: { kind: "url", url: "https://a.example/x.png" },
+    }],
+  };
+  const chosen = router(0)(request({ turns: [image] }));
+  assertEquals(chosen.model.id, "a/dear");
+  assertMatch(chosen.route, /^a\/dear \S+,gain:[\d.]+,quality:0,of:1$/);
+});
+
+const CASES: [string, string, AutoRequest][] = [
+  ["auto_routing_missing_context", "no user text", request({ turns: [] })],
+  [
+    "auto_routing_no_match",
+    "a modality that nobody takes",
+    request({
+      turns: [{
+        role: "user",
+        content: [{ type: "text", text: "x" }, {
+          type: "audio",
+          source: { kind: "base64", mediaType: "audio/wav", data: "" },
+        }],
+      }],
+    }),
+  ],
+  ["auto_routing_no_match", "nobody healthy", request({}, { healthy: () => false })],
+  [
+    "auto_routing_no_match",
+    "nobody permitted",
+    request({}, { sight: { models: null, accessPolicy: "missing" } }),
+  ],
+  [
+    "auto_routing_request_too_large",
+    "a prompt over every context",
+    request({ turns: [user("word ".repeat(400_000))] }),
+  ],
+  [
+    "auto_routing_caching_unavailable",
+    "a cache mark where only the cheap one is seen",
+    request(
+      { turns: [{ role: "user", content: [{ type: "text", text: "x", cache: {} }] }] },
+      { sight: { models: ["a/cheap", "svc/auto"], accessPolicy: null } },
+    ),
+  ],
+  [
+    "model_not_found",
+    "a key that sees none",
+    request({}, { sight: { models: ["b/*", "svc/auto"], accessPolicy: null } }),
+  ],
+];
+
+for (const [code, situation, asked] of CASES) {
+  Deno.test(`openAuto() refuses with ${code}: ${situation}`, () => {
+    assertEquals(assertThrows(() => router(0.5)(asked), Failure).code, code);
+  });
+}
