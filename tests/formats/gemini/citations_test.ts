@@ -38,6 +38,13 @@ Deno.test("decodeCitations() trusts the words of a segment above its offsets", (
   assertEquals(cite({ startIndex: 14, endIndex: 17, text: "two" }), [4, 7]);
   assertEquals(cite({ startIndex: 4, endIndex: 900, text: "absent" }), [4, text.length]);
   assertEquals(cite({ startIndex: 9, endIndex: 2 }), [9, 9]);
+  const inside = decodeCitations({
+    grounding: {
+      groundingChunks: [web("u")],
+      groundingSupports: [{ segment: { startIndex: 7, endIndex: 10 }, groundingChunkIndices: [0] }],
+    },
+  }, "x – 😀 y");
+  assertEquals([inside[0].start, inside[0].end], [4, 6], "an offset inside a character is the character's");
   assertEquals(cite({ startIndex: -5, endIndex: 1e300 }), [0, text.length]);
 });
 

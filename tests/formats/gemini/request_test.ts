@@ -120,6 +120,7 @@ Deno.test("encodeRequest() asks for JSON as firmly as the model can", async (t) 
     ],
     ["schema, neither", { output: { type: "schema", schema } }, features(), undefined, true],
     ["json", { output: { type: "json" } }, {}, json, false],
+    ["json, JSON mode only", { output: { type: "json" } }, features("response_format"), json, false],
     ["json, schemas only", { output: { type: "json" } }, features("structured_outputs"), json, false],
     ["json, neither", { output: { type: "json" } }, features(), undefined, true],
     ["schema beside tools", { output: { type: "schema", schema }, tools }, {}, native, false],

@@ -243,6 +243,7 @@ Deno.test("gemini.decodeStream() tells why an answer ended", async (t) => {
     [1, call, "tool-calls"],
     ["MAX_TOKENS", null, "length"],
     [2, call, "length"],
+    ["CONTINUATION", text, "length"],
     ["SAFETY", null, "content-filter", "SAFETY"],
     [3, text, "content-filter"],
     ["RECITATION", text, "content-filter", "RECITATION"],
@@ -331,6 +332,16 @@ Deno.test("gemini.decodeStream() reads log probabilities with their text", () =>
       { token: "!", logprob: -0.2, top: [] },
     ],
   });
+});
+
+Deno.test("gemini.decodeStream() gives log probabilities that come behind a text to that text", () => {
+  const late = { logprobsResult: { chosenCandidates: [{ token: "Hi", logProbability: -0.1 }] } };
+  const [block] = blocks([chunk([{ text: "Hi" }]), chunk(null, {}, { ...late, ...STOP })]);
+  assertEquals(block.type === "text" && [block.text, block.logprobs], ["Hi", [{
+    token: "Hi",
+    logprob: -0.1,
+    top: [],
+  }]]);
 });
 
 Deno.test("gemini.decodeStream() fails on what is no answer", async (t) => {
