@@ -104,7 +104,7 @@ const STRONG =
   "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
   "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
   "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
-  "(?<![a-z])(?:api|pass|auth|login|session)|[_-]pat";
+  "(?<![a-z])(?:api|pass|auth)|[_-]pat";
 const CLOSE = "[\\]\"'`)}>]{0,3}";
 const OPEN = "[(\"'`\\[@<]{0,3}";
 /** A word, perhaps within an identifier that goes on, an operator, and what opens a value; or a word and a blank. */
@@ -117,7 +117,7 @@ const SERVICE = new RegExp(
   "i",
 );
 const NOT_SECRET =
-  /(?:public[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:field|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
+  /(?:public[_ -]?key|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:field|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
 
 /** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
 function valueEnd(text: string, start: number): number {
@@ -142,6 +142,7 @@ function isValueMark(c: number): boolean {
   return c === 43 || c === 47 || c === 61 || c === 46 || c === 126 || c === 58 || c === 124;
 }
 
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const JOINED = new RegExp(
   `^(?:[A-Za-z0-9]{0,24}?[_.-]?(?:[A-Za-z0-9]{1,24}[_.-]){0,3}?(?:secret|token|key|private|access|password){1,3}[_.:=-]{1,2}` +
     `|(?:${SERVICES})[_.:=-]{1,2}(?=[\\w-]{24}))(?=[\\w+/=.-]{10,}$)`,
@@ -171,6 +172,10 @@ export function scanNamedValue(field: Field, runStart: number): number {
   const named = joined !== null || NAMED.test(lead);
   const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
   if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return -end;
+  // Lists of things have keys too.
+  if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) {
+    return -end;
+  }
   const word = joined ? joined[0] : lead;
   const from = end - value.length;
   report(field, typeOf(word), from, end, service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8);

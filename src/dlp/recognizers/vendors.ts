@@ -173,6 +173,33 @@ API_KEY test_ [a-f0-9]{35}
 API_KEY gAAAAA [A-Za-z0-9_-]{90,1000}={0,2}
 API_KEY coh_ [A-Za-z0-9]{36,44}
 API_KEY airtable_ [A-Za-z0-9.]{30,100}
+API_KEY p8e- [a-z0-9-]{32}
+API_KEY LTAI A{12,30}
+API_KEY 4b1d A{38}
+API_KEY API- [A-Z0-9]{25,32}
+API_KEY s. (?=[A-Za-z]*\\d[A-Za-z]*\\d)[A-Za-z0-9]{24}
+API_KEY sk-or-v1- H{64}
+API_KEY sk-lf-|pk-lf- H{8}-H{4}-H{4}-H{4}-H{12}
+API_KEY sk-helicone- [a-z0-9-]{20,60}
+OPENAI_API_KEY sk- A{32,64}
+API_KEY sk_ H{48}
+API_KEY pa- W{43}
+API_KEY vcp_|vci_|vca_|vcr_|vck_ A{24,60}
+API_KEY rzp_live_|rzp_test_ A{14}
+API_KEY access_token$production$|access_token$sandbox$ [a-z0-9]{16}\\$H{32}
+API_KEY re_ A{8}_A{24}
+API_KEY mlsn. H{64}
+API_KEY apify_api_ A{36}
+GOOGLE_API_KEY 1//0 W{40,100}
+AWS_SECRET_KEY amzn1.oa2-cs.v1. H{64}
+API_KEY hooks.zapier.com/hooks/catch/ [A-Za-z0-9/]{10,40}
+DISCORD_TOKEN discord.com/api/webhooks/|discordapp.com/api/webhooks/ \\d{16,20}/W{60,80}
+API_KEY shpcs_|shptka_ [A-Fa-f0-9]{32}
+API_KEY sntryi_ H{64}
+API_KEY ATCTT3 [A-Za-z0-9_=-]{60,240}
+API_KEY key_live_|key_test_ A{20,48}
+API_KEY cs_live_|cs_test_ A{40,80}
+API_KEY lin_wh_ A{40}
 API_KEY 1000. H{32}\\.H{32}
 `;
 
@@ -189,7 +216,7 @@ for (const line of FACTS.trim().split("\n")) {
   const [type, prefixes, body] = line.split(" ");
   const pattern = body
     .replace(
-      /(?<![[\w\\-])([AWH])(?=\{)/g,
+      /([AWH])(?=\{)/g,
       (_, k) => k === "A" ? LETTERS : k === "W" ? "[A-Za-z0-9_-]" : "[a-f0-9]",
     );
   for (const prefix of prefixes.split("|")) {
