@@ -9,7 +9,7 @@ import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { FrameReader } from "../../../src/formats/sse.ts";
 
-export const DECODE: DecodeRequest = { unseal, header: () => null };
+export const DECODE: DecodeRequest = { unseal, headers: () => ({}) };
 
 /** Readable in a failing test, and as little to be confused with a provider's own text as the real seal. */
 export function seal(proof: Proof): string {
