@@ -280,11 +280,15 @@ export interface Citation {
 /** Neighbours of one role as one turn, for formats that want roles to alternate. Borders within stay as contents. */
 export function joinTurns(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
-  for (const turn of turns) {
-    const last = joined.at(-1);
-    if (last && last.role === turn.role && last.name === turn.name) {
-      joined[joined.length - 1] = { ...last, content: [...last.content, ...turn.content], plain: false };
-    } else joined.push(turn);
+  for (let i = 0; i < turns.length;) {
+    const first = turns[i];
+    let end = i + 1;
+    while (end < turns.length && turns[end].role === first.role && turns[end].name === first.name) end++;
+    const run = turns.slice(i, end);
+    joined.push(
+      run.length === 1 ? first : { ...first, content: run.flatMap((t) => t.content), plain: false },
+    );
+    i = end;
   }
   return joined;
 }

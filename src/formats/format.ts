@@ -19,8 +19,8 @@ export interface Frame {
 
 export interface DecodeRequest {
   unseal: Unseal;
-  /** The caller's headers, names in lower case. */
-  header(name: string): string | null;
+  /** The caller's headers whose names begin so; names in lower case. */
+  headers(prefix: string): Record<string, string>;
 }
 
 /** What the caller is told about data-loss prevention inside the answer. */

@@ -10,6 +10,7 @@ import type { Content, Prompt } from "../exchange/prompt.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
 import { measure } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
+import { headersWith } from "./credentials.ts";
 
 /** Tokens that an image of usual size costs (providers document 1,000 to 1,600). */
 const ATTACHMENT_TOKENS = 1500;
@@ -26,7 +27,7 @@ export async function countTokens(
   const asked = isObject(body) && body.max_tokens === undefined ? { ...body, max_tokens: 1 } : body;
   const prompt = CALLER_FORMATS.messages.decodeRequest(asked, {
     unseal: kit.sealer.unseal,
-    header: (name) => request.headers.get(name),
+    headers: (prefix) => headersWith(request, prefix),
   });
   kit.catalog.resolve(prompt.model, key, { short: true });
   measure(prompt, kit.limits);

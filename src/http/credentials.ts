@@ -34,3 +34,10 @@ export function bearerToken(authorization: string | null): string | null {
   const match = authorization === null ? null : /^Bearer +(\S+) *$/i.exec(authorization);
   return match ? match[1] : null;
 }
+
+/** A request's headers whose names begin so; names in lower case. */
+export function headersWith(request: Request, prefix: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, value] of request.headers) if (name.startsWith(prefix)) found[name] = value;
+  return found;
+}

@@ -12,7 +12,7 @@ import { run } from "../pipeline/run.ts";
 import { readJson } from "./body.ts";
 import { countTokens } from "./count_tokens.ts";
 import { withCors } from "./cors.ts";
-import { credential } from "./credentials.ts";
+import { credential, headersWith } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
 import { isOwnAccount, ownAccount } from "./own_account.ts";
 import { rateHeaders } from "./rate_headers.ts";
@@ -194,7 +194,7 @@ async function generation(
       formatName,
       key,
       body,
-      header: (name) => request.headers.get(name),
+      headers: (prefix) => headersWith(request, prefix),
       gone: () => left,
     }, kit);
     handedOver = true;

@@ -14,7 +14,7 @@ const USUAL_OUTPUT = 4096;
 
 export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
-  const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, header: arrival.header });
+  const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, headers: arrival.headers });
   const size = measure(prompt, kit.limits);
   const { model, headers } = choose(prompt, size, arrival, kit);
   refuseOversize(size, model.contextLength);

@@ -2,6 +2,7 @@
  * Stage: one provider call. Encodes the prompt for the provider that takes it, and decodes what comes back, a stream and
  * a whole answer alike, into batches of parts: one batch for what one network read brought.
  */
+import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { FormatName, Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
@@ -19,15 +20,17 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     const format = PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
     const flat = flattenTools(prompt, formsOf(format.name, prompt));
     names = flat.names;
-    const request = format.encodeRequest(flat.prompt, {
-      model: route.model,
-      stream: prompt.stream,
-      maxOutput: model.maxCompletion,
-      features: model.features,
-      efforts: model.efforts,
-    });
+    const request = bounded(() =>
+      format.encodeRequest(flat.prompt, {
+        model: route.model,
+        stream: prompt.stream,
+        maxOutput: model.maxCompletion,
+        features: model.features,
+        efforts: model.efforts,
+      })
+    );
     dropped = request.dropped;
-    return { body: JSON.stringify(request.body), headers: request.headers };
+    return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
   }, { stream: prompt.stream });
   call.provider = provider.name;
   if (dropped.length > 0) call.headers["x-svc-dropped"] = dropped.join(", ");
@@ -52,6 +55,16 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     }
   } finally {
     reply.close();
+  }
+}
+
+/** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */
+function bounded<T>(walk: () => T): T {
+  try {
+    return walk();
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    throw new Failure("validation_error", "Cannot read the request: it is nested too deeply.");
   }
 }
 

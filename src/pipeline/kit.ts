@@ -39,7 +39,8 @@ export interface Arrival {
   key: Key;
   /** The parsed JSON body. */
   body: unknown;
-  header(name: string): string | null;
+  /** Its headers whose names begin so; names in lower case. */
+  headers(prefix: string): Record<string, string>;
   /** Whether the caller has left meanwhile. */
   gone(): boolean;
 }

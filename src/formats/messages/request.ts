@@ -44,8 +44,8 @@ const KNOWN = new Set([...Object.keys(BODY.shape), "system", "tool_choice"]);
 /** Kept as they came for a provider of this format. */
 const VERBATIM = ["thinking", "output_config", "output_format", "metadata", "service_tier"] as const;
 
-/** Headers that a provider of this format understands. */
-const HEADERS = ["anthropic-beta", "anthropic-version"] as const;
+/** Headers that would choose whom the provider bills: not the caller's to say. */
+const TENANT_HEADER = /workspace|organization|account/;
 
 export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   try {
@@ -86,11 +86,8 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   for (const field of VERBATIM) {
     if (request[field] !== undefined && request[field] !== null) verbatim[field] = request[field];
   }
-  const headers: Record<string, string> = {};
-  for (const name of HEADERS) {
-    const value = context.header(name);
-    if (value !== null) headers[name] = value;
-  }
+  const headers = context.headers("anthropic-");
+  for (const name of Object.keys(headers)) if (TENANT_HEADER.test(name)) delete headers[name];
   return {
     format: "messages",
     model: valid.model,

@@ -29,7 +29,7 @@ Deno.test("gemini.encodeRequest() makes a legal request of every recorded one", 
     let asked;
     try {
       const body = { ...r.request, model: `a/${r.request.model}` };
-      asked = format.decodeRequest(body, { unseal: () => null, header: () => null });
+      asked = format.decodeRequest(body, { unseal: () => null, headers: () => ({}) });
     } catch {
       continue; // What the caller's format refuses is that format's to test.
     }
@@ -128,7 +128,7 @@ Deno.test("gemini signatures come back on their parts through every caller forma
       };
       const asked = format.decodeRequest(next, {
         unseal: (text) => text.startsWith("sealed:") ? JSON.parse(text.slice(7)) : null,
-        header: () => null,
+        headers: () => ({}),
       });
       const body = checkRequest(gemini.encodeRequest(asked, context({ model: "gemini-3-pro" })).body);
       const model = body.contents[1]?.role === "model" ? body.contents[1].parts : [];

@@ -40,7 +40,7 @@ export const unseal = (text: string): Proof | null =>
   text.startsWith("sealed:") ? JSON.parse(text.slice(7)) : null;
 
 export function decoding(headers: Record<string, string> = {}): DecodeRequest {
-  return { unseal, header: (name) => headers[name] ?? null };
+  return { unseal, headers: () => ({ ...headers }) };
 }
 
 export function decodeRequest(body: unknown, headers?: Record<string, string>): Prompt {

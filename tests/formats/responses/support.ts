@@ -87,7 +87,7 @@ export const seal = (proof: Proof) => SEALED + JSON.stringify(proof);
 export const unseal = (text: string) =>
   text.startsWith(SEALED) ? JSON.parse(text.slice(SEALED.length)) as Proof : null;
 
-export const DECODING: DecodeRequest = { unseal, header: () => null };
+export const DECODING: DecodeRequest = { unseal, headers: () => ({}) };
 
 export function decode(body: unknown): Prompt {
   return responses.decodeRequest(body, DECODING);
