@@ -24,6 +24,7 @@ const ROWS: readonly Row[] = [
   { status: [403], codes: ["provider_unavailable"] },
   { said: /model_not_found/, codes: ["provider_model_down", "provider_unavailable"] },
   { status: [404], codes: ["provider_model_down", "provider_unavailable"] },
+  { said: /rate.limit/i, codes: ["provider_rate_limited"] },
   { status: [429], codes: ["provider_rate_limited"] },
   { status: [529], codes: ["provider_model_down", "provider_unavailable"] },
   {

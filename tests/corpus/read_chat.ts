@@ -157,13 +157,16 @@ function chatUsage(u: Wild): { usage: Counts | null; outputToo?: number } {
   const outDetails = wild(u.completion_tokens_details);
   let input = num(u.prompt_tokens) ?? 0;
   let output = num(u.completion_tokens) ?? 0;
-  const reasoning = num(outDetails.reasoning_tokens) ?? 0;
+  let reasoning = num(outDetails.reasoning_tokens) ?? 0;
   const gap = (num(u.total_tokens) ?? 0) - input - output;
   // What the total has beyond its two parts: sound that was heard, or thoughts (xAI, Google).
   if (gap > 0 && gap === num(inDetails.audio_tokens)) input += gap;
-  else if (gap > 0) output += gap;
+  else if (gap > 0) {
+    output += gap;
+    reasoning ||= gap;
+  }
   // Reasoning above the whole it is part of was left out of it (Vercel's gateway).
-  else if (reasoning > output) output += reasoning;
+  if (gap <= 0 && reasoning > output) output += reasoning;
   return {
     usage: counts({
       input,

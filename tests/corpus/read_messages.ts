@@ -22,6 +22,8 @@ export function readMessages(recording: Recording): Reading {
       case "error":
         return { kind: "error", said: JSON.stringify(event.error) };
       case "message_start":
+        // A proxy that repeats the frame does no harm; one that begins anew in the middle does.
+        if (message && blocks.size === 0) break;
         if (message) return { kind: "error", said: "a second message_start inside a message" };
         message = { ...wild(event.message) };
         message.usage = { ...wild(message.usage) };

@@ -72,6 +72,8 @@ function request(caller: CallerName, model: string, said: string, stream: boolea
         messages: [{ role: "user", content: said }],
         stream,
         ...(choices > 1 && { n: choices }),
+        // Usage comes unasked; who asks gets it on a chunk without choices.
+        ...(stream && /[02468]$/.test(said) && { stream_options: { include_usage: true } }),
       };
     case "messages":
       return { model, max_tokens: 4096, messages: [{ role: "user", content: said }], stream };
