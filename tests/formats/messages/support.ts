@@ -40,7 +40,11 @@ export const unseal = (text: string): Proof | null =>
   text.startsWith("sealed:") ? JSON.parse(text.slice(7)) : null;
 
 export function decoding(headers: Record<string, string> = {}): DecodeRequest {
-  return { unseal, headers: () => ({ ...headers }) };
+  return {
+    unseal,
+    headers: (prefix) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix))),
+  };
 }
 
 export function decodeRequest(body: unknown, headers?: Record<string, string>): Prompt {
