@@ -43,7 +43,7 @@ const CALL_KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Marks a call or a result that came in the older form. */
-export const LEGACY = { function: true } as const;
+const LEGACY = { function: true } as const;
 
 export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
   const names = new Map<string, string>();

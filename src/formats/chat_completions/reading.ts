@@ -34,7 +34,7 @@ export interface OpenReasoning {
   spoken: boolean;
 }
 
-export interface OpenSound {
+interface OpenSound {
   pieces: string[];
   transcript: string[];
   id?: string;

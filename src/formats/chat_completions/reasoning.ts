@@ -255,7 +255,7 @@ export function encodeDetails(
 }
 
 /** Sections are paragraphs. */
-export function joinSections(sections: readonly string[]): string {
+function joinSections(sections: readonly string[]): string {
   return sections.filter((section) => section !== "").join("\n\n");
 }
 
