@@ -39,7 +39,7 @@ const REPORTED = 0.5;
 /** What a value that is put together from two lines must reach: most neighbours on two lines are not one value. */
 const JOINED = 0.85;
 /** Work between two looks at the clock, in units of text. */
-const STRIDE = 4096;
+const STRIDE = 1024;
 const SLICE_MS = 1.5;
 /** Number types beyond which a bare number is too likely to pass one of the checks by chance. */
 const FOCUS = 6;
@@ -128,7 +128,8 @@ function segmentEnd(text: string, start: number): number {
   if (end + OVERLAP >= text.length) return text.length;
   const blank = text.lastIndexOf("\n", end);
   const cut = blank > end - 1024 ? blank : text.lastIndexOf(" ", end);
-  const tidy = cut > end - 1024 ? cut : end;
+  // A token may be thousands of units long, but holds no blank.
+  const tidy = cut > start + SEGMENT / 2 ? cut : end;
   // A key block is one value of many lines.
   const block = text.slice(start, tidy).lastIndexOf("-----BEGIN ");
   return block > SEGMENT / 2 && !text.slice(start + block, tidy).includes("-----END ") ? start + block : tidy;

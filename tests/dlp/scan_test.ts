@@ -149,3 +149,10 @@ Deno.test("scan() finds persons' data on request only", () => {
   ]);
   assertEquals(found("DOB: 31.02.1990", "DATE_OF_BIRTH"), []);
 });
+
+Deno.test("scan() keeps a long token whole where a segment would end inside it", () => {
+  const part = btoa(JSON.stringify({ sub: "x7Kp2Qz9".repeat(600) })).replaceAll("=", "");
+  const token = `eyJhbGciOiJIUzI1NiJ9.${part}.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg`;
+  const text = `${"words ".repeat(5000)}${token} ${"words ".repeat(5000)}`;
+  assertEquals(found(text, "JWT"), [`JWT ${token}`]);
+});
