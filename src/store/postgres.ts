@@ -6,6 +6,7 @@
  */
 import postgres from "postgres";
 import { type Columns, type Engine, type Query, type Row, StoreUnavailable, type Value } from "./engine.ts";
+import { openSocket } from "./postgres_socket.ts";
 
 const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
@@ -20,6 +21,7 @@ const CONFLICTS = new Set(["40001", "40P01"]);
 const TRANSIENT = /^(08|53|57|58)|^55P03$/;
 /** 25006: a standby, before or after a failover. */
 const READ_ONLY = "25006";
+const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 5000;
 /** The client's own bound, for a server that does not answer at all. */
 const CALL_TIMEOUT_MS = 8000;
@@ -32,47 +34,54 @@ export interface PostgresOptions {
 
 export function openPostgres(url: string, options: PostgresOptions = {}): Engine {
   const schema = options.schema ?? null;
-  const sql = postgres(url, {
-    max: options.connections ?? 4,
-    connect_timeout: 5,
-    idle_timeout: 60,
-    max_lifetime: 3600,
-    // A failed attempt is the caller's to repeat; the driver's own pause would only hide how long it has been.
-    backoff: () => 0.2,
-    onnotice: () => {},
-    fetch_types: false,
-    types: {
-      // int8 and numeric: sums of int8 are numeric, and every numeric here is whole.
-      whole: {
-        to: 20,
-        from: [20, 21, 23, 1700],
-        serialize: (value: unknown) => String(value),
-        parse: (text: string) => BigInt(text),
-      },
-    },
-    connection: {
-      application_name: "sluice",
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
-      ...(schema === null ? {} : { search_path: schema }),
-    },
-  });
+  const channel = schema === null ? CHANNEL : `${CHANNEL}_${schema}`;
+  let closed = false;
+  let pool = connect(url, options, renew);
+  /** The pool that has been told to listen; after a renewal it is another one. */
+  let listening: postgres.Sql | null = null;
+  let onMessage: ((message: string) => void) | null = null;
 
   const run = (on: postgres.Sql | postgres.TransactionSql): Query => async (text, params = []) =>
     await on.unsafe(text, params.map(bound), { prepare: true }) as unknown as Row[];
 
-  const channel = schema === null ? CHANNEL : `${CHANNEL}_${schema}`;
+  /** The driver cannot be trusted with a connection that broke, and where one did others follow: the whole pool goes. */
+  function renew(broken: postgres.Sql): void {
+    if (broken !== pool || closed) return;
+    pool = connect(url, options, renew);
+    broken.end({ timeout: 0 }).catch(() => {});
+  }
+
+  async function attempt<T>(work: (on: postgres.Sql) => Promise<T>): Promise<T> {
+    const on = pool;
+    try {
+      const result = await bounded(() => work(on));
+      if (onMessage !== null && listening !== pool) listenOn(pool, onMessage).catch(() => {});
+      return result;
+    } catch (error) {
+      if (isBroken(error)) renew(on);
+      throw translate(error);
+    }
+  }
+
+  async function listenOn(on: postgres.Sql, callback: (message: string) => void): Promise<void> {
+    listening = on;
+    try {
+      await bounded(() => on.listen(channel, callback));
+    } catch (error) {
+      if (listening === on) listening = null;
+      throw error;
+    }
+  }
 
   return {
     kind: "postgres",
-    query: (text, params) => bounded(() => run(sql)(text, params)),
+    query: (text, params) => attempt((on) => run(on)(text, params)),
     transaction: async <T>(work: (query: Query) => Promise<T>): Promise<T> => {
-      for (let attempt = 1;; attempt++) {
+      for (let count = 1;; count++) {
         try {
-          return await bounded(() => sql.begin((tx) => work(run(tx))) as Promise<T>);
+          return await attempt((on) => begin(on, (tx) => work(run(tx))));
         } catch (error) {
-          if (attempt >= ATTEMPTS || !CONFLICTS.has(sqlState(error))) throw error;
+          if (count >= ATTEMPTS || !CONFLICTS.has(sqlState(error))) throw error;
         }
       }
     },
@@ -102,11 +111,72 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Engine
     notify: async (query, message) => {
       await query("SELECT pg_notify($1, $2)", [channel, message]);
     },
-    listen: async (onMessage) => {
-      await bounded(() => sql.listen(channel, onMessage));
+    listen: async (callback) => {
+      onMessage = callback;
+      try {
+        await listenOn(pool, callback);
+      } catch (error) {
+        throw translate(error);
+      }
     },
-    close: () => sql.end({ timeout: 1 }),
+    close: async () => {
+      onMessage = null;
+      closed = true;
+      await pool.end({ timeout: 1 });
+    },
   };
+}
+
+function connect(
+  url: string,
+  options: PostgresOptions,
+  onBroken: (pool: postgres.Sql) => void,
+): postgres.Sql {
+  const sslMode = new URL(url).searchParams.get("sslmode");
+  const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
+    max: options.connections ?? 4,
+    ssl: false,
+    socket: (address: Parameters<typeof openSocket>[0]) =>
+      openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: () => onBroken(pool) }),
+    connect_timeout: CONNECT_TIMEOUT_MS / 1000,
+    // The driver never hears of a socket's end, so it must not end one by itself.
+    idle_timeout: 0,
+    max_lifetime: null,
+    // A failed attempt is the caller's to repeat; the driver's own pause would only hide how long it has been.
+    backoff: () => 0.2,
+    onnotice: () => {},
+    fetch_types: false,
+    types: {
+      // int8 and numeric: sums of int8 are numeric, and every numeric here is whole.
+      whole: {
+        to: 20,
+        from: [20, 21, 23, 1700],
+        serialize: (value: unknown) => String(value),
+        parse: (text: string) => BigInt(text),
+      },
+    },
+    connection: {
+      application_name: "sluice",
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+      ...(options.schema == null ? {} : { search_path: options.schema }),
+    },
+  };
+  const pool: postgres.Sql = postgres(url, settings);
+  return pool;
+}
+
+/** Where the connection is gone the driver would wait for ever to roll back on it. */
+function begin<T>(on: postgres.Sql, work: (tx: postgres.TransactionSql) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const guarded = (tx: postgres.TransactionSql) =>
+      work(tx).catch((error) => {
+        if (isBroken(error)) reject(error);
+        throw error;
+      });
+    (on.begin(guarded) as Promise<T>).then(resolve, reject);
+  });
 }
 
 function jsonRows(param: string, columns: Columns): string {
@@ -133,8 +203,6 @@ async function bounded<T>(work: () => Promise<T>): Promise<T> {
   working.catch(() => {});
   try {
     return await Promise.race([working, late]);
-  } catch (error) {
-    throw translate(error);
   } finally {
     clearTimeout(timer);
   }
@@ -146,11 +214,18 @@ function sqlState(error: unknown): string {
 }
 
 /** The driver's own codes for a lost or refused connection are words, a server's are five characters. */
+const LOST = /^(CONNECT|CONNECTION_|E[A-Z]{4,}|ENOTFOUND)/;
+
+/** The connection is gone, going, or was given up on; its pool may hold more like it. */
+function isBroken(error: unknown): boolean {
+  const code = sqlState(error);
+  return error instanceof StoreUnavailable || LOST.test(code) || /^(08|57P)/.test(code);
+}
+
 function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const code = sqlState(error);
-  const lost = /^(CONNECT|CONNECTION_|E[A-Z]{4,}|ENOTFOUND)/.test(code);
-  return lost || code === READ_ONLY || TRANSIENT.test(code)
+  return LOST.test(code) || code === READ_ONLY || TRANSIENT.test(code)
     ? new StoreUnavailable("The database cannot be reached now.", { cause: error })
     : error;
 }

@@ -1,0 +1,65 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import postgres from "postgres";
+import { StoreUnavailable } from "../../src/store/engine.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { type Cluster, onCluster } from "./cluster.ts";
+
+/** Ends a backend from outside, as an operator or a failing server would. */
+async function terminate(cluster: Cluster, pid: number): Promise<void> {
+  const sql = postgres(cluster.url, { max: 1, onnotice() {} });
+  try {
+    await sql`SELECT pg_terminate_backend(${pid})`;
+  } finally {
+    await sql.end();
+  }
+}
+
+onCluster((cluster) => {
+  Deno.test("openPostgres() outlives connections that break in the middle of a transaction", async () => {
+    const engine = openPostgres(cluster().url, { connections: 2 });
+    for (let i = 0; i < 12; i++) {
+      await assertRejects(() =>
+        engine.transaction(async (query) => {
+          const [{ pid }] = await query("SELECT pg_backend_pid() AS pid");
+          await terminate(cluster(), Number(pid));
+          // At once, and after the driver has heard of it: it breaks in a different place each time.
+          await new Promise((resolve) => setTimeout(resolve, i));
+          await query("SELECT 1");
+        }), StoreUnavailable);
+      assertEquals((await engine.query("SELECT 2 AS x"))[0].x, 2n);
+    }
+    await engine.close();
+  });
+
+  Deno.test("openPostgres() works again after the server was away, and hears others again", async () => {
+    const engine = openPostgres(cluster().url);
+    const other = openPostgres(cluster().url);
+    const heard: string[] = [];
+    await engine.listen((message) => heard.push(message));
+    for (let round = 0; round < 3; round++) {
+      const busy = Array.from({ length: 8 }, () =>
+        engine.transaction(async (query) => {
+          for (;;) await query("SELECT 1");
+        }).catch((error) => error));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await cluster().stop();
+      for (const error of await Promise.all(busy)) assert(error instanceof StoreUnavailable, String(error));
+      await assertRejects(() => engine.query("SELECT 1"), StoreUnavailable);
+      await cluster().start();
+      const message = `round ${round}`;
+      while (!heard.includes(message)) {
+        await engine.query("SELECT 1").catch(() => {});
+        await other.transaction((query) => other.notify(query, message)).catch(() => {});
+      }
+    }
+    await engine.close();
+    await other.close();
+  });
+
+  Deno.test("openPostgres() passes on what is not the connection's fault", async () => {
+    const engine = openPostgres(cluster().url);
+    const error = await assertRejects(() => engine.query("SELECT * FROM nowhere"));
+    assert(!(error instanceof StoreUnavailable));
+    await engine.close();
+  });
+});
