@@ -28,7 +28,7 @@ import {
   UNKNOWN_TYPE,
 } from "./media.ts";
 import { replayProof } from "./reasoning.ts";
-import { mistake, type Path, unsupported, wrongKind } from "./validation.ts";
+import { mistake, type Path, unsupported, wrongKind } from "../validation.ts";
 
 const FORMAT: FormatName = "chat_completions";
 

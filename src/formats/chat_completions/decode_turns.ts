@@ -11,7 +11,7 @@ import { extraOf } from "../../exchange/prompt.ts";
 import { attachProofs, type Unseal } from "../../exchange/proof.ts";
 import { bag, decodeCache, decodeParts } from "./content.ts";
 import { decodeReasoning, replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
-import { kindOf, mistake, type Path, shown, wrongKind } from "./validation.ts";
+import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";
 
 const KNOWN: ReadonlySet<string> = new Set([
   "role",

@@ -18,7 +18,7 @@ import {
   encodeTool,
   encodeToolChoice,
 } from "./tools.ts";
-import { fromZod, kindOf, mistake, refuse, shown } from "./validation.ts";
+import { fromZod, kindOf, mistake, refuse, shown } from "../validation.ts";
 import { adjustWish, decodeWish, encodeWish, WISH_FIELDS } from "./wish.ts";
 
 const FORMAT = "chat_completions";

@@ -11,7 +11,7 @@ import type {
 } from "../../exchange/prompt.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import { bag, decodeCache, encodeCache } from "./content.ts";
-import { mistake, type Path, shown, unsupported, wrongKind } from "./validation.ts";
+import { mistake, type Path, shown, unsupported, wrongKind } from "../validation.ts";
 
 const FORMAT = "chat_completions";
 

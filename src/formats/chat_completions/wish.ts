@@ -7,7 +7,7 @@ import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
 import { isEffort, nearestEffort, wishedEffort } from "../effort.ts";
-import { mistake, type Path, shown, unsupported } from "./validation.ts";
+import { mistake, type Path, shown, unsupported } from "../validation.ts";
 
 export const WISH_FIELDS = [
   "reasoning_effort",

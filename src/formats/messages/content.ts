@@ -10,7 +10,7 @@ import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import type { CacheMark, Content, Extra, Role, Source } from "../../exchange/prompt.ts";
 import type { Proof, Unseal } from "../../exchange/proof.ts";
-import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { decodeCitations } from "./citations.ts";
 import { decodeMedia } from "./media.ts";
 

@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/proof.ts";
-import { fromZod, mistake, refuse, shown, wrongKind } from "../chat_completions/validation.ts";
+import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import type { DecodeRequest } from "../format.ts";
 import { readContent, type Reading, readMark } from "./content.ts";
 import { decodeThinking } from "./thinking.ts";

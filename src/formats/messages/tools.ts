@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { boolean, isObject, type Loose, number, string } from "../../exchange/json.ts";
 import type { FunctionTool, Prompt, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { extraOf } from "../../exchange/prompt.ts";
-import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { marks, type Reading } from "./content.ts";
 import { encodeMark } from "./turns.ts";
 import { objectSchema } from "./schema.ts";

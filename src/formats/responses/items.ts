@@ -9,7 +9,7 @@ import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Content, ReasoningContent, ResultContent, Turn } from "../../exchange/prompt.ts";
 import type { Unseal } from "../../exchange/proof.ts";
-import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { bag, decodeParts } from "./parts.ts";
 
 const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call", "item_reference"]);

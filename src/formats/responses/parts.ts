@@ -16,7 +16,7 @@ import {
   type ImageContent,
   type Source,
 } from "../../exchange/prompt.ts";
-import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 
 /** A bag of this format, or none when there is nothing to keep. */
 export function bag(fields: Loose | undefined): Extra | undefined {

@@ -7,7 +7,7 @@ import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/proof.ts";
-import { fromZod, mistake, refuse, wrongKind } from "../chat_completions/validation.ts";
+import { fromZod, mistake, refuse, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { decodeInput } from "./items.ts";

@@ -17,7 +17,7 @@ import {
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
-import { mistake, type Path, shown, wrongKind } from "../chat_completions/validation.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { bag } from "./parts.ts";
 
 export const MOST_TOOLS = 256;

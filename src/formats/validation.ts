@@ -3,7 +3,7 @@
  * clients of this API already know.
  */
 import { z } from "zod";
-import { Failure, type Mistake } from "../../exchange/failure.ts";
+import { Failure, type Mistake } from "../exchange/failure.ts";
 
 export type Path = readonly (string | number)[];
 
