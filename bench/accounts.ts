@@ -17,7 +17,10 @@ const CALLS = 20_000;
 const AT_ONCE = 16;
 
 const folder = await Deno.makeTempDir({ prefix: "sluice-bench-" });
-const store = openStore(Deno.args[0] ?? `sqlite:${folder}/store.db`, { beside: `${folder}/node`, schema: "bench" });
+const store = openStore(Deno.args[0] ?? `sqlite:${folder}/store.db`, {
+  beside: `${folder}/node`,
+  schema: "bench",
+});
 const service = await openAccounts({
   store,
   clock: Date,
@@ -48,7 +51,12 @@ const end: GenerationEnd = {
   clientGone: false,
   dlp: null,
 };
-const names = { format: "messages", requestedModel: "openai/gpt-5", model: "openai/gpt-5", stream: true } as const;
+const names = {
+  format: "messages",
+  requestedModel: "openai/gpt-5",
+  model: "openai/gpt-5",
+  stream: true,
+} as const;
 const estimate = { input: 1200, output: 1000, searches: 0 };
 let count = 0;
 
@@ -70,7 +78,14 @@ for (let round = 0; round < ROUNDS; round++) {
     const began = performance.now();
     for (let k = 0; k < AT_ONCE; k++) {
       const key = await service.authenticate(SECRET);
-      const lease = await service.admit({ id: newId(), created: Date.now(), ...names, key, prices, estimate });
+      const lease = await service.admit({
+        id: newId(),
+        created: Date.now(),
+        ...names,
+        key,
+        prices,
+        estimate,
+      });
       await lease.settle(end);
     }
     inTheWay += performance.now() - began;
