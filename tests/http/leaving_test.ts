@@ -1,0 +1,111 @@
+import { assertEquals } from "@std/assert";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+
+const chunk = (delta: unknown, finish: string | null = null) =>
+  `data: ${
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    })
+  }\n\n`;
+const USAGE = `data: ${
+  JSON.stringify({
+    id: "c",
+    choices: [],
+    usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
+  })
+}\n\n`;
+
+/** A promise and what resolves it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => open = resolve);
+  return { opened, open };
+}
+
+const BODY = (stream: boolean) => ({ model: "p/model", stream, messages: [{ role: "user", content: "hi" }] });
+
+for (const stream of [true, false]) {
+  Deno.test(`a caller who leaves before the first byte is still billed, stream ${stream}`, async () => {
+    const { opened, open } = gate();
+    const asked = gate();
+    const provider = loopbackProvider(async () => {
+      asked.open();
+      await opened;
+      if (stream) {
+        return sseResponse([chunk({ content: "hello" }), chunk({}, "stop"), USAGE, "data: [DONE]\n\n"]);
+      }
+      return Response.json({
+        id: "c",
+        object: "chat.completion",
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
+      });
+    });
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
+    const abort = new AbortController();
+    const gone = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${SECRET}` },
+      body: JSON.stringify(BODY(stream)),
+      signal: abort.signal,
+    }).then((r) => r.text()).catch(() => "gone");
+    await asked.opened;
+    abort.abort();
+    assertEquals(await gone, "gone");
+    open();
+    await gateway.gateway.idle();
+    const { data } = await gateway.gateway.accounts.generations({});
+    assertEquals(data.map((g) => [g.status, g.usage?.output_tokens]), [["completed", 7]]);
+    await gateway.close();
+    await provider.close();
+  });
+}
+
+Deno.test("a caller who leaves in the middle of a stream is still billed, and recorded as gone", async () => {
+  const { opened, open } = gate();
+  const provider = loopbackProvider(() => {
+    const pieces = [
+      chunk({ role: "assistant", content: "hello" }),
+      chunk({ content: " there" }),
+      chunk({}, "stop"),
+      USAGE,
+      "data: [DONE]\n\n",
+    ];
+    const encoder = new TextEncoder();
+    return new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(encoder.encode(pieces[0]));
+          await opened;
+          for (const piece of pieces.slice(1)) controller.enqueue(encoder.encode(piece));
+          controller.close();
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
+  const abort = new AbortController();
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${SECRET}` },
+    body: JSON.stringify(BODY(true)),
+    signal: abort.signal,
+  });
+  const reader = response.body!.getReader();
+  await reader.read();
+  abort.abort();
+  await reader.read().catch(() => {});
+  open();
+  await gateway.gateway.idle();
+  const { data } = await gateway.gateway.accounts.generations({});
+  assertEquals(data.map((g) => [g.status, g.usage?.output_tokens, g.client_gone]), [["completed", 7, true]]);
+  await gateway.close();
+  await provider.close();
+});
