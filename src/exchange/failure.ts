@@ -86,6 +86,8 @@ export interface FailureOptions {
   retryAfter?: number;
   /** For the operator's log, never for a caller: what to mend at the provider's account or in the configuration. */
   operator?: string;
+  /** The provider will say the same again until somebody mends its account, its key or its list of models. */
+  lasting?: boolean;
   /** What was underneath. Never shown to a caller. */
   cause?: unknown;
 }
@@ -99,6 +101,7 @@ export class Failure extends Error {
   readonly details?: Record<string, unknown>;
   readonly retryAfter?: number;
   readonly operator?: string;
+  readonly lasting: boolean;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -108,6 +111,7 @@ export class Failure extends Error {
     this.details = options.details;
     this.retryAfter = options.retryAfter;
     this.operator = options.operator;
+    this.lasting = options.lasting ?? false;
   }
 
   get row(): FailureRow {

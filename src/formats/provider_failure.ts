@@ -73,10 +73,14 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     new Failure(code, clean(c.message) || fallback, {
       param: code === "provider_bad_request" ? c.param : undefined,
     });
-  const untold = (code: FailureCode, message: string, why: string) =>
-    new Failure(code, message, { retryAfter, operator: `${why} (status ${status}): ${clean(c.message)}` });
-  const unavailable = (why: string) =>
-    untold("provider_unavailable", "The provider of this model is not available.", why);
+  const untold = (code: FailureCode, message: string, why: string, lasting = false) =>
+    new Failure(code, message, {
+      retryAfter,
+      operator: `${why} (status ${status}): ${clean(c.message)}`,
+      lasting,
+    });
+  const unavailable = (why: string, lasting = false) =>
+    untold("provider_unavailable", "The provider of this model is not available.", why, lasting);
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
   if (mayBeRequest && TOO_LONG.test(said)) {
@@ -85,14 +89,14 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   if (status === 413) {
     return told("provider_payload_too_large", "The request is larger than the provider accepts.");
   }
-  if (OUR_ACCOUNT.test(said) || status === 402) return unavailable("the provider refuses our account");
-  if (status === 401) return unavailable("the provider refuses our key");
+  if (OUR_ACCOUNT.test(said) || status === 402) return unavailable("the provider refuses our account", true);
+  if (status === 401) return unavailable("the provider refuses our key", true);
   if (status === 403) {
     return MODERATION.test(said)
       ? told("provider_forbidden", "The provider refused the content.")
-      : unavailable("the provider refuses our key");
+      : unavailable("the provider refuses our key", true);
   }
-  if (OUR_KEY.test(said)) return unavailable("the provider refuses our key");
+  if (OUR_KEY.test(said)) return unavailable("the provider refuses our key", true);
   if ((mayBeRequest && BAD_FIELD.test(said)) || (status === 404 && NO_SUCH_THING.test(said))) {
     return told("provider_bad_request", "The provider refused the request.");
   }
@@ -101,6 +105,7 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       "provider_model_down",
       "The provider does not serve this model now.",
       "the provider does not know the model",
+      true,
     );
   }
   if (status === 429 || (status === 0 && RATE.test(said))) {

@@ -312,3 +312,15 @@ Deno.test("decodeLateFailure() reads a huge message in no time", () => {
     assert(failure.message.length <= 501);
   }
 });
+
+Deno.test("decodeFailure() marks as lasting what asking again cannot mend", () => {
+  const lasting = (status: number, message: string, code?: string) =>
+    decode({ status, body: { error: { message, code } } }).lasting;
+  assertEquals(lasting(401, "Incorrect API key provided"), true);
+  assertEquals(lasting(403, "not allowed"), true);
+  assertEquals(lasting(429, "You exceeded your current quota", "insufficient_quota"), true);
+  assertEquals(lasting(404, "The model does not exist", "model_not_found"), true);
+  assertEquals(lasting(429, "Rate limit reached"), false);
+  assertEquals(lasting(500, "boom"), false);
+  assertEquals(lasting(529, "Overloaded"), false);
+});
