@@ -1,0 +1,85 @@
+/**
+ * `deno task bench`: how fast the gateway is, against relays that do nothing but pass a call on.
+ *
+ * Everything is a program of its own on loopback; what is measured has one core, the provider and the load another. Each
+ * figure is a median over rounds, each ratio is formed within a round.
+ */
+import { parseArgs } from "node:util";
+import type { Seen } from "./load.ts";
+import { type Bench, MEASURES } from "./measures.ts";
+import { PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
+import { call, gatewayAs } from "./calls.ts";
+import { render, type Row } from "./table.ts";
+
+const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
+
+  --quick   fewer and shorter rounds: under a minute
+  --only    some measures only: ${Object.keys(MEASURES).join(", ")}
+  --json    write what every run of every round saw to FILE, and the table's lines
+`;
+
+const { values } = parseArgs({
+  args: Deno.args,
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    json: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+const names = values.only?.split(",") ?? Object.keys(MEASURES);
+const unknown = names.filter((name) => !(name in MEASURES));
+if (values.help || unknown.length > 0) {
+  console.log(unknown.length > 0 ? `There is no measure ${unknown.join(", ")}.\n\n${HELP}` : HELP);
+  Deno.exit(unknown.length > 0 ? 2 : 0);
+}
+
+const started = performance.now();
+const say = (line: string) =>
+  console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+if (!PINNED) say("no taskset here, or one core: programs share cores, and ratios are less steady");
+
+const folder = await Deno.makeTempDir({ prefix: "sluice-bench-" });
+const provider = await startProvider();
+const [json, byob, gateway] = await Promise.all([
+  startRelay("json", provider),
+  startRelay("byob", provider),
+  startGateway(folder, provider),
+]);
+const load = startLoad(provider);
+const kept: { measure: string; target: string; round: number; seen: Seen }[] = [];
+const rows: Row[] = [];
+try {
+  const bench: Bench = {
+    quick: values.quick,
+    folder,
+    provider,
+    json,
+    byob,
+    gateway,
+    load,
+    say,
+    keep: (measure, target, round, seen) => kept.push({ measure, target, round, seen }),
+  };
+  await warm(bench);
+  for (const name of names) rows.push(...await MEASURES[name](bench));
+} finally {
+  await Promise.all([load, gateway, json, byob].map((program) => program.stop()));
+  await provider.stop();
+  await Deno.remove(folder, { recursive: true });
+}
+if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify({ rows, kept }, null, 1));
+console.log(render(rows));
+
+/** Compiled code is what is measured: each path has run some thousand times before the first round. */
+async function warm({ load, gateway, json, byob }: Bench): Promise<void> {
+  say("warming up");
+  const shape = { connections: 32, warmMs: 0, runMs: values.quick ? 500 : 1500, helpers: [] };
+  await load.work({ ...call({ name: "", program: json, format: "chat" }, "whole"), ...shape });
+  await load.work({ ...call({ name: "", program: byob, format: "messages" }, "stream-50-1"), ...shape });
+  for (const format of ["chat", "messages", "responses"] as const) {
+    await load.work({ ...call(gatewayAs(gateway, format), "whole"), ...shape });
+  }
+  await load.work({ ...call(gatewayAs(gateway, "messages"), "stream-50-1"), ...shape });
+}

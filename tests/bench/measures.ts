@@ -1,0 +1,441 @@
+/**
+ * What is measured. Each measure asks its targets in turn, in another order each round, and gives lines of the table.
+ *
+ * What "must" and "stretch" ask for is about ratios to relays that do nothing else, because absolute figures are the
+ * machine's.
+ */
+import { call, gatewayAs, type Target } from "./calls.ts";
+import type { Job, Seen } from "./load.ts";
+import {
+  BLOCKING_SECRET,
+  type Load,
+  MASKING_SECRET,
+  type Program,
+  startGateway,
+  startLoad,
+  startRelay,
+} from "./programs.ts";
+import { children, residentBytes } from "./system.ts";
+import { atLeast, atMost, type Bound, median, type Row } from "./table.ts";
+
+export interface Bench {
+  quick: boolean;
+  /** For stores and configurations; removed afterwards. */
+  folder: string;
+  provider: Program;
+  json: Program;
+  byob: Program;
+  gateway: Program;
+  load: Load;
+  say(line: string): void;
+  /** Keeps what the load saw. */
+  keep(measure: string, target: string, round: number, seen: Seen): void;
+}
+
+export type Measure = (bench: Bench) => Promise<Row[]>;
+
+type Shape = Pick<Job, "connections" | "warmMs" | "runMs"> & Pick<Partial<Job>, "rate" | "rampMs">;
+
+const MB = 1024 * 1024;
+
+/** Asks every target once a round; gives what was seen, by target and round. */
+async function rounds(
+  bench: Bench,
+  measure: string,
+  targets: readonly Target[],
+  options: { rounds: number; model: string; shape: Shape; chars?: number },
+): Promise<Seen[][]> {
+  const seen: Seen[][] = targets.map(() => []);
+  for (let round = 0; round < options.rounds; round++) {
+    for (let i = 0; i < targets.length; i++) {
+      const which = (i + round) % targets.length;
+      const target = targets[which];
+      bench.say(`${measure} ${round + 1}/${options.rounds}: ${target.name}`);
+      const one = await bench.load.work({
+        ...call(target, options.model, options.chars),
+        ...options.shape,
+        helpers: [],
+      });
+      bench.keep(measure, target.name, round, one);
+      if (one.errors > 0) bench.say(`${measure}, ${target.name}: ${one.errors} errors, first: ${one.error}`);
+      seen[which].push(one);
+    }
+  }
+  return seen;
+}
+
+const relay = (program: Program, name: string, format: Target["format"]): Target => ({
+  name,
+  program,
+  format,
+});
+
+const perSecond = (seen: Seen) => seen.requests / seen.seconds;
+const framesPerSecond = (seen: Seen) => seen.frames / seen.seconds;
+
+/** CPU time over a count; nothing where the system does not say. */
+function cost(seen: readonly Seen[], of: (seen: Seen) => number): number[] {
+  return seen.flatMap((one) => one.cpuMicros === null || of(one) === 0 ? [] : [one.cpuMicros / of(one)]);
+}
+
+function row(
+  measure: string,
+  unit: string,
+  gateway: readonly number[],
+  floor: readonly number[],
+  bounds: { must?: Bound; stretch?: Bound; note?: string } = {},
+): Row {
+  const { must = null, stretch = null, note } = bounds;
+  return { measure, unit, gateway, floor, must, stretch, ...(note !== undefined && { note }) };
+}
+
+function skipped(measure: string, note: string): Row {
+  return row(measure, "skipped", [], [], { note });
+}
+
+async function whole(bench: Bench): Promise<Row[]> {
+  const targets = [
+    relay(bench.json, "JSON relay", "chat"),
+    gatewayAs(bench.gateway, "chat"),
+    gatewayAs(bench.gateway, "messages"),
+    gatewayAs(bench.gateway, "responses"),
+  ];
+  const shape = { connections: 64, warmMs: bench.quick ? 150 : 300, runMs: bench.quick ? 600 : 2000 };
+  const [floor, ...gateway] = await rounds(bench, "whole", targets, {
+    rounds: bench.quick ? 3 : 5,
+    model: "whole",
+    shape,
+  });
+  return gateway.flatMap((seen, i) => {
+    const { format } = targets[i + 1];
+    const least = format === "chat" ? 0.6 : 0.55;
+    const most = format === "chat" ? 1 : 0.9;
+    const name = format === "chat" ? "whole, same format" : `whole, ${format} to chat`;
+    return [
+      row(name, "requests/s over the JSON relay", seen.map(perSecond), floor.map(perSecond), {
+        must: atLeast(least),
+        stretch: atLeast(most),
+      }),
+      row(
+        name,
+        "CPU µs/request",
+        cost(seen, (s) => s.requests),
+        cost(floor, (s) => s.requests),
+        { must: atMost(round2(1 / least)), stretch: atMost(round2(1 / most)) },
+      ),
+    ];
+  });
+}
+
+function round2(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** What a relay adds at a rate that none is busy with: its latency less the provider's own middle one. */
+async function latency(bench: Bench): Promise<Row[]> {
+  const targets = [
+    relay(bench.provider, "the provider itself", "chat"),
+    relay(bench.json, "JSON relay", "chat"),
+    gatewayAs(bench.gateway, "chat"),
+  ];
+  const [direct, floor, gateway] = await rounds(bench, "latency", targets, {
+    rounds: bench.quick ? 2 : 5,
+    model: "whole",
+    shape: { connections: 64, rate: 500, warmMs: 100, runMs: bench.quick ? 800 : 2500 },
+  });
+  const added = (seen: Seen[], which: "p50" | "p99") =>
+    seen.map((one, i) => one.latency[which] - direct[i].latency.p50);
+  return [
+    row("added latency at 500/s", "p50 µs over the JSON relay", added(gateway, "p50"), added(floor, "p50"), {
+      must: atMost(1.5),
+      stretch: atMost(1.2),
+    }),
+    row("added latency at 500/s", "p99 µs over the JSON relay", added(gateway, "p99"), added(floor, "p99"), {
+      must: atMost(2),
+      stretch: atMost(1.5),
+    }),
+  ];
+}
+
+async function paced(bench: Bench): Promise<Row[]> {
+  const targets = [
+    relay(bench.byob, "BYOB converter", "messages"),
+    gatewayAs(bench.gateway, "messages"),
+    gatewayAs(bench.gateway, "chat"),
+  ];
+  const [floor, converted, same] = await rounds(bench, "paced", targets, {
+    rounds: bench.quick ? 2 : 4,
+    model: bench.quick ? "stream-100-5" : "stream-200-5",
+    shape: { connections: 40, warmMs: 300, runMs: bench.quick ? 700 : 2000, rampMs: 300 },
+  });
+  const frames = (seen: Seen) => seen.frames;
+  const first = (seen: Seen[]) => seen.map((one) => one.firstToken.p50);
+  return [
+    row("40 streams × 200/s, converted", "CPU µs/frame", cost(converted, frames), cost(floor, frames)),
+    row("40 streams × 200/s, same format", "CPU µs/frame", cost(same, frames), cost(floor, frames)),
+    row("time to first token", "p50 µs over the BYOB converter", first(converted), first(floor), {
+      must: atMost(1.3),
+      stretch: atMost(1.1),
+    }),
+  ];
+}
+
+async function full(bench: Bench): Promise<Row[]> {
+  const targets = [relay(bench.byob, "BYOB converter", "messages"), gatewayAs(bench.gateway, "messages")];
+  const [floor, gateway] = await rounds(bench, "full", targets, {
+    rounds: bench.quick ? 2 : 4,
+    model: "stream-200-5",
+    shape: { connections: 600, warmMs: 1000, runMs: bench.quick ? 1200 : 3000, rampMs: 500 },
+  });
+  const frames = (seen: Seen) => seen.frames;
+  const busiest = Math.max(...[...floor, ...gateway].map((seen) => seen.helpersBusy ?? 0));
+  return [
+    row(
+      "600 streams × 200/s, core full",
+      "frames/s over the BYOB converter",
+      gateway.map(framesPerSecond),
+      floor.map(framesPerSecond),
+      { must: atLeast(0.85), stretch: atLeast(1.4) },
+    ),
+    row(
+      "600 streams × 200/s, core full",
+      "CPU µs/frame",
+      cost(gateway, frames),
+      cost(floor, frames),
+      {
+        must: atMost(round2(1 / 0.85)),
+        stretch: atMost(round2(1 / 1.4)),
+        ...(busiest > 0.9 && {
+          note: `the load had ${
+            Math.round(busiest * 100)
+          } % of its core to do, so more frames/s could not be seen`,
+        }),
+      },
+    ),
+  ];
+}
+
+/** Fresh programs, each with a load of its own, side by side: memory does not depend on who else runs. */
+async function memory(bench: Bench): Promise<Row[]> {
+  const folder = `${bench.folder}/memory`;
+  await Deno.mkdir(folder);
+  const programs = [await startGateway(folder, bench.provider), await startRelay("byob", bench.provider)];
+  const loads = [startLoad(bench.provider), startLoad(bench.provider)];
+  const targets = [gatewayAs(programs[0], "messages"), relay(programs[1], "BYOB converter", "messages")];
+  const rows: Row[] = [];
+  try {
+    await loads[0].work({
+      ...call(targets[0], "whole"),
+      connections: 1,
+      warmMs: 0,
+      runMs: 100,
+      helpers: [],
+    });
+    const idle = residentBytes(programs[0].pid);
+    rows.push(
+      row("idle memory", "MB", idle === null ? [] : [idle / MB], [], {
+        must: atMost(110),
+        stretch: atMost(80),
+      }),
+    );
+    for (const connections of bench.quick ? [1000] : [1000, 5000]) {
+      const rampMs = connections;
+      bench.say(`memory: ${connections} slow streams`);
+      const seen = await Promise.all(targets.map((target, i) =>
+        loads[i].work({
+          ...call(target, "stream-4-1000"),
+          connections,
+          rampMs,
+          warmMs: rampMs + 2000,
+          runMs: 500,
+          helpers: [],
+        })
+      ));
+      const [gateway, floor] = seen.map((one) => one.residentBytes === null ? [] : [one.residentBytes / MB]);
+      for (const [i, one] of seen.entries()) {
+        bench.keep("memory", targets[i].name, 0, one);
+        if (one.errors > 0) {
+          bench.say(`memory, ${targets[i].name}: ${one.errors} errors, first: ${one.error}`);
+        }
+      }
+      rows.push(
+        row(
+          `memory, ${connections.toLocaleString("en")} slow streams`,
+          "MB over the BYOB converter",
+          gateway,
+          floor,
+          {
+            must: atMost(1.3),
+            stretch: atMost(1),
+          },
+        ),
+      );
+    }
+  } finally {
+    await Promise.all([...loads, ...programs].map((program) => program.stop()));
+  }
+  return rows;
+}
+
+/** Sizes of prompts, in KB of text. */
+const SIZES = [1, 100, 2000];
+
+async function prompts(bench: Bench): Promise<Row[]> {
+  const targets = [relay(bench.json, "JSON relay", "chat"), gatewayAs(bench.gateway, "messages")];
+  const costs: { floor: number[]; gateway: number[] }[] = [];
+  for (const size of SIZES) {
+    const seen = await rounds(bench, `prompts of ${size} KB`, targets, {
+      rounds: bench.quick ? 2 : 4,
+      model: "whole",
+      chars: size * 1024,
+      shape: {
+        connections: size > 10 ? 4 : 32,
+        warmMs: bench.quick ? 100 : 300,
+        runMs: bench.quick ? 300 : 1500,
+      },
+    });
+    const [floor, gateway] = seen.map((of) => cost(of, (s) => s.requests));
+    costs.push({ floor, gateway });
+  }
+  /** Cost of a further KB from 100 KB on, over that up to there. The relay's is above 1, since large strings cost more. */
+  const growth = (who: "gateway" | "floor") =>
+    costs[0][who].map((_, i) => {
+      const each = (to: number) => (costs[to][who][i] - costs[to - 1][who][i]) / (SIZES[to] - SIZES[to - 1]);
+      return each(2) / each(1);
+    });
+  return [
+    ...SIZES.map((size, i) =>
+      row(
+        `prompt of ${size.toLocaleString("en")} KB, converted`,
+        "CPU µs/request",
+        costs[i].gateway,
+        costs[i].floor,
+        {
+          note: costs[i].gateway.length === 0
+            ? undefined
+            : `${(median(costs[i].gateway) / size).toFixed(1)} µs a KB, the JSON relay ${
+              (median(costs[i].floor) / size).toFixed(1)
+            }`,
+        },
+      )
+    ),
+    row(
+      "growth of that",
+      "a further KB from 100 KB on, over one before",
+      growth("gateway"),
+      growth("floor"),
+      {
+        must: atMost(1.3),
+        stretch: atMost(1),
+      },
+    ),
+  ];
+}
+
+async function cold(bench: Bench): Promise<Row[]> {
+  const folder = `${bench.folder}/cold`;
+  await Deno.mkdir(folder);
+  const took = async (target: () => Promise<Target>) => {
+    const started = performance.now();
+    const asked = await target();
+    const { port, path, headers, body } = call(asked, "whole");
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body });
+    await response.text();
+    const ms = performance.now() - started;
+    await asked.program.stop();
+    if (response.status !== 200) throw new Error(`The first answer has status ${response.status}.`);
+    return ms;
+  };
+  const gateway: number[] = [];
+  const floor: number[] = [];
+  for (let round = 0; round < (bench.quick ? 2 : 5); round++) {
+    bench.say(`cold ${round + 1}`);
+    gateway.push(await took(async () => gatewayAs(await startGateway(folder, bench.provider), "chat")));
+    floor.push(await took(async () => relay(await startRelay("json", bench.provider), "JSON relay", "chat")));
+  }
+  return [
+    row("cold start to first answer", "ms", gateway, [], {
+      must: atMost(300),
+      stretch: atMost(150),
+      note: `the JSON relay takes ${median(floor).toFixed(0)} ms`,
+    }),
+  ];
+}
+
+async function dlp(bench: Bench): Promise<Row[]> {
+  const name = "DLP on, 2 KB prompt";
+  if (!await screens(bench.gateway)) return [skipped(name, "a policy that blocks let a card number through")];
+  const targets = [
+    { ...gatewayAs(bench.gateway, "chat"), name: "DLP off" },
+    { ...gatewayAs(bench.gateway, "chat", MASKING_SECRET), name: "DLP on" },
+  ];
+  const [off, on] = await rounds(bench, "dlp", targets, {
+    rounds: bench.quick ? 2 : 5,
+    model: "whole",
+    chars: 2048,
+    shape: { connections: 64, warmMs: bench.quick ? 200 : 400, runMs: bench.quick ? 500 : 2000 },
+  });
+  const requests = (seen: Seen) => seen.requests;
+  return [
+    row(name, "requests/s over DLP off", on.map(perSecond), off.map(perSecond), {
+      must: atLeast(0.75),
+      stretch: atLeast(0.9),
+    }),
+    row(name, "CPU µs/request", cost(on, requests), cost(off, requests), {
+      must: atMost(round2(1 / 0.75)),
+      stretch: atMost(round2(1 / 0.9)),
+    }),
+  ];
+}
+
+/** Whether a policy that blocks does. */
+async function screens(gateway: Program): Promise<boolean> {
+  const { port, path, headers, body } = call(gatewayAs(gateway, "chat", BLOCKING_SECRET), "whole");
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers,
+    body: body.replace("Please look", "My card is 4111 1111 1111 1111. Please look"),
+  });
+  await response.text();
+  return response.status !== 200;
+}
+
+async function workers(bench: Bench): Promise<Row[]> {
+  const name = "two workers over one";
+  const folder = `${bench.folder}/workers`;
+  await Deno.mkdir(folder);
+  const two = await startGateway(folder, bench.provider, ["--workers", "2"]);
+  try {
+    if ((children(two.pid) ?? 0) < 2) return [skipped(name, "--workers 2 starts no further processes")];
+    if (navigator.hardwareConcurrency < 4) {
+      return [skipped(name, "two cores for workers and two for the load are not there")];
+    }
+    const targets = [gatewayAs(bench.gateway, "chat"), { ...gatewayAs(two, "chat"), name: "two workers" }];
+    const [one, both] = await rounds(bench, "workers", targets, {
+      rounds: bench.quick ? 2 : 5,
+      model: "whole",
+      shape: { connections: 64, warmMs: 300, runMs: bench.quick ? 600 : 2000 },
+    });
+    return [
+      row(name, "requests/s", both.map(perSecond), one.map(perSecond), {
+        must: atLeast(1.7),
+        stretch: atLeast(1.9),
+      }),
+    ];
+  } finally {
+    await two.stop();
+  }
+}
+
+/** By the name that `--only` takes, in the order they are run. */
+export const MEASURES: Readonly<Record<string, Measure>> = {
+  whole,
+  latency,
+  paced,
+  full,
+  prompts,
+  dlp,
+  memory,
+  cold,
+  workers,
+};

@@ -1,0 +1,156 @@
+/**
+ * The benchmark's provider: a chat-completions API on loopback that answers with bytes rendered beforehand. A program of
+ * its own; prints its port.
+ *
+ * It must cost far less than what is measured, so it is no HTTP server but as much of one as its callers need: bodies
+ * with a `content-length`, the name of the model read by searching for it. That name says what the answer is: `whole`, or
+ * `stream-200-5` for a stream of 200 frames, 5 ms apart. Every frame is a write, and so a network chunk, of its own.
+ */
+import { Buffer } from "node:buffer";
+
+const READ_BYTES = 64 * 1024;
+/** Where in a body the model's name is looked for, from either end. */
+const NAME_WITHIN = 1024;
+const WORDS = "the quick brown fox jumps over a lazy dog while rain falls on quiet hills".split(" ");
+
+const ID = '"id":"chatcmpl-benchbenchbenchbenchbench","created":1750000000,"model":"bench-model"';
+const USAGE = '"usage":{"prompt_tokens":120,"completion_tokens":200,"total_tokens":320}';
+
+const WHOLE = Buffer.from(whole());
+const ABSENT = Buffer.from("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+const FIRST = Buffer.concat([
+  Buffer.from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"),
+  chunk(frame('{"role":"assistant","content":""}', null)),
+]);
+const FRAMES = WORDS.map((word) => chunk(frame(`{"content":" ${word}"}`, null)));
+const LAST = Buffer.concat([
+  chunk(frame("{}", "stop")),
+  chunk(`data: {${ID},"object":"chat.completion.chunk","choices":[],${USAGE}}\n\n`),
+  chunk("data: [DONE]\n\n"),
+  Buffer.from("0\r\n\r\n"),
+]);
+
+function whole(): string {
+  const text = Array.from({ length: 60 }, (_, i) => WORDS[i % WORDS.length]).join(" ");
+  const body = `{${ID},"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
+    `"content":"${text}"},"finish_reason":"stop"}],${USAGE}}`;
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+function frame(delta: string, finish: string | null): string {
+  return `data: {${ID},"object":"chat.completion.chunk","choices":[{"index":0,"delta":${delta},` +
+    `"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
+}
+
+function chunk(text: string): Buffer {
+  return Buffer.from(`${text.length.toString(16)}\r\n${text}\r\n`);
+}
+
+async function writeAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  let done = await conn.write(bytes);
+  while (done < bytes.length) done += await conn.write(bytes.subarray(done));
+}
+
+interface Streaming {
+  conn: Deno.Conn;
+  left: number;
+  everyMs: number;
+  due: number;
+  /** A write is under way. */
+  busy: boolean;
+  ended(): void;
+  failed(error: unknown): void;
+}
+
+const streams = new Set<Streaming>();
+
+/** One frame for each stream that is due. A stream that fell far behind is not made up for. */
+function tick(): void {
+  const now = performance.now();
+  for (const stream of streams) {
+    if (stream.busy || stream.due > now) continue;
+    stream.due = Math.max(stream.due + stream.everyMs, now - 4 * stream.everyMs);
+    void step(stream);
+  }
+}
+
+async function step(stream: Streaming): Promise<void> {
+  stream.busy = true;
+  try {
+    if (stream.left-- > 0) await writeAll(stream.conn, FRAMES[stream.left % FRAMES.length]);
+    else {
+      streams.delete(stream);
+      await writeAll(stream.conn, LAST);
+      stream.ended();
+    }
+  } catch (error) {
+    streams.delete(stream);
+    stream.failed(error);
+  }
+  stream.busy = false;
+}
+
+async function streamTo(conn: Deno.Conn, frames: number, everyMs: number): Promise<void> {
+  await writeAll(conn, FIRST);
+  await new Promise<void>((ended, failed) => {
+    const due = performance.now() + everyMs;
+    const stream: Streaming = { conn, left: frames, everyMs, due, busy: false, ended, failed };
+    streams.add(stream);
+    void step(stream);
+  });
+}
+
+/** The name of the model that a body begins or ends with. */
+function modelIn(body: Buffer): string {
+  for (const part of [body.subarray(0, NAME_WITHIN), body.subarray(-NAME_WITHIN)]) {
+    const found = /"model":"([^"]+)"/.exec(part.toString("latin1"));
+    if (found) return found[1];
+  }
+  return "";
+}
+
+async function serve(conn: Deno.Conn): Promise<void> {
+  let buffer = Buffer.alloc(READ_BYTES);
+  let filled = 0;
+  while (true) {
+    const n = await conn.read(buffer.subarray(filled));
+    if (n === null) return;
+    filled += n;
+    const headEnd = buffer.subarray(0, filled).indexOf("\r\n\r\n");
+    if (headEnd < 0) continue;
+    const head = buffer.toString("latin1", 0, headEnd);
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+    const whole = headEnd + 4 + length;
+    if (whole > buffer.length) {
+      const larger = Buffer.alloc(whole);
+      larger.set(buffer.subarray(0, filled));
+      buffer = larger;
+    }
+    while (filled < whole) {
+      const more = await conn.read(buffer.subarray(filled, whole));
+      if (more === null) return;
+      filled += more;
+    }
+    filled = 0;
+    const model = modelIn(buffer.subarray(headEnd + 4, whole));
+    const [kind, frames, everyMs] = model.split("-");
+    if (kind === "whole") await writeAll(conn, WHOLE);
+    else if (kind === "stream") await streamTo(conn, Number(frames), Number(everyMs));
+    else await writeAll(conn, ABSENT);
+  }
+}
+
+const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+console.log((listener.addr as Deno.NetAddr).port);
+setInterval(tick, 1);
+for await (const conn of listener) {
+  conn.setNoDelay(true);
+  // A caller that breaks off is the caller's matter.
+  serve(conn).catch(() => {}).finally(() => {
+    try {
+      conn.close();
+    } catch {
+      // Closed already.
+    }
+  });
+}

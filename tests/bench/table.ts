@@ -1,0 +1,93 @@
+/** Medians, spread, and the one table at the end. */
+
+/** One line of the table. */
+export interface Row {
+  measure: string;
+  unit: string;
+  /** Of the gateway, one number a round; empty: not measured. */
+  gateway: readonly number[];
+  /** Of what it is held against, in the same rounds. */
+  floor: readonly number[];
+  /** Null: nothing is asked. A bound on the ratio, or on the gateway's own number where there is no floor. */
+  must: Bound | null;
+  stretch: Bound | null;
+  /** Why there are no numbers, or what they need to be understood. */
+  note?: string;
+}
+
+export interface Bound {
+  at: number;
+  better: "more" | "less";
+}
+
+export const atLeast = (at: number): Bound => ({ at, better: "more" });
+export const atMost = (at: number): Bound => ({ at, better: "less" });
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/** Gateway over floor, round by round: what disturbs the machine disturbs both of a round. */
+export function ratios(row: Row): number[] {
+  return row.gateway.flatMap((value, i) => row.floor[i] > 0 ? [value / row.floor[i]] : []);
+}
+
+/** What bounds are held against: the ratio, or the number itself. */
+function judged(row: Row): number | null {
+  if (row.gateway.length === 0) return null;
+  const relative = ratios(row);
+  if (row.floor.length > 0) return relative.length > 0 ? median(relative) : null;
+  return median(row.gateway);
+}
+
+export function meets(row: Row, bound: Bound | null): boolean | null {
+  const value = judged(row);
+  if (bound === null || value === null) return null;
+  return bound.better === "more" ? value >= bound.at : value <= bound.at;
+}
+
+export function render(rows: readonly Row[]): string {
+  const cells = [
+    ["measure", "gateway", "floor", "ratio", "must", "stretch", "met"],
+    ...rows.map((row) => {
+      const met = meets(row, row.must);
+      return [
+        `${row.measure}, ${row.unit}`,
+        row.gateway.length === 0 ? "–" : spread(row.gateway),
+        row.floor.length === 0 ? "–" : number(median(row.floor)),
+        row.floor.length === 0 || row.gateway.length === 0 ? "–" : ratioText(row),
+        bound(row.must),
+        bound(row.stretch),
+        met === null ? "–" : meets(row, row.stretch) ? "stretch" : met ? "yes" : "NO",
+      ];
+    }),
+  ];
+  const widths = cells[0].map((_, i) => Math.max(...cells.map((line) => line[i].length)));
+  const lines = cells.map((line) => `| ${line.map((cell, i) => cell.padEnd(widths[i])).join(" | ")} |`);
+  lines.splice(1, 0, `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`);
+  const notes = rows.flatMap((row) => row.note === undefined ? [] : [`${row.measure}: ${row.note}`]);
+  return [...lines, ...notes.map((note) => `\n${note}`)].join("\n");
+}
+
+function spread(values: readonly number[]): string {
+  const middle = number(median(values));
+  return values.length === 1
+    ? middle
+    : `${middle} [${number(Math.min(...values))}..${number(Math.max(...values))}]`;
+}
+
+function ratioText(row: Row): string {
+  const all = ratios(row);
+  return all.length === 0 ? "–" : median(all).toFixed(2);
+}
+
+function bound(of: Bound | null): string {
+  return of === null ? "–" : `${of.better === "more" ? "≥" : "≤"} ${of.at}`;
+}
+
+function number(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
