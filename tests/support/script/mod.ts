@@ -1,0 +1,57 @@
+/**
+ * A provider that plays a script: the nth request is answered by the nth line, in the shapes that recordings of its API
+ * show, streamed when the request asks for it. What the gateway sent is kept, and can be asked what it carried back.
+ */
+import type { Api } from "../gateway.ts";
+import { type LoopbackProvider, loopbackProvider, type Seen, sseResponse } from "../provider.ts";
+import * as chat from "./chat_completions.ts";
+import * as gemini from "./gemini.ts";
+import * as messages from "./messages.ts";
+import * as responses from "./responses.ts";
+import type { Said, Script } from "./shape.ts";
+
+export type { Call, Loose, Said } from "./shape.ts";
+
+/** One line of the script: what the model says, or any answer at all. */
+export type Line = Said | ((seen: Seen) => Response);
+
+export type ScriptedApi = Exclude<Api, "demo">;
+
+export const SCRIPTS: Readonly<Record<ScriptedApi, Script>> = {
+  "openai-chat": chat,
+  "openai-responses": responses,
+  "anthropic-messages": messages,
+  gemini,
+};
+
+/** Starts one. A request beyond the script's end is answered with a status that no client tries again. */
+export function scriptedProvider(api: ScriptedApi, lines: readonly Line[]): LoopbackProvider {
+  const script = SCRIPTS[api];
+  return loopbackProvider((seen, nth) => {
+    const line = lines[nth];
+    if (line === undefined) {
+      return Response.json({ error: { message: "The script is over." } }, { status: 400 });
+    }
+    if (typeof line === "function") return line(seen);
+    if (!wantsStream(seen)) return Response.json(script.whole(line, nth));
+    const frames = script.frames(line, nth);
+    return line.breaksAfter === undefined ? sseResponse(frames) : broken(frames.slice(0, line.breaksAfter));
+  });
+}
+
+function wantsStream(seen: Seen): boolean {
+  return seen.body.stream === true || seen.path.includes(":streamGenerateContent");
+}
+
+/** A stream whose connection is lost after its last piece. */
+function broken(frames: readonly string[]): Response {
+  const encoder = new TextEncoder();
+  let i = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (i === frames.length) controller.error(new Error("The provider's connection is lost."));
+      else controller.enqueue(encoder.encode(frames[i++]));
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
