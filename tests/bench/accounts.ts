@@ -2,13 +2,13 @@
  * What authentication, admission, reservation and settlement add to a call: CPU of this process per call, everything
  * included that happens behind it (journal, transactions, checkpoints), and the part that stands in the call's way.
  *
- * `deno run -A bench/accounts.ts [STORE_URL]`; without a URL an SQLite file in a folder that goes with the run.
+ * `deno run -A tests/bench/accounts.ts [STORE_URL]`; without a URL an SQLite file in a folder that goes with the run.
  */
 import process from "node:process";
-import { openAccounts } from "../src/accounts/mod.ts";
-import type { GenerationEnd } from "../src/exchange/generation.ts";
-import { NO_USAGE } from "../src/exchange/usage.ts";
-import { openStore } from "../src/store/mod.ts";
+import { openAccounts } from "../../src/accounts/mod.ts";
+import type { GenerationEnd } from "../../src/exchange/generation.ts";
+import { NO_USAGE } from "../../src/exchange/usage.ts";
+import { openStore } from "../../src/store/mod.ts";
 
 const SECRET = "sk_live_benchbenchbenchbenchbenchbenchbenchbench";
 const ROUNDS = 7;
