@@ -13,7 +13,7 @@ import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { sealer } from "./pipeline/seal.ts";
-import { openProviders } from "./providers/mod.ts";
+import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import { Ticker } from "./providers/ticker.ts";
@@ -59,20 +59,23 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     sluice_resident_bytes: Deno.memoryUsage().rss,
   });
 
+  let providers: Providers | undefined;
   const edgeOf = async (config: Config): Promise<Edge> => {
     const catalog = openCatalog(
       config.models.map(model),
       config.auto.models,
       Math.floor(options.now() / 1000),
     );
+    const auto = await autoRouter(config, catalog);
+    const current = providers = openProviders(
+      Object.entries(config.providers).map(([name, p]) => provider(name, p)),
+      { ticker, routes: catalog.models.flatMap((m) => m.routes), previous: providers, log: options.log },
+    );
     const kit: Kit = {
       accounts,
       catalog,
-      auto: await autoRouter(config, catalog),
-      providers: openProviders(
-        Object.entries(config.providers).map(([name, p]) => provider(name, p)),
-        ticker,
-      ),
+      auto,
+      providers: current,
       websearch: openWebSearch({
         engine: config.search.engine,
         baseUrl: config.search.base_url,
@@ -103,7 +106,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       more(request, path, remote) {
         const adminKey = config.admin_key;
         if (path === "/metrics") return metricsPage(request, remote, adminKey, metrics, gauges());
-        return admin(request, path, { accounts, adminKey, providers: () => [] });
+        return admin(request, path, { accounts, adminKey, providers: current.health });
       },
     };
   };
@@ -180,5 +183,11 @@ function provider(name: string, p: Config["providers"][string]): Provider {
     firstByteMs: p.first_byte_seconds * 1000,
     idleMs: p.idle_seconds * 1000,
     retries: p.retries,
+    breaker: {
+      failures: p.breaker.failures,
+      windowMs: p.breaker.window_seconds * 1000,
+      openMs: p.breaker.open_seconds * 1000,
+    },
+    maxConcurrent: p.max_concurrent,
   };
 }

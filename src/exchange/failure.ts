@@ -88,6 +88,8 @@ export interface FailureOptions {
   operator?: string;
   /** The provider will say the same again until somebody mends its account, its key or its list of models. */
   lasting?: boolean;
+  /** The provider had begun to answer: asked again, it might give, and bill, the answer twice. */
+  begun?: boolean;
   /** What was underneath. Never shown to a caller. */
   cause?: unknown;
 }
@@ -102,6 +104,7 @@ export class Failure extends Error {
   readonly retryAfter?: number;
   readonly operator?: string;
   readonly lasting: boolean;
+  readonly begun: boolean;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -112,6 +115,7 @@ export class Failure extends Error {
     this.retryAfter = options.retryAfter;
     this.operator = options.operator;
     this.lasting = options.lasting ?? false;
+    this.begun = options.begun ?? false;
   }
 
   get row(): FailureRow {

@@ -63,7 +63,7 @@ export function decodeLateFailure(error: unknown): Failure {
 
 /** A stream that ended without its terminal marker, or a body that is no answer. */
 export function brokenAnswer(what: string): Failure {
-  return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`);
+  return new Failure("provider_unavailable", `The provider's answer broke off: ${what}.`, { begun: true });
 }
 
 /** What concerns the request is told in the provider's words; what concerns the service, in ours. */

@@ -61,7 +61,8 @@ function choose(
 ): { model: Model; headers: Record<string, string> } {
   const { key } = arrival;
   if (prompt.model === AUTO && kit.auto) {
-    const { model, route } = kit.auto({ prompt, size, sight: key, healthy: () => true });
+    const healthy = (m: Model) => kit.providers.healthy(m.routes);
+    const { model, route } = kit.auto({ prompt, size, sight: key, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";

@@ -6,9 +6,11 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { FormatName, Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
+import type { ProviderFormat } from "../formats/format.ts";
 import { PROVIDER_FORMATS } from "../formats/mod.ts";
-import { FORMAT_OF_API } from "../providers/provider.ts";
-import type { Reply } from "../providers/send.ts";
+import { FORMAT_OF_API, type Provider } from "../providers/provider.ts";
+import type { Opened } from "../providers/mod.ts";
+import { readText } from "../providers/text.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call, Kit } from "./kit.ts";
 
@@ -16,46 +18,87 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   const { model } = call;
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
-  const { provider, reply } = await kit.providers.open(model.routes, (provider, route) => {
-    const format = PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
-    const flat = flattenTools(prompt, formsOf(format.name, prompt));
-    names = flat.names;
-    const request = bounded(() =>
-      format.encodeRequest(flat.prompt, {
-        model: route.model,
-        stream: prompt.stream,
-        maxOutput: model.maxCompletion,
-        features: model.features,
-        efforts: model.efforts,
-      })
-    );
-    dropped = request.dropped;
-    return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
-  }, { stream: prompt.stream });
-  call.provider = provider.name;
+  const { opened, begun } = await kit.providers.open(model.routes, {
+    prepare(provider, route) {
+      const format = formatOf(provider);
+      const flat = flattenTools(prompt, formsOf(format.name, prompt));
+      names = flat.names;
+      const request = bounded(() =>
+        format.encodeRequest(flat.prompt, {
+          model: route.model,
+          stream: prompt.stream,
+          maxOutput: model.maxCompletion,
+          features: model.features,
+          efforts: model.efforts,
+        })
+      );
+      dropped = request.dropped;
+      return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
+    },
+    begin,
+    stream: prompt.stream,
+    key: call.arrival.key.id,
+    model: model.id,
+  });
+  call.provider = opened.provider.name;
   if (dropped.length > 0) call.headers["x-svc-dropped"] = dropped.join(", ");
 
-  const format = PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
   const restore = names === null ? null : restoreTools(names);
-  if (!isStream(reply)) {
-    const batch = readWhole(await reply.text(), format);
-    yield restore ? restore(batch) : batch;
-    return;
-  }
-  const reader = new AnswerReader(format);
-  let ended = false;
+  let { batch, failure } = begun;
+  const { reader } = begun;
+  let ended = reader === null;
   try {
-    while (!ended) {
-      const bytes = await reply.read();
-      ended = bytes === null;
-      const batch: Part[] = [];
-      const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);
+    while (true) {
       if (batch.length > 0) yield restore ? restore(batch) : batch;
       if (failure) throw failure;
+      if (ended) return;
+      const bytes = await opened.reply.read();
+      ended = bytes === null;
+      batch = [];
+      failure = bytes === null ? reader!.end(batch) : reader!.push(bytes, batch);
     }
+  } catch (thrown) {
+    opened.failed(Failure.from(thrown));
+    throw thrown;
   } finally {
-    reply.close();
+    opened.close();
   }
+}
+
+/** The first parts of an answer. */
+interface Begun {
+  batch: Part[];
+  /** What came after the parts. */
+  failure?: Failure;
+  /** Reads on; null: that was all. */
+  reader: AnswerReader | null;
+}
+
+/**
+ * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
+ * a provider may well say under a good one that it is overloaded.
+ */
+async function begin({ provider, reply, first }: Opened): Promise<Begun> {
+  const format = formatOf(provider);
+  if (!isStream(reply)) return { batch: readWhole(await readText(reply, first), format), reader: null };
+  const reader = new AnswerReader(format);
+  const batch: Part[] = [];
+  for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
+    const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);
+    if (failure && batch.every(isPreamble)) throw failure;
+    if (failure || batch.length > 0 || bytes === null) {
+      return { batch, failure, reader: bytes === null ? null : reader };
+    }
+  }
+}
+
+/** Parts that a caller loses nothing by never seeing. */
+function isPreamble(part: Part): boolean {
+  return part.type === "start" || part.type === "usage";
+}
+
+function formatOf(provider: Provider): ProviderFormat {
+  return PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */
@@ -68,7 +111,7 @@ function bounded<T>(walk: () => T): T {
   }
 }
 
-function isStream(reply: Reply): boolean {
+function isStream(reply: Opened["reply"]): boolean {
   return reply.header("content-type")?.includes("event-stream") ?? false;
 }
 

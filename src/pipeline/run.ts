@@ -23,7 +23,11 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt, model } = call;
   const n = prompt.n ?? 1;
-  const provider = kit.providers.get(model.routes[0].provider);
+  // Whichever route answers, it must be able to.
+  const several = model.routes.every((route) => {
+    const provider = kit.providers.get(route.provider);
+    return provider !== undefined && givesSeveral(provider.api, prompt.stream);
+  });
   if (wantsSearch(prompt) && model.features.has("tools")) {
     return searchLoop(
       prompt,
@@ -32,7 +36,7 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
       (query) => Promise.resolve(query),
     );
   }
-  if (n === 1 || (provider && givesSeveral(provider.api, prompt.stream))) return generate(call, prompt, kit);
+  if (n === 1 || several) return generate(call, prompt, kit);
   return choices(n, () => generate(call, { ...prompt, n: 1 }, kit));
 }
 

@@ -42,10 +42,13 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
   return {
     status: 200,
     header: (name) => name === "content-type" ? (stream ? "text/event-stream" : "application/json") : null,
-    text: () => Promise.resolve(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) })),
     close() {},
     async read() {
       if (done) return null;
+      if (!stream) {
+        done = true;
+        return encoder.encode(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) }));
+      }
       await new Promise((resolve) => setTimeout(resolve, WORD_MS));
       const step = steps.next();
       done = step.done === true;

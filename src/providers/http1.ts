@@ -119,15 +119,6 @@ class PlainReply implements Reply {
     wake?.();
   }
 
-  async text(): Promise<string> {
-    const pieces: Uint8Array[] = [];
-    for (let bytes = await this.read(); bytes !== null; bytes = await this.read()) pieces.push(bytes);
-    this.close();
-    return (pieces.length === 1
-      ? Buffer.from(pieces[0].buffer, pieces[0].byteOffset, pieces[0].length)
-      : Buffer.concat(pieces)).toString();
-  }
-
   async read(): Promise<Uint8Array | null> {
     if (this.#queued === 0 && !this.#ended && this.#failure === undefined) {
       const { firstByteMs, idleMs } = this.#exchange;
@@ -145,7 +136,8 @@ class PlainReply implements Reply {
     }
     if (this.#failure !== undefined) {
       const { firstByteMs, idleMs } = this.#exchange;
-      throw this.#late() ? timeout(this.#begun ? idleMs : firstByteMs) : broken(this.#failure);
+      const begun = this.#begun;
+      throw this.#late() ? timeout(begun ? idleMs : firstByteMs, begun) : broken(this.#failure, begun);
     }
     return null;
   }

@@ -1,104 +1,265 @@
 /**
  * Reaching a provider: routes in order, retries before the first byte, never after it.
  *
- * What is retried are failures that say nothing about the request: no connection, 408, 429, 5xx. A provider that refuses
- * the request, or refuses this gateway's key, is not asked again.
+ * A try needs the leave of the route's circuit breaker and a place at its provider. What is retried says nothing about the
+ * request: no connection, 408, 429, 5xx, also when it is said under a good status before anything else. A provider that
+ * refuses this gateway's key is passed over; one that refuses the request has given the answer.
  */
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/provider_failure.ts";
 import { demoReply } from "./demo.ts";
-import { address, type Provider, type Route, standingHeaders } from "./provider.ts";
+import { address, type Provider, type Route } from "./provider.ts";
+import { isFault, isTransient, pauseMs } from "./retry.ts";
+import { inOrder } from "./routes.ts";
 import { type Reply, send } from "./send.ts";
+import {
+  nameOf,
+  openStates,
+  type Place,
+  type ProviderHealth,
+  type ProviderState,
+  type States,
+} from "./states.ts";
+import { readComplaint } from "./text.ts";
 import type { Ticker } from "./ticker.ts";
+
+export type { ProviderHealth } from "./states.ts";
 
 export interface Outgoing {
   body: string;
   headers?: Record<string, string>;
 }
 
-/** A provider's good answer, begun. */
+/** A provider's good answer, of which the first bytes are there. It holds one of the provider's places until closed. */
 export interface Opened {
-  provider: Provider;
-  route: Route;
-  reply: Reply;
+  readonly provider: Provider;
+  readonly route: Route;
+  readonly reply: Reply;
+  /** Valid until the next bytes are read. */
+  readonly first: Uint8Array;
+  /** The answer turned into this failure. */
+  failed(failure: Failure): void;
+  /** Must be called once no more is read. */
+  close(): void;
+}
+
+export interface Opening<T> {
+  /** Makes the request for a route's provider. */
+  prepare(provider: Provider, route: Route): Outgoing;
+  /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
+  begin(opened: Opened): Promise<T>;
+  stream: boolean;
+  /** Who asks: callers take turns where places are short. */
+  key: string;
+  /** The callers' name of the model, for messages. */
+  model: string;
 }
 
 export interface Providers {
   get(name: string): Provider | undefined;
   /**
-   * Opens an answer on the first route that gives one. `prepare` makes the request for a route's provider.
-   * Throws the last route's Failure.
+   * Opens an answer on the first route that gives one; what `begin` made of it comes along. Throws the last try's
+   * Failure, `circuit_breaker_open` when no route could be tried, `service_unavailable` when there was no place.
    */
-  open(
-    routes: readonly Route[],
-    prepare: (provider: Provider, route: Route) => Outgoing,
-    options: { stream: boolean },
-  ): Promise<Opened>;
+  open<T>(routes: readonly Route[], opening: Opening<T>): Promise<{ opened: Opened; begun: T }>;
+  /** Whether some route would be tried. */
+  healthy(routes: readonly Route[]): boolean;
+  health(): ProviderHealth[];
+  /** What a later configuration takes over. */
+  readonly states: States;
 }
 
-/** Longest pause before another try, in milliseconds; a provider that asks for more gets no other try. */
-const LONGEST_PAUSE_MS = 2000;
+export interface ProvidersOptions {
+  ticker: Ticker;
+  /** Routes of the catalog. */
+  routes: readonly Route[];
+  /** What ran before a reload. */
+  previous?: Providers;
+  log(line: string): void;
+  random?(): number;
+  sleep?(ms: number): Promise<void>;
+}
 
-const TRANSIENT: ReadonlySet<string> = new Set([
-  "provider_timeout",
-  "provider_rate_limited",
-  "provider_unavailable",
-  "provider_model_down",
-]);
+/** How a try ended that gave no answer. */
+interface Failed {
+  failure: Failure;
+  /** Nothing came for as long as is waited at all. */
+  silent: boolean;
+}
 
-export function openProviders(list: readonly Provider[], ticker: Ticker): Providers {
-  const byName = new Map(list.map((p) => [p.name, { provider: p, headers: standingHeaders(p) }]));
+export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
+  const { ticker, routes, log, previous, random = Math.random, sleep = pause } = options;
+  const states = openStates(list, { ticker, routes, log, previous: previous?.states });
 
-  async function once(
+  /** One exchange up to its first bytes, or what the provider's status says. */
+  async function exchange(
+    { provider, headers }: ProviderState,
     route: Route,
-    prepare: (provider: Provider, route: Route) => Outgoing,
-    stream: boolean,
-  ): Promise<Opened> {
-    const found = byName.get(route.provider);
-    if (!found) throw new Failure("provider_unavailable", "The provider of this model is not configured.");
-    const { provider, headers } = found;
-    const outgoing = prepare(provider, route);
-    if (provider.api === "demo") return { provider, route, reply: await demoReply(outgoing.body, stream) };
-    const reply = await send({
+    { outgoing, stream }: { outgoing: Outgoing; stream: boolean },
+  ): Promise<{ reply: Reply; first: Uint8Array } | Failure> {
+    const reply = provider.api === "demo" ? await demoReply(outgoing.body, stream) : await send({
       url: address(provider, route.model, stream),
       headers: outgoing.headers ? { ...headers, ...outgoing.headers } : headers,
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
     }, ticker);
-    if (reply.status >= 200 && reply.status < 300) return { provider, route, reply };
-    const text = await reply.text();
-    throw decodeFailure({ status: reply.status, header: (name) => reply.header(name), text });
+    if (reply.status < 200 || reply.status >= 300) {
+      const text = await readComplaint(reply, ticker);
+      return decodeFailure({ status: reply.status, header: (name) => reply.header(name), text });
+    }
+    try {
+      const first = await reply.read();
+      if (first !== null) return { reply, first };
+      reply.close();
+      return new Failure("provider_unavailable", "The provider's answer is empty.");
+    } catch (thrown) {
+      reply.close();
+      throw thrown;
+    }
+  }
+
+  /** One try of a route at a place that is taken for it, which is given back where it fails. */
+  async function attempt<T>(
+    route: Route,
+    opening: Opening<T>,
+    { state, model }: Place,
+  ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
+    let outgoing: Outgoing;
+    try {
+      outgoing = opening.prepare(state.provider, route);
+    } catch (thrown) {
+      state.limiter.leave();
+      throw thrown;
+    }
+    const pass = model.breaker.enter(ticker.now());
+    if (pass === null) {
+      state.limiter.leave();
+      return "shut";
+    }
+    model.attempts++;
+    let closed = false;
+
+    function failed(failure: Failure): void {
+      const fault = isFault(failure);
+      if (fault || failure.lasting) model.failed++;
+      if (fault) pass!.fail(ticker.now());
+      // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
+      else if (!failure.lasting && failure.code !== "internal_service_error") pass!.succeed(ticker.now());
+    }
+    function close(reply?: Reply): void {
+      if (closed) return;
+      closed = true;
+      reply?.close();
+      pass!.abandon();
+      state.limiter.leave();
+    }
+    function giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
+      const failure = Failure.from(thrown);
+      failed(failure);
+      close(more.reply);
+      return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
+    }
+
+    let got: Awaited<ReturnType<typeof exchange>>;
+    try {
+      got = await exchange(state, route, { outgoing, stream: opening.stream });
+    } catch (thrown) {
+      return giveUp(thrown, { silent: true });
+    }
+    if (got instanceof Failure) return giveUp(got);
+    const { reply, first } = got;
+    const opened = { provider: state.provider, route, reply, first, failed, close: () => close(reply) };
+    try {
+      const begun = await opening.begin(opened);
+      pass.succeed(ticker.now());
+      model.complaint = "";
+      return { opened, begun };
+    } catch (thrown) {
+      return giveUp(thrown, { reply });
+    }
+  }
+
+  /** Another route may hide it from callers, so the operator is told; once, until it works again. */
+  function complain({ model }: Place, route: Route, failure: Failure): void {
+    const complaint = failure.operator ?? failure.message;
+    if (complaint === model.complaint) return;
+    model.complaint = complaint;
+    log(`${nameOf(route)}: ${complaint}`);
   }
 
   return {
-    get: (name) => byName.get(name)?.provider,
-    async open(routes, prepare, { stream }) {
+    states,
+    get: (name) => states.get(name)?.provider,
+    healthy: (routes) => routes.some((route) => states.place(route)?.model.breaker.lets(ticker.now())),
+    health: () => states.health(ticker.now()),
+
+    async open(routes, opening) {
+      const turns = inOrder(routes, random).map((route) => ({ route, waits: false }));
+      const shut: Route[] = [];
+      let full = false;
       let last: Failure | undefined;
-      for (const route of routes) {
-        const retries = byName.get(route.provider)?.provider.retries ?? 0;
-        for (let attempt = 0; attempt <= retries; attempt++) {
-          try {
-            return await once(route, prepare, stream);
-          } catch (thrown) {
-            last = Failure.from(thrown);
-            if (!TRANSIENT.has(last.code)) throw last;
-            const pause = pauseMs(last, attempt);
-            if (last.operator?.includes("refuses") || attempt === retries || pause === null) break;
-            await new Promise((resolve) => setTimeout(resolve, pause));
+      for (let i = 0; i < turns.length; i++) {
+        const { route, waits } = turns[i];
+        const place = states.place(route);
+        if (place === undefined) continue;
+        const { breaker } = place.model;
+        const { provider, budget, limiter } = place.state;
+        budget.call(ticker.now());
+        for (let tries = 0;; tries++) {
+          if (!breaker.lets(ticker.now())) {
+            shut.push(route);
+            break;
           }
+          if (!limiter.tryEnter()) {
+            // Another route may have a place at once; only when none has is it worth waiting.
+            if (!waits && i < turns.length - 1) {
+              turns.push({ route, waits: true });
+              break;
+            }
+            if (!await limiter.enter(opening.key)) {
+              full = true;
+              break;
+            }
+          }
+          const result = await attempt(route, opening, place);
+          if (result === "shut") {
+            shut.push(route);
+            break;
+          }
+          if ("opened" in result) return result;
+          last = result.failure;
+          if (!isTransient(last) || last.begun) throw last;
+          if (last.lasting) complain(place, route, last);
+          if (last.lasting || result.silent || tries >= provider.retries) break;
+          const ms = pauseMs(last, tries, random);
+          if (ms === null || !budget.take(ticker.now())) break;
+          place.model.retries++;
+          await sleep(ms);
         }
       }
-      throw last ?? new Failure("provider_unavailable", "This model has no route.");
+      throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
     },
   };
 }
 
-/** Milliseconds before the next try: what the provider asked for, else doubling with full jitter; null: too long. */
-function pauseMs(failure: Failure, attempt: number): number | null {
-  if (failure.code === "provider_timeout") return null;
-  if (failure.retryAfter !== undefined) {
-    return failure.retryAfter * 1000 <= LONGEST_PAUSE_MS ? failure.retryAfter * 1000 : null;
-  }
-  return Math.random() * Math.min(LONGEST_PAUSE_MS, 100 * 2 ** attempt);
+function noPlace(model: string): Failure {
+  return new Failure(
+    "service_unavailable",
+    `Every place at the providers of ${model} is taken; try again soon.`,
+  );
+}
+
+function noRoute(model: string, shut: readonly Route[]): Failure {
+  if (shut.length === 0) return new Failure("provider_unavailable", `${model} has no provider.`);
+  return new Failure(
+    "circuit_breaker_open",
+    `Cannot reach ${model}: it failed too often at ${
+      shut.map(nameOf).join(" and ")
+    }, so for some seconds nobody is sent there.`,
+  );
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,6 @@
 /** Providers as the configuration names them, and the address of each API's generation call. */
 import type { FormatName } from "../exchange/prompt.ts";
+import type { BreakerSettings } from "./breaker.ts";
 
 /** `demo` is the provider inside the process; it speaks chat-completions. */
 export type ProviderApi = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini" | "demo";
@@ -18,12 +19,17 @@ export interface Provider {
   idleMs: number;
   /** Further tries of one route, before its first byte only. */
   retries: number;
+  breaker: BreakerSettings;
+  /** Calls under way at once; null: as many as come. */
+  maxConcurrent: number | null;
 }
 
 /** Where a model can be had. `model` is the provider's own name for it. */
 export interface Route {
   provider: string;
   model: string;
+  /** Null: tried strictly in order. Neighbours with a weight share the load by it. */
+  weight: number | null;
 }
 
 export const FORMAT_OF_API: Readonly<Record<ProviderApi, FormatName>> = {

@@ -19,8 +19,6 @@ export interface Exchange {
 export interface Reply {
   readonly status: number;
   header(name: string): string | null;
-  /** The whole body as text. */
-  text(): Promise<string>;
   /** The next bytes of the body, null at its end. They are valid until the next call. */
   read(): Promise<Uint8Array | null>;
   /** Must be called once no more is read; gives the connection up when the body has not ended. */
@@ -87,17 +85,6 @@ class FetchReply implements Reply {
     return this.#response.headers.get(name);
   }
 
-  async text(): Promise<string> {
-    try {
-      return await this.#response.text();
-    } catch (cause) {
-      throw this.#late() ? timeout(this.#exchange.firstByteMs) : broken(cause);
-    } finally {
-      this.#ended = true;
-      this.#watch.close();
-    }
-  }
-
   async read(): Promise<Uint8Array | null> {
     const watch = this.#watch;
     this.#next ??= reader(this.#response.body);
@@ -111,7 +98,8 @@ class FetchReply implements Reply {
     } catch (cause) {
       this.#ended = true;
       const { firstByteMs, idleMs } = this.#exchange;
-      throw this.#late() ? timeout(this.#begun ? idleMs : firstByteMs) : broken(cause);
+      const begun = this.#begun;
+      throw this.#late() ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
     }
   }
 
@@ -145,10 +133,12 @@ function reader(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Read {
   };
 }
 
-export function timeout(ms: number): Failure {
+/** @param begun the body had begun */
+export function timeout(ms: number, begun = false): Failure {
   return new Failure(
     "provider_timeout",
     `The model did not answer in time: nothing came for ${ms / 1000} seconds.`,
+    { begun },
   );
 }
 
@@ -159,8 +149,10 @@ export function unreachable(cause: unknown): Failure {
   });
 }
 
-export function broken(cause: unknown): Failure {
+/** @param begun the body had begun */
+export function broken(cause: unknown, begun = false): Failure {
   return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
     cause,
+    begun,
   });
 }

@@ -56,6 +56,10 @@ export class Ticker {
     this.lately = clock.now();
   }
 
+  now(): number {
+    return this.#clock.now();
+  }
+
   watch(expired: () => void): Watch {
     const entry = new Entry(this, expired);
     this.#entries.add(entry);

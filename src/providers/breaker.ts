@@ -1,0 +1,144 @@
+/**
+ * The circuit breaker of one model at one provider: stops asking what keeps failing, and finds out with a few calls when
+ * it works again.
+ *
+ * - closed: every call goes through. It opens when, within the window, at least `failures` calls failed and they are at
+ *   least half of all.
+ * - open: no call goes through, for `openMs`.
+ * - half-open: a few calls at a time try it. As many successes close it, one failure opens it again.
+ *
+ * A call succeeds with its first byte, so that a long answer does not hold up a recovery; when it breaks off later, the
+ * success is taken back and counted as a failure. What began before the last change of state says nothing about now.
+ */
+import { Rolling } from "./rolling.ts";
+
+export interface BreakerSettings {
+  /** The least number of failures within the window. */
+  failures: number;
+  windowMs: number;
+  openMs: number;
+}
+
+export type BreakerState = "closed" | "open" | "half-open";
+
+/** Calls that may try a half-open route at once, and successes that close it. */
+export const PROBES = 2;
+
+export class Breaker {
+  readonly #settings: BreakerSettings;
+  readonly #changed: (state: BreakerState, calls: number, failures: number) => void;
+  readonly #window: Rolling;
+  #state: BreakerState = "closed";
+  /** Goes up with each change of state. */
+  #epoch = 0;
+  #openUntil = 0;
+  #probing = 0;
+  #proven = 0;
+
+  constructor(
+    settings: BreakerSettings,
+    changed: (state: BreakerState, calls: number, failures: number) => void = () => {},
+  ) {
+    this.#settings = settings;
+    this.#changed = changed;
+    this.#window = new Rolling(settings.windowMs);
+  }
+
+  state(now: number): BreakerState {
+    if (this.#state === "open" && now >= this.#openUntil) this.#change("half-open", now);
+    return this.#state;
+  }
+
+  /** Whether a call would go through. */
+  lets(now: number): boolean {
+    const state = this.state(now);
+    return state === "closed" || (state === "half-open" && this.#probing < PROBES);
+  }
+
+  /** Lets a call through, or null. Its pass must be given one of the verdicts. */
+  enter(now: number): Pass | null {
+    if (!this.lets(now)) return null;
+    const probe = this.#state === "half-open";
+    if (probe) this.#probing++;
+    return new Pass(this, this.#epoch, probe);
+  }
+
+  /** Failures and calls within the window. */
+  counts(now: number): { calls: number; failures: number } {
+    const { calls, hits } = this.#window.sum(now);
+    return { calls, failures: hits };
+  }
+
+  /** Milliseconds until an open one is tried again. */
+  opensIn(now: number): number {
+    return this.state(now) === "open" ? this.#openUntil - now : 0;
+  }
+
+  succeeded(epoch: number, now: number): void {
+    if (epoch !== this.#epoch) return;
+    this.#window.add(now, 1, 0);
+    if (this.#state === "half-open" && ++this.#proven >= PROBES) this.#change("closed", now);
+  }
+
+  /** @param counted the call has counted as a success before */
+  failed(epoch: number, now: number, counted: boolean): void {
+    if (epoch !== this.#epoch) return;
+    this.#window.add(now, counted ? 0 : 1, 1);
+    if (this.#state === "half-open") return this.#change("open", now);
+    const { calls, hits } = this.#window.sum(now);
+    if (hits >= this.#settings.failures && hits * 2 >= calls) this.#change("open", now);
+  }
+
+  probeOver(epoch: number): void {
+    if (epoch === this.#epoch) this.#probing--;
+  }
+
+  #change(state: BreakerState, now: number): void {
+    const { calls, failures } = this.counts(now);
+    this.#state = state;
+    this.#epoch++;
+    this.#probing = 0;
+    this.#proven = 0;
+    this.#window.clear();
+    if (state === "open") this.#openUntil = now + this.#settings.openMs;
+    this.#changed(state, calls, failures);
+  }
+}
+
+/** A call that a breaker let through. */
+export class Pass {
+  readonly #breaker: Breaker;
+  readonly #epoch: number;
+  #probe: boolean;
+  #counted = false;
+
+  constructor(breaker: Breaker, epoch: number, probe: boolean) {
+    this.#breaker = breaker;
+    this.#epoch = epoch;
+    this.#probe = probe;
+  }
+
+  /** The provider answers. */
+  succeed(now: number): void {
+    if (this.#counted) return;
+    this.#endProbe();
+    this.#counted = true;
+    this.#breaker.succeeded(this.#epoch, now);
+  }
+
+  /** The provider failed, before its answer or in the middle of it. */
+  fail(now: number): void {
+    this.#endProbe();
+    this.#breaker.failed(this.#epoch, now, this.#counted);
+  }
+
+  /** How it ended says nothing about the provider. */
+  abandon(): void {
+    this.#endProbe();
+  }
+
+  #endProbe(): void {
+    if (this.#probe) this.#breaker.probeOver(this.#epoch);
+    this.#probe = false;
+  }
+}

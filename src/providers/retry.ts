@@ -1,0 +1,65 @@
+/**
+ * Whether and when a provider is asked once more.
+ *
+ * Retries make an overloaded provider worse, so they come out of a budget: in any ten seconds no more than a tenth of the
+ * provider's calls, and a few beside, so that a single failure on a quiet gateway still gets its second try.
+ */
+import type { Failure, FailureCode } from "../exchange/failure.ts";
+import { Rolling } from "./rolling.ts";
+
+/** Longest pause before another try, in milliseconds; a provider that asks for more gets no other try. */
+const LONGEST_PAUSE_MS = 2000;
+const FIRST_PAUSE_MS = 100;
+/** On top of what a provider asks for, so that not everybody comes back at the same moment. */
+const JITTER_MS = 100;
+
+const BUDGET_MS = 10_000;
+const SHARE = 0.1;
+/** Retries in ten seconds that need no traffic to allow them. */
+const FLOOR = 10;
+
+/** What says nothing about the request: another try, or another provider, may well answer it. */
+const TRANSIENT: ReadonlySet<FailureCode> = new Set([
+  "provider_timeout",
+  "provider_rate_limited",
+  "provider_unavailable",
+  "provider_model_down",
+]);
+
+export function isTransient(failure: Failure): boolean {
+  return TRANSIENT.has(failure.code);
+}
+
+/**
+ * Whether a failure is the provider's: an outage, an overload, a limit, a silence. What it says about a request is not,
+ * and neither is its refusal of this gateway's key or of a model's name, which only an operator can mend.
+ */
+export function isFault(failure: Failure): boolean {
+  return isTransient(failure) && !failure.lasting;
+}
+
+/** Milliseconds before the next try: what the provider asked for, else doubling with full jitter; null: too long. */
+export function pauseMs(failure: Failure, attempt: number, random: () => number): number | null {
+  if (failure.retryAfter !== undefined) {
+    const asked = failure.retryAfter * 1000;
+    return asked <= LONGEST_PAUSE_MS ? asked + random() * JITTER_MS : null;
+  }
+  return random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+}
+
+export class RetryBudget {
+  readonly #window = new Rolling(BUDGET_MS);
+
+  /** A call that is no retry. */
+  call(now: number): void {
+    this.#window.add(now, 1, 0);
+  }
+
+  /** Takes one retry, where there is one. */
+  take(now: number): boolean {
+    const { calls, hits } = this.#window.sum(now);
+    if (hits >= FLOOR + SHARE * calls) return false;
+    this.#window.add(now, 0, 1);
+    return true;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What this process knows of its providers: places and retries of each, and a circuit breaker for each of its models.
+ * It outlives a reload of the configuration as far as what it is about has stayed the same.
+ */
+import { Breaker, type BreakerState } from "./breaker.ts";
+import { Limiter } from "./limiter.ts";
+import { type Provider, type Route, standingHeaders } from "./provider.ts";
+import { RetryBudget } from "./retry.ts";
+import type { Ticker } from "./ticker.ts";
+
+export interface ProviderState {
+  provider: Provider;
+  headers: Record<string, string>;
+  limiter: Limiter;
+  budget: RetryBudget;
+  /** By the provider's own name of the model. */
+  models: Map<string, ModelState>;
+}
+
+export interface ModelState {
+  breaker: Breaker;
+  attempts: number;
+  failed: number;
+  retries: number;
+  /** The last refusal that only an operator can mend, so that it is logged once. */
+  complaint: string;
+}
+
+/** A route's provider and model. */
+export interface Place {
+  state: ProviderState;
+  model: ModelState;
+}
+
+/** One provider, as `GET /admin/providers` shows it. */
+export interface ProviderHealth {
+  provider: string;
+  api: string;
+  in_flight: number;
+  queued: number;
+  max_concurrent: number | null;
+  models: ModelHealth[];
+}
+
+export interface ModelHealth {
+  model: string;
+  state: BreakerState;
+  /** Within the breaker's window. */
+  calls: number;
+  failures: number;
+  /** Seconds until an open breaker lets a call through again. */
+  retry_in_seconds: number | null;
+  /** Since the process began. */
+  attempts: number;
+  attempts_failed: number;
+  retries: number;
+}
+
+export interface States {
+  get(name: string): ProviderState | undefined;
+  /** Undefined: the configuration has no such provider. */
+  place(route: Route): Place | undefined;
+  health(now: number): ProviderHealth[];
+}
+
+export interface StatesOptions {
+  ticker: Ticker;
+  /** Routes of the catalog; each has its breaker from the start. */
+  routes: readonly Route[];
+  /** What ran before a reload. */
+  previous?: States;
+  log(line: string): void;
+}
+
+export function openStates(list: readonly Provider[], options: StatesOptions): States {
+  const { ticker, log, previous } = options;
+  const states = new Map(list.map((p) => [p.name, stateOf(p, ticker, previous?.get(p.name))]));
+
+  for (const { provider: name, model } of options.routes) {
+    const state = states.get(name);
+    if (state === undefined || state.models.has(model)) continue;
+    const before = previous?.get(name);
+    const kept = before && identity(before.provider) === identity(state.provider) && before.models.get(model);
+    state.models.set(model, kept || modelState(state.provider, model, log));
+  }
+
+  return {
+    get: (name) => states.get(name),
+    place(route) {
+      const state = states.get(route.provider);
+      const model = state?.models.get(route.model);
+      return state && model && { state, model };
+    },
+    health: (now) => [...states.values()].map((state) => healthOf(state, now)),
+  };
+}
+
+/** A route as the operator and messages name it. */
+export function nameOf(route: Route): string {
+  return `${route.provider} (${route.model})`;
+}
+
+/** Places stay with the name of a provider, since answers under way hold some of them. */
+function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
+  const limiter = before?.limiter ?? new Limiter(provider.maxConcurrent, ticker);
+  limiter.setLimit(provider.maxConcurrent);
+  return {
+    provider,
+    headers: standingHeaders(provider),
+    limiter,
+    budget: before?.budget ?? new RetryBudget(),
+    models: new Map(),
+  };
+}
+
+function modelState(provider: Provider, model: string, log: (line: string) => void): ModelState {
+  const name = nameOf({ provider: provider.name, model, weight: null });
+  const breaker = new Breaker(provider.breaker, (to, calls, failures) => {
+    log(
+      `${name}: circuit breaker ${to}${to === "open" ? ` after ${failures} failures of ${calls} calls` : ""}`,
+    );
+  });
+  return { breaker, attempts: 0, failed: 0, retries: 0, complaint: "" };
+}
+
+/** What health is about: the same address, account and notion of failing. */
+function identity({ api, baseUrl, apiKey, headers, breaker }: Provider): string {
+  return JSON.stringify([api, baseUrl, apiKey, headers, breaker]);
+}
+
+function healthOf({ provider, limiter, models }: ProviderState, now: number): ProviderHealth {
+  return {
+    provider: provider.name,
+    api: provider.api,
+    in_flight: limiter.inFlight,
+    queued: limiter.queued,
+    max_concurrent: provider.maxConcurrent,
+    models: [...models].map(([model, { breaker, attempts, failed, retries }]) => {
+      const state = breaker.state(now);
+      return {
+        model,
+        state,
+        ...breaker.counts(now),
+        retry_in_seconds: state === "open" ? Math.ceil(breaker.opensIn(now) / 1000) : null,
+        attempts,
+        attempts_failed: failed,
+        retries,
+      };
+    }),
+  };
+}

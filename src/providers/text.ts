@@ -1,0 +1,45 @@
+/** Bodies that are read as one text: whole answers, and what a provider says when it refuses. */
+import { brokenAnswer } from "../formats/provider_failure.ts";
+import type { Reply } from "./send.ts";
+import type { Ticker } from "./ticker.ts";
+
+/** Largest whole answer, in bytes. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** What is read of a refusal: its reasons stand at its beginning, and nobody's call should wait for more. */
+const COMPLAINT_BYTES = 64 * 1024;
+const COMPLAINT_MS = 5000;
+
+/** The rest of a body after its `first` bytes. Throws what reading throws, and when it is too large. */
+export async function readText(reply: Reply, first: Uint8Array): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for (let bytes: Uint8Array | null = first; bytes !== null; bytes = await reply.read()) {
+    size += bytes.length;
+    if (size > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The beginning of a refusal's body, as far as it comes; closes the reply. */
+export async function readComplaint(reply: Reply, ticker: Ticker): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  const watch = ticker.watch(() => reply.close());
+  watch.arm(COMPLAINT_MS);
+  try {
+    for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
+      size += bytes.length;
+      text += decoder.decode(bytes, { stream: true });
+      if (size >= COMPLAINT_BYTES) break;
+    }
+  } catch {
+    // Cut off: the status has said the most of it.
+  } finally {
+    watch.close();
+    reply.close();
+  }
+  return text;
+}
