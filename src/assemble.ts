@@ -12,6 +12,7 @@ import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
+import { openDlp } from "./pipeline/screen.ts";
 import { sealer } from "./pipeline/seal.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
@@ -83,6 +84,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
         results: config.search.results,
         timeoutMs: config.search.timeout_seconds * 1000,
       }, options),
+      dlp: openDlp(config.dlp, config.dlp_policies).dlp,
       sealer: seal,
       limits: {
         maxTextChars: config.server.max_text_chars,

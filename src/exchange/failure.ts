@@ -84,6 +84,8 @@ export interface FailureOptions {
   details?: Record<string, unknown>;
   /** Whole seconds for `Retry-After`. */
   retryAfter?: number;
+  /** Headers of the answer beside those that every failure has. */
+  headers?: Readonly<Record<string, string>>;
   /** For the operator's log, never for a caller: what to mend at the provider's account or in the configuration. */
   operator?: string;
   /** The provider will say the same again until somebody mends its account, its key or its list of models. */
@@ -102,6 +104,7 @@ export class Failure extends Error {
   readonly errors?: readonly Mistake[];
   readonly details?: Record<string, unknown>;
   readonly retryAfter?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly operator?: string;
   readonly lasting: boolean;
   readonly begun: boolean;
@@ -113,6 +116,7 @@ export class Failure extends Error {
     this.errors = options.errors;
     this.details = options.details;
     this.retryAfter = options.retryAfter;
+    this.headers = options.headers;
     this.operator = options.operator;
     this.lasting = options.lasting ?? false;
     this.begun = options.begun ?? false;

@@ -1,9 +1,13 @@
 /** The formats there are, by name. */
 import type { FormatName } from "../exchange/prompt.ts";
+import { LEAVES as CHAT_LEAVES } from "./chat_completions/leaves.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat, ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/mod.ts";
+import type { Shape } from "./leaves.ts";
+import { LEAVES as MESSAGES_LEAVES } from "./messages/leaves.ts";
 import { messages } from "./messages/mod.ts";
+import { LEAVES as RESPONSES_LEAVES } from "./responses/leaves.ts";
 import { responses } from "./responses/mod.ts";
 
 export const CALLER_FORMATS: Readonly<Record<"chat_completions" | "messages" | "responses", CallerFormat>> = {
@@ -17,4 +21,11 @@ export const PROVIDER_FORMATS: Readonly<Record<FormatName, ProviderFormat>> = {
   messages,
   responses,
   gemini,
+};
+
+/** Where the text of a request body is, by format. */
+export const LEAVES: Readonly<Record<"chat_completions" | "messages" | "responses", Shape>> = {
+  chat_completions: CHAT_LEAVES,
+  messages: MESSAGES_LEAVES,
+  responses: RESPONSES_LEAVES,
 };

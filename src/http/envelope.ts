@@ -15,6 +15,7 @@ export interface Surface {
 export function failureResponse(failure: Failure, surface: Surface, id: string): Response {
   const { status, retryable } = failure.row;
   const headers: Record<string, string> = {
+    ...failure.headers,
     "content-type": "application/json",
     "x-request-id": id,
     "request-id": id,

@@ -209,7 +209,7 @@ async function generation(
         model: call.model.id,
         prompt: call.prompt,
         seal: kit.sealer.seal,
-        dlp: call.dlp ?? undefined,
+        dlp: call.screened?.report ?? undefined,
       },
       headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
       keepAliveMs: edge.keepAliveMs,

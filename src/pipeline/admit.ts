@@ -6,17 +6,18 @@ import type { Arrival, Call, Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
-import { measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
+import { countIfOver, measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
+import type { Screened } from "./screen.ts";
 import { searchLimit, wantsSearch } from "./search_loop.ts";
 
 /** Output tokens reserved when neither the caller nor the model caps them. */
 const USUAL_OUTPUT = 4096;
 
-export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
+export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
   const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, headers: arrival.headers });
   const size = measure(prompt, kit.limits);
-  const { model, headers } = choose(prompt, size, arrival, kit);
+  const { model, headers } = await choose(prompt, size, arrival, kit);
   refuseOversize(size, model.contextLength);
   if (model.maxCompletion !== null && prompt.maxOutput !== undefined) {
     prompt.maxOutput = Math.min(prompt.maxOutput, model.maxCompletion);
@@ -49,24 +50,28 @@ export async function admit(arrival: Arrival, kit: Kit): Promise<Call> {
     },
   });
   const lease = admitted instanceof Promise ? await admitted : admitted;
-  return { arrival, prompt, model, size, lease, dlp: null, created, headers, provider: null };
+  if (screened) Object.assign(headers, screened.headers);
+  return { arrival, prompt, model, size, lease, screened, created, headers, provider: null };
 }
 
 /** The model that is named, or the one that autorouting names. */
-function choose(
+async function choose(
   prompt: Prompt,
   size: PromptSize,
   arrival: Arrival,
   kit: Kit,
-): { model: Model; headers: Record<string, string> } {
+): Promise<{ model: Model; headers: Record<string, string> }> {
   const { key } = arrival;
   if (prompt.model === AUTO && kit.auto) {
-    const healthy = (m: Model) => kit.providers.healthy(m.routes);
-    const { model, route } = kit.auto({ prompt, size, sight: key, healthy });
+    // Which models have room is part of the choice, so the size must be right for the largest of them.
+    await countIfOver(prompt, size, largestContext(kit));
+    const { model, route } = kit.auto({ prompt, size, sight: key, healthy: () => true });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";
-  return { model: kit.catalog.resolve(prompt.model, key, { short }), headers: {} };
+  const model = kit.catalog.resolve(prompt.model, key, { short });
+  if (model.contextLength !== null) await countIfOver(prompt, size, model.contextLength);
+  return { model, headers: {} };
 }
 
 /** Answers that one request may ask for; the limit of the chat-completions format. */

@@ -2,7 +2,7 @@
 import type { Accounts, Key, Lease } from "../accounts/mod.ts";
 import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
 import type { Prompt } from "../exchange/prompt.ts";
-import type { CallerFormat, DlpReport } from "../formats/format.ts";
+import type { CallerFormat } from "../formats/format.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog, Model } from "../models/catalog.ts";
 import type { PromptSize, SizeLimits } from "../models/limits.ts";
@@ -10,6 +10,7 @@ import type { Providers } from "../providers/mod.ts";
 import type { Ticker } from "../providers/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Dlp, Screened } from "./screen.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface Kit {
@@ -19,6 +20,7 @@ export interface Kit {
   auto: AutoRouter | null;
   providers: Providers;
   websearch: WebSearch;
+  dlp: Dlp;
   sealer: Sealer;
   limits: SizeLimits;
   metrics: Metrics;
@@ -52,7 +54,8 @@ export interface Call {
   model: Model;
   size: PromptSize;
   lease: Lease;
-  dlp: DlpReport | null;
+  /** Null: nothing was checked. */
+  screened: Screened | null;
   /** Milliseconds since the epoch. */
   created: number;
   /** Headers of the answer; stages add to them until the first part is out. */

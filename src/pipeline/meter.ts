@@ -68,7 +68,7 @@ export async function* meter(
       ttftMs: ttft,
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
-      dlp: null,
+      dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
     if (failed && call.provider === null && !searches) call.lease.release();
     else await call.lease.settle(end);

@@ -7,6 +7,7 @@ import { choices } from "./choices.ts";
 import { generate } from "./generate.ts";
 import type { Arrival, Call, Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
+import { screen } from "./screen.ts";
 import { searchLoop, wantsSearch } from "./search_loop.ts";
 
 export interface Run {
@@ -16,7 +17,9 @@ export interface Run {
 
 /** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
 export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
-  const call = await admit(arrival, kit);
+  const screening = screen(arrival, kit);
+  const screened = screening instanceof Promise ? await screening : screening;
+  const call = await admit(arrival, screened, kit);
   return { call, parts: meter(ask(call, kit), call, kit) };
 }
 
@@ -33,7 +36,7 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
       prompt,
       kit.websearch,
       (p) => generate(call, p, kit),
-      (query) => Promise.resolve(query),
+      (query) => Promise.resolve(call.screened ? call.screened.query(query) : query),
     );
   }
   if (n === 1 || several) return generate(call, prompt, kit);

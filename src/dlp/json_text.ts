@@ -1,0 +1,119 @@
+/**
+ * JSON text as something to read and to mask: with the escapes of its strings resolved, and with spans of it replaced so
+ * that it stays JSON. Needs no valid JSON to read; what cannot be masked as JSON is said to be so.
+ */
+import { parse } from "../exchange/json.ts";
+import type { View } from "./fold.ts";
+
+const SHORT: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+
+/** The text with its escapes resolved and where each unit came from; null where it has none. */
+export function unescaped(text: string): View | null {
+  let slash = text.indexOf("\\");
+  if (slash < 0) return null;
+  const pieces: string[] = [];
+  const from = new Uint32Array(text.length);
+  const to = new Uint32Array(text.length);
+  let n = 0;
+  let done = 0;
+  for (; slash >= 0; slash = text.indexOf("\\", done)) {
+    for (let i = done; i < slash; i++, n++) {
+      from[n] = i;
+      to[n] = i + 1;
+    }
+    const c = text[slash + 1] ?? "";
+    const hex = c === "u" ? text.slice(slash + 2, slash + 6) : "";
+    const coded = /^[\da-f]{4}$/i.test(hex);
+    const end = coded ? slash + 6 : Math.min(text.length, slash + 2);
+    pieces.push(
+      text.slice(done, slash),
+      coded ? String.fromCharCode(parseInt(hex, 16)) : SHORT[c] ?? (c || "\\"),
+    );
+    from[n] = slash;
+    to[n++] = end;
+    done = end;
+  }
+  for (let i = done; i < text.length; i++, n++) {
+    from[n] = i;
+    to[n] = i + 1;
+  }
+  pieces.push(text.slice(done));
+  return { text: pieces.join(""), from: from.subarray(0, n), to: to.subarray(0, n) };
+}
+
+export interface Replacement {
+  start: number;
+  end: number;
+  by: string;
+}
+
+/** The text with these spans replaced: apart from one another, in order, their words free of quotes and escapes. */
+export function replaceSpans(text: string, spans: readonly Replacement[]): string {
+  let out = "";
+  let done = 0;
+  for (const { start, end, by } of spans) {
+    out += text.slice(done, start) + by;
+    done = end;
+  }
+  return out + text.slice(done);
+}
+
+/**
+ * The same for JSON text: of each span only what lies in strings is replaced. Null where that is not enough, because a
+ * number or a name of the language is part of it, or where the text would be JSON no longer.
+ */
+export function replaceInJson(text: string, spans: readonly Replacement[]): string | null {
+  const inside: Replacement[] = [];
+  const strings = stringsOf(text);
+  let next = 0;
+  for (const span of spans) {
+    while (next < strings.length && strings[next].end < span.start) next++;
+    let outside = "";
+    let done = span.start;
+    for (let i = next; i < strings.length && strings[i].start < span.end; i++) {
+      const start = Math.max(span.start, strings[i].start);
+      const end = Math.min(span.end, strings[i].end);
+      if (end <= start) continue;
+      outside += text.slice(done, start);
+      inside.push({ start, end, by: span.by });
+      done = end;
+    }
+    outside += text.slice(done, span.end);
+    if (done === span.start || /[^\s"{}[\],:]/.test(outside)) return null;
+  }
+  const masked = replaceSpans(text, inside);
+  return isSound(text, masked) ? masked : null;
+}
+
+/** Where the insides of strings begin and end. */
+function stringsOf(text: string): { start: number; end: number }[] {
+  const strings: { start: number; end: number }[] = [];
+  for (let open = text.indexOf('"'); open >= 0;) {
+    let close = open + 1;
+    while (close < text.length && text.charCodeAt(close) !== 34) {
+      close += text.charCodeAt(close) === 92 ? 2 : 1;
+    }
+    strings.push({ start: open + 1, end: Math.min(close, text.length) });
+    open = text.indexOf('"', close + 1);
+  }
+  return strings;
+}
+
+/** Whether what was JSON is JSON still, also where a string holds JSON of its own. */
+function isSound(before: string, after: string): boolean {
+  const old = parse(before);
+  if (old === undefined) return true;
+  const now = parse(after);
+  return now !== undefined && nestedSound(old, now);
+}
+
+function nestedSound(old: unknown, now: unknown): boolean {
+  if (typeof old === "string") {
+    return old === now || typeof now !== "string" || !/^\s*[[{]/.test(old) || isSound(old, now);
+  }
+  if (typeof old !== "object" || old === null || typeof now !== "object" || now === null) return true;
+  const values = Object.values(now);
+  const olds = Object.values(old);
+  // Keys keep their number unless two became one, which takes a value away.
+  return values.length === olds.length && olds.every((value, i) => nestedSound(value, values[i]));
+}

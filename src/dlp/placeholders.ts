@@ -1,0 +1,66 @@
+/**
+ * Placeholders of masked values: `<EMAIL_ADDRESS_1>`, one number per distinct value, counted per type by first
+ * appearance. A number that the request itself writes is skipped, so that no placeholder means two things.
+ */
+import { foldValue } from "./stop_words.ts";
+
+export interface Placeholders {
+  of(type: string, category: string, value: string): string;
+  /** What each placeholder stands for, as it was first written. */
+  readonly originals: ReadonlyMap<string, string>;
+}
+
+/** The longest type name that a placeholder takes over. */
+const LONGEST_NAME = 40;
+const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
+
+/** The longest placeholder that can be: what a reader of a stream must hold back at most. */
+export const LONGEST_PLACEHOLDER = LONGEST_NAME + 12;
+
+/** @param texts all texts of the request */
+export function placeholders(texts: Iterable<string>): Placeholders {
+  const taken = new Set<string>();
+  for (const text of texts) {
+    if (!text.includes("<")) continue;
+    for (const [written] of text.matchAll(WRITTEN)) taken.add(written);
+  }
+  const known = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const originals = new Map<string, string>();
+  return {
+    originals,
+    of(type, category, value) {
+      const name = nameOf(type);
+      const key = `${name} ${category === "secret" ? value : sameness(value)}`;
+      let placeholder = known.get(key);
+      if (placeholder === undefined) {
+        let n = counts.get(name) ?? 0;
+        do placeholder = `<${name}_${++n}>`; while (taken.has(placeholder));
+        counts.set(name, n);
+        known.set(key, placeholder);
+        originals.set(placeholder, unmasked(value, originals));
+      }
+      return placeholder;
+    },
+  };
+}
+
+/** A text with its placeholders turned back. */
+export function unmasked(text: string, originals: ReadonlyMap<string, string>): string {
+  if (originals.size === 0 || !text.includes("<")) return text;
+  return text.replace(WRITTEN, (written) => originals.get(written) ?? written);
+}
+
+function nameOf(type: string): string {
+  const name = type.toUpperCase().replace(/[^A-Z0-9]+/g, "_").replace(/^[^A-Z]+|_+$/g, "").slice(
+    0,
+    LONGEST_NAME,
+  );
+  return name === "" ? "VALUE" : name;
+}
+
+/** Two spellings of one number or address are one value. */
+function sameness(value: string): string {
+  const folded = foldValue(value);
+  return /\d/.test(folded) && !folded.includes("@") ? folded.replace(/[^\p{L}\p{N}]/gu, "") : folded;
+}

@@ -1,0 +1,195 @@
+/**
+ * `plugins.dlp` of a request as {@link Wishes}, or a `validation_error` that names every mistake in it; and the policies
+ * of a configuration as {@link Rules}. A field that is misspelt must not silently check less, so unknown ones are mistakes.
+ */
+import { z } from "zod";
+import { Failure, type Mistake } from "../exchange/failure.ts";
+import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
+import type { Mode, Pattern, Rules, Wishes } from "./policy.ts";
+import type { StopWord } from "./stop_words.ts";
+
+/** Rules that one request may declare, so that what they cost is bounded. */
+export const MOST_WORDS = 1000;
+const MOST_PATTERNS = 50;
+/** The longest value and pattern, in characters. */
+const LONGEST_VALUE = 256;
+export const LONGEST_PATTERN = 512;
+const MOST_NAMES = 1000;
+
+const says = (allowed: string) => ({ error: allowed });
+
+function text(most: number, what: string) {
+  const allowed = says(`${what} of 1 to ${most} characters`);
+  return z.string(allowed).max(most, allowed).regex(/\S/, allowed);
+}
+
+function choice<const T extends readonly [string, ...string[]]>(...values: T) {
+  return z.enum(values, says(`one of ${values.join(", ")}`));
+}
+
+function listOf<T extends z.ZodType>(item: T, most: number, what: string) {
+  const allowed = says(`a list of at most ${most} ${what}`);
+  return z.array(item, allowed).max(most, allowed);
+}
+
+function fields<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? `only ${Object.keys(shape).join(", ")}` : "an object",
+  });
+}
+
+const value = () => text(LONGEST_VALUE, "a string");
+const DLP = fields({
+  mode: choice("alert", "mask", "block").optional(),
+  entity_types: listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types").optional(),
+  report_scope: choice("all", "last_message", "latest_user_message").optional(),
+  stop_words: listOf(
+    fields({ value: value(), match: choice("exact", "fuzzy").optional() }),
+    MOST_WORDS,
+    "stop words",
+  ).optional(),
+  allowlist: listOf(
+    fields({ value: value(), match: choice("exact").optional() }),
+    MOST_WORDS,
+    "allowed values",
+  ).optional(),
+  regexes: listOf(
+    fields({ name: text(100, "a name"), pattern: text(LONGEST_PATTERN, "an RE2 pattern") }),
+    MOST_PATTERNS,
+    "patterns",
+  ).optional(),
+  injected_context_names: listOf(text(256, "a name"), MOST_NAMES, "names").optional(),
+  acknowledged: z.boolean(says("true or false")).optional(),
+  on_unscannable: choice("pass", "block").optional(),
+  restore: z.boolean(says("true or false")).optional(),
+});
+
+const HOME = ["plugins", "dlp"];
+
+/** @param given `plugins.dlp` as the caller sent it */
+export function readWishes(given: unknown): Wishes {
+  const read = DLP.safeParse(given);
+  if (!read.success) {
+    const mistakes = read.error.issues.map((issue) => {
+      const path = [...HOME, ...issue.path.map((step) => typeof step === "number" ? step : String(step))];
+      return mistake(path, issue.message, at(given, issue.path));
+    });
+    throw refusal(mistakes);
+  }
+  const dlp = read.data;
+  const { types, unknown } = typesOf(dlp.entity_types);
+  if (unknown.length > 0) {
+    throw refusal(
+      unknown.slice(0, 20).map((name) =>
+        mistake(
+          [...HOME, "entity_types", dlp.entity_types!.indexOf(name)],
+          `one of ${ALL_ENTITY_NAMES.join(", ")}`,
+          name,
+        )
+      ),
+    );
+  }
+  return {
+    rules: {
+      ...(dlp.mode && { mode: dlp.mode }),
+      types,
+      stopWords: (dlp.stop_words ?? []).map(word),
+      patterns: dlp.regexes ?? [],
+      allowed: (dlp.allowlist ?? []).map((entry) => entry.value),
+    },
+    scope: dlp.report_scope ?? "all",
+    injected: new Set(dlp.injected_context_names),
+    unscannable: dlp.on_unscannable ?? "pass",
+    restore: dlp.restore ?? false,
+  };
+}
+
+/** A pattern that RE2 does not take, as the mistake of the request that declared it. */
+export function refusePattern(index: number, name: string, why: string): Failure {
+  const path = [...HOME, "regexes", index, "pattern"];
+  return refusal([{
+    type: "value_error",
+    loc: path,
+    msg: `Cannot read ${dotted(path)}: expected an RE2 pattern for ${shown(name)}, ${why}`,
+  }]);
+}
+
+/** A policy as a configuration has it. */
+export interface PolicyConfig {
+  mode: Mode;
+  entity_types?: readonly string[];
+  stop_words: readonly { value: string; match: "exact" | "fuzzy" }[];
+  allowlist: readonly { value: string }[];
+  regexes: readonly Pattern[];
+}
+
+/** A configured policy's rules, and those of its entity types that there are not. */
+export function readPolicy(policy: PolicyConfig): { rules: Rules; unknown: string[] } {
+  const { types, unknown } = typesOf(policy.entity_types);
+  return {
+    rules: {
+      mode: policy.mode,
+      types,
+      stopWords: policy.stop_words.map(word),
+      patterns: policy.regexes,
+      allowed: policy.allowlist.map((entry) => entry.value),
+    },
+    unknown,
+  };
+}
+
+/** The default set stays one object: whoever compares sets need not look into it. */
+function typesOf(names: readonly string[] | undefined): { types: ReadonlySet<string>; unknown: string[] } {
+  return names === undefined ? { types: DEFAULT_TYPES, unknown: [] } : resolveEntityTypes(names);
+}
+
+function word({ value, match }: { value: string; match?: "exact" | "fuzzy" }): StopWord {
+  return { value, match: match ?? "exact" };
+}
+
+function refusal(mistakes: readonly Mistake[]): Failure {
+  return new Failure("validation_error", mistakes[0].msg, {
+    param: dotted(mistakes[0].loc),
+    errors: mistakes,
+  });
+}
+
+function mistake(path: (string | number)[], allowed: string, found: unknown): Mistake {
+  return {
+    type: "value_error",
+    loc: path,
+    msg: `Cannot read ${dotted(path)}: expected ${allowed}, got ${seen(path, found)}`,
+  };
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let found = value;
+  for (const step of path) found = (found as Record<PropertyKey, unknown> | undefined)?.[step];
+  return found;
+}
+
+/** Values to look for are what must not leak, so only what is not one of them is quoted. */
+function seen(path: readonly (string | number)[], found: unknown): string {
+  if (found === undefined) return "nothing";
+  if (Array.isArray(found)) return `a list of ${found.length}`;
+  if (typeof found === "object" && found !== null) {
+    return path.length === HOME.length || typeof path.at(-1) === "number"
+      ? `an object with ${Object.keys(found).map(shown).slice(0, 12).join(", ") || "nothing in it"}`
+      : "an object";
+  }
+  const last = path.at(-1);
+  if (typeof found !== "string") return String(found);
+  return last === "value" || last === "pattern" ? `a string of ${found.length} characters` : shown(found);
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+function dotted(path: readonly (string | number)[]): string {
+  return path.reduce<string>(
+    (text, step) => typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`,
+    "",
+  );
+}

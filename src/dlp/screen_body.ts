@@ -1,0 +1,521 @@
+/**
+ * Scans every text leaf of a request, decides, and masks.
+ *
+ * Work is done in a generator that hands control back every couple of milliseconds, so that whoever drives it can let
+ * others run; for a short request it ends before it first does. What could not be looked at, for want of time or because
+ * it is no text, is said in the verdict and never passed off as clean. Findings carry positions, never values.
+ */
+import type { Group, Leaf, Reading } from "../formats/leaves.ts";
+import type { View } from "./fold.ts";
+import { replaceInJson, type Replacement, replaceSpans, unescaped } from "./json_text.ts";
+import { type Placeholders, placeholders } from "./placeholders.ts";
+import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
+import type { Finding } from "./scan.ts";
+import { replaceLeaf } from "../formats/leaves.ts";
+
+/** A finding as the caller is told of it. */
+export interface Reported {
+  category: Finding["category"];
+  entity_type: string;
+  /** Null: outside of the messages. */
+  message_index: number | null;
+  location: string;
+  /** UTF-16 units of the field as sent. */
+  start: number;
+  end: number;
+  confidence: number;
+}
+
+export interface Unscanned {
+  message_index: number | null;
+  location: string;
+}
+
+export interface Verdict {
+  /** `pass`: as it is. `mask`: the body was changed. `block`: it must not leave. */
+  action: "pass" | "mask" | "block";
+  /** Findings in the report scope. */
+  findings: Reported[];
+  /** All findings, also those outside the scope. */
+  count: number;
+  /** Whether a finding that blocks is in the report scope. */
+  blockedInScope: boolean;
+  unscanned: Unscanned[];
+  /** The budget ran out before everything was looked at. */
+  exhausted: boolean;
+  /** What each placeholder stands for. */
+  originals: ReadonlyMap<string, string>;
+}
+
+/** What RE2 found in the texts of a request: for each text, in its own units. */
+export type PatternMatches = ReadonlyMap<string, readonly PatternMatch[]>;
+
+export interface PatternMatch {
+  pattern: number;
+  start: number;
+  end: number;
+}
+
+export interface ScreenOptions {
+  /** Milliseconds of work in all. */
+  budgetMs: number;
+  /** Of the texts that {@link textsOf} gives; absent where the check has no patterns. */
+  matches?: PatternMatches;
+}
+
+/** A finding with what is needed to mask it. */
+interface Found {
+  leaf: Leaf;
+  /** In the leaf's text. */
+  start: number;
+  end: number;
+  /** In the field as sent. */
+  reported: Reported;
+  mode: Mode;
+  value: string;
+  /** Pieces of the same finding in the parts that follow. */
+  rest: { leaf: Leaf; start: number; end: number }[];
+}
+
+/** Units of text between two looks at the clock. */
+const STRIDE = 4096;
+const SLICE_MS = 2;
+/** A text longer than this is scanned in slices of its own. */
+const LONG = 8192;
+/** How far around the border of two parts a value may reach. */
+const REACH = 512;
+/** Rounds of masking after which a text that still is not clean is given up. */
+const ROUNDS = 3;
+
+/** The texts that patterns are to be run over. */
+export function textsOf(reading: Reading, check: Check): string[] {
+  const texts = new Set<string>();
+  for (const leaf of scannedLeaves(reading, check)) texts.add(viewOf(leaf)?.text ?? leaf.text);
+  for (const group of groupsOf(reading)) texts.add(joined(group));
+  return [...texts];
+}
+
+export function* screenBody(
+  reading: Reading,
+  check: Check,
+  options: ScreenOptions,
+): Generator<void, Verdict> {
+  const clock = new Clock(options.budgetMs);
+  const scan = new Scan(check, clock, options.matches);
+  const unscanned: Unscanned[] = [];
+  let endless = false;
+  for (const leaf of reading.leaves) {
+    if (leaf.kind !== "media" && leaf.kind !== "endless") continue;
+    endless ||= leaf.kind === "endless";
+    unscanned.push({ message_index: leaf.message, location: leaf.location });
+  }
+  const found: Found[] = [];
+  for (const leaf of scannedLeaves(reading, check)) {
+    yield* scan.leaf(leaf, found);
+    if (clock.spent) break;
+  }
+  for (const group of groupsOf(reading)) {
+    if (clock.spent) break;
+    if (isScanned(group.leaves[0], reading, check)) yield* scan.group(group, found);
+  }
+  const exhausted = clock.spent || endless || scan.incomplete;
+  const strictest = found.reduce<Mode>((mode, f) => stricter(mode, f.mode), "alert");
+  const refused = (exhausted && check.mode !== "alert") ||
+    (unscanned.length > 0 && check.unscannable === "block" && check.mode === "block");
+  let action: Verdict["action"] = refused || strictest === "block" ? "block" : "pass";
+  let masked: Masked | null = null;
+  if (action === "pass" && strictest === "mask") {
+    masked = yield* maskAll(reading, check, found, clock);
+    action = masked ? "mask" : "block";
+  }
+  return {
+    action,
+    count: found.length,
+    unscanned,
+    exhausted,
+    originals: masked?.originals ?? new Map(),
+    ...report(found, reading, check, action === "block"),
+  };
+}
+
+/** What may leave of one text that is no part of the body: a query for a search. Null: nothing. */
+export function screenText(text: string, check: Check, options: ScreenOptions): string | null {
+  const holder: Record<string, unknown> = { text };
+  const leaf: Leaf = {
+    message: null,
+    location: "query",
+    kind: "text",
+    text,
+    fixed: false,
+    group: null,
+    holder,
+    key: "text",
+  };
+  const work = screenBody({ leaves: [leaf], senders: [] }, check, options);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value.action === "block" ? null : holder.text as string;
+}
+
+/** How long the work has taken, without the pauses between its slices. */
+class Clock {
+  #left: number;
+  #since = performance.now();
+  #work = 0;
+
+  constructor(budgetMs: number) {
+    this.#left = budgetMs;
+  }
+
+  get spent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** True: it is time to hand control back, and `resume` is called afterwards. */
+  due(units: number): boolean {
+    this.#work += units;
+    if (this.#work < STRIDE) return false;
+    this.#work = 0;
+    return performance.now() - this.#since >= SLICE_MS || this.#left < SLICE_MS;
+  }
+
+  pause(): void {
+    this.#left -= performance.now() - this.#since;
+  }
+
+  resume(): void {
+    this.#since = performance.now();
+  }
+}
+
+class Scan {
+  /** Some text could not be looked at whole. */
+  incomplete = false;
+
+  constructor(
+    readonly check: Check,
+    readonly clock: Clock,
+    readonly matches: PatternMatches | undefined,
+  ) {}
+
+  /** Adds what is found in one leaf. */
+  *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
+    const view = viewOf(leaf);
+    for (const raw of yield* this.text(view?.text ?? leaf.text)) {
+      const start = view ? view.from![raw.start] : raw.start;
+      const end = view ? view.to![raw.end - 1] : raw.end;
+      found.push({
+        leaf,
+        start,
+        end,
+        mode: raw.mode,
+        value: raw.value,
+        rest: [],
+        reported: reportedOf(
+          raw,
+          leaf.message,
+          leaf.location,
+          leaf.run?.start ?? start,
+          leaf.run?.end ?? end,
+        ),
+      });
+    }
+  }
+
+  /** Adds values that are split over the parts of a group: those of the joined text that cross a border of parts. */
+  *group(group: Group, found: Found[]): Generator<void, void> {
+    const text = joined(group);
+    const borders = bordersOf(group);
+    for (const window of windowsOf(borders, text.length)) {
+      for (const raw of yield* this.text(text.slice(window.start, window.end), window.start, text)) {
+        const start = raw.start + window.start;
+        const end = raw.end + window.start;
+        if (!borders.some((at) => start < at && at < end)) continue;
+        const pieces = piecesOf(group, start, end);
+        found.push({
+          ...pieces[0],
+          rest: pieces.slice(1),
+          mode: raw.mode,
+          value: raw.value,
+          reported: reportedOf(raw, pieces[0].leaf.message, group.location, start, end),
+        });
+      }
+    }
+  }
+
+  /** @param whole the text that this one is a window of, from `at` on */
+  *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
+    const { check, clock } = this;
+    const judged: Judged[] = [];
+    for (const detector of check.detectors) {
+      const raws = text.length <= LONG ? detector.scan(text) : yield* this.sliced(detector.scanSliced(text));
+      for (const raw of raws) {
+        judge(check, { kind: "type", type: raw.entityType }, raw, text, judged);
+      }
+      if (clock.due(text.length)) yield* this.rest();
+    }
+    if (check.finder) {
+      for (let start = 0; start < text.length && !clock.spent; start += LONG - REACH) {
+        for (const match of check.finder.find(text.slice(start, start + LONG))) {
+          const raw: Finding = {
+            category: "stop_word",
+            entityType: "STOP_WORD",
+            start: start + match.start,
+            end: start + match.end,
+            confidence: match.confidence,
+          };
+          judge(check, { kind: "stop_word", index: match.word }, raw, text, judged);
+        }
+        if (clock.due(LONG * 4)) yield* this.rest();
+        if (start + LONG >= text.length) break;
+      }
+    }
+    if (check.patterns.length > 0) {
+      const matches = this.matches?.get(whole);
+      if (!matches) this.incomplete = true;
+      for (const { pattern, start, end } of matches ?? []) {
+        if (start < at || end > at + text.length) continue;
+        const raw: Finding = {
+          category: "regex",
+          entityType: check.patterns[pattern].rule.name,
+          start: start - at,
+          end: end - at,
+          confidence: 1,
+        };
+        judge(check, { kind: "regex", index: pattern }, raw, text, judged);
+      }
+    }
+    return judged;
+  }
+
+  *sliced(work: Generator<void, Finding[]>): Generator<void, Finding[]> {
+    for (;;) {
+      const step = work.next();
+      if (step.done) return step.value;
+      yield* this.rest();
+      if (this.clock.spent) return [];
+    }
+  }
+
+  *rest(): Generator<void, void> {
+    this.clock.pause();
+    yield;
+    this.clock.resume();
+  }
+}
+
+interface Judged extends Finding {
+  mode: Mode;
+  value: string;
+}
+
+/** Adds a finding unless an allowlist lifts it, or another one says the same. */
+function judge(check: Check, source: Source, raw: Finding, text: string, judged: Judged[]): void {
+  const value = text.slice(raw.start, raw.end);
+  const mode = modeOf(check, source, value);
+  if (mode === null) return;
+  const same = judged.find((other) =>
+    other.start === raw.start && other.end === raw.end && other.entityType === raw.entityType
+  );
+  if (!same) judged.push({ ...raw, mode, value });
+  else if (raw.confidence > same.confidence) same.confidence = raw.confidence;
+}
+
+function reportedOf(
+  raw: Finding,
+  message: number | null,
+  location: string,
+  start: number,
+  end: number,
+): Reported {
+  return {
+    category: raw.category,
+    entity_type: raw.entityType,
+    message_index: message,
+    location,
+    start,
+    end,
+    confidence: raw.confidence,
+  };
+}
+
+/** The leaf's text as it is meant, where that is another than the text as written. */
+function viewOf(leaf: Leaf): View | null {
+  return leaf.kind === "json" ? unescaped(leaf.text) : null;
+}
+
+function isScanned(leaf: Leaf, reading: Reading, check: Check): boolean {
+  if (leaf.kind === "media" || leaf.kind === "endless") return false;
+  if (check.injected.size === 0 || leaf.message === null) return true;
+  const name = reading.senders[leaf.message]?.name;
+  return name === undefined || !check.injected.has(name);
+}
+
+function scannedLeaves(reading: Reading, check: Check): Leaf[] {
+  return reading.leaves.filter((leaf) => isScanned(leaf, reading, check));
+}
+
+function groupsOf(reading: Reading): Group[] {
+  const groups: Group[] = [];
+  let last: Group | null = null;
+  for (const { group } of reading.leaves) {
+    if (group === null || group === last || group.leaves.length < 2) continue;
+    if (!groups.includes(group)) groups.push(group);
+    last = group;
+  }
+  return groups;
+}
+
+function joined(group: Group): string {
+  return group.leaves.map((leaf) => leaf.text).join("");
+}
+
+function bordersOf(group: Group): number[] {
+  const borders: number[] = [];
+  let at = 0;
+  for (const leaf of group.leaves) borders.push(at += leaf.text.length);
+  borders.pop();
+  return borders;
+}
+
+function windowsOf(borders: readonly number[], length: number): { start: number; end: number }[] {
+  const windows: { start: number; end: number }[] = [];
+  for (const at of borders) {
+    const start = Math.max(0, at - REACH);
+    const end = Math.min(length, at + REACH);
+    const last = windows.at(-1);
+    if (last && start <= last.end) last.end = end;
+    else windows.push({ start, end });
+  }
+  return windows;
+}
+
+/** The pieces of a span of the joined text. */
+function piecesOf(group: Group, start: number, end: number): { leaf: Leaf; start: number; end: number }[] {
+  const pieces: { leaf: Leaf; start: number; end: number }[] = [];
+  let at = 0;
+  for (const leaf of group.leaves) {
+    const from = Math.max(start, at);
+    const to = Math.min(end, at + leaf.text.length);
+    if (from < to) pieces.push({ leaf, start: from - at, end: to - at });
+    at += leaf.text.length;
+  }
+  return pieces;
+}
+
+interface Report {
+  findings: Reported[];
+  blockedInScope: boolean;
+}
+
+function report(found: readonly Found[], reading: Reading, check: Check, blocked: boolean): Report {
+  const { senders } = reading;
+  const only = check.scope === "all"
+    ? null
+    : check.scope === "last_message"
+    ? senders.length - 1
+    : senders.findLastIndex((sender) => sender.role === "user");
+  const inScope = found.filter(({ reported }) => only === null || reported.message_index === only);
+  return {
+    findings: inScope.map(({ reported }) => reported).sort((a, b) =>
+      (a.message_index ?? -1) - (b.message_index ?? -1) || a.start - b.start
+    ),
+    blockedInScope: blocked && inScope.some(({ mode }) => mode !== "alert"),
+  };
+}
+
+interface Masked {
+  originals: ReadonlyMap<string, string>;
+}
+
+/** Masks what is to be masked until nothing is found any more. Null: it cannot be done. */
+function* maskAll(
+  reading: Reading,
+  check: Check,
+  found: readonly Found[],
+  clock: Clock,
+): Generator<void, Masked | null> {
+  const names = placeholders(reading.leaves.map((leaf) => leaf.text));
+  let todo = found.filter(({ mode }) => mode === "mask");
+  let leaves = reading.leaves;
+  for (let round = 0; todo.length > 0; round++) {
+    if (round === ROUNDS) return null;
+    const changed = maskOnce(leaves, todo, names);
+    if (!changed) return null;
+    leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
+    const again: Found[] = [];
+    // Patterns were matched before masking; their matches are masked, and the text is another now.
+    const scan = new Scan({ ...check, patterns: [] }, clock, undefined);
+    for (const leaf of changed.values()) yield* scan.leaf(leaf, again);
+    for (const group of new Set([...changed.keys()].map((leaf) => leaf.group))) {
+      if (group === null || group.leaves.length < 2) continue;
+      group.leaves.forEach((leaf, i) => group.leaves[i] = changed.get(leaf) ?? leaf);
+      yield* scan.group(group, again);
+    }
+    if (clock.spent) return null;
+    if (
+      again.some(({ mode, leaf, start, end }) => mode === "block" && !isPlaceholder(leaf, start, end, names))
+    ) {
+      return null;
+    }
+    todo = again.filter(({ mode, leaf, start, end }) =>
+      mode === "mask" && !isPlaceholder(leaf, start, end, names)
+    );
+  }
+  return { originals: names.originals };
+}
+
+/** Whether a span lies in a placeholder that was put there. */
+function isPlaceholder(leaf: Leaf, start: number, end: number, names: Placeholders): boolean {
+  const open = leaf.text.lastIndexOf("<", start);
+  const close = leaf.text.indexOf(">", start);
+  return open >= 0 && close + 1 >= end && names.originals.has(leaf.text.slice(open, close + 1));
+}
+
+/** Replaces every finding, and answers which leaf became which. Null: one cannot be replaced. */
+function maskOnce(
+  leaves: readonly Leaf[],
+  found: readonly Found[],
+  names: Placeholders,
+): Map<Leaf, Leaf> | null {
+  const spans = new Map<Leaf, Replacement[]>();
+  const add = (leaf: Leaf, span: Replacement) => {
+    const list = spans.get(leaf);
+    if (list) list.push(span);
+    else spans.set(leaf, [span]);
+  };
+  const order = new Map(leaves.map((leaf, i) => [leaf, i]));
+  const inOrder = [...found].sort((a, b) => order.get(a.leaf)! - order.get(b.leaf)! || a.start - b.start);
+  for (const { leaf, start, end, rest, reported, value } of inOrder) {
+    add(leaf, { start, end, by: names.of(reported.entity_type, reported.category, value) });
+    for (const piece of rest) add(piece.leaf, { start: piece.start, end: piece.end, by: "" });
+  }
+  const changed = new Map<Leaf, Leaf>();
+  for (const [leaf, list] of spans) {
+    if (leaf.fixed) return null;
+    const merged = mergeSpans(list);
+    const text = leaf.kind === "json" ? replaceInJson(leaf.text, merged) : replaceSpans(leaf.text, merged);
+    if (text === null) return null;
+    replaceLeaf(leaf, text);
+    changed.set(leaf, { ...leaf, text });
+  }
+  return changed;
+}
+
+/** Spans that overlap become one, under the name of the longest. */
+function mergeSpans(list: Replacement[]): Replacement[] {
+  list.sort((a, b) => a.start - b.start || b.end - a.end);
+  const merged: (Replacement & { named: number })[] = [];
+  for (const span of list) {
+    const last = merged.at(-1);
+    const length = span.by === "" ? 0 : span.end - span.start;
+    if (last && span.start < last.end) {
+      last.end = Math.max(last.end, span.end);
+      if (length > last.named) {
+        last.by = span.by;
+        last.named = length;
+      }
+    } else merged.push({ ...span, named: length });
+  }
+  return merged;
+}

@@ -1,0 +1,324 @@
+/**
+ * The text leaves of a request body as it was sent: every string that is passed on to a provider, with where it stands
+ * and how to replace it.
+ *
+ * A format says with a {@link Rule} per field what the field holds; this module walks. A field that no table names is
+ * passed on to a provider of the same format, so it is a leaf too. Assumes a body that came out of JSON.parse and that
+ * nobody else holds: replacing a leaf changes it in place.
+ */
+import { Buffer } from "node:buffer";
+import { isObject, type Loose } from "../exchange/json.ts";
+
+export interface Leaf {
+  /** Position in the list of messages; null: the leaf is outside of it. */
+  readonly message: number | null;
+  /** The field as sent; a field of a message is named from its message on, unless the format has items. */
+  readonly location: string;
+  /**
+   * `json`: the text is JSON, whose strings and keys count as they decode; a field that is no string is meant as its
+   * compact JSON text. `encoded`: the text is decoded from the field's, which counts as a whole.
+   * `media`: no text, an image or anything else that cannot be scanned. `endless`: nested too deeply to be read.
+   */
+  readonly kind: "text" | "json" | "encoded" | "media" | "endless";
+  readonly text: string;
+  /** Signed by a provider, or a name that other fields refer to: replacing it breaks the request. */
+  readonly fixed: boolean;
+  /** The list of parts that this text is one of. */
+  readonly group: Group | null;
+  /** `encoded`: the run in the field as sent that the text was decoded from. */
+  readonly run?: { readonly start: number; readonly end: number };
+  readonly holder: Loose;
+  readonly key: string;
+  /** What the field is set to for a text; absent: the text. */
+  readonly write?: (text: string) => unknown;
+}
+
+/** Text parts of one list, which a model reads as one text. */
+export interface Group {
+  readonly location: string;
+  readonly leaves: Leaf[];
+}
+
+/** Who a message is from. */
+export interface Sender {
+  role?: string;
+  name?: string;
+}
+
+export interface Reading {
+  leaves: Leaf[];
+  /** In the order of the list of messages. */
+  senders: Sender[];
+}
+
+/** Puts another text in the place of a leaf's. */
+export function replaceLeaf(leaf: Leaf, text: string): void {
+  leaf.holder[leaf.key] = leaf.write ? leaf.write(text) : text;
+}
+
+/** Reads the field `key` of `holder`, which is at `path`, and adds its leaves. */
+export type Rule = (walk: Walk, holder: Loose, key: string, path: string) => void;
+export type Shape = ReadonlyMap<string, Rule>;
+
+export interface Walk extends Reading {
+  message: number | null;
+  group: Group | null;
+}
+
+/** Walks a whole body. Anything but an object has no leaves; the format refuses it. */
+export function readLeaves(body: unknown, shape: Shape): Reading {
+  const walk: Walk = { leaves: [], senders: [], message: null, group: null };
+  if (isObject(body)) each(walk, body, shape, "");
+  return { leaves: walk.leaves, senders: walk.senders };
+}
+
+/** One rule for each named field; any other is passed on as it is. */
+export function shape(rules: Record<string, Rule>): Shape {
+  return new Map(Object.entries(rules));
+}
+
+export const skip: Rule = () => {};
+
+export const text: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") anything(walk, holder, key, path);
+  else if (value !== "") add(walk, "text", value, holder, key, path);
+};
+
+/** A text that must stay as it is. */
+export const fixed: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") anything(walk, holder, key, path);
+  else if (value !== "") add(walk, "text", value, holder, key, path, { fixed: true });
+};
+
+/** A text that is signed when a field beside it is there. */
+export function signedBy(...proofs: string[]): Rule {
+  return (walk, holder, key, path) => {
+    const signed = proofs.some((name) => typeof holder[name] === "string" && holder[name] !== "");
+    (signed ? fixed : text)(walk, holder, key, path);
+  };
+}
+
+/** A string that holds JSON: the arguments of a call. */
+export const jsonText: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") anything(walk, holder, key, path);
+  else if (value !== "") add(walk, "json", value, holder, key, path);
+};
+
+/** A value of any shape, taken as its JSON text. */
+export const json: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "object" || value === null) return anything(walk, holder, key, path);
+  let written: string;
+  try {
+    written = JSON.stringify(value);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return add(walk, "endless", "", holder, key, path, { fixed: true });
+  }
+  if (written.length > 2) add(walk, "json", written, holder, key, path, { write: JSON.parse });
+};
+
+/** A field that no table names. */
+export const anything: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value === "string") address(walk, holder, key, path);
+  else if (typeof value === "object" && value !== null) json(walk, holder, key, path);
+  else if (typeof value === "number" && Math.abs(value) >= 1e6) {
+    add(walk, "text", String(value), holder, key, path, { fixed: true });
+  }
+};
+
+/** A URL, with what it holds if it is a `data:` one. */
+export const address: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") return anything(walk, holder, key, path);
+  const head = /^data:([^,]{0,1000}),/i.exec(value);
+  if (!head) {
+    if (value !== "") add(walk, "text", value, holder, key, path);
+  } else if (/;\s*base64\s*$/i.test(head[1])) base64(walk, holder, key, path, head[0].length, head[1]);
+  else percent(walk, holder, key, path, head[0].length);
+};
+
+/** A URL of something that is fetched elsewhere: the URL is text, what is behind it is out of reach. */
+export const link: Rule = (walk, holder, key, path) => {
+  address(walk, holder, key, path);
+  const value = holder[key];
+  if (typeof value === "string" && !/^data:/i.test(value)) media(walk, holder, key, path);
+};
+
+/** Bytes as base64, or as a `data:` URL. */
+export const bytes: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") return anything(walk, holder, key, path);
+  if (/^data:/i.test(value)) return address(walk, holder, key, path);
+  const type = holder.media_type ?? holder.mime_type;
+  base64(walk, holder, key, path, 0, typeof type === "string" ? type : "");
+};
+
+/** Something that is not in the request: a file by its id. */
+export const media: Rule = (walk, holder, key, path) => {
+  if (holder[key] !== null) add(walk, "media", "", holder, key, path, { fixed: true });
+};
+
+export function fields(rules: Record<string, Rule>): Rule {
+  const inner = shape(rules);
+  return (walk, holder, key, path) => {
+    const value = holder[key];
+    if (isObject(value)) each(walk, value, inner, `${path}.`);
+    else anything(walk, holder, key, path);
+  };
+}
+
+export function list(rule: Rule): Rule {
+  return (walk, holder, key, path) => {
+    const value = holder[key];
+    if (!Array.isArray(value)) return anything(walk, holder, key, path);
+    for (let i = 0; i < value.length; i++) rule(walk, value as unknown as Loose, String(i), `${path}[${i}]`);
+  };
+}
+
+/** A string, or a list of parts whose texts belong together. */
+export function parts(part: Rule): Rule {
+  const items = list(part);
+  return (walk, holder, key, path) => {
+    const value = holder[key];
+    if (typeof value === "string") return text(walk, holder, key, path);
+    const outer = walk.group;
+    walk.group = { location: path, leaves: [] };
+    items(walk, holder, key, path);
+    walk.group = outer;
+  };
+}
+
+/** The text of a part. */
+export const partText: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") return anything(walk, holder, key, path);
+  if (value === "") return;
+  add(walk, "text", value, holder, key, path, { group: walk.group });
+  walk.group?.leaves.push(walk.leaves[walk.leaves.length - 1]);
+};
+
+/** The list of messages. `named`: locations begin with the list's own name. */
+export function messages(rules: Record<string, Rule>, { named }: { named: boolean }): Rule {
+  const inner = shape(rules);
+  return (walk, holder, key, path) => {
+    const value = holder[key];
+    if (typeof value === "string") {
+      walk.senders.push({ role: "user" });
+      walk.message = 0;
+      text(walk, holder, key, path);
+    } else if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i++) {
+        const message: unknown = value[i];
+        walk.message = i;
+        const prefix = named ? `${path}[${i}].` : "";
+        if (isObject(message)) {
+          const { role, name } = message;
+          walk.senders.push({
+            ...(typeof role === "string" && { role }),
+            // An item without a role is no message: its name is a tool's.
+            ...(typeof role === "string" && typeof name === "string" && { name }),
+          });
+          each(walk, message, inner, prefix);
+        } else {
+          walk.senders.push({});
+          anything(walk, value as unknown as Loose, String(i), `${path}[${i}]`);
+        }
+      }
+    } else anything(walk, holder, key, path);
+    walk.message = null;
+  };
+}
+
+/** Longer names of unknown fields may be more than names. */
+const SHORT_NAME = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
+
+function each(walk: Walk, value: Loose, inner: Shape, prefix: string): void {
+  for (const name of Object.keys(value)) {
+    if (value[name] === null) continue;
+    const rule = inner.get(name);
+    if (rule) rule(walk, value, name, prefix + name);
+    else if (SHORT_NAME.test(name)) anything(walk, value, name, prefix + name);
+    else {
+      // A location must not repeat what may be the very value that is looked for.
+      add(walk, "text", name, value, name, `${prefix}*`, { fixed: true });
+      anything(walk, value, name, `${prefix}*`);
+    }
+  }
+}
+
+function add(
+  walk: Walk,
+  kind: Leaf["kind"],
+  text: string,
+  holder: Loose,
+  key: string,
+  location: string,
+  more?: Partial<Leaf>,
+): void {
+  walk.leaves.push({
+    message: walk.message,
+    location,
+    kind,
+    text,
+    fixed: more?.fixed ?? false,
+    group: more?.group ?? null,
+    run: more?.run,
+    holder,
+    key,
+    write: more?.write,
+  });
+}
+
+/** Base64 units that show whether what they hold is text. */
+const HEAD = 1024;
+
+/** Whatever type is declared: what decodes to text is text. */
+function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
+  const value = holder[key] as string;
+  const decoded = textOf(value, start, /^\s*(?:text\/|application\/(?:json|xml|csv))/i.test(type));
+  if (decoded === null) return media(walk, holder, key, path);
+  if (decoded === "") return;
+  add(walk, "encoded", decoded, holder, key, path, {
+    run: { start, end: value.length },
+    write: (text) => value.slice(0, start) + Buffer.from(text).toString("base64"),
+  });
+}
+
+function textOf(value: string, start: number, declared: boolean): string | null {
+  const head = Buffer.from(value.slice(start, start + HEAD), "base64");
+  const utf16 = head.length > 1 && head[0] === 0xff && head[1] === 0xfe;
+  // The head may end inside a character.
+  if (!utf16 && !declared && !isText(head.subarray(0, Math.max(0, head.length - 4)))) return null;
+  const all = Buffer.from(start === 0 ? value : value.slice(start), "base64");
+  if (utf16) return all.toString("utf16le");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(all);
+  } catch {
+    return declared ? all.toString("latin1") : null;
+  }
+}
+
+function isText(head: Uint8Array): boolean {
+  for (const byte of head) if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) return false;
+  return new TextDecoder().decode(head).slice(0, -4).indexOf("\ufffd") < 0;
+}
+
+function percent(walk: Walk, holder: Loose, key: string, path: string, start: number): void {
+  const value = holder[key] as string;
+  let decoded = value.slice(start);
+  try {
+    decoded = decodeURIComponent(decoded);
+  } catch {
+    // Not percent-encoded after all: scanned as it is.
+  }
+  if (decoded === "") return;
+  add(walk, "encoded", decoded, holder, key, path, {
+    run: { start, end: value.length },
+    write: (text) => value.slice(0, start) + encodeURIComponent(text),
+  });
+}
