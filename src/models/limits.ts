@@ -3,10 +3,12 @@
  *
  * Two numbers are wanted of a prompt before anybody has counted its tokens: one that is surely not too small, for
  * reserving money, and one that is surely not too large, for refusing what cannot fit. Both come from the length of its
- * text; no tokenizer runs.
+ * text. Only a prompt so long that it may not fit is counted by a tokenizer, since blanks and repeated signs take few
+ * tokens, however many they are.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
+import { countAll } from "../formats/tokens.ts";
 
 export interface SizeLimits {
   maxTextChars: number;
@@ -19,6 +21,8 @@ export interface PromptSize {
   chars: number;
   /** Attachments that are no text. */
   attachments: number;
+  /** Tokens that the text surely has, once they were counted. */
+  counted?: number;
 }
 
 /** Measures a prompt and refuses what is over a limit of the service. */
@@ -111,10 +115,48 @@ function roughLength(value: unknown): number {
   return length;
 }
 
+/** The texts of a prompt that reach the model. */
+export function* texts(prompt: Prompt): Generator<string> {
+  for (const turn of prompt.turns) yield* textsOf(turn.content);
+  for (const tool of prompt.tools) if (tool.kind !== "opaque") yield JSON.stringify(tool);
+}
+
+function* textsOf(content: readonly Content[]): Generator<string> {
+  for (const c of content) {
+    switch (c.type) {
+      case "text":
+      case "refusal":
+        yield c.text;
+        break;
+      case "reasoning":
+        yield* c.sections;
+        break;
+      case "call":
+        yield c.name;
+        yield c.arguments;
+        break;
+      case "result":
+        yield* textsOf(c.content);
+        break;
+      case "search-result":
+        yield c.title;
+        yield* c.texts;
+        break;
+      case "opaque":
+        yield JSON.stringify(c.value);
+        break;
+      default:
+        if (c.source.kind === "text") yield c.source.text;
+    }
+  }
+}
+
 /** Characters of ordinary text per token: English prose has about 4, code and other scripts fewer. */
 const CHARS_PER_TOKEN = 3;
-/** No tokenizer in use makes tokens of ordinary text longer than this on average. */
-const MOST_CHARS_PER_TOKEN = 8;
+/** No text that people write has tokens longer than this on average; blanks and repeated signs have. */
+const MOST_CHARS_PER_TOKEN = 5;
+/** Another tokenizer than the one that counts here may need fewer tokens for the same text, by this factor. */
+const TOKENIZERS_DIFFER = 1.25;
 /** Tokens reserved for an image or another attachment. */
 const ATTACHMENT_TOKENS = 1600;
 
@@ -123,12 +165,23 @@ export function upperTokens(size: PromptSize): number {
   return Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * ATTACHMENT_TOKENS + 16;
 }
 
-/** Input tokens that the prompt surely has. */
+/** Input tokens that the prompt surely has, as far as is known without counting. */
 export function leastTokens(size: PromptSize): number {
-  return Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
+  return size.counted ?? Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
 }
 
-/** Refuses a prompt that cannot fit the model, by an estimate that is sure not to refuse one that can. */
+/** Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. */
+export async function countIfOver(
+  prompt: Prompt,
+  size: PromptSize,
+  contexts: readonly number[],
+): Promise<void> {
+  if (leastTokens(size) <= Math.min(...contexts)) return;
+  const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
+  size.counted = Math.floor(await countAll(texts(prompt), { enough }) / TOKENIZERS_DIFFER);
+}
+
+/** Refuses a prompt that cannot fit the model; {@link countIfOver} must have looked at it. */
 export function refuseOversize(size: PromptSize, contextLength: number | null): void {
   if (contextLength === null) return;
   const least = leastTokens(size);

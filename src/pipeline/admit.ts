@@ -63,14 +63,14 @@ async function choose(
 ): Promise<{ model: Model; headers: Record<string, string> }> {
   const { key } = arrival;
   if (prompt.model === AUTO && kit.auto) {
-    // Which models have room is part of the choice, so the size must be right for the largest of them.
-    await countIfOver(prompt, size, largestContext(kit));
+    const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
+    await countIfOver(prompt, size, contexts);
     const { model, route } = kit.auto({ prompt, size, sight: key, healthy: () => true });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";
   const model = kit.catalog.resolve(prompt.model, key, { short });
-  if (model.contextLength !== null) await countIfOver(prompt, size, model.contextLength);
+  if (model.contextLength !== null) await countIfOver(prompt, size, [model.contextLength]);
   return { model, headers: {} };
 }
 

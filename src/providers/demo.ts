@@ -6,12 +6,11 @@
  * fits; and counts with a real tokenizer (o200k), so that usage and bills are honest.
  */
 import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
+import { type CountTokens, tokenCounter } from "../formats/tokens.ts";
 import type { Reply } from "./send.ts";
 
 /** Pause between words of a stream, in milliseconds. */
 const WORD_MS = 20;
-
-type Count = (text: string) => number;
 
 interface Turn {
   content: string;
@@ -23,9 +22,9 @@ interface Turn {
 
 /** Answers one chat-completions body. */
 export async function demoReply(body: string, stream: boolean): Promise<Reply> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+  const count = await tokenCounter();
   const request = object(parse(body));
-  const turn = answer(request, (text) => countTokens(text));
+  const turn = answer(request, count);
   const base = {
     id: `demo-${crypto.randomUUID()}`,
     created: Math.floor(Date.now() / 1000),
@@ -93,7 +92,7 @@ function words(text: string): string[] {
   return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
 }
 
-function answer(request: Loose, count: Count): Turn {
+function answer(request: Loose, count: CountTokens): Turn {
   const messages = array(request.messages).map(object);
   const asked = textOf(messages.findLast((m) => m.role === "user")?.content);
   const tools = array(request.tools).map((t) => object(object(t).function)).filter((f) => string(f.name));
@@ -208,11 +207,13 @@ function example(schema: Loose, asked: string, depth = 0): unknown {
 }
 
 /** The longest run of whole words within some tokens. */
-function cut(text: string, tokens: number, count: Count): string {
-  let kept = "";
+function cut(text: string, tokens: number, count: CountTokens): string {
+  let kept = 0;
+  let length = 0;
   for (const word of words(text)) {
-    if (count(kept + word) > tokens) break;
-    kept += word;
+    kept += count(word);
+    if (kept > tokens) break;
+    length += word.length;
   }
-  return kept;
+  return text.slice(0, length);
 }
