@@ -6,6 +6,7 @@ import { createHmac } from "node:crypto";
 import { type AccountsConfig, type AccountsService, openAccounts } from "./accounts/service.ts";
 import { admin } from "./console/admin.ts";
 import { metricsPage } from "./console/metrics_page.ts";
+import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
@@ -58,6 +59,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     sluice_store_up: accounts.storeUp() ? 1 : 0,
     sluice_records_pending: accounts.pendingCount(),
     sluice_resident_bytes: Deno.memoryUsage().rss,
+    sluice_lag_seconds: ticker.lag / 1000,
   });
 
   let providers: Providers | undefined;
@@ -107,7 +109,10 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       inFlight,
       more(request, path, remote) {
         const adminKey = config.admin_key;
-        if (path === "/metrics") return metricsPage(request, remote, adminKey, metrics, gauges());
+        if (path === "/metrics") {
+          const text = () => metrics.render(gauges(), providerMetrics(current.health()));
+          return metricsPage(request, remote, adminKey, text);
+        }
         return admin(request, path, { accounts, adminKey, providers: current.health });
       },
     };

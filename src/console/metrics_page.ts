@@ -1,15 +1,16 @@
 /** `GET /metrics` for Prometheus: open to the own machine, to others with the admin key only. */
 import { Failure } from "../exchange/failure.ts";
-import type { Metrics } from "../pipeline/metrics.ts";
 import { isAdmin } from "./admin.ts";
 
-/** @param remote the caller's address, null when unknown */
+/**
+ * @param remote the caller's address, null when unknown
+ * @param text makes the page
+ */
 export function metricsPage(
   request: Request,
   remote: string | null,
   adminKey: string | null,
-  metrics: Metrics,
-  gauges: Readonly<Record<string, number>>,
+  text: () => string,
 ): Response {
   const allowed = isLoopback(remote) || (adminKey !== null && isAdmin(request, adminKey));
   if (!allowed) {
@@ -18,7 +19,7 @@ export function metricsPage(
       "The admin key is required: send it as Authorization: Bearer <admin_key>.",
     );
   }
-  return new Response(metrics.render(gauges), { headers: { "content-type": "text/plain; version=0.0.4" } });
+  return new Response(text(), { headers: { "content-type": "text/plain; version=0.0.4" } });
 }
 
 function isLoopback(remote: string | null): boolean {

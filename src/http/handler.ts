@@ -34,6 +34,12 @@ export interface Edge {
   more(request: Request, path: string, remote: string | null): Promise<Response | null> | Response | null;
 }
 
+/**
+ * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
+ * that is let in then would be slow, and would make all others slower.
+ */
+const MOST_LAG_MS = 250;
+
 /** Calls under way, also those whose caller has left. */
 export class InFlight {
   count = 0;
@@ -176,11 +182,8 @@ async function generation(
   edge: Edge,
 ): Promise<Response> {
   const { kit, inFlight } = edge;
-  if (!edge.ready() || inFlight.count >= edge.maxInFlight) {
-    throw new Failure(
-      "service_unavailable",
-      "The service is at its limit of calls under way; try again soon.",
-    );
+  if (!edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS) {
+    throw new Failure("service_unavailable", "The service takes no more calls just now; try again soon.");
   }
   inFlight.enter();
   let left = false;

@@ -3,7 +3,7 @@
  *
  * The first batch of parts is awaited before the status goes out, so an early refusal keeps its status; a provider that
  * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
- * A caller who leaves does not end the run: it is read to its end, because it is paid for.
+ * A caller who leaves does not end the run: it is read to its end, because it is paid for; but not without end.
  */
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -24,6 +24,11 @@ export interface Delivery {
   /** The run is over, whoever still listens. */
   over(): void;
 }
+
+/** How long a run goes on for a caller who has left, in milliseconds. What it used by then is recorded. */
+export const DRAIN_MS = 600_000;
+/** A caller who takes nothing for so long, in milliseconds, has left, whatever the connection says. */
+export const STALL_MS = 600_000;
 
 const encoder = new TextEncoder();
 
@@ -86,12 +91,19 @@ function stream(
   let pulling: Promise<void> = Promise.resolve();
   let ended = false;
   let gone = false;
+  let written = false;
   let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
   const write = (text: string) => {
     if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
   };
+  /** While the provider is waited for: silence. While the caller is: a caller who takes nothing. */
   const watch = ticker.watch(() => {
+    if (written) {
+      sink.error(new Error("The caller takes nothing."));
+      void leave();
+      return;
+    }
     write(format.keepAlive);
     watch.arm(keepAliveMs);
   });
@@ -103,6 +115,7 @@ function stream(
 
   /** Reads on until there is something to write. */
   async function advance(): Promise<void> {
+    written = false;
     watch.arm(keepAliveMs);
     try {
       while (true) {
@@ -115,7 +128,11 @@ function stream(
           if (!gone) sink.close();
           return;
         }
-        if (text !== "") return watch.disarm();
+        if (text !== "" || gone) {
+          written = true;
+          watch.arm(STALL_MS);
+          return;
+        }
       }
     } catch (thrown) {
       end();
@@ -123,6 +140,22 @@ function stream(
       write(frames.fail(Failure.from(thrown)));
       sink.close();
     }
+  }
+
+  /** The caller has left: the run is read to its end, or to the end of patience. */
+  async function leave(): Promise<void> {
+    gone = true;
+    delivery.left();
+    watch.close();
+    let patient = true;
+    const bound = ticker.watch(() => patient = false);
+    bound.arm(DRAIN_MS);
+    await pulling;
+    while (!ended && patient) await advance();
+    bound.close();
+    if (ended) return;
+    await parts.return(undefined).catch(() => {});
+    end();
   }
 
   return new ReadableStream({
@@ -134,12 +167,6 @@ function stream(
       pulling = advance();
       return pulling;
     },
-    async cancel() {
-      gone = true;
-      delivery.left();
-      watch.close();
-      await pulling;
-      while (!ended) await advance();
-    },
+    cancel: leave,
   }, { highWaterMark: 0 });
 }

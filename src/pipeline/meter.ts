@@ -44,10 +44,7 @@ export async function* meter(
     }
     if (usage === null && said > 0) {
       estimated = true;
-      usage = settle({
-        input: Math.ceil(call.size.chars / CHARS_PER_TOKEN),
-        output: Math.ceil(said / CHARS_PER_TOKEN),
-      });
+      usage = estimate(call, said);
       yield [{ type: "usage", usage, searches }];
     }
     finished = true;
@@ -57,6 +54,11 @@ export async function* meter(
     if (failure.operator) kit.log(`${call.arrival.id} ${call.model.id}: ${failure.operator}`);
     throw failure;
   } finally {
+    // Given up while it was going on, because its caller had left long ago.
+    if (!finished && !failed && usage === null && said > 0) {
+      estimated = true;
+      usage = estimate(call, said);
+    }
     const end: GenerationEnd = {
       status: failed ? "failed" : !finished ? "interrupted" : cut ? "incomplete" : "completed",
       provider: call.provider,
@@ -74,4 +76,11 @@ export async function* meter(
     else await call.lease.settle(end);
     kit.metrics.generated(call.model.id, end);
   }
+}
+
+function estimate(call: Call, said: number): Usage {
+  return settle({
+    input: Math.ceil(call.size.chars / CHARS_PER_TOKEN),
+    output: Math.ceil(said / CHARS_PER_TOKEN),
+  });
 }

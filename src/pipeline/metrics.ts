@@ -9,6 +9,14 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 /** Upper bounds of the time histograms, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
+/** Values that somebody else keeps. */
+export interface Family {
+  name: string;
+  type: "gauge" | "counter";
+  help: string;
+  samples: readonly { labels: Readonly<Record<string, string>>; value: number }[];
+}
+
 class Histogram {
   readonly counts: number[] = new Array(BUCKETS.length + 1).fill(0);
   sum = 0;
@@ -69,8 +77,8 @@ export class Metrics {
     counts.whole.observe(end.latencyMs / 1000);
   }
 
-  /** The text of everything counted, and of these gauges. */
-  render(gauges: Readonly<Record<string, number>>): string {
+  /** The text of everything counted, of these gauges and of these families. */
+  render(gauges: Readonly<Record<string, number>>, families: readonly Family[] = []): string {
     const lines: string[] = [];
     const family = (name: string, type: string, help: string, values: readonly string[]) =>
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...values);
@@ -127,6 +135,17 @@ export class Metrics {
       "Time from admission to the end of a generation.",
       models.flatMap(({ labels, counts }) => counts.whole.lines("sluice_generation_seconds", labels)),
     );
+    for (const { name, type, help, samples } of families) {
+      family(
+        name,
+        type,
+        help,
+        samples.map(({ labels, value }) => {
+          const pairs = Object.entries(labels).map(([key, text]) => `${key}="${label(text)}"`);
+          return `${name}{${pairs.join()}} ${value}`;
+        }),
+      );
+    }
     for (const [name, value] of Object.entries(gauges)) {
       lines.push(`# TYPE ${name} gauge`, `${name} ${value}`);
     }

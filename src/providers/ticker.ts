@@ -1,6 +1,7 @@
 /**
  * Many deadlines on one timer. A timer of its own for each call, and an AbortSignal.timeout on top, cost more than the
- * rest of the bookkeeping together; a deadline here is one number, looked at a few times a second.
+ * rest of the bookkeeping together; a deadline here is one number, looked at a few times a second. How late those looks
+ * come tells how busy the process is.
  */
 
 export interface Clock {
@@ -19,6 +20,8 @@ export interface Watch {
 
 /** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
+/** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
+const LATE_TICKS = 5;
 
 class Entry implements Watch {
   deadline = Infinity;
@@ -51,6 +54,10 @@ export class Ticker {
   /** The time at the last tick: asking the clock at every read of a stream would cost more than the rest of arming. */
   lately: number;
 
+  /** By how much the last ticks were late, in milliseconds: how long this process now takes to get to anything. */
+  readonly #lateness: number[] = new Array(LATE_TICKS).fill(0);
+  #ticks = 0;
+
   constructor(clock: Clock = performance) {
     this.#clock = clock;
     this.lately = clock.now();
@@ -60,11 +67,19 @@ export class Ticker {
     return this.#clock.now();
   }
 
+  /** The least lateness of the last ticks, in milliseconds. While nothing is watched nothing is late. */
+  get lag(): number {
+    return Math.max(0, Math.min(...this.#lateness));
+  }
+
   watch(expired: () => void): Watch {
     const entry = new Entry(this, expired);
     this.#entries.add(entry);
-    if (this.#timer === undefined) this.lately = this.#clock.now();
-    this.#timer ??= setInterval(() => this.tick(), INTERVAL_MS);
+    if (this.#timer === undefined) {
+      this.lately = this.#clock.now();
+      this.#lateness.fill(0);
+      this.#timer = setInterval(() => this.tick(), INTERVAL_MS);
+    }
     return entry;
   }
 
@@ -79,6 +94,7 @@ export class Ticker {
   /** Calls what is due. The timer does this; a test with a clock of its own may. */
   tick(): void {
     const now = this.#clock.now();
+    this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
     for (const entry of this.#entries) {
       if (entry.deadline <= now) {
