@@ -48,10 +48,12 @@ function clean(text: string): string {
 
 /**
  * The record, or null where there is none: nothing was used and no search ran. An interrupted generation has one all the
- * same, since what it used is unknown and not nothing.
+ * same, since what it used is unknown and not nothing; so has one that failed after a provider had begun to answer, which
+ * that provider may charge for.
  */
 export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
-  if (end.usage === null && end.searches === 0 && end.status !== "interrupted") return null;
+  const broke = end.status === "interrupted" || (end.status === "failed" && end.provider !== null);
+  if (end.usage === null && end.searches === 0 && !broke) return null;
   const usage = end.usage === null ? null : canonical(end.usage);
   const searches = count(end.searches);
   // A failed call pays for its searches and not for its tokens.

@@ -186,14 +186,15 @@ onBothEngines(({ name, place }) => {
   );
 
   test(
-    "settle() bills a failed call its searches, and records nothing that used nothing",
+    "settle() bills a failed call its searches, and records nothing that reached nobody or used nothing",
     configOf({}, "10"),
     async (service) => {
       const key = await keyOf(service);
       const cases: [Parameters<typeof endOf>, string | null][] = [
         [[{ input: 30 }, { status: "failed", errorCode: "provider_timeout", searches: 3 }], "0.015"],
         [[null, { status: "failed", searches: 1 }], "0.005"],
-        [[null, { status: "failed" }], null],
+        [[null, { status: "failed" }], "0.00"],
+        [[null, { status: "failed", provider: null }], null],
         [[null, { status: "completed" }], null],
         [[null, { status: "interrupted" }], "0.00"],
         [[{ input: 2 }, { status: "interrupted", estimated: true }], "0.02"],
