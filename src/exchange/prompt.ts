@@ -300,6 +300,15 @@ export function splitSystem(turns: readonly Turn[]): { system: Turn[]; rest: Tur
   return { system: turns.slice(0, i), rest: turns.slice(i) };
 }
 
+/** Whether anything is marked for a prompt cache, as far as the marks can be seen. */
+export function marksCache(prompt: Prompt): boolean {
+  const marked = (content: readonly Content[]): boolean =>
+    content.some((c) => c.cache !== undefined || (c.type === "result" && marked(c.content)));
+  return prompt.cache !== undefined ||
+    prompt.tools.some((t) => t.kind !== "opaque" && t.cache !== undefined) ||
+    prompt.turns.some((turn) => marked(turn.content));
+}
+
 /** All text of some contents, without separators: a text cut into blocks by citations is one text. */
 export function plainText(content: readonly Content[]): string {
   let text = "";

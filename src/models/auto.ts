@@ -6,7 +6,7 @@
  * goes to the same model and its prompt cache stays warm, on every node, with nothing remembered.
  */
 import { Failure, type FailureCode } from "../exchange/failure.ts";
-import type { Content, Prompt } from "../exchange/prompt.ts";
+import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";
 import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
 import { AUTO, type Catalog, type Model, permits, sees, type Sight } from "./catalog.ts";
 import { leastTokens, type PromptSize } from "./limits.ts";
@@ -131,12 +131,6 @@ function hasRoom(model: Model, prompt: Prompt, size: PromptSize): boolean {
   if (model.contextLength === null) return true;
   const output = Math.min(prompt.maxOutput ?? 0, model.maxCompletion ?? Infinity);
   return leastTokens(size) + output <= model.contextLength;
-}
-
-function marksCache(prompt: Prompt): boolean {
-  return prompt.cache !== undefined ||
-    prompt.tools.some((t) => t.kind !== "opaque" && t.cache !== undefined) ||
-    prompt.turns.some((turn) => turn.content.some((c) => c.cache !== undefined));
 }
 
 function wantsReasoning(prompt: Prompt): boolean {

@@ -4,7 +4,7 @@
  */
 import type { Arrival, Call, Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { Prompt } from "../exchange/prompt.ts";
+import { marksCache, type Prompt } from "../exchange/prompt.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
 import type { Screened } from "./screen.ts";
@@ -47,11 +47,18 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
       output: (prompt.maxOutput ?? Math.min(model.maxCompletion ?? USUAL_OUTPUT, USUAL_OUTPUT)) *
         (prompt.n ?? 1),
       searches: wantsSearch(prompt) ? searchLimit(prompt.search ?? {}) : 0,
+      cacheWrites: marksCache(prompt) || carriesUnread(prompt),
     },
   });
   const lease = admitted instanceof Promise ? await admitted : admitted;
   if (screened) Object.assign(headers, screened.headers);
   return { arrival, prompt, model, size, lease, screened, created, headers, provider: null };
+}
+
+/** Whether it holds what only its own format reads: a cache may be marked in there. */
+function carriesUnread(prompt: Prompt): boolean {
+  return prompt.tools.some((t) => t.kind === "opaque") ||
+    prompt.turns.some((turn) => turn.content.some((c) => c.type === "opaque"));
 }
 
 /** The model that is named, or the one that autorouting names. */
