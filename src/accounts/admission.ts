@@ -160,7 +160,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       for (const { slice, amount } of lacking) {
         if (round < ROUNDS && !hopeless(slice, amount, now)) continue;
         if (round >= ROUNDS) refuse(slice, amount, now);
-        throw refusal(slice, now);
+        throw refusal(slice, needs, now);
       }
       // Asking has not helped, so what is missing is held elsewhere.
       if (round > 0 && lacking.some(({ slice }) => slice.others > 0n)) await settler.freed(FREED_MS);
@@ -290,7 +290,7 @@ function ratesOf(needs: readonly Need[], now: number): RateState | null {
   return rates;
 }
 
-function refusal(slice: Slice, now: number): Failure {
+function refusal(slice: Slice, needs: readonly Need[], now: number): Failure {
   switch (slice.kind) {
     case "credits":
       return new Failure("insufficient_funds", "The account's credits do not cover this request.");
@@ -308,7 +308,7 @@ function refusal(slice: Slice, now: number): Failure {
       return new Failure(
         "provider_rate_limited",
         `The API key's limit of ${slice.ref.limit} ${slice.kind} a minute is reached.`,
-        { retryAfter: seconds, details: ratesOf([{ slice, amount: 0n }], now) as Record<string, unknown> },
+        { retryAfter: seconds, details: { ...ratesOf(needs, now) } },
       );
     }
   }

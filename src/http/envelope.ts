@@ -4,7 +4,9 @@
  * The surface is known from the path alone, so that even a request nobody could read gets the shape its client expects.
  */
 import type { Failure } from "../exchange/failure.ts";
+import type { RateState } from "../accounts/mod.ts";
 import type { CallerFormat } from "../formats/format.ts";
+import { rateHeaders } from "./rate_headers.ts";
 
 export interface Surface {
   format: CallerFormat;
@@ -12,13 +14,15 @@ export interface Surface {
   shortUnauthorized: boolean;
 }
 
-export function failureResponse(failure: Failure, surface: Surface, id: string): Response {
+/** @param now milliseconds since the epoch */
+export function failureResponse(failure: Failure, surface: Surface, id: string, now: number): Response {
   const { status, retryable } = failure.row;
   const headers: Record<string, string> = {
     ...failure.headers,
     "content-type": "application/json",
     "x-request-id": id,
     "request-id": id,
+    ...rateHeaders(ratesOf(failure), surface.format.name === "messages", now),
   };
   if (!retryable && status !== 401 && status !== 404 && status !== 405) headers["x-should-retry"] = "false";
   const retryAfter = failure.retryAfter ?? STANDING_RETRY[failure.code];
@@ -29,6 +33,11 @@ export function failureResponse(failure: Failure, surface: Surface, id: string):
     ? { error: "unauthorized" }
     : surface.format.encodeFailure(failure, id);
   return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** A refusal by the key's own rates carries their state; one by a provider has nothing of the kind. */
+function ratesOf({ code, details }: Failure): RateState | null {
+  return code === "provider_rate_limited" && details !== undefined ? details as RateState : null;
 }
 
 /** Whole seconds, for codes that always carry the header. */

@@ -92,7 +92,7 @@ export function handler(edge: () => Edge): Handler {
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (failure.code === "internal_service_error") now.kit.log(`${id} ${path}: ${describe(failure.cause)}`);
-      response = failureResponse(failure, surfaceOf(path), id);
+      response = failureResponse(failure, surfaceOf(path), id, now.kit.now());
       if (failure.code === "method_not_allowed") {
         response.headers.set("allow", String(failure.details?.allow));
       }
