@@ -3,7 +3,12 @@
  * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
  */
 import { createHmac } from "node:crypto";
-import { type AccountsConfig, type AccountsService, openAccounts } from "./accounts/service.ts";
+import {
+  type AccountsConfig,
+  type AccountsOptions,
+  type AccountsService,
+  openAccounts,
+} from "./accounts/service.ts";
 import { admin } from "./console/admin.ts";
 import { metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
@@ -17,7 +22,7 @@ import { openDlp } from "./pipeline/screen.ts";
 import { sealer } from "./pipeline/seal.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
-import { openStore, type Store, StoreUnavailable } from "./store/mod.ts";
+import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import { Ticker } from "./providers/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
@@ -42,15 +47,8 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const ticker = new Ticker();
   const inFlight = new InFlight();
   const metrics = new Metrics();
-  const store = openStore(config.store.url);
-  const accounts = await openAccounts({
-    store,
-    config: accountsConfig(config),
-    clock: options,
-    log: { info: options.log, warn: options.log },
-    pepper: config.store.pepper ?? undefined,
-    retentionDays: config.store.retention_days,
-  });
+  const store = storeOf(config, options.log);
+  const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = sealer(await sealSecret(config, store, options.log));
   let stopped = false;
 
@@ -129,6 +127,34 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     close: () => accounts.close(),
+  };
+}
+
+/** The accounts alone, for one command: nothing runs in the background, and no provider is made. */
+export function assembleAccounts(config: Config, options: GatewayOptions): Promise<AccountsService> {
+  // What a command writes is in the store before it ends, so it needs no journal.
+  const store = openStore(config.store.url);
+  return openAccounts({ ...accountsOptions(config, store, options), ticking: false });
+}
+
+function storeOf(config: Config, log: (line: string) => void): Store {
+  const { url, journal } = config.store;
+  if (url.startsWith("sqlite:")) return openStore(url);
+  const beside = journal !== null && canWriteBeside(journal) ? journal : null;
+  if (beside === null) {
+    log("no store.journal on a disk: while the database is away, records wait in bounded memory");
+  }
+  return openStore(url, { beside });
+}
+
+function accountsOptions(config: Config, store: Store, { now, log }: GatewayOptions): AccountsOptions {
+  return {
+    store,
+    config: accountsConfig(config),
+    clock: { now },
+    log: { info: log, warn: log },
+    pepper: config.store.pepper ?? undefined,
+    retentionDays: config.store.retention_days,
   };
 }
 

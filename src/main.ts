@@ -2,7 +2,7 @@
  * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
  * the environment, prints, or listens to signals.
  */
-import { assemble, type Gateway } from "./assemble.ts";
+import { assemble, assembleAccounts, type Gateway } from "./assemble.ts";
 import { type Command, HELP, parseCommand, UsageError } from "./config/args.ts";
 import { demoConfig } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
@@ -69,15 +69,15 @@ async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
 /** Opens the accounts of the configured store for one command. */
 async function withAccounts(command: AccountsCommand): Promise<void> {
   const { config } = await load(command.config, {});
-  const gateway = await assemble(config, { now: Date.now, log });
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
-    console.log(await runCommand(command, gateway.accounts));
+    console.log(await runCommand(command, accounts));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     console.error(error.message);
     Deno.exitCode = MISTAKE;
   } finally {
-    await gateway.close();
+    await accounts.close();
   }
 }
 

@@ -99,6 +99,11 @@ const STORE = fields({
     /^(?:sqlite:[^\0]+|postgres(?:ql)?:\/\/\S+)$/,
     '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"',
   ).default("sqlite:./data/sluice.db"),
+  /**
+   * Over PostgreSQL: where a node writes what the database does not have yet, as a path without ending. Null, or nothing
+   * can be written there: in bounded memory. With SQLite that is always beside the file.
+   */
+  journal: matching(/^[^\0]*[^\0/]$/, "a path of a file, or null").nullable().default("./data/node"),
   /** Generations older than this are kept as sums by day only. */
   retention_days: whole(1, 36_500).default(90),
   /** Key of the hashes of secrets. Null: made on first start and kept beside the store. */

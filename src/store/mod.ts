@@ -104,6 +104,19 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   return storeOn(openSqlite(path), path);
 }
 
+/** Whether files can be made beside a path; makes its folder. */
+export function canWriteBeside(path: string): boolean {
+  const probe = `${path}.${crypto.randomUUID()}.probe`;
+  try {
+    makeFolderOf(path);
+    Deno.writeTextFileSync(probe, "", { createNew: true });
+    Deno.removeSync(probe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function makeFolderOf(path: string): void {
   const folder = path.replace(/[^/\\]+$/, "");
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
