@@ -15,7 +15,7 @@ export class Rolling {
 
   constructor(windowMs: number) {
     this.#slotMs = windowMs / SLOTS;
-    this.#slots = Array.from({ length: SLOTS }, () => ({ at: -1, calls: 0, hits: 0 }));
+    this.#slots = Array.from({ length: SLOTS }, () => ({ at: -Infinity, calls: 0, hits: 0 }));
   }
 
   add(now: number, calls: number, hits: number): void {
@@ -43,6 +43,6 @@ export class Rolling {
   }
 
   clear(): void {
-    for (const slot of this.#slots) slot.at = -1;
+    for (const slot of this.#slots) slot.at = -Infinity;
   }
 }

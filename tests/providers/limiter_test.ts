@@ -1,0 +1,109 @@
+import { assert, assertEquals } from "@std/assert";
+import { Limiter, QUEUE_MS } from "../../src/providers/limiter.ts";
+import { Ticker } from "../../src/providers/ticker.ts";
+
+function stopped(limit: number | null) {
+  const clock = { time: 0, now: () => clock.time };
+  const ticker = new Ticker(clock);
+  const limiter = new Limiter(limit, ticker);
+  return {
+    limiter,
+    pass(ms: number) {
+      clock.time += ms;
+      ticker.tick();
+    },
+  };
+}
+
+/** Notes who gets a place, in order. */
+function line(limiter: Limiter, keys: string) {
+  const got: string[] = [];
+  const all = [...keys].map((key) =>
+    limiter.enter(key).then((granted) => {
+      got.push(granted ? key : `-${key}`);
+    })
+  );
+  return { got, done: Promise.all(all) };
+}
+
+const settled = () => new Promise<void>((resolve) => queueMicrotask(() => queueMicrotask(resolve)));
+
+Deno.test("Limiter without a limit only counts", () => {
+  const { limiter } = stopped(null);
+  for (let i = 0; i < 1000; i++) assert(limiter.tryEnter());
+  assertEquals([limiter.inFlight, limiter.queued], [1000, 0]);
+});
+
+Deno.test("Limiter lets keys take turns", async () => {
+  const { limiter } = stopped(8);
+  for (let i = 0; i < 8; i++) limiter.tryEnter();
+  const { got, done } = line(limiter, "aaaabbc");
+  assertEquals(limiter.queued, 7);
+  for (let i = 0; i < 7; i++) {
+    limiter.leave();
+    await settled();
+  }
+  await done;
+  assertEquals(got.join(""), "abcabaa");
+  assertEquals([limiter.inFlight, limiter.queued], [8, 0]);
+});
+
+Deno.test("Limiter lets nobody overtake those who wait", async () => {
+  const { limiter } = stopped(1);
+  limiter.tryEnter();
+  const { got, done } = line(limiter, "a");
+  assert(!limiter.tryEnter());
+  limiter.leave();
+  assert(!limiter.tryEnter());
+  await done;
+  assertEquals(got, ["a"]);
+  limiter.leave();
+  assert(limiter.tryEnter());
+});
+
+Deno.test("Limiter refuses at once when its queue is full", async () => {
+  const { limiter } = stopped(4);
+  for (let i = 0; i < 4; i++) limiter.tryEnter();
+  const { got, done } = line(limiter, "aaaaa");
+  await settled();
+  assertEquals(got, ["-a"]);
+  for (let i = 0; i < 4; i++) limiter.leave();
+  await done;
+});
+
+Deno.test("Limiter has a key with many waiting make room for one with fewer", async () => {
+  const { limiter } = stopped(4);
+  for (let i = 0; i < 4; i++) limiter.tryEnter();
+  const { got, done } = line(limiter, "aaaabbb");
+  await settled();
+  // Two of a's gave way; a third b would have more than a.
+  assertEquals(got, ["-a", "-a", "-b"]);
+  for (let i = 0; i < 4; i++) limiter.leave();
+  await done;
+  assertEquals(got.slice(3).join(""), "abab");
+});
+
+Deno.test("Limiter lets nobody wait for long", async () => {
+  const { limiter, pass } = stopped(1);
+  limiter.tryEnter();
+  const { got, done } = line(limiter, "ab");
+  pass(QUEUE_MS - 1);
+  await settled();
+  assertEquals(got, []);
+  pass(1);
+  await done;
+  assertEquals(got, ["-a", "-b"]);
+  assertEquals(limiter.queued, 0);
+});
+
+Deno.test("Limiter lets waiting calls in when its limit is raised", async () => {
+  const { limiter } = stopped(1);
+  limiter.tryEnter();
+  const { got, done } = line(limiter, "abc");
+  limiter.setLimit(3);
+  await settled();
+  assertEquals(got, ["a", "b"]);
+  limiter.setLimit(null);
+  await done;
+  assertEquals(limiter.inFlight, 4);
+});
