@@ -141,7 +141,7 @@ export function decodeCursor(cursor: string): Position {
   } catch {
     // Said below.
   }
-  const match = /^(\d{1,15}) (\S{1,200})$/.exec(text);
+  const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(text);
   if (match === null) throw invalid("cursor", "expected the next_cursor of an earlier answer");
   return { created: Number(match[1]), id: match[2] };
 }

@@ -9,6 +9,7 @@ import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
 import { bearerToken } from "../http/credentials.ts";
+import { nameIn } from "../http/path.ts";
 
 export interface AdminParts {
   accounts: Administration;
@@ -30,11 +31,11 @@ export async function admin(request: Request, path: string, parts: AdminParts): 
       "The admin key is required: send it as Authorization: Bearer <admin_key>.",
     );
   }
-  const [area, id, action, ...more] = path.slice("/admin/".length).split("/").map(decodeURIComponent);
+  const [area, id, action, ...more] = path.slice("/admin/".length).split("/").map(nameIn);
   if (more.length > 0) return null;
   const query = new URL(request.url).searchParams;
   const { accounts } = parts;
-  const { method } = request;
+  const method = request.method === "HEAD" ? "GET" : request.method;
 
   if (area === "keys" && id === undefined) {
     if (method === "GET") return json({ data: await accounts.listKeys(), next_cursor: null });
@@ -130,7 +131,13 @@ function usageQuery(query: URLSearchParams): { by: "key" | "model" | "day"; from
 }
 
 function generationQuery(query: URLSearchParams) {
-  const get = (name: string) => query.get(name) ?? undefined;
+  const get = (name: string) => {
+    const value = query.get(name) ?? undefined;
+    // PostgreSQL has no text with a NUL in it.
+    // deno-lint-ignore no-control-regex
+    if (value === undefined || !/[\0-\x1f]/.test(value)) return value;
+    throw new Failure("validation_error", `Cannot read ${name}: expected printable text.`, { param: name });
+  };
   const limit = get("limit");
   if (limit !== undefined && !/^\d{1,6}$/.test(limit)) {
     throw new Failure(
@@ -161,7 +168,7 @@ async function body(request: Request, optional = false): Promise<Record<string, 
 }
 
 function onlyGet(method: string): void {
-  if (method !== "GET" && method !== "HEAD") throw notAllowed(method, "GET");
+  if (method !== "GET") throw notAllowed(method, "GET");
 }
 
 function notAllowed(method: string, allow: string): Failure {

@@ -1,42 +1,98 @@
-/** Reads a request's JSON body, bounded, and says exactly what is wrong with one that is not JSON. */
+/**
+ * Reads a request's JSON body, bounded in size, depth and time, and says exactly what is wrong with one that is not JSON.
+ *
+ * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
+ */
 import { Failure } from "../exchange/failure.ts";
+import type { Ticker } from "../providers/ticker.ts";
 
-export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const text = await readText(request, maxBytes);
-  if (text.trim() === "") throw invalid("body", "Cannot read the request body: expected JSON, got nothing.");
+/** Deeper than any schema that people or generators write, and far from what exhausts the stack of what walks it. */
+const MOST_DEPTH = 512;
+
+/** A body may take this long, and for its size as long as a slow line needs. */
+const BODY_MS = 60_000;
+const SLOWEST_BYTES_PER_MS = 32;
+
+export async function readJson(request: Request, maxBytes: number, ticker?: Ticker): Promise<unknown> {
+  const text = await readText(request, maxBytes, ticker);
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
+    if (text.trim() === "") throw invalid("json_invalid", "expected JSON, got nothing");
     const at = error instanceof SyntaxError ? position(error.message) : "";
-    throw invalid("json_invalid", `Cannot read the request body: expected JSON${at}.`);
+    throw invalid("json_invalid", `expected JSON${at}`);
   }
+  if (!within(value, MOST_DEPTH)) {
+    throw invalid("recursion_loop", `expected at most ${MOST_DEPTH} levels of nesting`);
+  }
+  return value;
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
+async function readText(request: Request, maxBytes: number, ticker: Ticker | undefined): Promise<string> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
-  const bytes = length !== null ? new Uint8Array(await body(request)) : await readBounded(request, maxBytes);
+  const source = decompressed(request);
+  const reading: Promise<ArrayBuffer | Uint8Array> = source === null && length !== null
+    ? request.arrayBuffer()
+    : readBounded(source ?? request.body, maxBytes);
+  const deadline = BODY_MS + (length === null ? maxBytes : Number(length)) / SLOWEST_BYTES_PER_MS;
+  let bytes: ArrayBuffer | Uint8Array;
+  try {
+    bytes = await inTime(reading, deadline, ticker);
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    const what = source === null ? "it broke off" : "it is not what its content-encoding says";
+    throw invalid("body_incomplete", `expected a whole body, ${what}`, cause);
+  }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw invalid("json_invalid", "Cannot read the request body: expected UTF-8, got bytes that are not.");
+    throw invalid("json_invalid", "expected UTF-8, got bytes that are not");
   }
 }
 
-async function body(request: Request): Promise<ArrayBuffer> {
+/** The body as it was before it was compressed; null when it was not. */
+function decompressed(request: Request): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
+  if (encoding === undefined || encoding === "" || encoding === "identity" || request.body === null) {
+    return null;
+  }
+  if (encoding !== "gzip" && encoding !== "deflate") {
+    throw invalid(
+      "content_encoding",
+      `expected content-encoding gzip, deflate or none, got ${JSON.stringify(encoding.slice(0, 40))}`,
+    );
+  }
+  return request.body.pipeThrough(new DecompressionStream(encoding));
+}
+
+/** A caller who sends a byte a minute holds a place that others could have. */
+async function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Promise<T> {
+  if (ticker === undefined) return await work;
+  let late = () => {};
+  const lateness = new Promise<never>((_, reject) => {
+    late = () =>
+      reject(invalid("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`));
+  });
+  const watch = ticker.watch(late);
+  watch.arm(ms);
   try {
-    return await request.arrayBuffer();
-  } catch (cause) {
-    throw new Failure("validation_error", "Cannot read the request body: it broke off.", { cause });
+    return await Promise.race([work, lateness]);
+  } finally {
+    watch.close();
   }
 }
 
-/** A body of unknown length, given up as soon as it is over the bound. */
-async function readBounded(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
+/** Bytes whose number is not known before, given up as soon as they are over the bound. */
+async function readBounded(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
@@ -50,6 +106,15 @@ async function readBounded(request: Request, maxBytes: number): Promise<Uint8Arr
   return whole;
 }
 
+/** Whether a JSON value is nested no deeper than this. */
+function within(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((inner) => within(inner, depth - 1));
+  for (const name in value) if (!within((value as Record<string, unknown>)[name], depth - 1)) return false;
+  return true;
+}
+
 function tooLarge(maxBytes: number): Failure {
   return new Failure(
     "payload_too_large",
@@ -57,8 +122,9 @@ function tooLarge(maxBytes: number): Failure {
   );
 }
 
-function invalid(type: string, message: string): Failure {
-  return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }] });
+function invalid(type: string, what: string, cause?: unknown): Failure {
+  const message = `Cannot read the request body: ${what}.`;
+  return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }], cause });
 }
 
 /** Where the parser stopped. Its own message quotes the body, which may hold what must not be repeated. */

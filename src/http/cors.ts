@@ -8,14 +8,15 @@ export function withCors(response: Response, request: Request, origins: readonly
   const origin = request.headers.get("origin");
   if (origin === null || !(origins.includes("*") || origins.includes(origin))) return response;
   const preflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
-  const shared = preflight ? new Response(null, { status: 204 }) : response;
+  const shared = preflight ? new Response(null, { status: 204, headers: response.headers }) : response;
   shared.headers.set("access-control-allow-origin", origin);
   shared.headers.append("vary", "origin");
   shared.headers.set(
     "access-control-expose-headers",
-    "x-request-id, request-id, x-svc-route, x-svc-dropped, retry-after",
+    "x-request-id, request-id, x-svc-route, x-svc-dropped, x-svc-dlp-mode, x-svc-dlp-findings, x-should-retry, retry-after",
   );
   if (preflight) {
+    shared.headers.delete("content-type");
     shared.headers.set("access-control-allow-methods", METHODS);
     shared.headers.set(
       "access-control-allow-headers",

@@ -15,6 +15,7 @@ import { withCors } from "./cors.ts";
 import { credential, headersWith } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
 import { isOwnAccount, ownAccount } from "./own_account.ts";
+import { nameIn } from "./path.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
@@ -91,13 +92,19 @@ export function handler(edge: () => Edge): Handler {
       response = await route(request, path, id, now, remoteOf(info));
     } catch (thrown) {
       const failure = Failure.from(thrown);
-      if (failure.code === "internal_service_error") now.kit.log(`${id} ${path}: ${describe(failure.cause)}`);
+      if (failure.code === "internal_service_error") {
+        now.kit.log(`${id} ${loggable(path)}: ${describe(failure.cause)}`);
+      }
       response = failureResponse(failure, surfaceOf(path), id, now.kit.now());
       if (failure.code === "method_not_allowed") {
         response.headers.set("allow", String(failure.details?.allow));
       }
     }
     now.kit.metrics.responded(surfaceName(path), response.status);
+    if (!response.headers.has("x-request-id")) {
+      response.headers.set("x-request-id", id);
+      response.headers.set("request-id", id);
+    }
     if (request.method === "HEAD") response = new Response(null, response);
     return now.corsOrigins.length > 0 ? withCors(response, request, now.corsOrigins) : response;
   };
@@ -112,9 +119,14 @@ function pathOf(url: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
+/** A path as the log may show it: people put keys everywhere. */
+function loggable(path: string): string {
+  return path.replace(/sk_live_[^/]*/g, "[withheld]").slice(0, 100);
+}
+
 function describe(cause: unknown): string {
   return cause instanceof Error
-    ? `${cause.name}: ${cause.stack?.split("\n").slice(1, 3).join(" ").trim()}`
+    ? `${cause.name}: ${cause.stack?.match(/^ +at .*$/gm)?.slice(0, 2).join(" ").trim()}`
     : typeof cause;
 }
 
@@ -150,7 +162,15 @@ async function route(
       return await generation(request, RESPONSES, "responses", id, edge);
     case "/v1/messages/count_tokens": {
       const key = await authenticate(request, MESSAGES, edge);
-      return json(await countTokens(await readJson(request, edge.maxBodyBytes), request, key, edge.kit), id);
+      return json(
+        await countTokens(
+          await readJson(request, edge.maxBodyBytes, edge.kit.ticker),
+          request,
+          key,
+          edge.kit,
+        ),
+        id,
+      );
     }
     case "/v1/models": {
       return json(
@@ -190,7 +210,7 @@ async function generation(
   let handedOver = false;
   try {
     const key = await authenticate(request, surface, edge);
-    const body = await readJson(request, edge.maxBodyBytes);
+    const body = await readJson(request, edge.maxBodyBytes, kit.ticker);
     const { call, parts } = await run({
       id,
       format: surface.format,
@@ -231,7 +251,7 @@ function authenticate(request: Request, surface: Surface, edge: Edge): Key | Pro
 }
 
 function oneModel(path: string, key: Key, id: string, edge: Edge): Response {
-  const name = decodeURIComponent(path.slice("/v1/models/".length));
+  const name = nameIn(path.slice("/v1/models/".length));
   const found = edge.kit.catalog.list(key).find((m) => m.id === name);
   if (!found) {
     throw new Failure("model_not_found", `Cannot find model ${JSON.stringify(name.slice(0, 200))}.`);

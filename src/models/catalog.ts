@@ -82,6 +82,8 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
   const listings = models.map((m) => listing(m, created));
 
   function bySameName(name: string): Model | undefined {
+    // What follows a prefix goes into records: no place for a text of any kind and length.
+    if (!/^[!-~]{1,256}$/.test(name)) return undefined;
     let best: Model | undefined;
     let bestLength = -1;
     for (const model of models) {

@@ -14,6 +14,9 @@ import { readText } from "../providers/text.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call, Kit } from "./kit.ts";
 
+/** Clients and proxies give up on headers of some kilobytes. */
+const MOST_LISTED = 40;
+
 export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { model } = call;
   let names: ToolNames | null = null;
@@ -41,7 +44,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     model: model.id,
   });
   call.provider = opened.provider.name;
-  if (dropped.length > 0) call.headers["x-svc-dropped"] = dropped.join(", ");
+  if (dropped.length > 0) call.headers["x-svc-dropped"] = headerList(dropped);
 
   const restore = names === null ? null : restoreTools(names);
   let { batch, failure } = begun;
@@ -99,6 +102,12 @@ function isPreamble(part: Part): boolean {
 
 function formatOf(provider: Provider): ProviderFormat {
   return PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
+}
+
+/** Names that a caller chose, as a header may hold them. */
+function headerList(names: readonly string[]): string {
+  const listed = names.slice(0, MOST_LISTED).map((name) => name.slice(0, 80).replace(/[^ -+\--~]/g, "?"));
+  return (names.length > listed.length ? [...listed, "..."] : listed).join(", ");
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */
