@@ -7,7 +7,7 @@ import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/proof.ts";
-import { fromZod, mistake, refuse, wrongKind } from "../validation.ts";
+import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { decodeInput } from "./items.ts";
@@ -56,6 +56,9 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   refuseState(body);
   const checked = SHAPE.safeParse(body);
   if (!checked.success) fromZod(mistakes, checked.error, body);
+  if (typeof body.model === "string" && body.model !== "" && !/^[^/]+\/./.test(body.model)) {
+    mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
+  }
 
   const { tools, search } = decodeTools(body.tools, mistakes);
   const toolChoice = decodeToolChoice(body.tool_choice, mistakes);
