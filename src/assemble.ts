@@ -16,19 +16,24 @@ import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
+import { openRe2 } from "./dlp/re2.ts";
+import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
-import { openDlp } from "./pipeline/screen.ts";
 import { sealer } from "./pipeline/seal.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
-import { Ticker } from "./providers/ticker.ts";
+import { type Clock, Ticker } from "./providers/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 export interface GatewayOptions {
   now(): number;
   log(line: string): void;
+  /** For deadlines; absent: the process's own. */
+  clock?: Clock;
+  /** Waits before a retry; absent: a timer. */
+  sleep?(ms: number): Promise<void>;
 }
 
 export interface Gateway {
@@ -44,12 +49,13 @@ export interface Gateway {
 }
 
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
-  const ticker = new Ticker();
+  const ticker = new Ticker(options.clock);
   const inFlight = new InFlight();
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = sealer(await sealSecret(config, store, options.log));
+  const re2 = openRe2();
   let stopped = false;
 
   const gauges = () => ({
@@ -70,7 +76,13 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     const auto = await autoRouter(config, catalog);
     const current = providers = openProviders(
       Object.entries(config.providers).map(([name, p]) => provider(name, p)),
-      { ticker, routes: catalog.models.flatMap((m) => m.routes), previous: providers, log: options.log },
+      {
+        ticker,
+        routes: catalog.models.flatMap((m) => m.routes),
+        previous: providers,
+        log: options.log,
+        sleep: options.sleep,
+      },
     );
     const kit: Kit = {
       accounts,
@@ -84,7 +96,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
         results: config.search.results,
         timeoutMs: config.search.timeout_seconds * 1000,
       }, options),
-      dlp: openDlp(config.dlp, config.dlp_policies).dlp,
+      dlp: openDlp(config, re2),
       sealer: seal,
       limits: {
         maxTextChars: config.server.max_text_chars,
@@ -126,7 +138,10 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
-    close: () => accounts.close(),
+    close() {
+      re2.close();
+      return accounts.close();
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.t
 import { type AccountsCommand, runCommand } from "./console/cli.ts";
 import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
+import { policyMistakes } from "./pipeline/dlp.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 const env = (name: string) => Deno.env.get(name);
@@ -63,7 +64,10 @@ async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
   const source = named ?? env("SLUICE_CONFIG");
   if (source === undefined || source === "") return demoConfig({ env, flags });
   const { name, text } = await readSource(source);
-  return loadConfig(text, { env, flags, source: name });
+  const loaded = loadConfig(text, { env, flags, source: name });
+  const mistakes = await policyMistakes(loaded.config);
+  if (mistakes.length > 0) throw new ConfigError(name, mistakes);
+  return loaded;
 }
 
 /** Opens the accounts of the configured store for one command. */

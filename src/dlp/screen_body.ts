@@ -5,13 +5,13 @@
  * others run; for a short request it ends before it first does. What could not be looked at, for want of time or because
  * it is no text, is said in the verdict and never passed off as clean. Findings carry positions, never values.
  */
-import type { Group, Leaf, Reading } from "../formats/leaves.ts";
+import { type Group, type Leaf, type Reading, replaceLeaf } from "../formats/leaves.ts";
 import type { View } from "./fold.ts";
 import { replaceInJson, type Replacement, replaceSpans, unescaped } from "./json_text.ts";
+import type { PatternResult } from "./patterns.ts";
 import { type Placeholders, placeholders } from "./placeholders.ts";
 import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
 import type { Finding } from "./scan.ts";
-import { replaceLeaf } from "../formats/leaves.ts";
 
 /** A finding as the caller is told of it. */
 export interface Reported {
@@ -47,20 +47,11 @@ export interface Verdict {
   originals: ReadonlyMap<string, string>;
 }
 
-/** What RE2 found in the texts of a request: for each text, in its own units. */
-export type PatternMatches = ReadonlyMap<string, readonly PatternMatch[]>;
-
-export interface PatternMatch {
-  pattern: number;
-  start: number;
-  end: number;
-}
-
 export interface ScreenOptions {
   /** Milliseconds of work in all. */
   budgetMs: number;
-  /** Of the texts that {@link textsOf} gives; absent where the check has no patterns. */
-  matches?: PatternMatches;
+  /** What the check's patterns match in the texts that {@link textsOf} gives. */
+  patterns?: PatternResult;
 }
 
 /** A finding with what is needed to mask it. */
@@ -101,7 +92,7 @@ export function* screenBody(
   options: ScreenOptions,
 ): Generator<void, Verdict> {
   const clock = new Clock(options.budgetMs);
-  const scan = new Scan(check, clock, options.matches);
+  const scan = new Scan(check, clock, options.patterns);
   const unscanned: Unscanned[] = [];
   let endless = false;
   for (const leaf of reading.leaves) {
@@ -118,7 +109,7 @@ export function* screenBody(
     if (clock.spent) break;
     if (isScanned(group.leaves[0], reading, check)) yield* scan.group(group, found);
   }
-  const exhausted = clock.spent || endless || scan.incomplete;
+  const exhausted = clock.spent || endless || (check.patterns.length > 0 && !options.patterns?.whole);
   const strictest = found.reduce<Mode>((mode, f) => stricter(mode, f.mode), "alert");
   const refused = (exhausted && check.mode !== "alert") ||
     (unscanned.length > 0 && check.unscannable === "block" && check.mode === "block");
@@ -138,9 +129,9 @@ export function* screenBody(
   };
 }
 
-/** What may leave of one text that is no part of the body: a query for a search. Null: nothing. */
-export function screenText(text: string, check: Check, options: ScreenOptions): string | null {
-  const holder: Record<string, unknown> = { text };
+/** A text by itself as a reading of one leaf: a query for a search. */
+export function readText(text: string): { reading: Reading; holder: { text?: unknown } } {
+  const holder = { text };
   const leaf: Leaf = {
     message: null,
     location: "query",
@@ -151,10 +142,7 @@ export function screenText(text: string, check: Check, options: ScreenOptions): 
     holder,
     key: "text",
   };
-  const work = screenBody({ leaves: [leaf], senders: [] }, check, options);
-  let step = work.next();
-  while (!step.done) step = work.next();
-  return step.value.action === "block" ? null : holder.text as string;
+  return { reading: { leaves: [leaf], senders: [] }, holder };
 }
 
 /** How long the work has taken, without the pauses between its slices. */
@@ -176,7 +164,7 @@ class Clock {
     this.#work += units;
     if (this.#work < STRIDE) return false;
     this.#work = 0;
-    return performance.now() - this.#since >= SLICE_MS || this.#left < SLICE_MS;
+    return performance.now() - this.#since >= SLICE_MS;
   }
 
   pause(): void {
@@ -189,13 +177,10 @@ class Clock {
 }
 
 class Scan {
-  /** Some text could not be looked at whole. */
-  incomplete = false;
-
   constructor(
     readonly check: Check,
     readonly clock: Clock,
-    readonly matches: PatternMatches | undefined,
+    readonly patterns: PatternResult | undefined,
   ) {}
 
   /** Adds what is found in one leaf. */
@@ -246,11 +231,11 @@ class Scan {
   /** @param whole the text that this one is a window of, from `at` on */
   *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
     const { check, clock } = this;
-    const judged: Judged[] = [];
+    const judged = new Judgement(check, text);
     for (const detector of check.detectors) {
       const raws = text.length <= LONG ? detector.scan(text) : yield* this.sliced(detector.scanSliced(text));
       for (const raw of raws) {
-        judge(check, { kind: "type", type: raw.entityType }, raw, text, judged);
+        judged.add({ kind: "type", type: raw.entityType }, raw);
       }
       if (clock.due(text.length)) yield* this.rest();
     }
@@ -264,28 +249,24 @@ class Scan {
             end: start + match.end,
             confidence: match.confidence,
           };
-          judge(check, { kind: "stop_word", index: match.word }, raw, text, judged);
+          judged.add({ kind: "stop_word", index: match.word }, raw);
         }
         if (clock.due(LONG * 4)) yield* this.rest();
         if (start + LONG >= text.length) break;
       }
     }
-    if (check.patterns.length > 0) {
-      const matches = this.matches?.get(whole);
-      if (!matches) this.incomplete = true;
-      for (const { pattern, start, end } of matches ?? []) {
-        if (start < at || end > at + text.length) continue;
-        const raw: Finding = {
-          category: "regex",
-          entityType: check.patterns[pattern].rule.name,
-          start: start - at,
-          end: end - at,
-          confidence: 1,
-        };
-        judge(check, { kind: "regex", index: pattern }, raw, text, judged);
-      }
+    for (const { pattern, start, end } of this.patterns?.matches.get(whole) ?? []) {
+      if (start < at || end > at + text.length) continue;
+      const raw: Finding = {
+        category: "regex",
+        entityType: check.patterns[pattern].rule.name,
+        start: start - at,
+        end: end - at,
+        confidence: 1,
+      };
+      judged.add({ kind: "regex", index: pattern }, raw);
     }
-    return judged;
+    return judged.all;
   }
 
   *sliced(work: Generator<void, Finding[]>): Generator<void, Finding[]> {
@@ -309,16 +290,28 @@ interface Judged extends Finding {
   value: string;
 }
 
-/** Adds a finding unless an allowlist lifts it, or another one says the same. */
-function judge(check: Check, source: Source, raw: Finding, text: string, judged: Judged[]): void {
-  const value = text.slice(raw.start, raw.end);
-  const mode = modeOf(check, source, value);
-  if (mode === null) return;
-  const same = judged.find((other) =>
-    other.start === raw.start && other.end === raw.end && other.entityType === raw.entityType
-  );
-  if (!same) judged.push({ ...raw, mode, value });
-  else if (raw.confidence > same.confidence) same.confidence = raw.confidence;
+/** The findings of one text that no allowlist lifts, each once. */
+class Judgement {
+  readonly all: Judged[] = [];
+  readonly #known = new Map<string, Judged>();
+
+  constructor(readonly check: Check, readonly text: string) {}
+
+  add(source: Source, raw: Finding): void {
+    const value = this.text.slice(raw.start, raw.end);
+    const mode = modeOf(this.check, source, value);
+    if (mode === null) return;
+    const key = `${raw.start} ${raw.end} ${raw.entityType}`;
+    const same = this.#known.get(key);
+    if (same) {
+      same.mode = stricter(same.mode, mode);
+      same.confidence = Math.max(same.confidence, raw.confidence);
+      return;
+    }
+    const one = { ...raw, mode, value };
+    this.#known.set(key, one);
+    this.all.push(one);
+  }
 }
 
 function reportedOf(

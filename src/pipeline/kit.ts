@@ -9,8 +9,9 @@ import type { PromptSize, SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
 import type { Ticker } from "../providers/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
+import type { Dlp } from "./dlp.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Dlp, Screened } from "./screen.ts";
+import type { Screened } from "./screen.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface Kit {

@@ -36,7 +36,7 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
       prompt,
       kit.websearch,
       (p) => generate(call, p, kit),
-      (query) => Promise.resolve(call.screened ? call.screened.query(query) : query),
+      (query) => call.screened?.query(query) ?? Promise.resolve(query),
     );
   }
   if (n === 1 || several) return generate(call, prompt, kit);

@@ -6,35 +6,18 @@
  */
 import { setImmediate } from "node:timers";
 import type { Key } from "../accounts/mod.ts";
-import { type Check, merge, type Mode, type Rules } from "../dlp/policy.ts";
-import { type PolicyConfig, readPolicy, readWishes } from "../dlp/request.ts";
-import { screenBody, screenText, type Verdict } from "../dlp/screen_body.ts";
+import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
+import { type Check, merge, type Mode, type Wishes } from "../dlp/policy.ts";
+import type { Re2 } from "../dlp/re2.ts";
+import { readWishes, refusePattern } from "../dlp/request.ts";
+import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import type { DlpReport } from "../formats/format.ts";
 import { type Reading, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import type { Dlp } from "./dlp.ts";
 import type { Arrival, Kit } from "./kit.ts";
-
-export interface DlpSettings {
-  enabled: boolean;
-  on_unscannable: "pass" | "block";
-  restore: boolean;
-}
-
-/** Data-loss prevention as a configuration sets it up. */
-export interface Dlp {
-  enabled: boolean;
-  /** Rules of the policies, and the check that each makes alone. */
-  policies: ReadonlyMap<string, { rules: Rules; check: Check }>;
-  defaults: { unscannable: "pass" | "block"; restore: boolean };
-}
-
-/** Thrown by {@link openDlp}: every mistake in the policies that only a look at the vocabulary shows. */
-export interface PolicyMistake {
-  path: string;
-  message: string;
-}
 
 /** What is known of a call's data after its guard let it pass. */
 export interface Screened {
@@ -46,7 +29,7 @@ export interface Screened {
   /** Placeholders to be turned back in the answer; null: none are. */
   originals: ReadonlyMap<string, string> | null;
   /** What may leave of a query for a search; null: nothing. */
-  query(text: string): string | null;
+  query(text: string): Promise<string | null>;
 }
 
 /** Work that one request may cause; text at the limit of a request takes a tenth of it. */
@@ -54,40 +37,47 @@ const BUDGET_MS = 5000;
 /** A request with no more text than this is scanned in one go. */
 const SHORT = 16_384;
 
-export function openDlp(
-  settings: DlpSettings,
-  policies: Readonly<Record<string, PolicyConfig>>,
-): { dlp: Dlp; mistakes: PolicyMistake[] } {
-  const defaults = { unscannable: settings.on_unscannable, restore: settings.restore };
-  const mistakes: PolicyMistake[] = [];
-  const opened = new Map<string, { rules: Rules; check: Check }>();
-  for (const [name, policy] of Object.entries(policies)) {
-    const { rules, unknown } = readPolicy(policy);
-    for (const type of unknown) {
-      mistakes.push({
-        path: `dlp_policies.${name}.entity_types`,
-        message: `expected names of entity types, got ${JSON.stringify(type)}`,
-      });
-    }
-    opened.set(name, { rules, check: merge(rules, null, defaults) });
-  }
-  return { dlp: { enabled: settings.enabled, policies: opened, defaults }, mistakes };
-}
-
 /** Null: there is nothing to check. A promise only where the text is long. Throws what refuses the request. */
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened> {
   const wished = wishedOf(arrival.body);
   if (arrival.key.dlpPolicy === null && wished === undefined) return null;
-  const check = checkOf(arrival.key, wished, kit.dlp);
+  const wishes = wished === undefined ? null : readWishes(wished);
+  const check = checkOf(arrival.key, wishes, kit.dlp);
   if (check === null) return null;
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
-  const work = screenBody(reading, check, { budgetMs: BUDGET_MS });
-  if (isShort(reading)) {
-    let step = work.next();
-    while (!step.done) step = work.next();
-    return conclude(step.value, check);
+  const { re2 } = kit.dlp;
+  const verdict = verdictOn(reading, check, re2, wishes);
+  return verdict instanceof Promise
+    ? verdict.then((verdict) => conclude(verdict, check, re2))
+    : conclude(verdict, check, re2);
+}
+
+function verdictOn(
+  reading: Reading,
+  check: Check,
+  re2: Re2,
+  wishes: Wishes | null,
+): Verdict | Promise<Verdict> {
+  if (check.patterns.length > 0) {
+    return findPatterns(textsOf(reading, check), check, re2).then((patterns) => {
+      refuseBadPattern(patterns, check, wishes);
+      return inSlices(screenBody(reading, check, { budgetMs: BUDGET_MS, patterns }));
+    });
   }
-  return inSlices(work).then((verdict) => conclude(verdict, check));
+  const work = screenBody(reading, check, { budgetMs: BUDGET_MS });
+  if (!isShort(reading)) return inSlices(work);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+/** The request's own pattern is the request's mistake; one of the policy leaves the scan incomplete. */
+function refuseBadPattern({ refused }: PatternResult, check: Check, wishes: Wishes | null): void {
+  if (!refused || !wishes) return;
+  const { rule, byPolicy } = check.patterns[refused.pattern];
+  if (byPolicy) return;
+  const index = wishes.rules.patterns.findIndex((p) => p.name === rule.name && p.pattern === rule.pattern);
+  throw refusePattern(index, rule.name, refused.why);
 }
 
 function wishedOf(body: unknown): unknown {
@@ -95,9 +85,9 @@ function wishedOf(body: unknown): unknown {
   return body.plugins.dlp ?? undefined;
 }
 
-function checkOf(key: Key, wished: unknown, dlp: Dlp): Check | null {
+function checkOf(key: Key, wishes: Wishes | null, dlp: Dlp): Check | null {
   if (!dlp.enabled) {
-    if (wished === undefined) return null;
+    if (wishes === null) return null;
     throw new Failure(
       "dlp_unavailable",
       "The request asks for data-loss prevention, which is switched off here.",
@@ -113,8 +103,7 @@ function checkOf(key: Key, wished: unknown, dlp: Dlp): Check | null {
       "The data-loss prevention policy of this API key cannot be found, so the request was not run.",
     );
   }
-  if (wished === undefined) return policy!.check;
-  return merge(policy?.rules ?? null, readWishes(wished), dlp.defaults);
+  return wishes === null && policy ? policy.check : merge(policy?.rules ?? null, wishes, dlp.defaults);
 }
 
 function isShort(reading: Reading): boolean {
@@ -132,7 +121,7 @@ async function inSlices(work: Generator<void, Verdict>): Promise<Verdict> {
   }
 }
 
-function conclude(verdict: Verdict, check: Check): Screened {
+function conclude(verdict: Verdict, check: Check, re2: Re2): Screened {
   const headers: Record<string, string> = {
     "x-svc-dlp-mode": check.mode,
     "x-svc-dlp-findings": String(verdict.count),
@@ -147,7 +136,11 @@ function conclude(verdict: Verdict, check: Check): Screened {
     report: check.asked ? { findings: verdict.findings.map((f) => ({ ...f })), count: verdict.count } : null,
     headers,
     originals: check.restore && verdict.originals.size > 0 ? verdict.originals : null,
-    query: (text) => screenText(text, check, { budgetMs: BUDGET_MS }),
+    async query(text) {
+      const { reading, holder } = readText(text);
+      const { action } = await verdictOn(reading, check, re2, null);
+      return action === "block" ? null : holder.text as string;
+    },
   };
 }
 

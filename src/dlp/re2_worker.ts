@@ -1,0 +1,142 @@
+/**
+ * RE2 in a thread of its own. Its heap is fixed at 16 MiB, and one pattern too many aborts the whole module: then this
+ * thread is lost and nothing else is. re2.ts starts it, watches it and replaces it.
+ *
+ * `re2-wasm` copies the whole input for each match and counts in code points, so a text is searched in windows: short
+ * ones where matches are dense, long ones where there are none. That keeps the work linear in text and matches.
+ */
+import type { WrappedRE2 as Binding } from "re2-wasm/build/wasm/re2.js";
+
+/** One pattern over some texts. */
+export interface Job {
+  id: number;
+  pattern: string;
+  texts: readonly string[];
+}
+
+export type Answer =
+  | { id: number; kind: "found"; spans: Uint32Array[]; cut: boolean }
+  /** RE2 does not take the pattern. */
+  | { id: number; kind: "refused"; why: string }
+  /** The module is dead, while compiling or while matching. */
+  | { id: number; kind: "died"; compiling: boolean };
+
+/** What the package's types leave out. */
+type Compiled = Binding & { delete(): void };
+
+/** Compiled patterns that are kept: each may fill some megabytes while it matches. */
+const KEPT = 8;
+/** Matches of one pattern in one text, beyond which the scan is cut. */
+const MOST_MATCHES = 20_000;
+/** A match longer than this may be cut at the end of a window. */
+const LONGEST_MATCH = 2048;
+const WINDOWS = [256, 1024, 4096, 16_384] as const;
+
+const compiled = new Map<string, Compiled>();
+
+/** The least of a worker's scope that is used here; the types of a page are another's. */
+const scope = globalThis as unknown as {
+  onmessage: (event: { data: Job }) => void;
+  postMessage(answer: Answer): void;
+};
+// The module says that it dies in words that would fill an operator's log.
+console.warn = console.error = () => {};
+const binding = load();
+scope.onmessage = async ({ data }) => scope.postMessage(run(data, await binding));
+
+/** The class comes to the module's exports while it runs, so an import by name does not find it. */
+async function load(): Promise<typeof Binding> {
+  const module: unknown = await import("re2-wasm/build/wasm/re2.js");
+  return (module as { default: { WrappedRE2: typeof Binding } }).default.WrappedRE2;
+}
+
+function run({ id, pattern, texts }: Job, RE2: typeof Binding): Answer {
+  let compiling = true;
+  try {
+    const found = compile(pattern, RE2);
+    if (typeof found === "string") return { id, kind: "refused", why: found };
+    compiling = false;
+    let cut = false;
+    const spans = texts.map((text) => {
+      const all = search(found, text.toWellFormed());
+      cut ||= all.length / 2 >= MOST_MATCHES;
+      return Uint32Array.from(all);
+    });
+    return { id, kind: "found", spans, cut };
+  } catch {
+    return { id, kind: "died", compiling };
+  }
+}
+
+/** The pattern compiled, or what is wrong with it. */
+function compile(pattern: string, RE2: typeof Binding): Compiled | string {
+  const kept = compiled.get(pattern);
+  if (kept) {
+    compiled.delete(pattern);
+    compiled.set(pattern, kept);
+    return kept;
+  }
+  if (compiled.size >= KEPT) {
+    const [oldest, old] = compiled.entries().next().value!;
+    compiled.delete(oldest);
+    old.delete();
+  }
+  const made = new RE2(pattern, false, false, false) as Compiled;
+  if (!made.ok()) {
+    const why = made.error();
+    made.delete();
+    return why;
+  }
+  compiled.set(pattern, made);
+  return made;
+}
+
+/** Starts and ends of all matches that are not empty, one after the other. */
+function search(pattern: Compiled, text: string): number[] {
+  const spans: number[] = [];
+  let from = 0;
+  let size = WINDOWS.length - 1;
+  while (from < text.length && spans.length < MOST_MATCHES * 2) {
+    const to = border(text, from + WINDOWS[size]);
+    // What stands before decides on `^` and `\b`.
+    const back = from === 0 ? 0 : border(text, from - 1);
+    const window = text.slice(back, to);
+    const before = from === 0 ? 0 : 1;
+    const match = pattern.match(window, before, false);
+    const ends = to === text.length;
+    if (match.index < 0) {
+      // A match may begin in what is left of the window and end beyond it.
+      if (ends) return spans;
+      if (size < WINDOWS.length - 1) size++;
+      from = Math.max(from, border(text, to - LONGEST_MATCH));
+      continue;
+    }
+    const start = back + unitsOf(window, match.index);
+    const end = start + match.match.length;
+    // At the end of a window that is not the text's, the match might go on.
+    if (end === to && !ends && size < WINDOWS.length - 1) {
+      size = WINDOWS.length - 1;
+      from = Math.max(from, Math.min(start, border(text, to - LONGEST_MATCH)));
+      continue;
+    }
+    if (end > start) spans.push(start, end);
+    from = end > start ? end : border(text, end + 1, true);
+    size = end - start > WINDOWS[0] / 2 ? 1 : 0;
+  }
+  return spans;
+}
+
+/** A place at or before `at`, or behind it with `after`, that does not cut a surrogate pair. */
+function border(text: string, at: number, after = false): number {
+  if (at >= text.length) return text.length;
+  if (at <= 0) return 0;
+  const inside = (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+  return inside ? (after ? at + 1 : at - 1) : at;
+}
+
+/** UTF-16 units of the first `points` code points. */
+function unitsOf(text: string, points: number): number {
+  let units = 0;
+  for (let n = 0; n < points; n++) units += (text.charCodeAt(units) & 0xfc00) === 0xd800 ? 2 : 1;
+  return units;
+}
