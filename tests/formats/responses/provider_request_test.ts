@@ -246,7 +246,7 @@ Deno.test("responses.encodeRequest() gives a caller of this format its tools and
     store: false,
     stream: false,
   };
-  const { input: _, ...rest } = encode(decode(request));
+  const { input: _, ...rest } = encode(decode({ ...request, model: "acme/model" }));
   const { input: __, ...expected } = request;
   assertEquals(rest, expected);
 });
