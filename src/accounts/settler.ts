@@ -70,8 +70,12 @@ export interface Settler {
   close(): Promise<void>;
 }
 
-const BATCH = 256;
-const LEISURE_MS = 10;
+const BATCH = 512;
+/**
+ * What is durable in the journal already can wait for company: a transaction costs as much as fifty rows, and one in 50 ms
+ * instead of 10 takes a fifth off the cost of a call.
+ */
+const LEISURE_MS = 50;
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
 
