@@ -96,8 +96,11 @@ export type Part =
   | { type: "search-end"; block: number; hits: SearchHit[]; failed?: boolean; extra?: Extra }
   /** A block that only its own format understands, whole. Others skip it. */
   | { type: "opaque"; block: number; choice: number; format: FormatName; value: Loose }
-  /** Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. */
-  | { type: "usage"; usage: Usage; searches?: number }
+  /**
+   * Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. `estimated`: the
+   * provider did not report all of them.
+   */
+  | { type: "usage"; usage: Usage; searches?: number; estimated?: boolean }
   | {
     type: "finish";
     choice: number;

@@ -186,6 +186,18 @@ export interface SearchWish {
   blockedDomains?: string[];
   /** `low`, `medium`, `high`. */
   contextSize?: string;
+  /** About where the person is who asks. */
+  location?: SearchPlace;
+  /** The choice among the tools named the search: the model must begin with one. */
+  first?: boolean;
+}
+
+/** A country's two letters, names of a region and a city, a timezone of the IANA list; each as the caller wrote it. */
+export interface SearchPlace {
+  country?: string;
+  region?: string;
+  city?: string;
+  timezone?: string;
 }
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";

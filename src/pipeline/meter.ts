@@ -8,11 +8,9 @@
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
-import { settle, type Usage } from "../exchange/usage.ts";
+import type { Usage } from "../exchange/usage.ts";
+import { estimateUsage } from "./estimate.ts";
 import type { Call, Kit } from "./kit.ts";
-
-/** Characters per token of an estimate. */
-const CHARS_PER_TOKEN = 4;
 
 export async function* meter(
   parts: AsyncGenerator<readonly Part[]>,
@@ -36,6 +34,7 @@ export async function* meter(
         } else if (part.type === "usage") {
           usage = part.usage;
           searches = part.searches ?? searches;
+          estimated = part.estimated === true;
         } else if (part.type === "finish") {
           cut ||= part.reason === "length" || part.reason === "content-filter";
         }
@@ -44,7 +43,7 @@ export async function* meter(
     }
     if (usage === null && said > 0) {
       estimated = true;
-      usage = estimate(call, said);
+      usage = estimateUsage(call.size.chars, said);
       yield [{ type: "usage", usage, searches }];
     }
     finished = true;
@@ -57,7 +56,7 @@ export async function* meter(
     // Given up while it was going on, because its caller had left long ago.
     if (!finished && !failed && usage === null && said > 0) {
       estimated = true;
-      usage = estimate(call, said);
+      usage = estimateUsage(call.size.chars, said);
     }
     const end: GenerationEnd = {
       status: failed ? "failed" : !finished ? "interrupted" : cut ? "incomplete" : "completed",
@@ -76,11 +75,4 @@ export async function* meter(
     else await call.lease.settle(end);
     kit.metrics.generated(call.model.id, end);
   }
-}
-
-function estimate(call: Call, said: number): Usage {
-  return settle({
-    input: Math.ceil(call.size.chars / CHARS_PER_TOKEN),
-    output: Math.ceil(said / CHARS_PER_TOKEN),
-  });
 }

@@ -1,6 +1,8 @@
 /**
  * A page's words as a model may read them: no markup, no invisible characters, no text that poses as the conversation's
  * own structure. It cannot make a stranger's words trustworthy; the model is told that they are not.
+ *
+ * Every expression here reads its text once: what a page says must not be able to hold up the process.
  */
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -10,31 +12,64 @@ const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
   nbsp: " ",
+  hellip: "…",
+  ndash: "–",
+  mdash: "—",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  middot: "·",
 };
+
+/** Tags inside a word or a sentence; any other one separates what stands beside it. */
+const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|mark|small|span|strong|sub|sup|u|wbr)\b/i;
 
 /** Marks that chat templates put between turns, and tags that would close the place where results stand. */
 const TEMPLATE_MARKS =
-  /<\|[^|>]{1,40}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:search_results|system|assistant|user|tool_result|function_results)\b[^>]{0,200}>/gi;
+  /<\|[^|<>]{1,40}\|>|\[\/?(?:INST|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<<\/?SYS>>|<\/?(?:antml:\w+|search_results|system|assistant|user|human|tool_result|tool_response|function_results|function_calls|invoke|start_of_turn|end_of_turn|s)\b[^<>]{0,200}>/gi;
+/** Who speaks next, at the start of a line. */
+const SPEAKERS = /^(?:system|assistant|developer|human|user) ?: ?/gim;
 /** Sentences whose only use in a search result is to talk to the model. */
-const ORDERS =
-  /\b(?:ignore|disregard|forget)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:previous|prior|above|earlier)\s+(?:instructions?|prompts?|messages?|rules)\b[^.!?\n]{0,200}[.!?]?|\byou are now\b[^.!?\n]{0,200}[.!?]?|^\s*(?:system|assistant|developer)\s*:\s*/gim;
+const ORDERS = [
+  /\b(?:ignore|disregard|forget|override)\b[^.!?\n]{0,40}?\b(?:previous|prior|above|earlier|preceding|all)\b[^.!?\n]{0,40}?\b(?:instructions?|prompts?|messages?|rules|directions)\b[^.!?\n]{0,200}[.!?]?/gi,
+  /\b(?:reveal|print|repeat|output|show|send)\b[^.!?\n]{0,40}?\b(?:system prompt|your (?:instructions|prompt))\b[^.!?\n]{0,200}[.!?]?/gi,
+  /\byou are now\b[^.!?\n]{0,200}[.!?]?/gi,
+];
+/** Format characters, private use, lone surrogates, variation selectors: what hides text from people. */
+const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}]/gu;
 
 /** @param most longest result, in UTF-16 units */
 export function cleanText(html: string, most: number): string {
-  const text = html.slice(0, most * 8)
-    .replace(/<(script|style)\b[\s\S]{0,100000}?<\/\1>/gi, " ")
+  let text = withoutScripts(html.slice(0, most * 8))
     .replace(TEMPLATE_MARKS, " ")
-    .replace(/<\/?[a-z!][^>]{0,2000}>/gi, "")
+    .replace(/<[/!?a-z][^<>]*>/gi, (tag) => INLINE.test(tag) ? "" : " ")
     .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, decimal, hex, name) => {
       if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
       const code = parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
       return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
     })
     .normalize("NFKC")
-    .replace(/[\p{Cf}\p{Co}\p{Cs}]/gu, "")
+    .replace(INVISIBLE, "")
     .replace(TEMPLATE_MARKS, " ")
-    .replace(ORDERS, "[removed] ")
-    .replace(/\s+/g, " ")
-    .trim();
-  return text.length > most ? `${text.slice(0, most).trimEnd()}…` : text;
+    .replace(/[\s\p{Cc}]+/gu, (run) => run.includes("\n") ? "\n" : " ")
+    .replace(SPEAKERS, "[removed] ");
+  for (const order of ORDERS) text = text.replace(order, "[removed] ");
+  text = text.replace(/\s+/g, " ").trim();
+  return text.length > most ? `${text.slice(0, most).toWellFormed().trimEnd()}…` : text;
+}
+
+/** Scripts and style sheets are no words. What is not closed reaches to the end. */
+function withoutScripts(html: string): string {
+  const open = /<(script|style)\b/gi;
+  let kept = "";
+  let from = 0;
+  for (let found = open.exec(html); found; found = open.exec(html)) {
+    kept += html.slice(from, found.index) + " ";
+    const close = found[1].toLowerCase() === "script" ? /<\/script[^<>]*>/gi : /<\/style[^<>]*>/gi;
+    close.lastIndex = open.lastIndex;
+    if (!close.exec(html)) return kept;
+    from = open.lastIndex = close.lastIndex;
+  }
+  return kept + html.slice(from);
 }

@@ -3,12 +3,13 @@
  * billed, because a request must not fail for its search.
  *
  * An engine gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
- * turn, or a colleague, often asks the same.
+ * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
-import { object } from "../exchange/json.ts";
+import { isObject, parse } from "../exchange/json.ts";
 import type { SearchWish } from "../exchange/prompt.ts";
 import { cleanText } from "./clean.ts";
 import { type EngineName, ENGINES, type EngineSettings } from "./engines.ts";
+import { fitsDomains, webAddress } from "./hosts.ts";
 
 export interface Hit {
   url: string;
@@ -32,70 +33,106 @@ export interface WebSearchSettings extends EngineSettings {
   timeoutMs: number;
 }
 
-/** Text of all hits together and of a title, in UTF-16 units: about 2,000 tokens for a search. */
-const TEXT_CHARS = 8000;
+export interface WebSearchOptions {
+  now(): number;
+  /** One line for the operator: what went wrong with an engine, never what was asked of it. */
+  log?(line: string): void;
+}
+
+/** Text of all hits together, in UTF-16 units: about 2,000 tokens for a search of usual size. */
+const TEXT_CHARS: Readonly<Record<string, number>> = { low: 4000, medium: 8000, high: 16_000 };
 const TITLE_CHARS = 200;
 const LONGEST_QUERY = 400;
+const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const TRIES = 2;
 const KEPT_MS = 60_000;
 const KEPT_QUERIES = 1000;
 
-export function openWebSearch(settings: WebSearchSettings, clock: { now(): number }): WebSearch {
+/** What an engine answered instead of results. */
+class Refused extends Error {
+  constructor(readonly status: number) {
+    super(`it answered with status ${status}`);
+  }
+}
+
+export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
   const name = settings.engine;
   if (name === "none") return { search: () => Promise.resolve({ hits: [], failed: true }) };
   const engine = ENGINES[name];
-  const kept = new Map<string, { hits: Hit[]; until: number }>();
+  const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
+  const kept = new Map<string, { found: Promise<Found>; until: number }>();
 
   async function once(query: string, wish: SearchWish, signal: AbortSignal): Promise<Hit[]> {
-    const response = await fetch(engine.request(query, wish, settings), { signal, redirect: "error" });
+    const request = engine.request(query, wish, engineSettings);
+    // A redirect could lead to any address that the gateway's machine can reach.
+    const response = await fetch(request, { signal, redirect: "error" });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`status ${response.status}`);
+      throw new Refused(response.status);
     }
-    const raw = engine.hits(object(await response.json()), settings)
-      .filter((h) => isWebAddress(h.url) && fitsDomains(h.url, wish))
-      .slice(0, settings.results);
-    const each = Math.floor(TEXT_CHARS / Math.max(1, raw.length));
-    return raw.map((h) => ({
+    const body = parse(await readText(response));
+    if (!isObject(body)) throw new Error("its answer is no JSON object");
+    const found = engine.hits(body, engineSettings).flatMap((h) => {
+      const url = webAddress(h.url);
+      return url !== undefined && fitsDomains(url, wish) ? [{ ...h, url }] : [];
+    }).slice(0, settings.results);
+    const chars = TEXT_CHARS[wish.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
+    const each = Math.floor(chars / Math.max(1, found.length));
+    return found.map((h) => ({
       url: h.url,
       title: cleanText(h.title, TITLE_CHARS),
       text: cleanText(h.text, each),
     }));
   }
 
-  return {
-    async search(query, wish) {
-      const asked = query.slice(0, LONGEST_QUERY);
-      const key = JSON.stringify([asked, wish.allowedDomains, wish.blockedDomains, wish.contextSize]);
-      const known = kept.get(key);
-      if (known && known.until > clock.now()) return { hits: known.hits, failed: false };
-      const signal = AbortSignal.timeout(settings.timeoutMs);
-      for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt++) {
-        try {
-          const hits = await once(asked, wish, signal);
-          if (kept.size >= KEPT_QUERIES) kept.delete(kept.keys().next().value!);
-          kept.set(key, { hits, until: clock.now() + KEPT_MS });
-          return { hits, failed: false };
-        } catch {
-          // The next try, or an empty result: what the engine said helps nobody here.
-        }
+  async function ask(query: string, wish: SearchWish): Promise<Found> {
+    const signal = AbortSignal.timeout(settings.timeoutMs);
+    for (let left = TRIES;; left--) {
+      try {
+        return { hits: await once(query, wish, signal), failed: false };
+      } catch (thrown) {
+        const final = thrown instanceof Refused && thrown.status < 500;
+        if (left > 1 && !final && !signal.aborted) continue;
+        options.log?.(`web search: ${name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`);
+        return { hits: [], failed: true };
       }
-      return { hits: [], failed: true };
+    }
+  }
+
+  return {
+    search(query, wish) {
+      const asked = query.slice(0, LONGEST_QUERY).toWellFormed();
+      const { allowedDomains, blockedDomains, contextSize, location } = wish;
+      const key = JSON.stringify([asked, allowedDomains, blockedDomains, contextSize, location]);
+      const known = kept.get(key);
+      if (known && known.until > options.now()) return known.found;
+      const found = ask(asked, wish);
+      kept.delete(key);
+      if (kept.size >= KEPT_QUERIES) kept.delete(kept.keys().next().value!);
+      kept.set(key, { found, until: options.now() + KEPT_MS });
+      void found.then(({ failed }) => {
+        if (failed && kept.get(key)?.found === found) kept.delete(key);
+      });
+      return found;
     },
   };
 }
 
-function isWebAddress(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url);
+/** Words of our own only: a network error's message may hold the address, and with it the query. */
+function reason(thrown: unknown): string {
+  if (thrown instanceof TypeError) return "it cannot be reached";
+  return thrown instanceof Error ? thrown.message : "it failed";
 }
 
-function fitsDomains(url: string, wish: SearchWish): boolean {
-  const { hostname } = new URL(url);
-  const within = (domains: readonly string[]) =>
-    domains.some((d) => {
-      const domain = d.toLowerCase().replace(/^https?:\/\//, "").replace(/\/.*$/, "").replace(/^\*\./, "");
-      return hostname === domain || hostname.endsWith(`.${domain}`);
-    });
-  if (wish.allowedDomains && wish.allowedDomains.length > 0 && !within(wish.allowedDomains)) return false;
-  return !(wish.blockedDomains && within(wish.blockedDomains));
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the body.
+    if (bytes > MOST_BODY_BYTES) throw new Error(`its answer is over ${MOST_BODY_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }

@@ -10,14 +10,8 @@ import type { OutputShape, Prompt, Tool } from "../../exchange/prompt.ts";
 import type { DecodeRequest, EncodeRequest, ProviderRequest } from "../format.ts";
 import { decodeTurns } from "./decode_turns.ts";
 import { encodeTurns } from "./encode_turns.ts";
-import {
-  decodeFunctions,
-  decodeSearch,
-  decodeToolChoice,
-  decodeTools,
-  encodeTool,
-  encodeToolChoice,
-} from "./tools.ts";
+import { decodeFunctions, decodeToolChoice, decodeTools, encodeTool, encodeToolChoice } from "./tools.ts";
+import { chooseSearch, decodeSearchWish } from "../search_wish.ts";
 import { fromZod, kindOf, mistake, refuse, shown } from "../validation.ts";
 import { adjustWish, decodeWish, encodeWish, WISH_FIELDS } from "./wish.ts";
 
@@ -108,14 +102,15 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const { tools, search: named } = decodeTools(given, mistakes);
   tools.push(...decodeFunctions(older, mistakes));
   const options = isObject(body.web_search_options)
-    ? decodeSearch(body.web_search_options, ["web_search_options"], mistakes)
+    ? decodeSearchWish(body.web_search_options, ["web_search_options"], mistakes)
     : undefined;
-  const search = named || options ? { ...named, ...options } : undefined;
+  const wish = named || options ? { ...named, ...options } : undefined;
   const choiceField = body.tool_choice === undefined || body.tool_choice === null
     ? "function_call"
     : "tool_choice";
-  const toolChoice = decodeToolChoice(body[choiceField]);
-  if (!toolChoice && body[choiceField] !== undefined && body[choiceField] !== null) {
+  const choice = decodeToolChoice(body[choiceField]);
+  const { search, toolChoice } = chooseSearch(wish, body[choiceField], choice, tools);
+  if (!choice && !search?.first && body[choiceField] !== undefined && body[choiceField] !== null) {
     mistake(
       mistakes,
       "literal_error",

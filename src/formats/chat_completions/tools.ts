@@ -1,6 +1,6 @@
 /** Tool definitions and tool choice, both ways. */
 import type { Mistake } from "../../exchange/failure.ts";
-import { array, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type {
   CustomTool,
   FunctionTool,
@@ -11,12 +11,11 @@ import type {
 } from "../../exchange/prompt.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import { bag, decodeCache, encodeCache } from "./content.ts";
-import { mistake, type Path, shown, unsupported, wrongKind } from "../validation.ts";
+import { decodeSearchWish, isSearchType } from "../search_wish.ts";
+import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
 
 const FORMAT = "chat_completions";
 
-/** `web_search`, any released version of it, and a router's own spelling of it. */
-const SEARCH = /^(?:[a-z]+:)?web_search(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
 /** Provider tools for fetching pages and running code, which the service does not offer. */
 const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
 
@@ -49,10 +48,10 @@ export function decodeTools(
     } else if (kind === "custom") {
       const tool = decodeCustom(value, loc, mistakes);
       if (tool) tools.push(tool);
-    } else if (SEARCH.test(kind)) {
+    } else if (isSearchType(kind)) {
       search = {
         ...search,
-        ...decodeSearch(
+        ...decodeSearchWish(
           { ...object(value.web_search), ...object(value.parameters), ...value },
           loc,
           mistakes,
@@ -128,28 +127,6 @@ export function decodeFunctions(list: readonly unknown[], mistakes: Mistake[]): 
     if (tool) tools.push(tool);
   });
   return tools;
-}
-
-/** `web_search_options`, or the entry of `tools` that names the search. */
-export function decodeSearch(options: Loose, loc: Path, mistakes: Mistake[]): SearchWish {
-  const filters = object(options.filters);
-  const allowed = array(options.allowed_domains ?? filters.allowed_domains).filter((d) =>
-    typeof d === "string"
-  );
-  const blocked = array(options.blocked_domains ?? options.excluded_domains ?? filters.blocked_domains)
-    .filter((d) => typeof d === "string");
-  const uses = options.max_uses;
-  if (uses !== undefined && uses !== null && !(Number.isInteger(uses) && (uses as number) >= 0)) {
-    mistake(mistakes, "int_type", [...loc, "max_uses"], `expected a whole number from 0, got ${shown(uses)}`);
-  }
-  const maxUses = number(uses);
-  const size = string(options.search_context_size);
-  return {
-    ...(maxUses !== undefined && { maxUses }),
-    ...(allowed.length > 0 && { allowedDomains: allowed }),
-    ...(blocked.length > 0 && { blockedDomains: blocked }),
-    ...(size !== undefined && { contextSize: size }),
-  };
 }
 
 /** Also the older `function_call`: a name alone in the object. Undefined: not said, or not understood. */

@@ -11,6 +11,7 @@ import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/proof.ts";
 import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import type { DecodeRequest } from "../format.ts";
+import { chooseSearch } from "../search_wish.ts";
 import { readContent, type Reading, readMark } from "./content.ts";
 import { decodeThinking } from "./thinking.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
@@ -74,7 +75,8 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   ];
   const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
   const decoded = decodeTools(given, reading);
-  const choice = decodeToolChoice(request.tool_choice, decoded, reading);
+  const choice = decodeToolChoice(request.tool_choice, reading);
+  const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, decoded.tools);
   refuse(reading.mistakes);
   const valid = checked.data!;
 
@@ -94,8 +96,8 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     stream: valid.stream === true,
     turns: attachProofs(turns),
     tools: decoded.tools,
-    ...(decoded.search && { search: decoded.search }),
-    ...choice,
+    ...chosen,
+    ...(choice.parallelCalls !== undefined && { parallelCalls: choice.parallelCalls }),
     maxOutput: valid.max_tokens,
     ...(typeof valid.temperature === "number" && { temperature: valid.temperature }),
     ...(typeof valid.top_p === "number" && { topP: valid.top_p }),

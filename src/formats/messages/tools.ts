@@ -6,9 +6,10 @@
  * provider and read pages or run code are refused; every other typed tool is kept whole for a provider of this format.
  */
 import { Failure } from "../../exchange/failure.ts";
-import { boolean, isObject, type Loose, number, string } from "../../exchange/json.ts";
+import { boolean, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { FunctionTool, Prompt, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { extraOf } from "../../exchange/prompt.ts";
+import { decodeSearchWish, isSearchType } from "../search_wish.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { marks, type Reading } from "./content.ts";
 import { encodeMark } from "./turns.ts";
@@ -40,8 +41,9 @@ export function decodeTools(
         const wrapped = { ...tool.function, cache_control: tool.cache_control };
         pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], reading, decoded, tool);
       }
-    } else if (type.startsWith("web_search_")) search = searchWish(tool);
-    else if (type.startsWith("web_fetch_") || type.startsWith("code_execution_")) {
+    } else if (type.startsWith("web_search_") || isSearchType(type)) {
+      search = decodeSearchWish(tool, loc, reading.mistakes);
+    } else if (/^(?:web_fetch|code_execution)(?:_|$)/.test(type)) {
       throw new Failure(
         "feature_not_supported",
         `Cannot use the tool ${
@@ -95,27 +97,9 @@ function pushTool(
   });
 }
 
-function searchWish(tool: Loose): SearchWish {
-  const maxUses = number(tool.max_uses);
-  const allowed = domains(tool.allowed_domains);
-  const blocked = domains(tool.blocked_domains);
-  return {
-    ...(maxUses !== undefined && { maxUses }),
-    ...(allowed && { allowedDomains: allowed }),
-    ...(blocked && { blockedDomains: blocked }),
-  };
-}
-
-function domains(value: unknown): string[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const names = value.filter((v) => typeof v === "string");
-  return names.length > 0 ? names : undefined;
-}
-
 /** The choice as a word is the form of chat-completions, whose tools are taken here too. */
 export function decodeToolChoice(
   value: unknown,
-  decoded: { tools: readonly Tool[]; search?: SearchWish },
   reading: Reading,
 ): { toolChoice?: ToolChoice; parallelCalls?: boolean } {
   if (value === undefined || value === null) return {};
@@ -141,13 +125,7 @@ export function decodeToolChoice(
         wrongKind(reading.mistakes, ["tool_choice", "name"], "a string", "string_type", choice.name);
         return {};
       }
-      // The forced tool may be the search, which is not among the tools any more.
-      const declared = decoded.tools.some((t) => (t.kind === "opaque" ? t.value.name : t.name) === name);
-      const searches = name === "web_search" && decoded.search !== undefined && !declared;
-      return {
-        toolChoice: searches ? { type: "required" } : { type: "tool", kind: "function", name },
-        ...parallel,
-      };
+      return { toolChoice: { type: "tool", kind: "function", name }, ...parallel };
     }
   }
   mistake(

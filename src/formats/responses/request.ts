@@ -11,6 +11,7 @@ import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { decodeInput } from "./items.ts";
+import { chooseSearch } from "../search_wish.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
 const SHAPE = z.looseObject({
@@ -60,8 +61,9 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
   }
 
-  const { tools, search } = decodeTools(body.tools, mistakes);
-  const toolChoice = decodeToolChoice(body.tool_choice, mistakes);
+  const { tools, search: wish } = decodeTools(body.tools, mistakes);
+  const choice = decodeToolChoice(body.tool_choice, mistakes);
+  const { search, toolChoice } = chooseSearch(wish, body.tool_choice, choice, tools);
   const reasoning = decodeReasoning(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
   const turns = decodeInput(body.input, mistakes, context.unseal);

@@ -7,7 +7,7 @@
  * make it again.
  */
 import { Failure, type Mistake } from "../../exchange/failure.ts";
-import { array, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import {
   type CustomTool,
   extraOf,
@@ -17,12 +17,12 @@ import {
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
+import { decodeSearchWish, isSearchType } from "../search_wish.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { bag } from "./parts.ts";
 
 export const MOST_TOOLS = 256;
 
-const SEARCH = /^web_search(_preview)?(_\d{4}_?\d{2}_?\d{2})?$/;
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
 const REFUSED =
   /^(code_interpreter|code_execution|programmatic_tool_calling|web_fetch|url_context|browser)(_\d+)?$/;
@@ -51,7 +51,7 @@ export function decodeTools(
     }
     const type = string(tool.type);
     if (type === undefined) wrongKind(mistakes, [...loc, "type"], "a string", "string_type", tool.type);
-    else if (SEARCH.test(type)) search = { ...search, ...decodeSearch(tool, loc, mistakes) };
+    else if (isSearchType(type)) search = { ...search, ...decodeSearchWish(tool, loc, mistakes) };
     else if (runsCode(type, tool)) {
       throw new Failure(
         "feature_not_supported",
@@ -70,29 +70,6 @@ export function decodeTools(
 function runsCode(type: string, tool: Loose): boolean {
   const place = string(object(tool.environment).type);
   return REFUSED.test(type) || (type === "shell" && place !== undefined && place.startsWith("container"));
-}
-
-function decodeSearch(tool: Loose, loc: Path, mistakes: Mistake[]): SearchWish {
-  const wish: SearchWish = {};
-  if (tool.max_uses !== undefined && tool.max_uses !== null) {
-    const uses = number(tool.max_uses);
-    if (uses === undefined || !Number.isInteger(uses) || uses < 0) {
-      wrongKind(mistakes, [...loc, "max_uses"], "a whole number of at least 0", "int_type", tool.max_uses);
-    } else wish.maxUses = uses;
-  }
-  const filters = object(tool.filters);
-  const allowed = hosts(filters.allowed_domains);
-  const blocked = hosts(filters.blocked_domains);
-  const size = string(tool.search_context_size);
-  if (allowed) wish.allowedDomains = allowed;
-  if (blocked) wish.blockedDomains = blocked;
-  if (size !== undefined) wish.contextSize = size;
-  return wish;
-}
-
-function hosts(value: unknown): string[] | undefined {
-  const found = array(value).filter((v) => typeof v === "string");
-  return found.length > 0 ? found : undefined;
 }
 
 function decodeNamespace(tool: Loose, loc: Path, mistakes: Mistake[], out: Tool[]): void {
@@ -177,8 +154,6 @@ export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoic
     wrongKind(mistakes, ["tool_choice", "type"], "a string", "string_type", value.type);
     return undefined;
   }
-  // A search satisfies a call that must be made; no other word exists for "search first".
-  if (SEARCH.test(type)) return { type: "required" };
   if (type === "auto" || type === "none" || type === "required") return { type };
   if (type === "allowed_tools") {
     const list = array(value.tools ?? object(value.allowed_tools).tools);
@@ -264,7 +239,7 @@ export function encodeToolChoice(prompt: Prompt): unknown {
   const choice = prompt.toolChoice;
   const own = prompt.format === "responses" ? prompt.verbatim.tool_choice : undefined;
   if (prompt.tools.length === 0) return undefined;
-  if (choice === undefined) return isObject(own) && !SEARCH.test(String(own.type)) ? own : undefined;
+  if (choice === undefined) return isObject(own) && !isSearchType(String(own.type)) ? own : undefined;
   if (choice.type === "tool") {
     const { name, namespace, kind } = choice;
     return { type: kind, name, ...(namespace !== undefined && { namespace }) };
@@ -279,7 +254,7 @@ export function encodeToolChoice(prompt: Prompt): unknown {
   for (const entry of array(object(own).tools)) {
     const type = object(entry).type;
     const named = type === "function" || type === "custom";
-    if (isObject(entry) && typeof type === "string" && !named && !SEARCH.test(type)) {
+    if (isObject(entry) && typeof type === "string" && !named && !isSearchType(type)) {
       tools.push(entry);
     }
   }

@@ -197,8 +197,8 @@ Deno.test("decodeRequest() turns any released web search into the gateway's own"
       tool_choice: { type: "tool", name: "web_search" },
     }));
     assertEquals(prompt.tools, []);
-    assertEquals(prompt.search, { maxUses: 30, allowedDomains: ["a.org"] });
-    assertEquals(prompt.toolChoice, { type: "required" });
+    assertEquals(prompt.search, { maxUses: 30, allowedDomains: ["a.org"], first: true });
+    assertEquals(prompt.toolChoice, undefined);
   }
 });
 

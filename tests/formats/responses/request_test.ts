@@ -310,7 +310,8 @@ Deno.test("responses.decodeRequest() reads every form of tool_choice", () => {
     }),
     { type: "allowed", required: true, names: ["f"] },
   );
-  assertEquals(choice({ type: "web_search" }), { type: "required" });
+  const searching = decode(ask({ tool_choice: { type: "web_search" }, tools: [{ type: "web_search" }] }));
+  assertEquals([searching.toolChoice, searching.search], [undefined, { first: true }]);
   assertEquals(choice({ type: "mcp", server_label: "x" }), undefined);
   assertEquals(failure(ask({ tool_choice: "sometimes" })).code, "validation_error");
 });

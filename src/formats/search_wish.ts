@@ -1,0 +1,73 @@
+/**
+ * The wish to search the web, as the three caller formats spell it: `web_search_options` of chat-completions, and an
+ * entry of `tools` in each. Their fields differ in nesting only, so one reader takes all.
+ */
+import type { Mistake } from "../exchange/failure.ts";
+import { array, isObject, type Loose, object, string } from "../exchange/json.ts";
+import type { SearchPlace, SearchWish, Tool, ToolChoice } from "../exchange/prompt.ts";
+import { mistake, type Path, shown } from "./validation.ts";
+
+/** `web_search`, any released version of it, and a router's own spelling of it. */
+const SEARCH_TYPE = /^(?:[a-z]+:)?web_search(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/;
+
+export function isSearchType(type: string): boolean {
+  return SEARCH_TYPE.test(type);
+}
+
+export function decodeSearchWish(raw: Loose, loc: Path, mistakes: Mistake[]): SearchWish {
+  const filters = object(raw.filters);
+  const wish: SearchWish = {};
+  const uses = raw.max_uses;
+  if (typeof uses === "number" && Number.isInteger(uses) && uses >= 0) wish.maxUses = uses;
+  else if (uses !== undefined && uses !== null) {
+    mistake(mistakes, "int_type", [...loc, "max_uses"], `expected a whole number from 0, got ${shown(uses)}`);
+  }
+  const allowed = domains(raw.allowed_domains ?? filters.allowed_domains);
+  const blocked = domains(raw.blocked_domains ?? raw.excluded_domains ?? filters.blocked_domains);
+  if (allowed.length > 0) wish.allowedDomains = allowed;
+  if (blocked.length > 0) wish.blockedDomains = blocked;
+  const size = string(raw.search_context_size);
+  if (size !== undefined) wish.contextSize = size;
+  const location = decodePlace(raw.user_location);
+  if (location) wish.location = location;
+  return wish;
+}
+
+/**
+ * What a `tool_choice` means for the search: it may name it, as a type or by the name that no tool of the caller's has,
+ * and a list of allowed tools may leave it out. The search is no tool any more, so the choice goes on without it.
+ */
+export function chooseSearch(
+  wish: SearchWish | undefined,
+  raw: unknown,
+  decoded: ToolChoice | undefined,
+  tools: readonly Tool[],
+): { search?: SearchWish; toolChoice?: ToolChoice } {
+  const choice = object(raw);
+  const taken = tools.some((tool) => tool.kind !== "opaque" && tool.name === SEARCH_NAME);
+  const names = (entry: Loose) => {
+    const name = string(entry.name) ?? string(object(entry.function).name);
+    return isSearchType(string(entry.type) ?? "") || (name === SEARCH_NAME && !taken);
+  };
+  if (wish && names(choice)) return { search: { ...wish, first: true } };
+  const allowed = array(choice.tools ?? object(choice.allowed_tools).tools).map(object);
+  const barred = decoded?.type === "allowed" && !allowed.some(names);
+  return { ...(wish && !barred && { search: wish }), ...(decoded && { toolChoice: decoded }) };
+}
+
+const SEARCH_NAME = "web_search";
+
+function domains(value: unknown): string[] {
+  return array(value).filter((domain) => typeof domain === "string" && domain !== "") as string[];
+}
+
+/** Chat-completions nests the place once more, under its only type. */
+function decodePlace(value: unknown): SearchPlace | undefined {
+  const raw = isObject(object(value).approximate) ? object(object(value).approximate) : object(value);
+  const place: SearchPlace = {};
+  for (const field of ["country", "region", "city", "timezone"] as const) {
+    const name = string(raw[field]);
+    if (name !== undefined && name !== "") place[field] = name;
+  }
+  return Object.keys(place).length > 0 ? place : undefined;
+}

@@ -1,0 +1,149 @@
+/**
+ * One round of a search loop: the parts of one provider call, made a piece of one answer. Search calls are held back,
+ * blocks numbered on, the opening passed on once, and what the model said is kept for the round after.
+ */
+import { type Block, Collector } from "../exchange/answer.ts";
+import { isObject, parse, string } from "../exchange/json.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Content, Turn } from "../exchange/prompt.ts";
+import { addUsage, type Usage } from "../exchange/usage.ts";
+
+export interface HeldCall {
+  id: string;
+  /** Undefined: the arguments hold none. */
+  query: string | undefined;
+}
+
+export interface RoundStart {
+  /** Name of the search tool. */
+  tool: string;
+  /** Number of the first block. */
+  block: number;
+  first: boolean;
+  ids: CallIds;
+}
+
+type Blocked = Extract<Part, { block: number }>;
+
+export class RoundReader {
+  callersCalls = 0;
+  usage: Usage | null = null;
+  finish: Extract<Part, { type: "finish" }> | undefined;
+  nextBlock: number;
+  /** UTF-16 units that the model wrote, held calls included. */
+  said = 0;
+  readonly #start: RoundStart;
+  readonly #calls: { id: string; pieces: string[] }[] = [];
+  /** Blocks that do not go to the caller: search calls, and what belongs to another choice (null). */
+  readonly #held = new Map<number, string[] | null>();
+  readonly #collector = new Collector();
+
+  constructor(start: RoundStart) {
+    this.#start = start;
+    this.nextBlock = start.block;
+  }
+
+  /** @param spent, searches of the rounds before */
+  read(batch: readonly Part[], spent: Usage, searches: number): Part[] {
+    const out: Part[] = [];
+    for (const part of batch) {
+      if ("text" in part) this.said += part.text.length;
+      if (part.type === "start") {
+        if (this.#start.first) out.push(part);
+      } else if (part.type === "usage") {
+        this.usage = part.usage;
+        const usage = addUsage(spent, part.usage);
+        out.push({ type: "usage", usage, ...(searches > 0 && { searches }) });
+      } else if (part.type === "finish") {
+        if (part.choice === 0) this.finish = part;
+      } else this.#read(part, out);
+    }
+    return out;
+  }
+
+  #read(part: Blocked, out: Part[]): void {
+    // One answer was asked for; a provider that gives several anyway is read, and its first is used.
+    if ("choice" in part && part.choice !== 0) this.#held.set(part.block, null);
+    else if (part.type === "call-start" && part.name === this.#start.tool && part.namespace === undefined) {
+      const id = this.#start.ids.unique(part.id);
+      const pieces: string[] = [];
+      this.#held.set(part.block, pieces);
+      this.#calls.push({ id, pieces });
+      part = { ...part, id, ...(part.proof?.call !== undefined && { proof: { ...part.proof, call: id } }) };
+    }
+    const held = this.#held.get(part.block);
+    if (held === null) return;
+    this.#collector.add([part]);
+    if (held) {
+      if (part.type === "call-delta") held.push(part.text);
+      return;
+    }
+    if (part.type === "call-start") this.callersCalls++;
+    const block = this.#start.block + part.block;
+    this.nextBlock = Math.max(this.nextBlock, block + 1);
+    out.push({ ...part, block });
+  }
+
+  /** The searches that the model asks for, in order. */
+  get calls(): HeldCall[] {
+    return this.#calls.map(({ id, pieces }) => ({ id, query: queryOf(pieces.join("")) }));
+  }
+
+  /** What the model said, as the next round is told. */
+  turn(): Turn {
+    const blocks = this.#collector.answer.choices[0]?.blocks ?? [];
+    return { role: "assistant", content: blocks.flatMap(contentOf) };
+  }
+}
+
+/** Ids of calls that no other call of the conversation has: providers repeat theirs, and leave them empty. */
+export class CallIds {
+  readonly #taken = new Set<string>();
+
+  constructor(turns: readonly Turn[]) {
+    for (const turn of turns) {
+      for (const c of turn.content) if (c.type === "call") this.#taken.add(c.id);
+    }
+  }
+
+  unique(id: string): string {
+    let free = id === "" ? "call_search" : id;
+    for (let i = 2; this.#taken.has(free); i++) free = `${id === "" ? "call_search" : id}_${i}`;
+    this.#taken.add(free);
+    return free;
+  }
+}
+
+function queryOf(text: string): string | undefined {
+  const value = parse(text);
+  const query = isObject(value) ? string(value.query)?.trim() : undefined;
+  return query === "" ? undefined : query;
+}
+
+function contentOf(block: Block): Content[] {
+  switch (block.type) {
+    case "text": {
+      const { text, proof, extra } = block;
+      if (text === "" && !proof) return [];
+      const said: Content[] = text === "" ? [] : [{ type: block.refusal ? "refusal" : "text", text, extra }];
+      // A signature on a text has no place in a text's turn but behind it.
+      return proof ? [...said, { type: "reasoning", sections: [], kind: "text", proof }] : said;
+    }
+    case "reasoning":
+      return [block];
+    case "call":
+      // Providers refuse a history whose arguments are no JSON object.
+      return [{ ...block, arguments: isObject(parse(block.arguments)) ? block.arguments : "{}" }];
+    case "media": {
+      const source = { kind: "base64", mediaType: block.mediaType, data: block.data } as const;
+      const media: Content = { type: block.mediaType.startsWith("audio/") ? "audio" : "image", source };
+      return block.proof
+        ? [media, { type: "reasoning", sections: [], kind: "text", proof: block.proof }]
+        : [media];
+    }
+    case "opaque":
+      return [block];
+    case "search":
+      return [];
+  }
+}
