@@ -41,6 +41,9 @@ export interface Edge {
  */
 const MOST_LAG_MS = 250;
 
+/** Before so many milliseconds hardly a caller leaves. */
+const PATIENT_MS = 30;
+
 /** Calls under way, also those whose caller has left. */
 export class InFlight {
   count = 0;
@@ -208,6 +211,14 @@ async function generation(
   inFlight.enter();
   let left = false;
   let handedOver = false;
+  // Asking whether the connection still stands costs more than a quick answer is worth.
+  let connection: AbortSignal | undefined;
+  const watch = kit.ticker.watch(() => connection = request.signal);
+  watch.arm(PATIENT_MS);
+  const over = () => {
+    watch.close();
+    inFlight.leave();
+  };
   try {
     const key = await authenticate(request, surface, edge);
     const body = await readJson(request, edge.maxBodyBytes, kit.ticker);
@@ -218,7 +229,7 @@ async function generation(
       key,
       body,
       headers: (prefix) => headersWith(request, prefix),
-      gone: () => left,
+      gone: () => left || connection?.aborted === true,
     }, kit);
     handedOver = true;
     const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
@@ -238,10 +249,10 @@ async function generation(
       keepAliveMs: edge.keepAliveMs,
       ticker: kit.ticker,
       left: () => left = true,
-      over: () => inFlight.leave(),
+      over,
     });
   } finally {
-    if (!handedOver) inFlight.leave();
+    if (!handedOver) over();
   }
 }
 

@@ -58,10 +58,12 @@ for (const stream of [true, false]) {
     await asked.opened;
     abort.abort();
     assertEquals(await gone, "gone");
+    // The gateway looks at the connection only after some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 200));
     open();
     await gateway.gateway.idle();
     const { data } = await gateway.gateway.accounts.generations({});
-    assertEquals(data.map((g) => [g.status, g.usage?.output_tokens]), [["completed", 7]]);
+    assertEquals(data.map((g) => [g.status, g.usage?.output_tokens, g.client_gone]), [["completed", 7, true]]);
     await gateway.close();
     await provider.close();
   });
