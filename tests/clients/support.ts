@@ -43,7 +43,14 @@ export async function stage(
 ): Promise<Stage> {
   const provider = scriptedProvider(api, lines);
   const gateway = await testGateway({
-    p: { api, url: provider.url, model: { routes: [{ provider: "p", model: MODELS[api] }] } },
+    p: {
+      api,
+      url: provider.url,
+      model: {
+        routes: [{ provider: "p", model: MODELS[api] }],
+        pricing: { prompt: "0.00001", completion: "0.00001" },
+      },
+    },
   }, config);
   return {
     api,
