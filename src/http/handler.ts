@@ -146,6 +146,10 @@ async function route(
   edge: Edge,
   remote: string | null,
 ): Promise<Response> {
+  // The server puts address and path together from the host header, which could hold a path of its own.
+  if (!/^[\w.:[\]-]*$/.test(request.headers.get("host") ?? "")) {
+    throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
+  }
   const own = methodOf(path);
   if (own !== undefined) {
     const allowed = own === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
