@@ -38,7 +38,15 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       dropped = request.dropped;
       return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
     },
-    begin,
+    async begin(opened) {
+      try {
+        return await begin(opened);
+      } catch (thrown) {
+        // It may charge for what it began.
+        if (Failure.from(thrown).begun) call.provider = opened.provider.name;
+        throw thrown;
+      }
+    },
     stream: prompt.stream,
     key: call.arrival.key.id,
     model: model.id,
@@ -55,9 +63,17 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       if (batch.length > 0) yield restore ? restore(batch) : batch;
       if (failure) throw failure;
       if (ended) return;
-      const bytes = await opened.reply.read();
-      ended = bytes === null;
       batch = [];
+      let bytes: Uint8Array | null;
+      try {
+        bytes = await opened.reply.read();
+      } catch (thrown) {
+        // The whole answer may have come all the same, and only the connection not have been ended well.
+        ended = true;
+        if (reader!.end(batch)) throw thrown;
+        continue;
+      }
+      ended = bytes === null;
       failure = bytes === null ? reader!.end(batch) : reader!.push(bytes, batch);
     }
   } catch (thrown) {

@@ -77,7 +77,6 @@ export class Ticker {
     this.#entries.add(entry);
     if (this.#timer === undefined) {
       this.lately = this.#clock.now();
-      this.#lateness.fill(0);
       this.#timer = setInterval(() => this.tick(), INTERVAL_MS);
     }
     return entry;
@@ -88,6 +87,8 @@ export class Ticker {
     if (this.#entries.size === 0 && this.#timer !== undefined) {
       clearInterval(this.#timer);
       this.#timer = undefined;
+      // Nobody looks any more: what was late last must not keep new calls out for good.
+      this.#lateness.fill(0);
     }
   }
 

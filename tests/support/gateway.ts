@@ -1,5 +1,5 @@
 /** A gateway for a test: in memory, on a loopback port, with one key and one model for each provider given. */
-import { assemble, type Gateway } from "../../src/assemble.ts";
+import { assemble, type Gateway, type GatewayOptions } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
@@ -32,6 +32,7 @@ export const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_out
 export async function testGateway(
   providers: Record<string, TestProvider>,
   config: Record<string, unknown> = {},
+  options: Partial<GatewayOptions> = {},
 ): Promise<TestGateway> {
   const { config: loaded } = loadValue({
     store: { url: "sqlite::memory:" },
@@ -57,7 +58,7 @@ export async function testGateway(
     ...config,
   }, { env: () => undefined });
   const logged: string[] = [];
-  const gateway = await assemble(loaded, { now: Date.now, log: (line) => logged.push(line) });
+  const gateway = await assemble(loaded, { now: Date.now, log: (line) => logged.push(line), ...options });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, gateway.handle);
   const url = `http://127.0.0.1:${server.addr.port}`;
   return {
