@@ -1,0 +1,221 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import { sendPlain } from "../../src/providers/http1.ts";
+import type { Reply } from "../../src/providers/send.ts";
+import { Ticker } from "../../src/providers/ticker.ts";
+
+/** A server that answers each request with the pieces given for it, in the order requests come. */
+function scripted(answers: readonly ((conn: Deno.Conn) => Promise<void>)[]) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const seen = { connections: 0, requests: [] as string[] };
+  const open = new Set<Deno.Conn>();
+  const serving = (async () => {
+    for await (const conn of listener) {
+      seen.connections++;
+      open.add(conn);
+      void serve(conn);
+    }
+  })();
+  async function serve(conn: Deno.Conn) {
+    const decoder = new TextDecoder();
+    const buffer = new Uint8Array(65536);
+    let text = "";
+    try {
+      for (let n = await conn.read(buffer); n !== null; n = await conn.read(buffer)) {
+        text += decoder.decode(buffer.subarray(0, n));
+        const length = /content-length: (\d+)\r\n\r\n/.exec(text);
+        if (!length || text.length < length.index + length[0].length + Number(length[1])) continue;
+        seen.requests.push(text);
+        text = "";
+        await answers[seen.requests.length - 1](conn);
+      }
+    } catch {
+      // Closed by the script.
+    }
+    end(conn);
+  }
+  function end(conn: Deno.Conn) {
+    if (open.delete(conn)) conn.close();
+  }
+  return {
+    seen,
+    end,
+    url: `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/v1/x?alt=sse`,
+    async close() {
+      listener.close();
+      for (const conn of open) end(conn);
+      await serving;
+      // The other side of each connection hears of it.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+  };
+}
+
+const pieces = (...texts: string[]) => async (conn: Deno.Conn) => {
+  for (const text of texts) {
+    await conn.write(new TextEncoder().encode(text));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+};
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+const ask = (url: string, ticker = new Ticker(), body = "{}") =>
+  sendPlain({ url, headers: { "x-a": "b" }, body, firstByteMs: 60_000, idleMs: 60_000 }, ticker);
+
+async function rest(reply: Reply): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
+      text += decoder.decode(bytes, { stream: true });
+    }
+  } finally {
+    reply.close();
+  }
+  return text;
+}
+
+Deno.test("sendPlain() sends the request and reads an answer in pieces", async () => {
+  const server = scripted([
+    pieces(
+      "HTTP/1.1 1",
+      "00 Continue\r\n\r\nHTTP/1.1 201 Made\r",
+      "\nX-B: c\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhe",
+      "llo\r\n0\r\n",
+      "\r\n",
+    ),
+  ]);
+  const reply = await ask(server.url);
+  assertEquals([reply.status, reply.header("x-b"), reply.header("x-c")], [201, "c", null]);
+  assertEquals(await rest(reply), "hello");
+  assertEquals(server.seen.requests[0].startsWith("POST /v1/x?alt=sse HTTP/1.1\r\nhost: 127.0.0.1:"), true);
+  assertEquals(server.seen.requests[0].includes("\r\nx-a: b\r\n"), true);
+  await server.close();
+});
+
+Deno.test("sendPlain() asks again on a connection whose answer was read to its end, and on no other", async () => {
+  const server = scripted([
+    pieces(OK),
+    pieces("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"),
+    pieces("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok"),
+    pieces(`${OK}more`),
+    pieces(OK),
+  ]);
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 1);
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 1);
+  const cut = await ask(server.url);
+  assertEquals((await cut.read())?.length, 2);
+  cut.close();
+  assertEquals(server.seen.connections, 2);
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 3);
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 4);
+  await server.close();
+});
+
+Deno.test("sendPlain() asks anew when the provider ended the connection as it was asked, once", async () => {
+  const server: ReturnType<typeof scripted> = scripted([
+    pieces(OK),
+    (conn) => Promise.resolve(server.end(conn)),
+    pieces(OK),
+    (conn) => Promise.resolve(server.end(conn)),
+    (conn) => Promise.resolve(server.end(conn)),
+  ]);
+  await rest(await ask(server.url));
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.requests.length, 3);
+  const failure = await assertRejects(() => ask(server.url), Failure);
+  assertEquals([failure.code, server.seen.requests.length], ["provider_unavailable", 5]);
+  await server.close();
+});
+
+Deno.test("sendPlain() leaves a connection that the provider ends while it rests", async () => {
+  const server: ReturnType<typeof scripted> = scripted([
+    async (conn) => {
+      await pieces(OK)(conn);
+      server.end(conn);
+    },
+    pieces(OK),
+  ]);
+  await rest(await ask(server.url));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.requests.length, 2);
+  await server.close();
+});
+
+Deno.test("sendPlain() never takes a cut answer for a whole one", async () => {
+  for (
+    const cut of [
+      "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
+    ]
+  ) {
+    const server: ReturnType<typeof scripted> = scripted([async (conn) => {
+      await pieces(cut)(conn);
+      server.end(conn);
+    }]);
+    const reply = await ask(server.url);
+    const failure = await assertRejects(() => rest(reply), Failure);
+    assertEquals([failure.code, failure.begun], ["provider_unavailable", true]);
+    await server.close();
+  }
+});
+
+Deno.test("sendPlain() reads a body without a length to the end of the connection", async () => {
+  const server: ReturnType<typeof scripted> = scripted([async (conn) => {
+    await pieces("HTTP/1.0 200 OK\r\n\r\nhel", "lo")(conn);
+    server.end(conn);
+  }]);
+  assertEquals(await rest(await ask(server.url)), "hello");
+  await server.close();
+});
+
+Deno.test("sendPlain() takes no head that is not one, does not end, or names a coding it did not ask for", async () => {
+  for (
+    const head of [
+      "220 mail.example ESMTP\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nx: " + "a".repeat(70_000),
+      "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nok",
+      "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    ]
+  ) {
+    const server = scripted([pieces(head)]);
+    const failure = await assertRejects(() => ask(server.url), Failure);
+    assertEquals(failure.code, "provider_unavailable");
+    await server.close();
+  }
+});
+
+Deno.test("sendPlain() reads a refusal that comes before the request has been taken", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    const conn = await listener.accept();
+    await conn.read(new Uint8Array(100));
+    await pieces("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno")(conn);
+    return conn;
+  })();
+  const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/`;
+  const reply = await ask(url, new Ticker(), "x".repeat(30_000_000));
+  assertEquals([reply.status, await rest(reply)], [413, "no"]);
+  (await serving).close();
+  listener.close();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
+Deno.test("sendPlain() gives up a head that does not come", async () => {
+  const clock = { time: 0, now: () => clock.time };
+  const ticker = new Ticker(clock);
+  const server = scripted([() => {
+    clock.time = 60_001;
+    ticker.tick();
+    return Promise.resolve();
+  }]);
+  const failure = await assertRejects(() => ask(server.url, ticker), Failure);
+  assertEquals([failure.code, failure.begun], ["provider_timeout", false]);
+  await server.close();
+});
