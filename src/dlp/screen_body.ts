@@ -233,7 +233,7 @@ class Scan {
     const { check, clock } = this;
     const judged = new Judgement(check, text);
     for (const detector of check.detectors) {
-      const raws = text.length <= LONG ? detector.scan(text) : yield* this.sliced(detector.scanSliced(text));
+      const raws = text.length <= LONG ? detector.scan(text) : yield* this.paced(detector.scanSliced(text));
       for (const raw of raws) {
         judged.add({ kind: "type", type: raw.entityType }, raw);
       }
@@ -241,7 +241,7 @@ class Scan {
     }
     if (check.finder) {
       for (let start = 0; start < text.length && !clock.spent; start += LONG - REACH) {
-        for (const match of check.finder.find(text.slice(start, start + LONG))) {
+        for (const match of yield* this.paced(check.finder.findSliced(text.slice(start, start + LONG)))) {
           const raw: Finding = {
             category: "stop_word",
             entityType: "STOP_WORD",
@@ -269,11 +269,12 @@ class Scan {
     return judged.all;
   }
 
-  *sliced(work: Generator<void, Finding[]>): Generator<void, Finding[]> {
+  /** Work that hands control back more often than is needed. Ends with nothing when the budget is spent. */
+  *paced<T>(work: Generator<void, T[]>): Generator<void, T[]> {
     for (;;) {
       const step = work.next();
       if (step.done) return step.value;
-      yield* this.rest();
+      if (this.clock.due(STRIDE)) yield* this.rest();
       if (this.clock.spent) return [];
     }
   }

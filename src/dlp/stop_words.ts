@@ -24,6 +24,8 @@ export interface StopWordMatch {
 
 export interface StopWordFinder {
   find(text: string): StopWordMatch[];
+  /** The same, handing control back every millisecond or so of work. */
+  findSliced(text: string): Generator<void, StopWordMatch[]>;
 }
 
 /** A value as `exact` compares it. */
@@ -38,14 +40,21 @@ export function stopWordFinder(words: readonly StopWord[]): StopWordFinder {
   const byStart = exactIndex(exact);
   const plain = skeletonIndex(fuzzy.filter((w) => /\p{N}/u.test(w.value)), false);
   const leet = skeletonIndex(fuzzy.filter((w) => !/\p{N}/u.test(w.value)), true);
+  function* findSliced(text: string): Generator<void, StopWordMatch[]> {
+    const found: StopWordMatch[] = [];
+    const folded = foldedOf(text);
+    if (exact.length > 0) yield* findExact(folded, byStart, found);
+    if (plain.words.size > 0) yield* findFuzzy(folded, plain, found);
+    if (leet.words.size > 0) yield* findFuzzy(folded, leet, found);
+    return found.sort((a, b) => a.start - b.start || b.end - a.end);
+  }
   return {
+    findSliced,
     find(text) {
-      const found: StopWordMatch[] = [];
-      const folded = foldedOf(text);
-      if (exact.length > 0) findExact(folded, byStart, found);
-      if (plain.words.length > 0) findFuzzy(folded, plain, found);
-      if (leet.words.length > 0) findFuzzy(folded, leet, found);
-      return found.sort((a, b) => a.start - b.start || b.end - a.end);
+      const work = findSliced(text);
+      let step = work.next();
+      while (!step.done) step = work.next();
+      return step.value;
     },
   };
 }
@@ -58,39 +67,39 @@ interface Folded {
 }
 
 const identity = (at: number) => at;
+const after = (at: number) => at + 1;
 
 function foldedOf(source: string): Folded {
   const view = fold(source);
   const base = view?.text ?? source;
+  const baseFrom = view ? (at: number) => view.from![at] : identity;
+  const baseTo = view ? (at: number) => view.to![at] : after;
   const lower = base.toLowerCase();
-  const from = view?.from;
-  const to = view?.to;
-  const baseFrom = from ? (at: number) => from[at] : identity;
-  const baseTo = to ? (at: number) => to[at] : (at: number) => at + 1;
   // Few letters change their length in lower case; a text with one is folded letter by letter.
-  if (lower.length === base.length && !/\s\s|[^\S ]/.test(lower)) {
-    return { text: lower, from: baseFrom, to: baseTo };
+  if (lower.length !== base.length) return foldedSlowly(base, baseFrom, baseTo);
+  if (!/[^\S ]|\s\s/.test(lower)) return { text: lower, from: baseFrom, to: baseTo };
+  const at = new Uint32Array(lower.length);
+  const pieces: string[] = [];
+  let n = 0;
+  for (const match of lower.matchAll(/\S+|\s+/g)) {
+    const start = match.index;
+    const blank = match[0].trim() === "";
+    pieces.push(blank ? " " : match[0]);
+    const end = start + (blank ? 1 : match[0].length);
+    for (let i = start; i < end; i++) at[n++] = i;
   }
-  let text = "";
+  return { text: pieces.join(""), from: (i) => baseFrom(at[i]), to: (i) => baseTo(at[i]) };
+}
+
+function foldedSlowly(base: string, from: Folded["from"], to: Folded["to"]): Folded {
   const at: number[] = [];
-  let blank = false;
+  let text = "";
   for (let i = 0; i < base.length; i++) {
-    const c = base[i];
-    if (/\s/.test(c)) {
-      if (!blank) {
-        text += " ";
-        at.push(i);
-      }
-      blank = true;
-      continue;
-    }
-    blank = false;
-    for (const unit of c.toLowerCase()) {
-      text += unit;
-      at.push(i);
-    }
+    const lower = base[i].trim() === "" ? (text.endsWith(" ") ? "" : " ") : base[i].toLowerCase();
+    text += lower;
+    for (let k = 0; k < lower.length; k++) at.push(i);
   }
-  return { text, from: (i) => baseFrom(at[i]), to: (i) => baseTo(at[i]) };
+  return { text, from: (i) => from(at[i]), to: (i) => to(at[i]) };
 }
 
 /** 1: letter or digit, 2: the same in a script that writes no blanks. Learnt when first met. */
@@ -143,17 +152,31 @@ function startKey(text: string, at: number, length: number): number {
   return length > 1 ? text.charCodeAt(at) * 65536 + text.charCodeAt(at + 1) : -text.charCodeAt(at) - 1;
 }
 
-function findExact(folded: Folded, index: Map<number, ExactWord[]>, found: StopWordMatch[]): void {
-  const { text } = folded;
+/** Comparisons between two times that control is handed back. */
+const SLICE = 50_000;
+
+function* findExact(
+  { text, from, to }: Folded,
+  index: Map<number, ExactWord[]>,
+  found: StopWordMatch[],
+): Generator<void, void> {
+  let work = 0;
   for (let i = 0; i < text.length; i++) {
     if (i > 0 && !isBorder(text.charCodeAt(i - 1), text.charCodeAt(i))) continue;
-    for (const length of [2, 1]) {
-      for (const { word, value } of index.get(startKey(text, i, length)) ?? []) {
+    for (let length = 2; length > 0; length--) {
+      const words = index.get(startKey(text, i, length));
+      if (words === undefined) continue;
+      for (const { word, value } of words) {
         const end = i + value.length;
         if (!text.startsWith(value, i)) continue;
         if (end < text.length && !isBorder(text.charCodeAt(end - 1), text.charCodeAt(end))) continue;
-        found.push({ word, start: folded.from(i), end: folded.to(end - 1), confidence: 1 });
+        found.push({ word, start: from(i), end: to(end - 1), confidence: 1 });
       }
+      work += words.length;
+    }
+    if (++work > SLICE) {
+      work = 0;
+      yield;
     }
   }
 }
@@ -201,30 +224,33 @@ interface FuzzyWord {
   edits: number;
   /** The letters it holds, as bits. */
   letters: number;
+  /** For each unit, the places of the word that have it, as bits. Null: the word is too long for that. */
+  places: Map<number, number> | null;
 }
 
 interface SkeletonIndex {
   leet: boolean;
-  words: FuzzyWord[];
+  words: Map<number, FuzzyWord>;
   /** By length of the text window and first or last unit; a word stands in every window length that its edits allow. */
   byEdge: Map<number, FuzzyWord[]>;
   longest: number;
 }
 
 function skeletonIndex(words: readonly { word: number; value: string }[], leet: boolean): SkeletonIndex {
-  const index: SkeletonIndex = { leet, words: [], byEdge: new Map(), longest: 0 };
+  const index: SkeletonIndex = { leet, words: new Map(), byEdge: new Map(), longest: 0 };
   for (const { word, value: raw } of words) {
     const value = skeletonText(raw, leet).text;
     if (value === "") continue;
     const edits = editsFor(value.length);
-    const entry = {
+    const entry: FuzzyWord = {
       word,
       value,
       digits: value.replace(/\D/g, ""),
       edits,
-      letters: lettersOf(value, 0, value.length),
+      letters: lettersOf(value),
+      places: placesOf(value),
     };
-    index.words.push(entry);
+    index.words.set(word, entry);
     index.longest = Math.max(index.longest, value.length + edits);
     const first = value.charCodeAt(0);
     const last = value.charCodeAt(value.length - 1);
@@ -248,10 +274,20 @@ function edgeKey(length: number, unit: number, side: 0 | 1): number {
   return (length * 65536 + unit) * 2 + side;
 }
 
-function lettersOf(text: string, start: number, end: number): number {
+function lettersOf(text: string): number {
   let letters = 0;
-  for (let i = start; i < end; i++) letters |= 1 << (text.charCodeAt(i) & 31);
+  for (let i = 0; i < text.length; i++) letters |= 1 << (text.charCodeAt(i) & 31);
   return letters;
+}
+
+function placesOf(value: string): Map<number, number> | null {
+  if (value.length > 32) return null;
+  const places = new Map<number, number>();
+  for (let i = 0; i < value.length; i++) {
+    const unit = value.charCodeAt(i);
+    places.set(unit, (places.get(unit) ?? 0) | (1 << i));
+  }
+  return places;
 }
 
 /** A skeleton, where in the folded text each unit stands, and which units begin or end a run of letters. */
@@ -295,31 +331,49 @@ function skeletonText(text: string, leet: boolean): Skeleton {
   return out;
 }
 
-function findFuzzy(folded: Folded, index: SkeletonIndex, found: StopWordMatch[]): void {
+function* findFuzzy(
+  folded: Folded,
+  index: SkeletonIndex,
+  found: StopWordMatch[],
+): Generator<void, void> {
   const skeleton = skeletonText(folded.text, index.leet);
   const { text, begins, ends } = skeleton;
   const best = new Map<number, { start: number; end: number; edits: number }[]>();
+  let work = 0;
+  yield;
   for (let start = 0; start < text.length; start++) {
     if (!begins[start]) continue;
     const most = Math.min(text.length, start + index.longest);
+    const first = text.charCodeAt(start);
     let letters = 0;
     for (let end = start + 1; end <= most; end++) {
       letters |= 1 << (text.charCodeAt(end - 1) & 31);
       if (!ends[end - 1]) continue;
       for (const side of [0, 1] as const) {
-        const edge = text.charCodeAt(side === 0 ? start : end - 1);
-        for (const word of index.byEdge.get(edgeKey(end - start, edge, side)) ?? []) {
+        const words = index.byEdge.get(
+          edgeKey(end - start, side === 0 ? first : text.charCodeAt(end - 1), side),
+        );
+        if (words === undefined) continue;
+        work += words.length;
+        for (const word of words) {
           if (bits(letters ^ word.letters) > word.edits * 2) continue;
-          const edits = distance(word.value, text, start, end, word.edits);
+          // Both edges agree: it was looked at from the other side.
+          if (side === 1 && word.value.charCodeAt(0) === first) continue;
+          work += 4;
+          const edits = distance(word, text, start, end);
           if (edits > word.edits) continue;
           if (!index.leet && digitsOf(text, start, end) !== word.digits) continue;
           keepBest(best, word.word, { start, end, edits });
         }
       }
     }
+    if (++work > SLICE) {
+      work = 0;
+      yield;
+    }
   }
   for (const [word, spans] of best) {
-    const length = index.words.find((w) => w.word === word)!.value.length;
+    const { length } = index.words.get(word)!.value;
     for (const { start, end, edits } of spans) {
       found.push({
         word,
@@ -357,31 +411,68 @@ function bits(value: number): number {
   return n;
 }
 
-const rows = [new Uint8Array(300), new Uint8Array(300), new Uint8Array(300)];
+/** Optimal string alignment distance of a word and a window of text. */
+function distance(word: FuzzyWord, text: string, start: number, end: number): number {
+  if (word.edits === 0) return text.startsWith(word.value, start) ? 0 : 1;
+  return word.places
+    ? bitDistance(word.places, word.value.length, text, start, end)
+    : rowDistance(word, text, start, end);
+}
 
-/** Optimal string alignment distance of a word and a window of text; more than `most` is `most + 1`. */
-function distance(word: string, text: string, start: number, end: number, most: number): number {
-  const n = word.length;
+/**
+ * Hyyrö's bit-parallel form of it (A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances, 2003):
+ * a column of the table is two words of bits, for steps up and steps down.
+ */
+function bitDistance(
+  places: ReadonlyMap<number, number>,
+  length: number,
+  text: string,
+  start: number,
+  end: number,
+): number {
+  const top = 1 << (length - 1);
+  let up = -1;
+  let down = 0;
+  let diagonal = 0;
+  let before = 0;
+  let edits = length;
+  for (let i = start; i < end; i++) {
+    const here = places.get(text.charCodeAt(i)) ?? 0;
+    const swapped = ((~diagonal & here) << 1) & before;
+    diagonal = (((here & up) + up) ^ up) | here | down | swapped;
+    const right = down | ~(diagonal | up);
+    const left = diagonal & up;
+    if (right & top) edits++;
+    else if (left & top) edits--;
+    const shifted = (right << 1) | 1;
+    up = (left << 1) | ~(diagonal | shifted);
+    down = shifted & diagonal;
+    before = here;
+  }
+  return edits;
+}
+
+/** The same by rows, for words of more than 32 units. */
+function rowDistance({ value, edits: most }: FuzzyWord, text: string, start: number, end: number): number {
   const m = end - start;
-  if (Math.abs(n - m) > most) return most + 1;
-  if (most === 0) return text.startsWith(word, start) ? 0 : 1;
-  let [before, last, now] = rows;
-  for (let j = 0; j <= m; j++) last[j] = j;
-  for (let i = 1; i <= n; i++) {
-    now[0] = i;
+  let before: number[] = [];
+  let last = Array.from({ length: m + 1 }, (_, j) => j);
+  for (let i = 1; i <= value.length; i++) {
+    const now = [i];
     let least = i;
-    const a = word.charCodeAt(i - 1);
+    const a = value.charCodeAt(i - 1);
     for (let j = 1; j <= m; j++) {
       const b = text.charCodeAt(start + j - 1);
       let d = Math.min(last[j] + 1, now[j - 1] + 1, last[j - 1] + (a === b ? 0 : 1));
-      if (
-        i > 1 && j > 1 && a === text.charCodeAt(start + j - 2) && word.charCodeAt(i - 2) === b
-      ) d = Math.min(d, before[j - 2] + 1);
-      now[j] = d;
-      if (d < least) least = d;
+      if (i > 1 && j > 1 && a === text.charCodeAt(start + j - 2) && value.charCodeAt(i - 2) === b) {
+        d = Math.min(d, before[j - 2] + 1);
+      }
+      now.push(d);
+      least = Math.min(least, d);
     }
     if (least > most) return most + 1;
-    [before, last, now] = [last, now, before];
+    before = last;
+    last = now;
   }
   return last[m];
 }

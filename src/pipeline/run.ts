@@ -1,4 +1,5 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
+import { restore } from "../dlp/restore.ts";
 import type { Part } from "../exchange/part.ts";
 import { PROVIDER_FORMATS } from "../formats/mod.ts";
 import { FORMAT_OF_API } from "../providers/provider.ts";
@@ -20,7 +21,9 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
   const call = await admit(arrival, screened, kit);
-  return { call, parts: meter(ask(call, kit), call, kit) };
+  const parts = ask(call, kit);
+  const originals = call.screened?.originals;
+  return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
 }
 
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
