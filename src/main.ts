@@ -10,6 +10,7 @@ import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.t
 import { type AccountsCommand, runCommand } from "./console/cli.ts";
 import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
+import { SchemaTooNew } from "./store/migrations.ts";
 import { policyMistakes } from "./pipeline/dlp.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -23,10 +24,17 @@ async function main(): Promise<void> {
   try {
     await follow(parseCommand(Deno.args));
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
-    console.error(error.message);
+    if (!isMendable(error)) throw error;
+    console.error(error instanceof Deno.errors.AddrInUse ? `Cannot listen: ${error.message}` : error.message);
     Deno.exit(MISTAKE);
   }
+}
+
+/** Whether an error is about arguments, configuration, or the machine: a port in use, a folder that is not ours. */
+function isMendable(error: unknown): error is Error {
+  return error instanceof UsageError || error instanceof ConfigError || error instanceof SchemaTooNew ||
+    Object.values(Deno.errors).some((kind) => error instanceof kind) ||
+    (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 
 async function follow(command: Command): Promise<void> {
@@ -90,19 +98,20 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const { config, warnings } = await load(source, flags);
   for (const warning of warnings) log(`warning: ${warning}`);
   const gateway = await assemble(config, { now: Date.now, log });
-  const secret = demo ? await firstKey(gateway) : null;
-
   const { hostname, port } = config.server;
+  let base = "";
   const server = Deno.serve({
     hostname,
     port,
     onListen(address) {
       const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
-      console.log(`sluice listening on http://${host}:${address.port}`);
-      if (demo) console.log(welcome(`http://${host}:${address.port}`, secret));
+      base = `http://${host}:${address.port}`;
+      console.log(`sluice listening on ${base}`);
     },
     onError: () => new Response(null, { status: 500 }),
   }, gateway.handle);
+  // Only now: a key that is made and never shown, because the port was taken, would be lost.
+  if (demo) console.log(welcome(base, await firstKey(gateway)));
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
