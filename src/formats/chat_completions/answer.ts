@@ -128,6 +128,11 @@ class Fold {
       case "images":
         others[key] = [...array(others[key]), ...array(value)];
         return;
+      case "annotations": {
+        const more = (value as Loose[]).map(({ index: _, ...annotation }) => annotation);
+        others[key] = [...array(others[key]), ...more];
+        return;
+      }
       case "tool_calls":
         for (const call of value as Loose[]) this.#call(call);
         return;

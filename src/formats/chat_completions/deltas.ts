@@ -32,8 +32,10 @@ interface OpenChoice {
   reasoned: boolean;
   /** What the text cites. */
   citations: Loose[];
-  /** Sources of searches, which stand for the whole answer when its text cites none itself. */
-  hits: Loose[];
+  /** Addresses that searches found, each told once. They stand for the whole answer. */
+  sources: Set<string>;
+  /** Annotations that are out. */
+  annotated: number;
   /** `reasoning_details` so far. */
   details: Loose[];
 }
@@ -138,8 +140,9 @@ export class DeltaWriter {
         const open = this.#blocks.get(part.block);
         this.#blocks.delete(part.block);
         if (open && !part.failed) {
-          const { hits } = this.#choice(open.choice);
-          for (const hit of part.hits) hits.push(annotationOf(hit.url, hit.title, 0, 0));
+          const { sources } = this.#choice(open.choice);
+          const found = part.hits.filter(({ url }) => !sources.has(url) && sources.add(url));
+          this.#annotate(open.choice, found.map(({ url, title }) => annotationOf(url, title, 0, 0)), emit);
         }
         return;
       }
@@ -156,7 +159,16 @@ export class DeltaWriter {
   #choice(index: number): OpenChoice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      choice = { chars: 0, calls: 0, refused: false, reasoned: false, citations: [], hits: [], details: [] };
+      choice = {
+        chars: 0,
+        calls: 0,
+        refused: false,
+        reasoned: false,
+        citations: [],
+        sources: new Set(),
+        annotated: 0,
+        details: [],
+      };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -273,13 +285,24 @@ export class DeltaWriter {
   }
 
   /**
-   * Lists go out once, whole: the official SDK keeps only the last delta of a field that it does not know.
+   * Sources go out as they are found. The official Python client, which puts lists together, fails on a second list whose
+   * entries do not say their place in it.
    */
+  #annotate(index: number, annotations: readonly Loose[], emit: EmitDelta): void {
+    if (annotations.length === 0) return;
+    const choice = this.#choice(index);
+    const from = choice.annotated;
+    choice.annotated += annotations.length;
+    emit(index, {
+      annotations: from === 0 ? annotations : annotations.map((a, i) => ({ index: from + i, ...a })),
+    });
+  }
+
+  /** Details go out once, whole: the official client keeps only the last delta of a field that it does not know. */
   #finish(part: Part & { type: "finish" }, emit: EmitDelta): void {
     const choice = this.#choice(part.choice);
     if (choice.details.length > 0) emit(part.choice, { reasoning_details: choice.details });
-    const annotations = choice.citations.length > 0 ? choice.citations : withoutRepeats(choice.hits);
-    if (annotations.length > 0) emit(part.choice, { annotations });
+    this.#annotate(part.choice, choice.citations, emit);
     if (part.explanation !== undefined && part.explanation !== "" && !choice.refused) {
       choice.refused = true;
       emit(part.choice, { refusal: part.explanation });
@@ -294,14 +317,6 @@ export class DeltaWriter {
 /** An explanation comes from a guard, so the answer was withheld even where words of refusal are shown. */
 function encodeReason(reason: FinishReason, explained: boolean, refused: boolean, legacy: boolean): string {
   return encodeFinish(reason, refused && !explained, legacy);
-}
-
-function withoutRepeats(annotations: readonly Loose[]): Loose[] {
-  const seen = new Set<unknown>();
-  return annotations.filter((annotation) => {
-    const { url } = annotation.url_citation as Loose;
-    return !seen.has(url) && seen.add(url);
-  });
 }
 
 function annotationOf(url: string, title: string, start: number, end: number): Loose {

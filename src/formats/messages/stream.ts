@@ -78,6 +78,8 @@ class Writer {
   readonly #pending = new Map<number, Pending>();
   #usage: Usage | null = null;
   #searches: number | undefined;
+  /** Ids of searches that are not over, by their blocks. */
+  readonly #searching = new Map<number, string>();
   #ending: Ending = { reason: "stop" };
 
   constructor(context: EncodeAnswer) {
@@ -105,9 +107,18 @@ class Writer {
         if (part.choice === 0) this.#ending = part;
         return;
     }
+    // Query and result are blocks of their own, so that searches side by side show as they start and finish.
+    if (part.type === "search-end") {
+      const id = this.#searching.get(part.block);
+      if (id === undefined) return;
+      this.#searching.delete(part.block);
+      const value = searchResultBlock(id, part.hits, part.failed === true, part.extra);
+      part = { type: "opaque", block: part.block, choice: 0, format: "messages", value };
+    }
     if ("choice" in part) {
       // The format has one answer.
       if (part.choice !== 0) return;
+      if (part.type === "search-start") this.#searching.set(part.block, part.id);
       const pending = { start: part, waiting: [], ended: false, opened: false, section: -1, input: "" };
       this.#pending.set(part.block, pending);
       this.#queue.push(pending);
@@ -228,11 +239,6 @@ class Writer {
         this.#open(pending, searchBlock(part, {}), "input_json_delta", "partial_json");
         this.#input({ query: part.query });
         return this.#close();
-      case "search-end": {
-        if (pending.start.type !== "search-start") return;
-        const failed = part.failed === true;
-        return this.#whole(searchResultBlock(pending.start.id, part.hits, failed, part.extra));
-      }
       case "opaque":
         if (part.format === "messages") this.#whole(part.value);
         return;
@@ -286,6 +292,6 @@ const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
   "reasoning-end",
   "call-end",
   "media",
-  "search-end",
+  "search-start",
   "opaque",
 ]);

@@ -283,6 +283,26 @@ Deno.test("encodeStream() sources of searches are annotations with indices 0, ea
   assertEquals(usage.server_tool_use, { web_search_requests: 2, web_fetch_requests: 0 });
 });
 
+Deno.test("encodeStream() sources go out as each search ends, later ones with their place in the list", () => {
+  const encoder = chatCompletions.encodeStream(context());
+  const found = (block: number, ...urls: string[]) =>
+    encoder.encode([
+      { type: "search-start", block, choice: 0, id: `s${block}`, query: "q" },
+      { type: "search-end", block, hits: urls.map((url) => ({ url, title: "T" })) },
+    ]);
+  const annotations = (frames: string) =>
+    dataOf(frames).flatMap((data) => JSON.parse(data).choices[0].delta.annotations ?? [])
+      // deno-lint-ignore no-explicit-any
+      .map((a: any) => [a.index, a.url_citation.url]);
+  assertEquals(annotations(found(0, "https://a.test", "https://b.test")), [
+    [undefined, "https://a.test"],
+    [undefined, "https://b.test"],
+  ]);
+  assertEquals(annotations(found(1, "https://b.test", "https://c.test")), [[2, "https://c.test"]]);
+  assertEquals(annotations(found(2, "https://a.test")), []);
+  assertEquals(annotations(encoder.encode([END])), []);
+});
+
 Deno.test("encodeStream() sound and images", () => {
   const { message } = answer([
     { type: "media", block: 0, choice: 0, mediaType: "audio/wav", data: "UklG", transcript: "Hey" },

@@ -121,8 +121,8 @@ export function dataOf(sse: string): string[] {
 }
 
 /**
- * The answer that a caller makes of a stream, by the rules of the official SDK: texts and arguments add up, a list is
- * whole when it comes. Checks on the way that the stream is a legal one.
+ * The answer that a caller makes of a stream, by the rules of the official SDK: texts and arguments add up, most
+ * lists are whole when they come. Checks on the way that the stream is a legal one.
  */
 export function foldChunks(sse: string): Loose {
   const data = dataOf(sse);
@@ -189,6 +189,14 @@ function foldDelta(message: Loose, delta: Loose): void {
       else message.function_call = structuredClone(value);
     } else if (key === "images") {
       message.images = [...(message.images as unknown[] ?? []), ...value as unknown[]];
+    } else if (key === "annotations") {
+      // The official Python client wants a place in the list of all but the first entries.
+      const late = message.annotations !== undefined;
+      const list = (message.annotations ??= []) as unknown[];
+      for (const { index, ...annotation } of value as Loose[]) {
+        if (late) assertEquals(index, list.length, "place of a later annotation");
+        list.push(annotation);
+      }
     } else if (typeof value === "string" && key !== "thought_signature") {
       message[key] = `${message[key] ?? ""}${value}`;
     } else {
