@@ -10,7 +10,7 @@ import {
   openAccounts,
 } from "./accounts/service.ts";
 import { admin } from "./console/admin.ts";
-import { metricsPage } from "./console/metrics_page.ts";
+import { labelled, metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
@@ -30,10 +30,18 @@ import { openWebSearch } from "./websearch/mod.ts";
 export interface GatewayOptions {
   now(): number;
   log(line: string): void;
+  /** Where several processes share the port and the work: limits are divided among them, metrics tell them apart. */
+  worker?: WorkerPlace;
   /** For deadlines; absent: the process's own. */
   clock?: Clock;
   /** Waits before a retry; absent: a timer. */
   sleep?(ms: number): Promise<void>;
+}
+
+export interface WorkerPlace {
+  /** From 1. */
+  which: number;
+  of: number;
 }
 
 export interface Gateway {
@@ -66,6 +74,8 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     sluice_lag_seconds: ticker.lag / 1000,
   });
 
+  const { worker } = options;
+  const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
   let providers: Providers | undefined;
   const edgeOf = async (config: Config): Promise<Edge> => {
     const catalog = openCatalog(
@@ -75,7 +85,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     );
     const auto = await autoRouter(config, catalog);
     const current = providers = openProviders(
-      Object.entries(config.providers).map(([name, p]) => provider(name, p)),
+      Object.entries(config.providers).map(([name, p]) => provider(name, p, share)),
       {
         ticker,
         routes: catalog.models.flatMap((m) => m.routes),
@@ -112,7 +122,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       kit,
       administration: accounts,
       maxBodyBytes: config.server.max_body_bytes,
-      maxInFlight: config.server.max_in_flight,
+      maxInFlight: share(config.server.max_in_flight),
       keepAliveMs: config.server.keepalive_seconds * 1000,
       corsOrigins: config.server.cors_origins,
       ready: () => !stopped,
@@ -120,7 +130,10 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       more(request, path, remote) {
         const adminKey = config.admin_key;
         if (path === "/metrics") {
-          const text = () => metrics.render(gauges(), providerMetrics(current.health()));
+          const text = () => {
+            const page = metrics.render(gauges(), providerMetrics(current.health()));
+            return worker ? labelled(page, "worker", String(worker.which)) : page;
+          };
           return metricsPage(request, remote, adminKey, text);
         }
         return admin(request, path, { accounts, adminKey, providers: current.health });
@@ -221,7 +234,11 @@ function model(m: ModelConfig): Model {
   };
 }
 
-function provider(name: string, p: Config["providers"][string]): Provider {
+function provider(
+  name: string,
+  p: Config["providers"][string],
+  share: (limit: number) => number,
+): Provider {
   return {
     name,
     api: p.api,
@@ -236,6 +253,6 @@ function provider(name: string, p: Config["providers"][string]): Provider {
       windowMs: p.breaker.window_seconds * 1000,
       openMs: p.breaker.open_seconds * 1000,
     },
-    maxConcurrent: p.max_concurrent,
+    maxConcurrent: p.max_concurrent === null ? null : share(p.max_concurrent),
   };
 }

@@ -2,7 +2,7 @@
  * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
  * the environment, prints, or listens to signals.
  */
-import { assemble, assembleAccounts, type Gateway } from "./assemble.ts";
+import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
 import { type Command, HELP, parseCommand, UsageError } from "./config/args.ts";
 import { demoConfig } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
@@ -12,6 +12,7 @@ import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
 import { SchemaTooNew } from "./store/migrations.ts";
 import { policyMistakes } from "./pipeline/dlp.ts";
+import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 const env = (name: string) => Deno.env.get(name);
@@ -96,13 +97,19 @@ async function withAccounts(command: AccountsCommand): Promise<void> {
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
   const { config, warnings } = await load(source, flags);
-  for (const warning of warnings) log(`warning: ${warning}`);
-  const gateway = await assemble(config, { now: Date.now, log });
+  const worker = workerOf(env(WORKER));
+  if (worker === null && config.server.workers > 1) {
+    if (config.store.url !== "sqlite::memory:") return await supervise(source, flags, config.server.workers);
+    log("one worker only: a store in memory cannot be shared");
+  }
+  for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
+  const gateway = await assemble(config, { now: Date.now, log, worker: worker ?? undefined });
   const { hostname, port } = config.server;
   let base = "";
   const server = Deno.serve({
     hostname,
     port,
+    reusePort: worker !== null,
     onListen(address) {
       const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
       base = `http://${host}:${address.port}`;
@@ -111,10 +118,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     onError: () => new Response(null, { status: 500 }),
   }, gateway.handle);
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
-  if (demo) console.log(welcome(base, await firstKey(gateway)));
+  if (demo && (worker === null || worker.which === 1)) console.log(welcome(base, await firstKey(gateway)));
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
+    if (worker !== null) void parentGone().then(resolve);
   });
 
   gateway.stop();
@@ -127,6 +135,47 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   clearTimeout(timer);
   await gateway.close();
   Deno.exit(0);
+}
+
+/** A worker's place among those that share a port, as its parent tells it: `2/4`. */
+const WORKER = "SLUICE_WORKER";
+
+function workerOf(text: string | undefined): WorkerPlace | null {
+  const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
+  return match && { which: Number(match[1]), of: Number(match[2]) };
+}
+
+/** Runs the workers until a signal ends them. */
+async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
+  const self = Deno.build.standalone ? [] : ["run", "-A", "--unstable-net", import.meta.url];
+  const workers = runWorkers({
+    count,
+    print: (line) => console.log(line),
+    log,
+    spawn(which, port) {
+      const args = [...self, "serve"];
+      if (source !== undefined) args.push(`--config=${source}`);
+      if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
+      const chosen = port ?? flags.port;
+      if (chosen !== undefined) args.push(`--port=${chosen}`);
+      // Its end is how a worker learns that nobody looks after it any more.
+      const options = {
+        args,
+        env: { [WORKER]: `${which}/${count}` },
+        stdin: "piped",
+        stdout: "piped",
+      } as const;
+      return new Deno.Command(Deno.execPath(), options).spawn();
+    },
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
+  Deno.addSignalListener("SIGHUP", workers.reload);
+  Deno.exit(await workers.ended);
+}
+
+async function parentGone(): Promise<void> {
+  const buffer = new Uint8Array(64);
+  while (await Deno.stdin.read(buffer) !== null);
 }
 
 async function reload(source: string | undefined, flags: Flags, gateway: Gateway): Promise<void> {

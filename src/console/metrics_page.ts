@@ -22,6 +22,14 @@ export function metricsPage(
   return new Response(text(), { headers: { "content-type": "text/plain; version=0.0.4" } });
 }
 
+/** The page with one more label on every value. */
+export function labelled(page: string, name: string, value: string): string {
+  return page.replace(
+    /^(\w+)(?:\{(.*)\})? (\S+)$/gm,
+    (_, metric, labels, number) => `${metric}{${labels ? `${labels},` : ""}${name}="${value}"} ${number}`,
+  );
+}
+
 function isLoopback(remote: string | null): boolean {
   return remote !== null && /^(?:127\.|::1$|::ffff:127\.)/.test(remote);
 }
