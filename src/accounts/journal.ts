@@ -89,8 +89,18 @@ export function fileJournal(beside: string, node: string, options: JournalOption
   let promised = 0;
   const promises = new Map<string, number>();
   const buffer = new Uint8Array(64 << 10);
-  let file = start(path, [`H ${node}\n`]);
+  /** Null: there has not been room for its first line yet. */
+  let file = startIfRoom();
   let dirty = true;
+
+  function startIfRoom(): OpenFile | null {
+    try {
+      return start(path, [`H ${node}\n`]);
+    } catch {
+      removeQuietly(path);
+      return null;
+    }
+  }
 
   function keep(id: string, line: string): void {
     forgetLine(id);
@@ -110,7 +120,7 @@ export function fileJournal(beside: string, node: string, options: JournalOption
     promises.delete(id);
   }
 
-  function write(line: string): void {
+  function write(file: OpenFile, line: string): void {
     let bytes = buffer;
     const { read, written } = encoder.encodeInto(line, buffer);
     if (read < line.length) bytes = encoder.encode(line);
@@ -122,10 +132,12 @@ export function fileJournal(beside: string, node: string, options: JournalOption
   }
 
   /** Makes the file as long as everything running may need, and one chunk more when it is at it. */
-  function makeRoom(bytes: number): void {
-    if (file.at > COMPACT_ABOVE + 2 * liveBytes) compact();
+  function makeRoom(bytes: number): OpenFile {
+    file ??= startIfRoom();
+    if (file === null) throw new JournalFull("There is no room for the journal.");
+    if (file.at > COMPACT_ABOVE + 2 * liveBytes) file = compact(file);
     const needed = file.at + promised + bytes;
-    if (needed + 4096 <= file.allocated) return;
+    if (needed + 4096 <= file.allocated) return file;
     try {
       allocate(file, needed + 4096 + CHUNK);
     } catch (error) {
@@ -133,9 +145,10 @@ export function fileJournal(beside: string, node: string, options: JournalOption
         throw new JournalFull("There is no room for the journal.", { cause: error });
       }
     }
+    return file;
   }
 
-  function compact(): void {
+  function compact(old: OpenFile): OpenFile {
     const next = `${path}.next`;
     let fresh: OpenFile | null = null;
     try {
@@ -146,10 +159,10 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       // No room for a second file now: the old one is as good, only longer.
       fresh?.handle.close();
       removeQuietly(next);
-      return;
+      return old;
     }
-    file.handle.close();
-    file = fresh;
+    old.handle.close();
+    return fresh;
   }
 
   return {
@@ -161,9 +174,9 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       if (liveBytes + promised + promise > options.maxBytes) {
         throw new JournalFull("Records wait for the store.");
       }
-      makeRoom(line.length * 3 + promise);
+      const file = makeRoom(line.length * 3 + promise);
       try {
-        write(line);
+        write(file, line);
       } catch (error) {
         throw new JournalFull("The journal cannot be written.", { cause: error });
       }
@@ -176,7 +189,7 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       endPromise(id);
       keep(id, line);
       try {
-        write(line);
+        write(file!, line);
         return true;
       } catch {
         return false;
@@ -186,19 +199,19 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       endPromise(id);
       forgetLine(id);
       try {
-        write(`- ${id}\n`);
+        write(file!, `- ${id}\n`);
       } catch {
         // The worst that follows is a record of an interrupted generation, should the process die before the next chance.
       }
     },
     shipped: forgetLine,
     async flush() {
-      if (!dirty) return;
+      if (!dirty || file === null) return;
       dirty = false;
       await file.handle.syncData();
     },
     close() {
-      file.handle.close();
+      file?.handle.close();
       if (live.size === 0) removeQuietly(path);
       lock.close();
       if (live.size === 0) removeQuietly(`${path}.lock`);

@@ -25,15 +25,18 @@ interface Prepared {
 
 /** Opens a file, or `:memory:`. */
 export function openSqlite(path: string): Engine {
-  const db = connect(path);
+  /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
+  let opened: DatabaseSync | null = null;
   const prepared = new Map<string, Prepared>();
   /** One connection has one transaction at a time: the next begins when the last is through. */
   let turn: Promise<unknown> = Promise.resolve();
 
+  const open = (): DatabaseSync => opened ??= connect(path);
+
   function preparedFor(sql: string): Prepared {
     let entry = prepared.get(sql);
     if (entry === undefined) {
-      entry = prepare(db, sql);
+      entry = prepare(open(), sql);
       prepared.set(sql, entry);
     }
     return entry;
@@ -56,7 +59,7 @@ export function openSqlite(path: string): Engine {
   async function begin(): Promise<void> {
     for (let attempt = 1;; attempt++) {
       try {
-        db.exec("BEGIN IMMEDIATE");
+        open().exec("BEGIN IMMEDIATE");
         return;
       } catch (error) {
         if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
@@ -73,11 +76,11 @@ export function openSqlite(path: string): Engine {
         await begin();
         try {
           const result = await work(query);
-          guard(() => db.exec("COMMIT"));
+          guard(() => open().exec("COMMIT"));
           return result;
         } catch (error) {
           // Some errors, a full disk among them, have ended the transaction already.
-          if (db.isTransaction) db.exec("ROLLBACK");
+          if (open().isTransaction) open().exec("ROLLBACK");
           throw error;
         }
       }),
@@ -104,15 +107,16 @@ export function openSqlite(path: string): Engine {
     close: () =>
       inTurn(() => {
         prepared.clear();
-        db.close();
+        opened?.close();
         return Promise.resolve();
       }),
   };
 }
 
 function connect(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
   try {
-    const db = new DatabaseSync(path, { timeout: 0 });
+    db = new DatabaseSync(path, { timeout: 0 });
     // Another process that is just creating the file holds it for a moment; this is start-up, so waiting is fine.
     db.exec("PRAGMA busy_timeout = 5000");
     db.exec("PRAGMA journal_mode = WAL");
@@ -123,6 +127,7 @@ function connect(path: string): DatabaseSync {
     db.exec("PRAGMA busy_timeout = 0");
     return db;
   } catch (error) {
+    db?.close();
     throw translate(error);
   }
 }

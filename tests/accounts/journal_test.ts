@@ -139,3 +139,18 @@ Deno.test("fileJournal() with nothing left leaves no file", () =>
     journal.close();
     assertEquals([...Deno.readDirSync(folder)].length, 0);
   }));
+
+Deno.test("fileJournal() that finds no room at first refuses, and begins when there is some", () =>
+  withFolder((beside, folder) => {
+    const path = `${beside}.n1.journal`;
+    // A folder in its place fails like a disk that is full.
+    Deno.mkdirSync(`${path}/x`, { recursive: true });
+    const journal = fileJournal(beside, "n1", ROOM);
+    assertThrows(() => journal.begin("g1", "{}"), JournalFull);
+    Deno.removeSync(path, { recursive: true });
+    journal.begin("g2", "{}");
+    assert(journal.finish("g2", "[2]"));
+    const [{ node, running, ended }] = found(folder);
+    assertEquals([node, running, ended], ["n1", [], [["g2", "[2]"]]]);
+    journal.close();
+  }));

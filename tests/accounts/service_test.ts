@@ -494,6 +494,22 @@ Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", asy
   here.remove();
 });
 
+Deno.test("sqlite: a pepper whose making was cut short is made anew", async () => {
+  const { sqlitePlace } = await import("../store/cluster.ts");
+  const here = sqlitePlace();
+  const store = here.open();
+  const path = `${store.beside}.pepper`;
+  Deno.writeTextFileSync(path, "");
+  const service = await open(store, configOf());
+  assert(Deno.readTextFileSync(path).length >= 40);
+  assertEquals(
+    [...Deno.readDirSync(path.replace(/[^/]+$/, ""))].filter((e) => e.name.includes("pepper.")),
+    [],
+  );
+  await service.close();
+  here.remove();
+});
+
 Deno.test("openStore() names what it takes, and not what it was given", async () => {
   const { openStore } = await import("../../src/store/mod.ts");
   const error = assertThrows(() => openStore("mysql://root:hunter2@h/db"), TypeError);
