@@ -291,7 +291,9 @@ Deno.test("encodeStream() sources go out as each search ends, later ones with th
       { type: "search-end", block, hits: urls.map((url) => ({ url, title: "T" })) },
     ]);
   const annotations = (frames: string) =>
-    dataOf(frames).flatMap((data) => JSON.parse(data).choices[0].delta.annotations ?? [])
+    (frames === "" ? [] : dataOf(frames)).flatMap((data) =>
+      JSON.parse(data).choices[0].delta.annotations ?? []
+    )
       // deno-lint-ignore no-explicit-any
       .map((a: any) => [a.index, a.url_citation.url]);
   assertEquals(annotations(found(0, "https://a.test", "https://b.test")), [
