@@ -30,8 +30,12 @@ export function placeholders(texts: Iterable<string>): Placeholders {
   return {
     originals,
     of(type, category, value) {
+      const written = `${type} ${value}`;
+      const before = known.get(written);
+      if (before !== undefined) return before;
       const name = nameOf(type);
-      const key = `${name} ${category === "secret" ? value : sameness(value)}`;
+      // No type's own name has a line break in it.
+      const key = `${name}\n${category === "secret" ? value : sameness(value)}`;
       let placeholder = known.get(key);
       if (placeholder === undefined) {
         let n = counts.get(name) ?? 0;
@@ -40,6 +44,7 @@ export function placeholders(texts: Iterable<string>): Placeholders {
         known.set(key, placeholder);
         originals.set(placeholder, unmasked(value, originals));
       }
+      known.set(written, placeholder);
       return placeholder;
     },
   };

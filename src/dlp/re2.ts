@@ -24,6 +24,8 @@ export type Outcome =
 export interface Re2 {
   /** Looks for a pattern in texts; empty matches are not counted. */
   find(pattern: string, texts: readonly string[]): Promise<Outcome>;
+  /** Workers started so far: one, unless some were lost. */
+  starts(): number;
   close(): void;
 }
 
@@ -50,9 +52,11 @@ export function openRe2({ limitMs = 1000 }: Re2Options = {}): Re2 {
   let running: Waiting | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let lastId = 0;
+  let starts = 0;
   let closed = false;
 
   function start(): Worker {
+    starts++;
     const made = new Worker(new URL("./re2_worker.ts", import.meta.url), { type: "module" });
     made.onmessage = (event: MessageEvent<Answer>) => {
       if (running?.job.id === event.data.id) take(event.data);
@@ -127,6 +131,7 @@ export function openRe2({ limitMs = 1000 }: Re2Options = {}): Re2 {
         next();
       });
     },
+    starts: () => starts,
     close() {
       closed = true;
       stop();

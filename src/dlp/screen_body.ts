@@ -75,6 +75,8 @@ const SLICE_MS = 2;
 const LONG = 8192;
 /** How far around the border of two parts a value may reach. */
 const REACH = 512;
+/** Masking one finding costs as much as so many units of text. */
+const FINDING = 128;
 /** Rounds of masking after which a text that still is not clean is given up. */
 const ROUNDS = 3;
 
@@ -159,7 +161,7 @@ class Clock {
     return this.#left <= 0;
   }
 
-  /** True: it is time to hand control back, and `resume` is called afterwards. */
+  /** Whether it is time to hand control back, after so much more work. */
   due(units: number): boolean {
     this.#work += units;
     if (this.#work < STRIDE) return false;
@@ -167,11 +169,10 @@ class Clock {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  pause(): void {
+  /** Hands control back. */
+  *rest(): Generator<void, void> {
     this.#left -= performance.now() - this.#since;
-  }
-
-  resume(): void {
+    yield;
     this.#since = performance.now();
   }
 }
@@ -215,8 +216,8 @@ class Scan {
       for (const raw of yield* this.text(text.slice(window.start, window.end), window.start, text)) {
         const start = raw.start + window.start;
         const end = raw.end + window.start;
-        if (!borders.some((at) => start < at && at < end)) continue;
-        const pieces = piecesOf(group, start, end);
+        const pieces = piecesOf(group, borders, start, end);
+        if (pieces.length < 2) continue;
         found.push({
           ...pieces[0],
           rest: pieces.slice(1),
@@ -237,7 +238,7 @@ class Scan {
       for (const raw of raws) {
         judged.add({ kind: "type", type: raw.entityType }, raw);
       }
-      if (clock.due(text.length)) yield* this.rest();
+      if (clock.due(text.length)) yield* clock.rest();
     }
     if (check.finder) {
       for (let start = 0; start < text.length && !clock.spent; start += LONG - REACH) {
@@ -251,7 +252,7 @@ class Scan {
           };
           judged.add({ kind: "stop_word", index: match.word }, raw);
         }
-        if (clock.due(LONG * 4)) yield* this.rest();
+        if (clock.due(LONG * 4)) yield* clock.rest();
         if (start + LONG >= text.length) break;
       }
     }
@@ -274,15 +275,9 @@ class Scan {
     for (;;) {
       const step = work.next();
       if (step.done) return step.value;
-      if (this.clock.due(STRIDE)) yield* this.rest();
+      if (this.clock.due(STRIDE)) yield* this.clock.rest();
       if (this.clock.spent) return [];
     }
-  }
-
-  *rest(): Generator<void, void> {
-    this.clock.pause();
-    yield;
-    this.clock.resume();
   }
 }
 
@@ -384,17 +379,35 @@ function windowsOf(borders: readonly number[], length: number): { start: number;
   return windows;
 }
 
-/** The pieces of a span of the joined text. */
-function piecesOf(group: Group, start: number, end: number): { leaf: Leaf; start: number; end: number }[] {
+/** The pieces of a span of the joined text; `borders` are where one part ends and the next begins. */
+function piecesOf(
+  group: Group,
+  borders: readonly number[],
+  start: number,
+  end: number,
+): { leaf: Leaf; start: number; end: number }[] {
   const pieces: { leaf: Leaf; start: number; end: number }[] = [];
-  let at = 0;
-  for (const leaf of group.leaves) {
+  for (let i = partAt(borders, start); i < group.leaves.length; i++) {
+    const at = i === 0 ? 0 : borders[i - 1];
+    if (at >= end) break;
+    const leaf = group.leaves[i];
     const from = Math.max(start, at);
     const to = Math.min(end, at + leaf.text.length);
     if (from < to) pieces.push({ leaf, start: from - at, end: to - at });
-    at += leaf.text.length;
   }
   return pieces;
+}
+
+/** The part that a unit of the joined text is in. */
+function partAt(borders: readonly number[], at: number): number {
+  let low = 0;
+  let high = borders.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (borders[middle] <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 interface Report {
@@ -434,7 +447,7 @@ function* maskAll(
   let leaves = reading.leaves;
   for (let round = 0; todo.length > 0; round++) {
     if (round === ROUNDS) return null;
-    const changed = maskOnce(leaves, todo, names);
+    const changed = yield* maskOnce(leaves, todo, names, clock);
     if (!changed) return null;
     leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
     const again: Found[] = [];
@@ -467,11 +480,12 @@ function isPlaceholder(leaf: Leaf, start: number, end: number, names: Placeholde
 }
 
 /** Replaces every finding, and answers which leaf became which. Null: one cannot be replaced. */
-function maskOnce(
+function* maskOnce(
   leaves: readonly Leaf[],
   found: readonly Found[],
   names: Placeholders,
-): Map<Leaf, Leaf> | null {
+  clock: Clock,
+): Generator<void, Map<Leaf, Leaf> | null> {
   const spans = new Map<Leaf, Replacement[]>();
   const add = (leaf: Leaf, span: Replacement) => {
     const list = spans.get(leaf);
@@ -483,6 +497,7 @@ function maskOnce(
   for (const { leaf, start, end, rest, reported, value } of inOrder) {
     add(leaf, { start, end, by: names.of(reported.entity_type, reported.category, value) });
     for (const piece of rest) add(piece.leaf, { start: piece.start, end: piece.end, by: "" });
+    if (clock.due(FINDING)) yield* clock.rest();
   }
   const changed = new Map<Leaf, Leaf>();
   for (const [leaf, list] of spans) {
@@ -491,6 +506,7 @@ function maskOnce(
     const text = leaf.kind === "json" ? replaceInJson(leaf.text, merged) : replaceSpans(leaf.text, merged);
     if (text === null) return null;
     replaceLeaf(leaf, text);
+    if (clock.due(leaf.text.length)) yield* clock.rest();
     changed.set(leaf, { ...leaf, text });
   }
   return changed;

@@ -1,0 +1,189 @@
+import { assertEquals } from "@std/assert";
+import { resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { merge, type Mode, type ReportScope, type Rules, type Wishes } from "../../src/dlp/policy.ts";
+import { readWishes } from "../../src/dlp/request.ts";
+import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
+import { readLeaves } from "../../src/formats/leaves.ts";
+import { LEAVES } from "../../src/formats/mod.ts";
+
+const VALUE = "jane@corp.example";
+const DEFAULTS = { unscannable: "pass", restore: false } as const;
+
+function rules(mode: Mode, more: Partial<Rules> = {}): Rules {
+  return {
+    mode,
+    types: resolveEntityTypes(["EMAIL_ADDRESS"]).types,
+    stopWords: [],
+    patterns: [],
+    allowed: [],
+    ...more,
+  };
+}
+
+function verdict(policy: Rules | null, wishes: Wishes | null, messages?: unknown[]): Verdict {
+  const body = {
+    messages: messages ?? [{ role: "user", content: `to ${VALUE} ok` }, { role: "user", content: "hi" }],
+  };
+  const reading = readLeaves(body, LEAVES.chat_completions);
+  const work = screenBody(reading, merge(policy, wishes, DEFAULTS), { budgetMs: 1000 });
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+const MODES = ["alert", "mask", "block"] as const;
+const ACTIONS = { alert: "pass", mask: "mask", block: "block" } as const;
+
+/** What SPEC 2.10 says of each combination, in its own order. */
+function expected(
+  policy: Mode | null,
+  request: Mode | null,
+  { same, allowed, stopped }: { same: boolean; allowed: boolean; stopped: boolean },
+): Mode[] {
+  const found: Mode[] = [];
+  const rank = (mode: Mode) => MODES.indexOf(mode);
+  if (policy && request && same) {
+    // The same rule: the stricter mode; a finding of the policy is never lifted.
+    found.push(rank(policy) > rank(request) ? policy : request);
+  } else if (policy) found.push(policy);
+  else if (request && same && (!allowed || stopped)) found.push(request);
+  // A stop word is a finding on its own.
+  if (request && stopped) found.push(request);
+  return found;
+}
+
+Deno.test("merge() of policy mode, request mode, same rule, allowlist, stop word and report scope", async (t) => {
+  for (const policyMode of [null, ...MODES]) {
+    for (const requestMode of [null, undefined, ...MODES]) {
+      if (policyMode === null && requestMode === null) continue;
+      await t.step(
+        `policy ${policyMode ?? "none"}, request ${
+          requestMode ?? (requestMode === null ? "none" : "without mode")
+        }`,
+        () => {
+          for (const same of [true, false]) {
+            for (const allowed of [true, false]) {
+              for (const stopped of [true, false]) {
+                for (const scope of ["all", "last_message", "latest_user_message"] as ReportScope[]) {
+                  const wishes = requestMode === null ? null : readWishes({
+                    ...(requestMode && { mode: requestMode }),
+                    entity_types: same ? ["EMAIL_ADDRESS"] : ["CREDIT_CARD"],
+                    allowlist: allowed ? [{ value: VALUE.toUpperCase() }] : [],
+                    stop_words: stopped ? [{ value: VALUE }] : [],
+                    report_scope: scope,
+                  });
+                  const effective = requestMode === null ? null : requestMode ?? policyMode ?? "block";
+                  const modes = expected(policyMode, effective, { same, allowed, stopped });
+                  const strictest = MODES.findLast((mode) => modes.includes(mode));
+                  const got = verdict(policyMode && rules(policyMode), wishes);
+                  const name = JSON.stringify({ same, allowed, stopped, scope });
+                  assertEquals(got.action, strictest ? ACTIONS[strictest] : "pass", name);
+                  assertEquals(got.count, modes.length, name);
+                  const all = wishes === null || scope === "all";
+                  assertEquals(got.findings.length, all ? modes.length : 0, name);
+                  assertEquals(got.blockedInScope, got.action === "block" && all, name);
+                }
+              }
+            }
+          }
+        },
+      );
+    }
+  }
+});
+
+Deno.test("merge() scans every message and counts every finding, whatever is reported", () => {
+  const messages = [
+    { role: "user", content: "a@corp.example" },
+    { role: "user", content: "b@corp.example" },
+    { role: "assistant", content: "c@corp.example" },
+  ];
+  const cases: [ReportScope, (number | null)[]][] = [
+    ["all", [0, 1, 2]],
+    ["last_message", [2]],
+    ["latest_user_message", [1]],
+  ];
+  for (const [report_scope, indices] of cases) {
+    const got = verdict(null, readWishes({ mode: "block", report_scope }), messages);
+    assertEquals(got.findings.map((f) => f.message_index), indices);
+    assertEquals(got.count, 3);
+    assertEquals(got.blockedInScope, true);
+  }
+});
+
+Deno.test("merge() unions entity types: the policy's keep its mode, the request's own have its own", () => {
+  const text = [{ role: "user", content: `${VALUE} and 4111 1111 1111 1111` }];
+  const cards = readWishes({ mode: "alert", entity_types: ["CREDIT_CARD"] });
+  assertEquals(verdict(rules("block"), cards, text).action, "block");
+  const masked = verdict(rules("alert"), readWishes({ mode: "mask", entity_types: ["CREDIT_CARD"] }), text);
+  assertEquals([masked.action, masked.count, [...masked.originals.values()]], ["mask", 2, [
+    "4111 1111 1111 1111",
+  ]]);
+});
+
+Deno.test("merge() keeps a finding of the policy that the request's types would swallow", () => {
+  const address = "https://x.example/?card=4111111111111111";
+  const policy = rules("block", { types: new Set(["CREDIT_CARD"]) });
+  const urls = readWishes({ mode: "alert", entity_types: ["URL"] });
+  assertEquals(verdict(policy, urls, [{ role: "user", content: address }]).action, "block");
+});
+
+Deno.test("merge() lets an allowlist lift whole values only, in any letter case and spelling", () => {
+  const wishes = (value: string) => readWishes({ mode: "block", allowlist: [{ value }] });
+  assertEquals(verdict(null, wishes("JANE@corp.example")).count, 0);
+  assertEquals(verdict(null, wishes("ｊane@corp.example")).count, 0);
+  assertEquals(verdict(null, wishes("corp.example")).count, 1);
+  assertEquals(verdict(null, wishes(`${VALUE}x`)).count, 1);
+});
+
+Deno.test("merge() lets the policy's own allowlist lift the policy's findings, but not those of the request", () => {
+  const policy = rules("block", { allowed: [VALUE] });
+  assertEquals(verdict(policy, null).count, 0);
+  const both = verdict(policy, readWishes({ mode: "alert", entity_types: ["EMAIL_ADDRESS"] }));
+  assertEquals([both.count, both.action], [1, "pass"]);
+  const stops = rules("block", { allowed: ["falcon"], stopWords: [{ value: "falcon", match: "exact" }] });
+  assertEquals(verdict(stops, null, [{ role: "user", content: "Falcon" }]).count, 1);
+});
+
+Deno.test("merge() takes the stricter mode of a stop word that both declare", () => {
+  const words = (mode: Mode, match: "exact" | "fuzzy") =>
+    rules(mode, { types: new Set(), stopWords: [{ value: "Falcon", match }] });
+  const wishes = (mode: Mode) => readWishes({ mode, entity_types: [], stop_words: [{ value: "falcon" }] });
+  const text = [{ role: "user", content: "project falcon" }];
+  assertEquals(verdict(words("alert", "exact"), wishes("block"), text), {
+    ...verdict(words("block", "exact"), wishes("alert"), text),
+  });
+  assertEquals(verdict(words("alert", "exact"), wishes("block"), text).count, 1);
+  // Another kind of match is another rule, on the same place.
+  assertEquals(verdict(words("block", "fuzzy"), wishes("alert"), text).action, "block");
+});
+
+Deno.test("merge() leaves messages with injected names unscanned, unless a policy applies", () => {
+  const messages = [{ role: "user", name: "context", content: VALUE }, {
+    role: "user",
+    name: "jane",
+    content: "hi",
+  }];
+  const wishes = readWishes({ mode: "block", injected_context_names: ["context"] });
+  assertEquals(verdict(null, wishes, messages).count, 0);
+  assertEquals(verdict(rules("alert"), wishes, messages).count, 1);
+  assertEquals(verdict(null, readWishes({ injected_context_names: ["other"] }), messages).action, "block");
+});
+
+Deno.test("merge() takes the stricter of what to do with the unscannable, and restores if either says so", () => {
+  const wishes = readWishes({ on_unscannable: "block", restore: true });
+  assertEquals(merge(null, wishes, DEFAULTS).unscannable, "block");
+  assertEquals(
+    merge(null, readWishes({ on_unscannable: "pass" }), { unscannable: "block", restore: false }).unscannable,
+    "block",
+  );
+  assertEquals([merge(null, wishes, DEFAULTS).restore, merge(rules("mask"), null, DEFAULTS).restore], [
+    true,
+    false,
+  ]);
+});
+
+Deno.test("readWishes() does nothing with acknowledged", () => {
+  assertEquals(verdict(null, readWishes({ mode: "block", acknowledged: true })).action, "block");
+  assertEquals(verdict(null, readWishes({ mode: "alert", acknowledged: false })).action, "pass");
+});
