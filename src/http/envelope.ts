@@ -26,7 +26,7 @@ export function failureResponse(failure: Failure, surface: Surface, id: string, 
   };
   if (!retryable && status !== 401 && status !== 404 && status !== 405) headers["x-should-retry"] = "false";
   const retryAfter = failure.retryAfter ?? STANDING_RETRY[failure.code];
-  if (retryAfter !== undefined && failure.code !== "circuit_breaker_open") {
+  if (retryAfter !== undefined && !NO_RETRY_AFTER.has(failure.code)) {
     headers["retry-after"] = String(retryAfter);
   }
   const body = status === 401 && surface.shortUnauthorized
@@ -39,6 +39,9 @@ export function failureResponse(failure: Failure, surface: Surface, id: string, 
 function ratesOf({ code, details }: Failure): RateState | null {
   return code === "provider_rate_limited" && details !== undefined ? details as RateState : null;
 }
+
+/** The API says that these come without the header. */
+const NO_RETRY_AFTER: ReadonlySet<string> = new Set(["circuit_breaker_open", "dlp_unavailable"]);
 
 /** Whole seconds, for codes that always carry the header. */
 const STANDING_RETRY: Readonly<Record<string, number>> = {
