@@ -147,7 +147,9 @@ function workerOf(text: string | undefined): WorkerPlace | null {
 
 /** Runs the workers until a signal ends them. */
 async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
-  const self = Deno.build.standalone ? [] : ["run", "-A", "--unstable-net", import.meta.url];
+  // Without a configuration of its own Deno would look for one where the operator happens to be.
+  const project = `--config=${import.meta.dirname}/../deno.json`;
+  const self = Deno.build.standalone ? [] : ["run", "-A", "--unstable-net", project, import.meta.url];
   const workers = runWorkers({
     count,
     print: (line) => console.log(line),

@@ -1,275 +1,226 @@
-/** The life of the program: starting, reloading, sharing a port, ending. Each test runs it as its user does. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { SECRET } from "./support/gateway.ts";
+/** The program from outside: start, first key, commands, reload, drain, exit status. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loopbackProvider } from "./support/provider.ts";
+import { runProgram, serveProgram, type Serving } from "./support/program.ts";
 
-const MAIN = new URL("../src/main.ts", import.meta.url).pathname;
-const chunk = (content: string, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, delta: { content }, finish_reason: finish }],
-    })
-  }\n\n`;
-
-interface Program {
-  url: string;
-  /** Everything it has printed. */
-  out: string[];
-  err: string[];
-  child: Deno.ChildProcess;
-  folder: string;
-  configure(models: readonly string[]): void;
-  /** Waits for a line on stderr. */
-  logged(text: string): Promise<void>;
+async function inFolder(test: (cwd: string) => Promise<void>): Promise<void> {
+  const cwd = await Deno.makeTempDir();
+  try {
+    await test(cwd);
+  } finally {
+    await Deno.remove(cwd, { recursive: true });
+  }
 }
 
-/** A provider whose streams say one word, and another once `release` is called. */
-function slowProvider() {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => release = resolve);
-  const provider = loopbackProvider(({ body }) => {
-    if (body.stream !== true) {
-      return Response.json({
-        id: "c",
-        object: "chat.completion",
-        model: "m",
-        choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      });
+async function stopped(program: Serving): Promise<void> {
+  program.kill("SIGTERM");
+  assertEquals(await program.ended, 0);
+}
+
+/** Runs a curl line of the welcome text as what it says, without needing curl. */
+async function paste(line: string): Promise<Response> {
+  const url = /^curl (\S+)/.exec(line)![1];
+  const headers = [...line.matchAll(/-H "([^:"]+): ([^"]*)"/g)].map(([, name, value]) => [name, value]);
+  const body = /-d '(.*)'$/.exec(line)![1];
+  return await fetch(url, { method: "POST", headers: headers as [string, string][], body });
+}
+
+Deno.test("demo mode shows a key once, and its three lines work", () =>
+  inFolder(async (cwd) => {
+    const first = await serveProgram([], { cwd });
+    await first.said("/v1/responses");
+    const secret = /sk_live_\w{20,}/.exec(first.out())![0];
+    assertMatch(first.out(), /^sluice listening on http:\/\/127\.0\.0\.1:\d+\n/);
+    const lines = first.out().split("\n").filter((line) => line.startsWith("curl "));
+    assertEquals(lines.length, 3);
+    const answers = await Promise.all(lines.map(async (line) => {
+      const response = await paste(line);
+      assertEquals(response.status, 200);
+      return await response.text();
+    }));
+    for (const answer of answers) assertStringIncludes(answer, "demo");
+    assert(answers[0].endsWith("data: [DONE]\n\n"));
+    assertStringIncludes(answers[1], "event: message_stop");
+    assertStringIncludes(answers[2], "event: response.completed");
+    await stopped(first);
+
+    const second = await serveProgram([], { cwd });
+    await second.said("/v1/responses");
+    assert(!second.out().includes("sk_live_"), "the key is shown once");
+    const models = await fetch(`${second.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
+    assertEquals(models.status, 200);
+    assertEquals((await models.json()).data[0].id, "svc/auto");
+    const { out } = await runProgram(["generations", "--json"], { cwd });
+    assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), Array(3).fill("completed"));
+    await stopped(second);
+  }));
+
+Deno.test("a first key is not made before the port is bound, since nobody would see it", () =>
+  inFolder(async (cwd) => {
+    const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const port = String((taken.addr as Deno.NetAddr).port);
+    const refused = await runProgram(["--port", port], { cwd });
+    assertEquals([refused.code, refused.out], [2, ""]);
+    assertMatch(refused.err, /^Cannot listen: .*in use.*\n$/);
+    taken.close();
+    const { out } = await runProgram(["keys", "list"], { cwd });
+    assertEquals(out, "Nothing.\n");
+  }));
+
+Deno.test("commands on keys, usage, generations and models", () =>
+  inFolder(async (cwd) => {
+    const run = (...args: string[]) => runProgram(args, { cwd });
+    const made = JSON.parse((await run("keys", "create", "ada", "--json")).out);
+    assertMatch(made.secret, /^sk_live_/);
+    const again = await run("keys", "create", "ada");
+    assertEquals([again.code, again.err], [2, "Cannot read name: another key has this name\n"]);
+    const rotated = await run("keys", "rotate", "ada", "--overlap", "60");
+    assertEquals(rotated.code, 0);
+    assertMatch(rotated.out, /sk_live_\w+\nThe secret is shown this once/);
+    assert(!rotated.out.includes(made.secret));
+    const listed = await run("keys", "list");
+    assertMatch(listed.out, /ada +store +default +valid/);
+    assert(!listed.out.includes("sk_live_"));
+    assertEquals((await run("keys", "revoke", made.id)).code, 0);
+    assertMatch((await run("keys", "list")).out, /ada +store +default +revoked/);
+    assertEquals((await run("keys", "revoke", "nobody")).code, 2);
+    assertEquals((await run("usage", "--by", "day", "--json")).out, "[]\n");
+    assertEquals((await run("generations")).out, "Nothing.\n");
+    assertMatch((await run("models")).out, /^demo\/small\t/);
+  }));
+
+Deno.test("help, version, and what cannot be followed", () =>
+  inFolder(async (cwd) => {
+    const run = (args: string[], env: Record<string, string> = {}) => runProgram(args, { cwd, env });
+    const help = await run(["--help"]);
+    assertEquals(help.code, 0);
+    assertStringIncludes(help.out, "sluice keys create NAME");
+    assertMatch((await run(["--version"])).out, /^sluice \d+\.\d+\.\d+\n$/);
+    const cases: [string[], Record<string, string>, RegExp][] = [
+      [["frobnicate"], {}, /expected one of serve, check/],
+      [["check", "--config", "nowhere.jsonc"], {}, /no such file/],
+      [["--hostname", "0.0.0.0"], {}, /expected a loopback address in demo mode/],
+      [[], { PORT: "abc" }, /PORT: expected a whole number/],
+      [[], { SLUICE_CONFIG: "{" }, /not JSON/],
+      [["check"], { SLUICE_CONFIG: '{"providers":{},"modles":[]}' }, /modles.*models/s],
+      [["keys", "list"], { SLUICE_STORE: "sqlite:/dev/null/x.db" }, /mkdir/],
+    ];
+    for (const [args, env, expected] of cases) {
+      const { code, out, err } = await run(args, env);
+      assertEquals([code, out], [2, ""], args.join(" "));
+      assertMatch(err, expected);
+      assert(!err.includes("    at "), `no stack: ${err}`);
     }
+    assertEquals((await run(["check"])).code, 0);
+  }));
+
+/** A provider that streams one word, and the rest when it is told to. */
+function slowProvider() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => open = resolve);
+  const chunk = (delta: unknown, finish: string | null) =>
+    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const provider = loopbackProvider(() => {
     const encoder = new TextEncoder();
-    const stream = new ReadableStream({
-      async start(controller) {
-        controller.enqueue(encoder.encode(chunk("first")));
-        await held;
-        controller.enqueue(encoder.encode(chunk(" last", "stop") + "data: [DONE]\n\n"));
-        controller.close();
+    return new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(encoder.encode(chunk({ role: "assistant", content: "first" }, null)));
+          await opened;
+          controller.enqueue(encoder.encode(chunk({ content: " last" }, "stop") + "data: [DONE]\n\n"));
+          controller.close();
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  });
+  return { provider, open };
+}
+
+const SECRET = "sk_live_ofthefile00000000000000000000000";
+
+Deno.test("a configuration from the environment; reload; and a stream that outlives SIGTERM", () =>
+  inFolder(async (cwd) => {
+    const { provider, open } = slowProvider();
+    const config = (more: object = {}) =>
+      JSON.stringify({
+        store: { url: "sqlite:./s.db" },
+        providers: { p: { api: "openai-chat", base_url: `${provider.url}/v1` } },
+        models: [{ id: "p/one", routes: [{ provider: "p", model: "one" }] }],
+        keys: [{ name: "k", secret: SECRET }],
+        ...more,
+      });
+    await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config());
+    const program = await serveProgram([], {
+      cwd,
+      env: { SLUICE_CONFIG: "sluice.jsonc", SLUICE_ADMIN_KEY: "the-admin-key" },
+    });
+    assert(!program.out().includes("Demo mode"));
+    const names = async () => {
+      const response = await fetch(`${program.url}/v1/models`, {
+        headers: { authorization: `Bearer ${SECRET}` },
+      });
+      return (await response.json()).data.map((m: { id: string }) => m.id);
+    };
+    assertEquals(await names(), ["p/one"]);
+    const admin = await fetch(`${program.url}/admin/keys`, {
+      headers: { authorization: "Bearer the-admin-key" },
+    });
+    assertEquals((await admin.json()).data.length, 1);
+
+    await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config({ keys: [{ name: "k", secret: "wrong" }] }));
+    program.kill("SIGHUP");
+    await program.said("configuration not reloaded");
+    assert(!program.err().includes('"wrong"'), "a secret is not repeated");
+    assertEquals(await names(), ["p/one"]);
+
+    const two = [{ id: "p/two", routes: [{ provider: "p", model: "two" }] }];
+    await Deno.writeTextFile(`${cwd}/sluice.jsonc`, config({ models: two }));
+    program.kill("SIGHUP");
+    await program.said("configuration reloaded");
+    assertEquals(await names(), ["p/two"]);
+
+    const response = await fetch(`${program.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${SECRET}` },
+      body: JSON.stringify({
+        model: "p/two",
+        stream: true,
+        messages: [{ role: "user", content: "a long prompt" }],
+      }),
+    });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader.read()).value!;
+    assertStringIncludes(text, "first");
+    program.kill("SIGTERM");
+    await program.said("stopping");
+    open();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+    assertStringIncludes(text, " last");
+    assert(text.endsWith("data: [DONE]\n\n"));
+    assertEquals(await program.ended, 0);
+    const { out } = await runProgram(["generations", "--json", "--config", "sluice.jsonc"], { cwd });
+    assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), ["completed"]);
+    await provider.close();
+  }));
+
+Deno.test("SLUICE_CONFIG as the text itself, PORT and SLUICE_STORE over it", () =>
+  inFolder(async (cwd) => {
+    const program = await serveProgram([], {
+      cwd,
+      env: {
+        SLUICE_CONFIG: JSON.stringify({
+          server: { port: 1 },
+          store: { url: "sqlite:./here.db" },
+          providers: { d: { api: "demo" } },
+          models: [{ id: "d/m", routes: [{ provider: "d", model: "m" }] }],
+        }),
+        SLUICE_STORE: "sqlite:./elsewhere.db",
+        PORT: "0",
       },
     });
-    return new Response(stream, { headers: { "content-type": "text/event-stream" } });
-  });
-  return { provider, release };
-}
-
-async function program(
-  provider: string,
-  args: readonly string[],
-  use: (p: Program) => Promise<void>,
-): Promise<void> {
-  const folder = Deno.makeTempDirSync({ prefix: "sluice-main-" });
-  const path = `${folder}/sluice.json`;
-  const configure = (models: readonly string[]) =>
-    Deno.writeTextFileSync(
-      path,
-      JSON.stringify({
-        server: { port: 0, shutdown_grace_seconds: 30 },
-        store: { url: `sqlite:${folder}/sluice.db` },
-        providers: { p: { api: "openai-chat", base_url: provider } },
-        models: models.map((id) => ({ id, routes: [{ provider: "p", model: "m" }] })),
-        keys: [{ name: "test", secret: SECRET }],
-      }),
-    );
-  configure(["p/one"]);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", MAIN, "--config", path, ...args],
-    stdout: "piped",
-    stderr: "piped",
-    env: { SLUICE_CONFIG: "", PORT: "", SLUICE_STORE: "", DATABASE_URL: "", SLUICE_ADMIN_KEY: "" },
-  }).spawn();
-  const out: string[] = [];
-  const err: string[] = [];
-  const reading = [linesOf(child.stdout, out), linesOf(child.stderr, err)];
-  try {
-    await until(() => out.length > 0 || err.some((line) => line.includes("error")));
-    const url = /^sluice listening on (\S+)$/.exec(out[0] ?? "")?.[1] ?? "";
-    assert(url !== "", [...out, ...err].join("\n"));
-    await use({
-      url,
-      out,
-      err,
-      child,
-      folder,
-      configure,
-      logged: (text) => until(() => err.some((line) => line.includes(text))),
-    });
-  } finally {
-    try {
-      child.kill("SIGKILL");
-    } catch {
-      // It has ended.
-    }
-    await child.status;
-    await Promise.all(reading);
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
-
-async function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>, into: string[]): Promise<void> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop()!;
-    into.push(...lines);
-  }
-}
-
-/** Looks until it is so; the test's own limit is what fails it. */
-async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await is()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-function ask(url: string, stream: boolean, model = "p/one"): Promise<Response> {
-  return fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${SECRET}`, connection: "close" },
-    body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "hi" }] }),
-  });
-}
-
-Deno.test("SIGTERM lets a stream finish, takes no more calls, and ends with 0", async () => {
-  const { provider, release } = slowProvider();
-  await program(provider.url, [], async ({ url, child, logged }) => {
-    assertEquals(await fetch(`${url}/readyz`).then((r) => r.text()), "ready\n");
-    const response = await ask(url, true);
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    assertStringIncludes((await reader.read()).value ?? "", "first");
-    child.kill("SIGTERM");
-    await logged("stopping");
-    // Nothing is accepted any more: no connection, or a refusal.
-    const late = await ask(url, false).then(async (r) => {
-      await r.body?.cancel();
-      return r.status;
-    }, () => null);
-    assert(late === null || late === 503, String(late));
-    release();
-    let rest = "";
-    for (let read = await reader.read(); !read.done; read = await reader.read()) rest += read.value;
-    assertStringIncludes(rest, "last");
-    assertStringIncludes(rest, "data: [DONE]");
-    assertEquals((await child.status).code, 0);
-  });
-  await provider.close();
-});
-
-Deno.test("SIGTERM waits for a stream whose caller has left, and it is recorded", async () => {
-  const { provider, release } = slowProvider();
-  await program(provider.url, [], async ({ url, child, logged, folder }) => {
-    const abort = new AbortController();
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: "POST",
-      signal: abort.signal,
-      headers: { authorization: `Bearer ${SECRET}` },
-      body: JSON.stringify({ model: "p/one", stream: true, messages: [{ role: "user", content: "hi" }] }),
-    });
-    await response.body!.getReader().read();
-    abort.abort();
-    child.kill("SIGTERM");
-    await logged("stopping");
-    release();
-    assertEquals((await child.status).code, 0);
-    const records = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", MAIN, "generations", "--json", "--config", `${folder}/sluice.json`],
-    }).output();
-    const { data } = JSON.parse(new TextDecoder().decode(records.stdout));
-    assertEquals(data.map((r: { status: string }) => r.status), ["completed"]);
-  });
-  await provider.close();
-});
-
-Deno.test("SIGHUP changes the catalog and drops no stream; a bad file changes nothing", async () => {
-  const { provider, release } = slowProvider();
-  await program(provider.url, [], async ({ url, child, logged, configure, folder }) => {
-    const response = await ask(url, true);
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    await reader.read();
-    configure(["p/two"]);
-    child.kill("SIGHUP");
-    await logged("configuration reloaded");
-    assertEquals((await ask(url, false)).status, 404);
-    assertEquals((await ask(url, false, "p/two")).status, 200);
-    Deno.writeTextFileSync(`${folder}/sluice.json`, "{");
-    child.kill("SIGHUP");
-    await logged("configuration not reloaded");
-    assertEquals((await ask(url, false, "p/two")).status, 200);
-    release();
-    let rest = "";
-    for (let read = await reader.read(); !read.done; read = await reader.read()) rest += read.value;
-    assertStringIncludes(rest, "data: [DONE]");
-    child.kill("SIGTERM");
-    assertEquals((await child.status).code, 0);
-  });
-  await provider.close();
-});
-
-/** The worker that answers, by its number in the metrics. */
-async function workerAt(url: string): Promise<string> {
-  const page = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
-  return /^sluice_in_flight\{worker="(\d)"\}/m.exec(page)?.[1] ?? "";
-}
-
-function pidsOf(parent: number): number[] {
-  const text = Deno.readTextFileSync(`/proc/${parent}/task/${parent}/children`);
-  return text.trim().split(" ").filter((pid) => pid !== "").map(Number);
-}
-
-Deno.test({
-  name: "--workers shares one port, replaces a worker that died, and ends with all of them",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    const { provider } = slowProvider();
-    await program(provider.url, ["--workers", "2"], async ({ url, child, out, logged }) => {
-      assertEquals(out.length, 1);
-      const seen = new Set<string>();
-      await until(async () => seen.add(await workerAt(url)).size === 2);
-      assertEquals([...seen].sort(), ["1", "2"]);
-      for (let i = 0; i < 10; i++) {
-        const response = await ask(url, false);
-        assertEquals(response.status, 200);
-        await response.body?.cancel();
-      }
-
-      const [killed, left] = pidsOf(child.pid);
-      Deno.kill(killed, "SIGKILL");
-      await logged("worker 1 ended (SIGKILL)");
-      await until(() => pidsOf(child.pid).length === 2);
-      const again = new Set<string>();
-      await until(async () => again.add(await workerAt(url)).size === 2);
-      assert(pidsOf(child.pid).includes(left));
-      assertEquals(out.length, 1);
-
-      const pids = pidsOf(child.pid);
-      child.kill("SIGTERM");
-      assertEquals((await child.status).code, 0);
-      for (const pid of pids) assert(!isAlive(pid), String(pid));
-    });
-    await provider.close();
-  },
-});
-
-Deno.test({
-  name: "--workers end when the process that started them is killed",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    const { provider } = slowProvider();
-    await program(provider.url, ["--workers", "2"], async ({ child }) => {
-      const pids = pidsOf(child.pid);
-      child.kill("SIGKILL");
-      await child.status;
-      await until(() => !pids.some(isAlive));
-    });
-    await provider.close();
-  },
-});
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that ended and that nobody has asked after is listed still, as a zombie.
-    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
-  } catch {
-    return false;
-  }
-}
+    assertEquals(await (await fetch(`${program.url}/readyz`)).text(), "ready\n");
+    assertEquals((await Deno.stat(`${cwd}/elsewhere.db`)).isFile, true);
+    program.kill("SIGINT");
+    assertEquals(await program.ended, 0);
+  }));

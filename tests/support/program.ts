@@ -32,6 +32,7 @@ export async function runProgram(
 }
 
 export interface Serving {
+  pid: number;
   /** Of the line that says it listens. */
   url: string;
   out(): string;
@@ -79,6 +80,7 @@ export async function serveProgram(args: readonly string[], options: ProgramOpti
   await said("sluice listening on ");
   const url = /sluice listening on (\S+)/.exec(texts.out)![1];
   return {
+    pid: child.pid,
     url,
     out: () => texts.out,
     err: () => texts.err,
