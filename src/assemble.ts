@@ -20,7 +20,7 @@ import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
-import { sealer } from "./pipeline/seal.ts";
+import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
@@ -62,7 +62,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
-  const seal = sealer(await sealSecret(config, store, options.log));
+  const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
   let stopped = false;
 
@@ -153,6 +153,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     idle: () => inFlight.idle(),
     close() {
       re2.close();
+      seal.close();
       return accounts.close();
     },
   };
@@ -202,20 +203,20 @@ async function autoRouter(config: Config, catalog: Catalog): Promise<AutoRouter 
   return openAuto(config.auto, catalog);
 }
 
-/** What proofs are sealed with: the same on every node, and after a restart. */
-async function sealSecret(config: Config, store: Store, log: (line: string) => void): Promise<Uint8Array> {
+/** Seals with a secret that is the same on every node and after a restart; while the store is away, for this process. */
+async function openSealer(config: Config, store: Store, log: (line: string) => void): Promise<LateSealer> {
   const made = () => crypto.randomUUID() + crypto.randomUUID();
-  let secret = config.store.pepper;
+  const keyOf = (secret: string) => createHmac("sha256", secret).update("seal").digest();
+  const shared = async () => keyOf(config.store.pepper ?? await store.shared("seal", made));
   try {
-    secret ??= await store.shared("seal", made);
+    return { ...sealer(await shared()), close() {} };
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     log(
-      "the store is unavailable: reasoning sealed by other nodes or before now cannot be read until a restart",
+      "the store is unavailable: until it is back, reasoning sealed by other nodes or before cannot be read",
     );
-    secret = made();
+    return lateSealer(keyOf(made()), shared);
   }
-  return createHmac("sha256", secret).update("seal").digest();
 }
 
 function model(m: ModelConfig): Model {

@@ -61,3 +61,34 @@ export function sealer(secret: Uint8Array): Sealer {
     },
   };
 }
+
+export interface LateSealer extends Sealer {
+  /** Stops asking for the shared secret. */
+  close(): void;
+}
+
+/**
+ * Seals with a secret of this process until the one that all nodes share can be had, which is asked for now and again.
+ * What was sealed meanwhile stays readable here.
+ */
+export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, retryMs = 2000): LateSealer {
+  const makeshift = sealer(own);
+  let known: Sealer | null = null;
+  let closed = false;
+  let timer = setTimeout(ask, retryMs);
+  async function ask(): Promise<void> {
+    try {
+      known = sealer(await shared());
+    } catch {
+      if (!closed) timer = setTimeout(ask, retryMs);
+    }
+  }
+  return {
+    seal: (proof) => (known ?? makeshift).seal(proof),
+    unseal: (text) => known?.unseal(text) ?? makeshift.unseal(text),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
