@@ -213,7 +213,9 @@ function places(value: unknown, found: [Record<string, unknown>, string][] = [])
   return found;
 }
 
-function apply(request: Record<string, unknown>, { where, how, value, name }: Change): void {
+function apply(request: Record<string, unknown>, { where, how, value: shared, name }: Change): void {
+  // Later changes go into what earlier ones have put in, and a value is drawn more than once.
+  const value = structuredClone(shared);
   const all = places(request);
   if (all.length === 0) return;
   const [holder, key] = all[Math.floor(where * all.length)];
