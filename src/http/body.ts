@@ -13,6 +13,8 @@ const MOST_DEPTH = 512;
 const BODY_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 32;
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 export async function readJson(request: Request, maxBytes: number, ticker?: Ticker): Promise<unknown> {
   const text = await readText(request, maxBytes, ticker);
   let value: unknown;
@@ -46,7 +48,7 @@ async function readText(request: Request, maxBytes: number, ticker: Ticker | und
     throw invalid("body_incomplete", `expected a whole body, ${what}`, cause);
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw invalid("json_invalid", "expected UTF-8, got bytes that are not");
   }
@@ -68,20 +70,21 @@ function decompressed(request: Request): ReadableStream<Uint8Array<ArrayBuffer>>
 }
 
 /** A caller who sends a byte a minute holds a place that others could have. */
-async function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Promise<T> {
-  if (ticker === undefined) return await work;
-  let late = () => {};
-  const lateness = new Promise<never>((_, reject) => {
-    late = () =>
-      reject(invalid("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`));
+function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Promise<T> {
+  if (ticker === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const watch = ticker.watch(() =>
+      reject(invalid("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`))
+    );
+    watch.arm(ms);
+    work.then((value) => {
+      watch.close();
+      resolve(value);
+    }, (thrown) => {
+      watch.close();
+      reject(thrown);
+    });
   });
-  const watch = ticker.watch(late);
-  watch.arm(ms);
-  try {
-    return await Promise.race([work, lateness]);
-  } finally {
-    watch.close();
-  }
 }
 
 /** Bytes whose number is not known before, given up as soon as they are over the bound. */

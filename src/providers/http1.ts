@@ -27,7 +27,7 @@ const STALE_MS = 1000;
 export async function sendPlain(exchange: Exchange, ticker: Ticker): Promise<Reply> {
   const address = addressOf(exchange.url);
   const bytes = requestBytes(address.host, address.path, exchange.headers, exchange.body);
-  const connection = rested(address.idle);
+  const connection = rested(address.idle, ticker.now());
   if (connection !== undefined) {
     const reply = await call(connection, bytes, exchange, ticker);
     if (reply !== "stale") return reply;
@@ -44,14 +44,14 @@ async function call(
   ticker: Ticker,
 ): Promise<PlainReply | "stale"> {
   const reply = new PlainReply(connection, exchange, ticker);
-  const asked = performance.now();
+  const asked = ticker.lately;
   try {
     await reply.ask(bytes);
     return reply;
   } catch (cause) {
     reply.close();
     if (reply.late) throw timeout(exchange.firstByteMs);
-    const stale = connection.calls > 1 && !reply.heard && performance.now() - asked < STALE_MS;
+    const stale = connection.calls > 1 && !reply.heard && ticker.now() - asked < STALE_MS;
     if (stale) return "stale";
     throw reply.heard ? broken(cause) : unreachable(cause);
   }
@@ -60,6 +60,7 @@ async function call(
 class PlainReply implements Reply {
   readonly #connection: Connection;
   readonly #exchange: Exchange;
+  readonly #ticker: Ticker;
   readonly #watch: Watch;
   #head: Head | undefined;
   #framing: Framing | undefined;
@@ -76,6 +77,7 @@ class PlainReply implements Reply {
   constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
     this.#exchange = exchange;
+    this.#ticker = ticker;
     this.#watch = ticker.watch(() => {
       this.late = true;
       connection.close();
@@ -179,7 +181,7 @@ class PlainReply implements Reply {
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
       this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#connection.closed;
-    if (reusable) this.#connection.rest();
+    if (reusable) this.#connection.rest(this.#ticker.lately);
     else this.#connection.close();
   }
 }

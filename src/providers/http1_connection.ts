@@ -62,6 +62,8 @@ export class Connection {
   constructor(conn: Deno.TcpConn, idle: Connection[]) {
     this.#conn = conn;
     this.#idle = idle;
+    // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
+    conn.unref();
   }
 
   /** Reads to `at` of the buffer; null: the other side has ended. */
@@ -91,13 +93,12 @@ export class Connection {
   }
 
   /** Waits for its next call. */
-  rest(): void {
+  rest(now: number): void {
     if (this.#idle.length >= MOST_IDLE) return this.close();
-    this.idleSince = performance.now();
+    this.idleSince = now;
     this.#idle.push(this);
     if (this.buffer.length > BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     const ahead = this.#ahead = this.#conn.read(this.buffer);
-    this.#conn.unref();
     const ended = () => {
       // Nobody has asked anything, so whatever came is the end.
       if (this.#ahead !== ahead) return;
@@ -107,20 +108,13 @@ export class Connection {
     };
     ahead.then(ended, ended);
   }
-
-  wake(): void {
-    this.#conn.ref();
-  }
 }
 
 /** The connection that rested last, when there is one that has not rested too long. */
-export function rested(idle: Connection[]): Connection | undefined {
+export function rested(idle: Connection[], now: number): Connection | undefined {
   const connection = idle.pop();
   if (connection === undefined) return undefined;
-  if (performance.now() - connection.idleSince < IDLE_MS) {
-    connection.wake();
-    return connection;
-  }
+  if (now - connection.idleSince < IDLE_MS) return connection;
   // All others have rested longer.
   for (const old of [connection, ...idle.splice(0)]) old.close();
 }

@@ -4,8 +4,6 @@
  * Strict where leniency could mistake one answer's end for another's beginning: lengths, encodings and chunks that are not
  * plainly right are an error.
  */
-import { Buffer } from "node:buffer";
-
 const CR = 13;
 const LF = 10;
 
@@ -23,6 +21,8 @@ export interface Head {
   keepAlive: boolean;
 }
 
+const encoder = new TextEncoder();
+
 /** A POST as bytes. Throws on a header that would end before its end. */
 export function requestBytes(
   host: string,
@@ -30,17 +30,21 @@ export function requestBytes(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): Uint8Array {
-  const length = Buffer.byteLength(body);
+  const content = encoder.encode(body);
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in headers) {
     const value = headers[name];
     if (/[\0\r\n]/.test(value)) throw new WireError(`the value of header ${name} has a line break`);
     head += `${name}: ${value}\r\n`;
   }
-  head += `content-length: ${length}\r\n\r\n`;
-  const bytes = Buffer.allocUnsafeSlow(head.length + length);
-  bytes.write(head, 0, "latin1");
-  bytes.write(body, head.length, "utf8");
+  head += `content-length: ${content.length}\r\n\r\n`;
+  const bytes = new Uint8Array(head.length + content.length);
+  const { read, written } = encoder.encodeInto(head, bytes);
+  if (read !== written) {
+    // A header is bytes, of which some may be no ASCII.
+    for (let i = 0; i < head.length; i++) bytes[i] = head.charCodeAt(i);
+  }
+  bytes.set(content, head.length);
   return bytes;
 }
 
