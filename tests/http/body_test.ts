@@ -1,0 +1,117 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import { readJson } from "../../src/http/body.ts";
+import { Ticker } from "../../src/providers/ticker.ts";
+
+const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
+  new Request("http://x/", { method: "POST", body, headers });
+
+async function refused(request: Request, max = 1 << 20): Promise<Failure> {
+  return await assertRejects(() => readJson(request, max), Failure);
+}
+
+async function compressed(text: string, format: CompressionFormat): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream(format));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+Deno.test("readJson() takes JSON of any kind", async () => {
+  assertEquals(await readJson(post('{"a":[1,"é",null]}'), 100), { a: [1, "é", null] });
+  assertEquals(await readJson(post("7"), 100), 7);
+  assertEquals(await readJson(post("\ufeff{}"), 100), {});
+  assertEquals(await readJson(post('{"a":1,"a":2}'), 100), { a: 2 });
+});
+
+Deno.test("readJson() says what is wrong, and repeats nothing of the body", async () => {
+  const cases: [BodyInit | null, string][] = [
+    [null, "expected JSON, got nothing"],
+    [" \n ", "expected JSON, got nothing"],
+    ['{"secret":"hunter2",}', "expected JSON"],
+    ["hunter2", "expected JSON"],
+    [new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), "expected UTF-8"],
+    [new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), "expected UTF-8"],
+    ['{"a":NaN}', "expected JSON"],
+  ];
+  for (const [body, what] of cases) {
+    const failure = await refused(post(body));
+    assertEquals(failure.code, "validation_error");
+    assert(failure.message.includes(what), failure.message);
+    assert(!failure.message.includes("hunter2"), failure.message);
+    assertEquals(failure.errors?.[0].loc, ["body"]);
+  }
+});
+
+Deno.test("readJson() keeps a name like __proto__ a name", async () => {
+  const value = await readJson(post('{"__proto__":{"admin":true},"constructor":1}'), 100) as object;
+  assertEquals(Object.getPrototypeOf(value), Object.prototype);
+  assertEquals(Object.keys(value), ["__proto__", "constructor"]);
+});
+
+Deno.test("readJson() gives a body up that is too large, by its length or once it is", async () => {
+  assertEquals((await refused(post("x".repeat(101)), 100)).code, "payload_too_large");
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      sent += 1000;
+      controller.enqueue(new Uint8Array(1000).fill(32));
+    },
+  });
+  assertEquals((await refused(post(endless), 10_000)).code, "payload_too_large");
+  assert(sent <= 13_000, `read ${sent} bytes`);
+});
+
+Deno.test("readJson() refuses what is nested too deeply, anywhere", async () => {
+  const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  assertEquals(JSON.stringify(await readJson(post(nested(500)), 1 << 20)), nested(500));
+  for (const text of [nested(513), nested(200_000), '{"a":'.repeat(200_000) + "1" + "}".repeat(200_000)]) {
+    const failure = await refused(post(text), 4 << 20);
+    assertEquals([failure.code, failure.errors?.[0].type], ["validation_error", "recursion_loop"]);
+  }
+});
+
+Deno.test("readJson() unpacks gzip and deflate, within the same bound", async () => {
+  const text = JSON.stringify({ a: "b".repeat(5000) });
+  for (const format of ["gzip", "deflate"] as const) {
+    const bytes = await compressed(text, format);
+    assertEquals(await readJson(post(bytes, { "content-encoding": format }), 10_000), JSON.parse(text));
+  }
+  const bomb = await compressed(" ".repeat(50_000_000), "gzip");
+  assert(bomb.length < 100_000);
+  const failure = await refused(post(bomb, { "content-encoding": "gzip" }));
+  assertEquals(failure.code, "payload_too_large");
+  assertEquals(await readJson(post("1", { "content-encoding": "identity" }), 10), 1);
+});
+
+Deno.test("readJson() refuses another content-encoding, and bytes that are not in theirs", async () => {
+  const brotli = await refused(post("{}", { "content-encoding": "br" }));
+  assertEquals(brotli.code, "validation_error");
+  assert(brotli.message.includes('got "br"'), brotli.message);
+  const lie = await refused(post("{}", { "content-encoding": "gzip" }));
+  assertEquals(lie.errors?.[0].type, "body_incomplete");
+  const cut = (await compressed('{"a":1}', "gzip")).slice(0, -6);
+  assertEquals(
+    (await refused(post(cut, { "content-encoding": "gzip" }))).errors?.[0].type,
+    "body_incomplete",
+  );
+});
+
+Deno.test("readJson() does not wait for ever for a body that comes drop by drop", async () => {
+  let now = 0;
+  const ticker = new Ticker({ now: () => now });
+  let release = () => {};
+  const never = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(new Uint8Array([0x7b]));
+      release = () => controller.close();
+    },
+  });
+  const reading = assertRejects(() => readJson(post(never), 1000, ticker), Failure);
+  await new Promise((resolve) => setTimeout(resolve));
+  now = 59_000;
+  ticker.tick();
+  now = 62_000;
+  ticker.tick();
+  const failure = await reading;
+  assertEquals([failure.code, failure.errors?.[0].type], ["validation_error", "body_incomplete"]);
+  release();
+});
