@@ -64,6 +64,15 @@ export function disturb(ground: Ground): Disturbance {
     }
   }
 
+  /** What runs must be finished first, so no caller and no record may notice. */
+  async function restart(): Promise<void> {
+    while (running) {
+      await rest(between(8000, 20_000));
+      const up = nodes.list.filter((node) => node.up);
+      if (running && up.length > 0) up[Math.floor(Math.random() * up.length)].restart();
+    }
+  }
+
   async function stopDatabase(): Promise<void> {
     while (running && cluster !== null) {
       await rest(between(4000, 16_000));
@@ -101,7 +110,7 @@ export function disturb(ground: Ground): Disturbance {
     }
   }
 
-  const all = [kill(), stopDatabase(), fill(), lock()];
+  const all = [kill(), restart(), stopDatabase(), fill(), lock()];
   return {
     counted,
     async stop() {

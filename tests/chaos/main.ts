@@ -249,6 +249,7 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   fails(open.nodes > 0n, "dead nodes are left");
   fails(journals > 0, "journals are left");
   fails(codes.some((code) => code !== 0), "a gateway ended with a status other than 0");
+  fails(nodes.badEnds > 0, `${nodes.badEnds} restarts ended with a status other than 0`);
   fails(tight > tightLimit + 200_000_000n * BigInt(values.nodes), "the small limit was passed by too much");
   fails(
     probe.status === 429 && tightLimit - tight > fitsSurely,
@@ -274,7 +275,7 @@ costs                     ${formatAmount(counts.cost)}
 credits before less after ${formatAmount(spent)}
 small limit               ${TIGHT_LIMIT}, spent ${formatAmount(tight)}
 left over                 ${open.leases} leases, ${open.running} running, ${open.nodes} nodes, ${journals} journals
-starts that failed        ${nodes.failedStarts}`);
+restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts that failed`);
   for (const [line, count] of nodes.logs) console.log(`  ${String(count).padStart(6)} x ${line}`);
   if (problems.length > 0) {
     console.log(`\n${problems.length} problems:`);

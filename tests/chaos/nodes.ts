@@ -25,6 +25,8 @@ export interface Node {
   /** It listens. */
   up: boolean;
   kill(): void;
+  /** Ends it as an operator does, in the middle of its work; it comes back by itself. */
+  restart(): void;
   /** Ends it as an operator does, and answers its exit status. */
   end(): Promise<number>;
 }
@@ -33,6 +35,9 @@ export interface Nodes {
   list: Node[];
   /** When each was killed. */
   kills: { node: number; at: number }[];
+  restarts: number;
+  /** Restarts that ended with another status than 0. */
+  badEnds: number;
   /** Starts that ended at once, which is what a full disk makes of them. */
   failedStarts: number;
   /** Lines of the operator's logs, counted by what they say. */
@@ -52,13 +57,22 @@ export interface NodesOptions {
 
 export async function startNodes(options: NodesOptions): Promise<Nodes> {
   await Deno.writeTextFile(options.config, JSON.stringify(configuration(options)));
-  const nodes: Nodes = { list: [], kills: [], failedStarts: 0, logs: new Map(), end };
+  const nodes: Nodes = {
+    list: [],
+    kills: [],
+    restarts: 0,
+    badEnds: 0,
+    failedStarts: 0,
+    logs: new Map(),
+    end,
+  };
   const log = await Deno.open(options.stderr, { create: true, append: true });
   let ending = false;
 
   function node(index: number): Node {
     const port = freePort();
     let child: Deno.ChildProcess;
+    let restarting = false;
     const self: Node = {
       index,
       port,
@@ -69,6 +83,13 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         self.up = false;
         nodes.kills.push({ node: index, at: Date.now() });
         child.kill("SIGKILL");
+      },
+      restart() {
+        if (!self.up) return;
+        self.up = false;
+        restarting = true;
+        nodes.restarts++;
+        child.kill("SIGTERM");
       },
       async end() {
         child.kill("SIGTERM");
@@ -98,7 +119,9 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
           if (line.startsWith("sluice listening")) listened = self.up = true;
         });
         self.up = false;
-        await child.status;
+        const { code } = await child.status;
+        if (restarting && code !== 0) nodes.badEnds++;
+        restarting = false;
         if (!listened) {
           nodes.failedStarts++;
           await new Promise((resolve) => setTimeout(resolve, 200));
