@@ -6,6 +6,7 @@
  * it is no text, is said in the verdict and never passed off as clean. Findings carry positions, never values.
  */
 import { type Group, type Leaf, type Reading, replaceLeaf } from "../formats/leaves.ts";
+import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
 import type { View } from "./fold.ts";
 import { replaceInJson, type Replacement, replaceSpans, unescaped } from "./json_text.ts";
 import type { PatternResult } from "./patterns.ts";
@@ -233,11 +234,12 @@ class Scan {
   *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
     const { check, clock } = this;
     const judged = new Judgement(check, text);
+    const trace = traceOf(text);
     for (const detector of check.detectors) {
+      if (trace !== undefined && isKnownClean(detector, trace)) continue;
       const raws = text.length <= LONG ? detector.scan(text) : yield* this.paced(detector.scanSliced(text));
-      for (const raw of raws) {
-        judged.add({ kind: "type", type: raw.entityType }, raw);
-      }
+      for (const raw of raws) judged.add({ kind: "type", type: raw.entityType }, raw);
+      if (raws.length === 0 && trace !== undefined && !clock.spent) rememberClean(detector, trace);
       if (clock.due(text.length)) yield* clock.rest();
     }
     if (check.finder) {
@@ -479,6 +481,13 @@ function isPlaceholder(leaf: Leaf, start: number, end: number, names: Placeholde
   return open >= 0 && close + 1 >= end && names.originals.has(leaf.text.slice(open, close + 1));
 }
 
+/** A run of a leaf that is to be masked. `found` is null for what is left of a value in the parts after its first. */
+interface Span {
+  start: number;
+  end: number;
+  found: Found | null;
+}
+
 /** Replaces every finding, and answers which leaf became which. Null: one cannot be replaced. */
 function* maskOnce(
   leaves: readonly Leaf[],
@@ -486,46 +495,54 @@ function* maskOnce(
   names: Placeholders,
   clock: Clock,
 ): Generator<void, Map<Leaf, Leaf> | null> {
-  const spans = new Map<Leaf, Replacement[]>();
-  const add = (leaf: Leaf, span: Replacement) => {
+  const spans = new Map<Leaf, Span[]>();
+  const add = (leaf: Leaf, span: Span) => {
     const list = spans.get(leaf);
     if (list) list.push(span);
     else spans.set(leaf, [span]);
   };
-  const order = new Map(leaves.map((leaf, i) => [leaf, i]));
-  const inOrder = [...found].sort((a, b) => order.get(a.leaf)! - order.get(b.leaf)! || a.start - b.start);
-  for (const { leaf, start, end, rest, reported, value } of inOrder) {
-    add(leaf, { start, end, by: names.of(reported.entity_type, reported.category, value) });
-    for (const piece of rest) add(piece.leaf, { start: piece.start, end: piece.end, by: "" });
-    if (clock.due(FINDING)) yield* clock.rest();
+  for (const one of found) {
+    add(one.leaf, { start: one.start, end: one.end, found: one });
+    for (const { leaf, start, end } of one.rest) add(leaf, { start, end, found: null });
   }
   const changed = new Map<Leaf, Leaf>();
-  for (const [leaf, list] of spans) {
+  for (const leaf of leaves) {
+    const list = spans.get(leaf);
+    if (list === undefined) continue;
     if (leaf.fixed) return null;
-    const merged = mergeSpans(list);
-    const text = leaf.kind === "json" ? replaceInJson(leaf.text, merged) : replaceSpans(leaf.text, merged);
+    const replacements: Replacement[] = [];
+    for (const { start, end, found } of mergeSpans(list)) {
+      replacements.push({ start, end, by: found === null ? "" : nameOf(found, leaf, start, end, names) });
+      if (clock.due(FINDING)) yield* clock.rest();
+    }
+    const replace = leaf.kind === "json" ? replaceInJson : replaceSpans;
+    const text = replace(leaf.text, replacements);
     if (text === null) return null;
     replaceLeaf(leaf, text);
-    if (clock.due(leaf.text.length)) yield* clock.rest();
     changed.set(leaf, { ...leaf, text });
+    if (clock.due(text.length)) yield* clock.rest();
   }
   return changed;
 }
 
+function nameOf(found: Found, leaf: Leaf, start: number, end: number, names: Placeholders): string {
+  const { entity_type, category } = found.reported;
+  // A run that grew by what overlaps it stands for all of that.
+  const grown = found.rest.length === 0 && (start < found.start || end > found.end);
+  return names.of(entity_type, category, grown ? leaf.text.slice(start, end) : found.value);
+}
+
 /** Spans that overlap become one, under the name of the longest. */
-function mergeSpans(list: Replacement[]): Replacement[] {
+function mergeSpans(list: Span[]): Span[] {
+  const length = ({ found }: Span) => found === null ? 0 : found.end - found.start;
   list.sort((a, b) => a.start - b.start || b.end - a.end);
-  const merged: (Replacement & { named: number })[] = [];
+  const merged: Span[] = [];
   for (const span of list) {
     const last = merged.at(-1);
-    const length = span.by === "" ? 0 : span.end - span.start;
     if (last && span.start < last.end) {
       last.end = Math.max(last.end, span.end);
-      if (length > last.named) {
-        last.by = span.by;
-        last.named = length;
-      }
-    } else merged.push({ ...span, named: length });
+      if (length(span) > length(last)) last.found = span.found;
+    } else merged.push({ ...span });
   }
   return merged;
 }

@@ -1,0 +1,62 @@
+/**
+ * Remembers which texts a detector found nothing in. A conversation is sent again whole with every turn, and system
+ * prompts and tools with every request, so most of what arrives has been looked at before.
+ *
+ * No text is kept, only 53 bits of a hash that is seeded anew in every process. Texts with findings are not remembered.
+ */
+import type { Detector } from "./scan.ts";
+
+/** Hashing is some fifty times cheaper than scanning, but still takes its time of a very long text. */
+const LONGEST = 262_144;
+/** For a shorter one it is not worth it. */
+const SHORTEST = 48;
+/** Hashes per detector and generation; the older of two generations is forgotten. */
+const KEPT = 20_000;
+
+interface Memory {
+  now: Set<number>;
+  before: Set<number>;
+}
+
+const memories = new WeakMap<Detector, Memory>();
+const [SEED_A, SEED_B, ODD_A, ODD_B] = crypto.getRandomValues(new Uint32Array(4));
+
+/** What a text is remembered by; undefined: it is not. */
+export function traceOf(text: string): number | undefined {
+  if (text.length < SHORTEST || text.length > LONGEST) return undefined;
+  let a = SEED_A ^ text.length;
+  let b = SEED_B;
+  const m = ODD_A | 1;
+  const n = ODD_B | 1;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, m);
+    a ^= a >>> 15;
+    b = Math.imul(b + unit, n);
+    b ^= b >>> 13;
+  }
+  return (a >>> 0) * 0x200000 + (b >>> 11);
+}
+
+export function isKnownClean(detector: Detector, trace: number): boolean {
+  const memory = memories.get(detector);
+  if (!memory) return false;
+  if (memory.now.has(trace)) return true;
+  if (!memory.before.has(trace)) return false;
+  remember(memory, trace);
+  return true;
+}
+
+export function rememberClean(detector: Detector, trace: number): void {
+  let memory = memories.get(detector);
+  if (!memory) memories.set(detector, memory = { now: new Set(), before: new Set() });
+  remember(memory, trace);
+}
+
+function remember(memory: Memory, trace: number): void {
+  if (memory.now.size >= KEPT) {
+    memory.before = memory.now;
+    memory.now = new Set();
+  }
+  memory.now.add(trace);
+}

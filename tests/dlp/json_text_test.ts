@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { replaceInJson, unescaped } from "../../src/dlp/json_text.ts";
+
+Deno.test("unescaped() resolves escapes and knows where each unit came from", () => {
+  assertEquals(unescaped('{"a":1}'), null);
+  const text = String.raw`{"a":"\u0034\n\"x"}`;
+  const view = unescaped(text)!;
+  assertEquals(view.text, '{"a":"4\n"x"}');
+  const at = (i: number) => text.slice(view.from![i], view.to![i]);
+  assertEquals([at(5), at(6), at(7), at(8), at(9)], ['"', "\\u0034", "\\n", '\\"', "x"]);
+  assertEquals(unescaped("broken \\")?.text, "broken \\");
+  assertEquals(unescaped("broken \\u12")?.text, "broken u12");
+});
+
+Deno.test("unescaped() of any JSON text reads as its strings do", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (value) => {
+    const text = JSON.stringify(value);
+    assertEquals((unescaped(text)?.text ?? text).slice(1, -1), value);
+  }));
+});
+
+Deno.test("replaceInJson() replaces inside strings only", () => {
+  const by = "<X_1>";
+  assertEquals(replaceInJson('{"a":"bcd"}', [{ start: 6, end: 9, by }]), '{"a":"<X_1>"}');
+  assertEquals(replaceInJson('{"a":"bcd"}', [{ start: 2, end: 9, by }]), '{"<X_1>":"<X_1>"}');
+  assertEquals(replaceInJson('{"a":123}', [{ start: 5, end: 8, by }]), null);
+  assertEquals(replaceInJson('{"a":"b","c":1}', [{ start: 6, end: 14, by }]), null);
+  assertEquals(replaceInJson('{"a":true}', [{ start: 5, end: 9, by }]), null);
+  // Two keys that become one would take a value away.
+  assertEquals(replaceInJson('{"a":1,"b":2}', [{ start: 2, end: 3, by }, { start: 8, end: 9, by }]), null);
+});
