@@ -72,7 +72,8 @@ async function choose(
   if (prompt.model === AUTO && kit.auto) {
     const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
     await countIfOver(prompt, size, contexts);
-    const { model, route } = kit.auto({ prompt, size, sight: key, healthy: () => true });
+    const healthy = (m: Model) => kit.providers.healthy(m.routes);
+    const { model, route } = kit.auto({ prompt, size, sight: key, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";

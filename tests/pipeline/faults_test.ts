@@ -3,6 +3,7 @@
  * breaker hears of it. Beside the faulty model each provider has a sound one, which must not suffer.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { loadValue } from "../../src/config/load.ts";
 import {
   deafUrl,
   type Exchange,
@@ -731,4 +732,75 @@ Deno.test("an answer that breaks off ends in each format's own error event", asy
       assert(event.test(text), `${path}: ${text}`);
     }
   });
+});
+
+Deno.test("a reload keeps what is known of a provider that stays the same, and forgets one that does not", async () => {
+  await setting(refusal(500), async ({ gateway, provider, ask, health }) => {
+    for (let i = 0; i < 5; i++) await ask("faulty", false);
+    assertEquals((await health("faulty")).state, "open");
+    const again = (more: Record<string, unknown>) =>
+      loadValue({
+        store: { url: "sqlite::memory:" },
+        admin_key: ADMIN,
+        providers: { p: { api: "openai-chat", base_url: provider.url, api_key: "k", retries: 0, ...more } },
+        models: ["faulty", "sound"].map((m) => ({ id: `p/${m}`, routes: [{ provider: "p", model: m }] })),
+        keys: [{ name: "test", secret: SECRET }],
+      }, { env: () => undefined }).config;
+    await gateway.gateway.reload(again({ max_concurrent: 9 }));
+    assertEquals((await ask("faulty", false)).code, "circuit_breaker_open");
+    await gateway.gateway.reload(again({ api_key: "another" }));
+    assertEquals((await ask("faulty", false)).code, "provider_unavailable");
+  });
+});
+
+Deno.test("svc/auto leaves out a model that no route would be tried for", async () => {
+  const script: Script = (e) => e.model === "dear" ? refusal(500)(e, 0) : sound(e);
+  const provider = await faultyProvider(script);
+  const route = (model: string) => [{ provider: "p", model }];
+  const gateway = await testGateway({}, {
+    providers: { p: { api: "openai-chat", base_url: provider.url, retries: 0 } },
+    models: [
+      { id: "p/cheap", routes: route("cheap"), pricing: { prompt: "0.000001", completion: "0.000001" } },
+      { id: "p/dear", routes: route("dear"), pricing: { prompt: "0.0001", completion: "0.0001" } },
+    ],
+    auto: { models: ["p/cheap", "p/dear"], quality: 1 },
+  });
+  const messages = [{ role: "user", content: "Prove that there are infinitely many primes." }];
+  const ask = async () => {
+    const response = await gateway.post("/v1/chat/completions", { model: "svc/auto", messages });
+    await response.body?.cancel();
+    return [response.status, response.headers.get("x-svc-route")?.split(" ")[0]];
+  };
+  for (let i = 0; i < 5; i++) assertEquals((await ask())[0], 502);
+  assertEquals(await ask(), [200, "p/cheap"]);
+  await gateway.close();
+  await provider.close();
+});
+
+Deno.test("a share of the load goes to each weighted route", async () => {
+  const second = await faultyProvider(sound);
+  const provider = await faultyProvider(sound);
+  const gateway = await testGateway({}, {
+    providers: {
+      a: { api: "openai-chat", base_url: provider.url },
+      b: { api: "openai-chat", base_url: second.url },
+    },
+    models: [{
+      id: "x/y",
+      routes: [{ provider: "a", model: "m", weight: 1 }, { provider: "b", model: "m", weight: 1 }],
+    }],
+  });
+  for (let i = 0; i < 60; i++) {
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "x/y",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    await response.body?.cancel();
+  }
+  // One in 2^59 runs sends everything one way.
+  assert(provider.hits.m > 0 && second.hits.m > 0);
+  assertEquals(provider.hits.m + second.hits.m, 60);
+  await gateway.close();
+  await provider.close();
+  await second.close();
 });

@@ -34,3 +34,14 @@ Deno.test("Metrics.render() counts what was generated, with cumulative buckets",
     ]
   ) assertStringIncludes(text, `${line}\n`);
 });
+
+Deno.test("Metrics.render() adds values that somebody else keeps, with their labels", () => {
+  const text = new Metrics().render({}, [{
+    name: "sluice_breaker_state",
+    type: "gauge",
+    help: "Circuit breaker.",
+    samples: [{ labels: { provider: "p", model: 'm"' }, value: 2 }],
+  }]);
+  assertStringIncludes(text, "# TYPE sluice_breaker_state gauge\n");
+  assertStringIncludes(text, 'sluice_breaker_state{provider="p",model="m\\""} 2\n');
+});

@@ -1,0 +1,57 @@
+import { assertEquals } from "@std/assert";
+import { Ticker } from "../../src/providers/ticker.ts";
+
+function stopped() {
+  const clock = { time: 0, now: () => clock.time };
+  const ticker = new Ticker(clock);
+  return {
+    ticker,
+    /** Ticks that come so long after the one before. */
+    ticks(...gaps: number[]) {
+      for (const gap of gaps) {
+        clock.time += gap;
+        ticker.tick();
+      }
+    },
+  };
+}
+
+Deno.test("Ticker.lag is what every one of the last ticks was late by", () => {
+  const { ticker, ticks } = stopped();
+  const watch = ticker.watch(() => {});
+  ticks(50, 50, 50, 50, 50);
+  assertEquals(ticker.lag, 0);
+  // One pause, however long.
+  ticks(10_000);
+  assertEquals(ticker.lag, 0);
+  ticks(400, 350, 500, 380);
+  assertEquals(ticker.lag, 300);
+  ticks(55);
+  assertEquals(ticker.lag, 5);
+  watch.close();
+});
+
+Deno.test("Ticker is not late any more once nothing is watched", () => {
+  const { ticker, ticks } = stopped();
+  const watch = ticker.watch(() => {});
+  ticks(500, 500, 500, 500, 500);
+  assertEquals(ticker.lag, 450);
+  watch.close();
+  assertEquals(ticker.lag, 0);
+});
+
+Deno.test("Ticker calls what is due once", () => {
+  const { ticker, ticks } = stopped();
+  let called = 0;
+  const watch = ticker.watch(() => called++);
+  watch.arm(100);
+  ticks(99);
+  assertEquals(called, 0);
+  ticks(1, 100);
+  assertEquals(called, 1);
+  watch.arm(100);
+  watch.disarm();
+  ticks(1000);
+  assertEquals(called, 1);
+  watch.close();
+});
