@@ -184,6 +184,7 @@ function accountsOptions(config: Config, store: Store, { now, log }: GatewayOpti
     log: { info: log, warn: log },
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retention_days,
+    offlineMs: config.store.offline_seconds * 1000,
   };
 }
 

@@ -104,6 +104,8 @@ const STORE = fields({
    * can be written there: in bounded memory. With SQLite that is always beside the file.
    */
   journal: matching(/^[^\0]*[^\0/]$/, "a path of a file, or null").nullable().default("./data/node"),
+  /** How long keys of the store are trusted after the database was last heard of. */
+  offline_seconds: seconds(1).default(3600),
   /** Generations older than this are kept as sums by day only. */
   retention_days: whole(1, 36_500).default(90),
   /** Key of the hashes of secrets. Null: made on first start and kept beside the store. */

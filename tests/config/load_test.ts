@@ -58,7 +58,13 @@ Deno.test("loadConfig() fills in every default", () => {
       workers: 1,
       cors_origins: [],
     },
-    store: { url: "sqlite:./data/sluice.db", journal: "./data/node", retention_days: 90, pepper: null },
+    store: {
+      url: "sqlite:./data/sluice.db",
+      journal: "./data/node",
+      offline_seconds: 3600,
+      retention_days: 90,
+      pepper: null,
+    },
     admin_key: null,
     providers: {
       up: {
@@ -158,6 +164,7 @@ Deno.test("loadConfig() uses DATABASE_URL only when no store is configured", () 
   assertEquals(load({ ...least(), store: { retention_days: 3 } }, env).config.store, {
     url: "postgres://h/d",
     journal: "./data/node",
+    offline_seconds: 3600,
     retention_days: 3,
     pepper: null,
   });
