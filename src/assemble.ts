@@ -10,6 +10,7 @@ import {
   openAccounts,
 } from "./accounts/service.ts";
 import { admin } from "./console/admin.ts";
+import { consolePage } from "./console/page.ts";
 import { labelled, metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
@@ -136,6 +137,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
           };
           return metricsPage(request, remote, adminKey, text);
         }
+        if (path === "/console" && adminKey !== null) return consolePage(request.method);
         return admin(request, path, { accounts, adminKey, providers: current.health });
       },
     };
