@@ -26,27 +26,27 @@ const STALE_MS = 1000;
 
 export async function sendPlain(exchange: Exchange, ticker: Ticker): Promise<Reply> {
   const address = addressOf(exchange.url);
-  const bytes = requestBytes(address.host, address.path, exchange.headers, exchange.body);
+  const request = requestBytes(address.host, address.path, exchange.headers, exchange.body);
   const connection = rested(address.idle, ticker.now());
   if (connection !== undefined) {
-    const reply = await call(connection, bytes, exchange, ticker);
+    const reply = await call(connection, request, exchange, ticker);
     if (reply !== "stale") return reply;
   }
   const fresh = await connect(address, exchange.firstByteMs, ticker);
-  return await call(fresh, bytes, exchange, ticker) as PlainReply;
+  return await call(fresh, request, exchange, ticker) as PlainReply;
 }
 
 /** Asks and reads the head of the answer. "stale": the provider had closed the connection before it was asked. */
 async function call(
   connection: Connection,
-  bytes: Uint8Array,
+  request: readonly Uint8Array[],
   exchange: Exchange,
   ticker: Ticker,
 ): Promise<PlainReply | "stale"> {
   const reply = new PlainReply(connection, exchange, ticker);
   const asked = ticker.lately;
   try {
-    await reply.ask(bytes);
+    await reply.ask(request);
     return reply;
   } catch (cause) {
     reply.close();
@@ -84,12 +84,12 @@ class PlainReply implements Reply {
     });
   }
 
-  async ask(bytes: Uint8Array): Promise<void> {
+  async ask(request: readonly Uint8Array[]): Promise<void> {
     const connection = this.#connection;
     connection.calls++;
     this.#watch.arm(this.#exchange.firstByteMs);
     // A provider may answer, with a refusal most likely, before it has taken everything.
-    connection.write(bytes).then(() => this.#written = true, () => {});
+    connection.write(request).then(() => this.#written = true, () => {});
     let head: Head;
     do head = await this.#readHead(); while (head.status < 200);
     this.#watch.disarm();

@@ -81,9 +81,11 @@ export class Connection {
     this.buffer = larger;
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
-    let done = await this.#conn.write(bytes);
-    while (done < bytes.length) done += await this.#conn.write(bytes.subarray(done));
+  async write(pieces: readonly Uint8Array[]): Promise<void> {
+    for (const bytes of pieces) {
+      let done = await this.#conn.write(bytes);
+      while (done < bytes.length) done += await this.#conn.write(bytes.subarray(done));
+    }
   }
 
   close(): void {

@@ -23,13 +23,16 @@ export interface Head {
 
 const encoder = new TextEncoder();
 
-/** A POST as bytes. Throws on a header that would end before its end. */
+/** A longer body is written by itself: to put it behind the head would copy it. */
+const JOINED_BYTES = 16 * 1024;
+
+/** A POST as bytes, to be written one piece after the other. Throws on a header that would end before its end. */
 export function requestBytes(
   host: string,
   path: string,
   headers: Readonly<Record<string, string>>,
   body: string,
-): Uint8Array {
+): Uint8Array[] {
   const content = encoder.encode(body);
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in headers) {
@@ -38,14 +41,16 @@ export function requestBytes(
     head += `${name}: ${value}\r\n`;
   }
   head += `content-length: ${content.length}\r\n\r\n`;
-  const bytes = new Uint8Array(head.length + content.length);
+  const joined = content.length <= JOINED_BYTES;
+  const bytes = new Uint8Array(head.length + (joined ? content.length : 0));
   const { read, written } = encoder.encodeInto(head, bytes);
   if (read !== written) {
     // A header is bytes, of which some may be no ASCII.
     for (let i = 0; i < head.length; i++) bytes[i] = head.charCodeAt(i);
   }
+  if (!joined) return [bytes, content];
   bytes.set(content, head.length);
-  return bytes;
+  return [bytes];
 }
 
 /** Index behind the blank line that ends a head, 0 when it is not there yet. Looks from `from` on. */

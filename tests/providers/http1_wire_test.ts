@@ -3,18 +3,26 @@ import { Framing, headEnd, parseHead, requestBytes, WireError } from "../../src/
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const text = (found: Uint8Array) => String.fromCharCode(...found);
+const sent = (...request: Parameters<typeof requestBytes>) => requestBytes(...request).map(text).join("");
 const head = (...lines: string[]) => parseHead(["HTTP/1.1 200 OK", ...lines, "", ""].join("\r\n"));
 
 Deno.test("requestBytes() writes a POST whose length is counted in bytes", () => {
-  const sent = requestBytes("h:1", "/v1/x", { "content-type": "application/json" }, '{"a":"ü"}');
   assertEquals(
-    text(sent),
+    sent("h:1", "/v1/x", { "content-type": "application/json" }, '{"a":"ü"}'),
     'POST /v1/x HTTP/1.1\r\nhost: h:1\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{"a":"Ã¼"}',
   );
 });
 
 Deno.test("requestBytes() writes header values as the single bytes they are", () => {
-  assertEquals(text(requestBytes("h", "/", { "x-name": "Zoë" }, "")).includes("x-name: Zoë\r\n"), true);
+  assertEquals(sent("h", "/", { "x-name": "Zoë" }, "").includes("x-name: Zoë\r\n"), true);
+});
+
+Deno.test("requestBytes() writes a long body all the same", () => {
+  const body = "long ".repeat(10_000);
+  assertEquals(
+    sent("h", "/", {}, body),
+    `POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 50000\r\n\r\n${body}`,
+  );
 });
 
 Deno.test("requestBytes() refuses a value that would begin another header", () => {
