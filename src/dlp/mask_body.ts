@@ -1,0 +1,128 @@
+/**
+ * Puts placeholders in the place of findings, and looks again until the request is clean. Leaves that may not be altered
+ * make that impossible, and so does a number in JSON, which a placeholder would turn into a string.
+ */
+import { type Leaf, type Reading, replaceLeaf } from "../formats/leaves.ts";
+import { replaceInJson, type Replacement, replaceSpans } from "./json_text.ts";
+import { type Placeholders, placeholders } from "./placeholders.ts";
+import type { Check } from "./policy.ts";
+import { type Clock, type Found, Scan } from "./scan_leaves.ts";
+
+/** Masking one finding costs as much as so many units of text. */
+const FINDING = 128;
+/** Rounds of masking after which a text that still is not clean is given up. */
+const ROUNDS = 3;
+
+export interface Masked {
+  originals: ReadonlyMap<string, string>;
+}
+
+/** Masks what is to be masked until nothing is found any more. Null: it cannot be done. */
+export function* maskAll(
+  reading: Reading,
+  check: Check,
+  found: readonly Found[],
+  clock: Clock,
+): Generator<void, Masked | null> {
+  const names = placeholders(reading.leaves.map((leaf) => leaf.text));
+  let todo = found.filter(({ mode }) => mode === "mask");
+  let leaves = reading.leaves;
+  for (let round = 0; todo.length > 0; round++) {
+    if (round === ROUNDS) return null;
+    const changed = yield* maskOnce(leaves, todo, names, clock);
+    if (!changed) return null;
+    leaves = leaves.map((leaf) => changed.get(leaf) ?? leaf);
+    const again: Found[] = [];
+    // Patterns were matched before masking; their matches are masked, and the text is another now.
+    const scan = new Scan({ ...check, patterns: [] }, clock, undefined);
+    for (const leaf of changed.values()) yield* scan.leaf(leaf, again);
+    for (const group of new Set([...changed.keys()].map((leaf) => leaf.group))) {
+      if (group === null || group.leaves.length < 2) continue;
+      group.leaves.forEach((leaf, i) => group.leaves[i] = changed.get(leaf) ?? leaf);
+      yield* scan.group(group, again);
+    }
+    if (clock.spent) return null;
+    if (
+      again.some(({ mode, leaf, start, end }) => mode === "block" && !isPlaceholder(leaf, start, end, names))
+    ) {
+      return null;
+    }
+    todo = again.filter(({ mode, leaf, start, end }) =>
+      mode === "mask" && !isPlaceholder(leaf, start, end, names)
+    );
+  }
+  return { originals: names.originals };
+}
+
+/** Whether a span lies in a placeholder that was put there. */
+function isPlaceholder(leaf: Leaf, start: number, end: number, names: Placeholders): boolean {
+  const open = leaf.text.lastIndexOf("<", start);
+  const close = leaf.text.indexOf(">", start);
+  return open >= 0 && close + 1 >= end && names.originals.has(leaf.text.slice(open, close + 1));
+}
+
+/** A run of a leaf that is to be masked. `found` is null for what is left of a value in the parts after its first. */
+interface Span {
+  start: number;
+  end: number;
+  found: Found | null;
+}
+
+/** Replaces every finding, and answers which leaf became which. Null: one cannot be replaced. */
+function* maskOnce(
+  leaves: readonly Leaf[],
+  found: readonly Found[],
+  names: Placeholders,
+  clock: Clock,
+): Generator<void, Map<Leaf, Leaf> | null> {
+  const spans = new Map<Leaf, Span[]>();
+  const add = (leaf: Leaf, span: Span) => {
+    const list = spans.get(leaf);
+    if (list) list.push(span);
+    else spans.set(leaf, [span]);
+  };
+  for (const one of found) {
+    add(one.leaf, { start: one.start, end: one.end, found: one });
+    for (const { leaf, start, end } of one.rest) add(leaf, { start, end, found: null });
+  }
+  const changed = new Map<Leaf, Leaf>();
+  for (const leaf of leaves) {
+    const list = spans.get(leaf);
+    if (list === undefined) continue;
+    if (leaf.fixed) return null;
+    const replacements: Replacement[] = [];
+    for (const { start, end, found } of mergeSpans(list)) {
+      replacements.push({ start, end, by: found === null ? "" : nameOf(found, leaf, start, end, names) });
+      if (clock.due(FINDING)) yield* clock.rest();
+    }
+    const replace = leaf.kind === "json" ? replaceInJson : replaceSpans;
+    const text = replace(leaf.text, replacements);
+    if (text === null) return null;
+    replaceLeaf(leaf, text);
+    changed.set(leaf, { ...leaf, text });
+    if (clock.due(text.length)) yield* clock.rest();
+  }
+  return changed;
+}
+
+function nameOf(found: Found, leaf: Leaf, start: number, end: number, names: Placeholders): string {
+  const { entity_type, category } = found.reported;
+  // A run that grew by what overlaps it stands for all of that.
+  const grown = found.rest.length === 0 && (start < found.start || end > found.end);
+  return names.of(entity_type, category, grown ? leaf.text.slice(start, end) : found.value);
+}
+
+/** Spans that overlap become one, under the name of the longest. */
+function mergeSpans(list: Span[]): Span[] {
+  const length = ({ found }: Span) => found === null ? 0 : found.end - found.start;
+  list.sort((a, b) => a.start - b.start || b.end - a.end);
+  const merged: Span[] = [];
+  for (const span of list) {
+    const last = merged.at(-1);
+    if (last && span.start < last.end) {
+      last.end = Math.max(last.end, span.end);
+      if (length(span) > length(last)) last.found = span.found;
+    } else merged.push({ ...span });
+  }
+  return merged;
+}

@@ -1,0 +1,233 @@
+/**
+ * Scans the leaves of a request one by one, and what their parts are joined, by every rule of a check.
+ *
+ * Work is done in generators that hand control back every couple of milliseconds.
+ */
+import type { Group, Leaf } from "../formats/leaves.ts";
+import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
+import type { View } from "./fold.ts";
+import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
+import { unescaped } from "./json_text.ts";
+import type { PatternResult } from "./patterns.ts";
+import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
+import type { Finding } from "./scan.ts";
+
+/** A finding as the caller is told of it. */
+export interface Reported {
+  category: Finding["category"];
+  entity_type: string;
+  /** Null: outside of the messages. */
+  message_index: number | null;
+  location: string;
+  /** UTF-16 units of the field as sent. */
+  start: number;
+  end: number;
+  confidence: number;
+}
+
+/** A finding with what is needed to mask it. */
+export interface Found {
+  leaf: Leaf;
+  /** In the leaf's text. */
+  start: number;
+  end: number;
+  /** In the field as sent. */
+  reported: Reported;
+  mode: Mode;
+  value: string;
+  /** Pieces of the same finding in the parts that follow. */
+  rest: { leaf: Leaf; start: number; end: number }[];
+}
+
+/** Units of text between two looks at the clock. */
+const STRIDE = 4096;
+const SLICE_MS = 2;
+/** A text longer than this is scanned in slices of its own. */
+const LONG = 8192;
+
+/** How long the work has taken, without the pauses between its slices. */
+export class Clock {
+  #left: number;
+  #since = performance.now();
+  #work = 0;
+
+  constructor(budgetMs: number) {
+    this.#left = budgetMs;
+  }
+
+  get spent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** Whether it is time to hand control back, after so much more work. */
+  due(units: number): boolean {
+    this.#work += units;
+    if (this.#work < STRIDE) return false;
+    this.#work = 0;
+    return performance.now() - this.#since >= SLICE_MS;
+  }
+
+  /** Hands control back. */
+  *rest(): Generator<void, void> {
+    this.#left -= performance.now() - this.#since;
+    yield;
+    this.#since = performance.now();
+  }
+}
+
+export class Scan {
+  constructor(
+    readonly check: Check,
+    readonly clock: Clock,
+    readonly patterns: PatternResult | undefined,
+  ) {}
+
+  /** Adds what is found in one leaf. */
+  *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
+    const view = viewOf(leaf);
+    for (const raw of yield* this.text(view?.text ?? leaf.text)) {
+      const start = view ? view.from![raw.start] : raw.start;
+      const end = view ? view.to![raw.end - 1] : raw.end;
+      found.push({
+        leaf,
+        start,
+        end,
+        mode: raw.mode,
+        value: raw.value,
+        rest: [],
+        reported: reportedOf(
+          raw,
+          leaf.message,
+          leaf.location,
+          leaf.run?.start ?? start,
+          leaf.run?.end ?? end,
+        ),
+      });
+    }
+  }
+
+  /** Adds values that are split over the parts of a group: those of the joined text that cross a border of parts. */
+  *group(group: Group, found: Found[]): Generator<void, void> {
+    const text = joined(group);
+    const borders = bordersOf(group);
+    for (const window of windowsOf(borders, text.length)) {
+      for (const raw of yield* this.text(text.slice(window.start, window.end), window.start, text)) {
+        const start = raw.start + window.start;
+        const end = raw.end + window.start;
+        const pieces = piecesOf(group, borders, start, end);
+        if (pieces.length < 2) continue;
+        found.push({
+          ...pieces[0],
+          rest: pieces.slice(1),
+          mode: raw.mode,
+          value: raw.value,
+          reported: reportedOf(raw, pieces[0].leaf.message, group.location, start, end),
+        });
+      }
+    }
+  }
+
+  /** @param whole the text that this one is a window of, from `at` on */
+  *text(text: string, at = 0, whole = text): Generator<void, Judged[]> {
+    const { check, clock } = this;
+    const judged = new Judgement(check, text);
+    const trace = traceOf(text);
+    for (const detector of check.detectors) {
+      if (trace !== undefined && isKnownClean(detector, trace)) continue;
+      const raws = text.length <= LONG ? detector.scan(text) : yield* this.paced(detector.scanSliced(text));
+      for (const raw of raws) judged.add({ kind: "type", type: raw.entityType }, raw);
+      if (raws.length === 0 && trace !== undefined && !clock.spent) rememberClean(detector, trace);
+      if (clock.due(text.length)) yield* clock.rest();
+    }
+    if (check.finder) {
+      for (let start = 0; start < text.length && !clock.spent; start += LONG - REACH) {
+        for (const match of yield* this.paced(check.finder.findSliced(text.slice(start, start + LONG)))) {
+          const raw: Finding = {
+            category: "stop_word",
+            entityType: "STOP_WORD",
+            start: start + match.start,
+            end: start + match.end,
+            confidence: match.confidence,
+          };
+          judged.add({ kind: "stop_word", index: match.word }, raw);
+        }
+        if (clock.due(LONG * 4)) yield* clock.rest();
+        if (start + LONG >= text.length) break;
+      }
+    }
+    for (const { pattern, start, end } of this.patterns?.matches.get(whole) ?? []) {
+      if (start < at || end > at + text.length) continue;
+      const raw: Finding = {
+        category: "regex",
+        entityType: check.patterns[pattern].rule.name,
+        start: start - at,
+        end: end - at,
+        confidence: 1,
+      };
+      judged.add({ kind: "regex", index: pattern }, raw);
+    }
+    return judged.all;
+  }
+
+  /** Work that hands control back more often than is needed. Ends with nothing when the budget is spent. */
+  *paced<T>(work: Generator<void, T[]>): Generator<void, T[]> {
+    for (;;) {
+      const step = work.next();
+      if (step.done) return step.value;
+      if (this.clock.due(STRIDE)) yield* this.clock.rest();
+      if (this.clock.spent) return [];
+    }
+  }
+}
+
+interface Judged extends Finding {
+  mode: Mode;
+  value: string;
+}
+
+/** The findings of one text that no allowlist lifts, each once. */
+class Judgement {
+  readonly all: Judged[] = [];
+  readonly #known = new Map<string, Judged>();
+
+  constructor(readonly check: Check, readonly text: string) {}
+
+  add(source: Source, raw: Finding): void {
+    const value = this.text.slice(raw.start, raw.end);
+    const mode = modeOf(this.check, source, value);
+    if (mode === null) return;
+    const key = `${raw.start} ${raw.end} ${raw.entityType}`;
+    const same = this.#known.get(key);
+    if (same) {
+      same.mode = stricter(same.mode, mode);
+      same.confidence = Math.max(same.confidence, raw.confidence);
+      return;
+    }
+    const one = { ...raw, mode, value };
+    this.#known.set(key, one);
+    this.all.push(one);
+  }
+}
+
+function reportedOf(
+  raw: Finding,
+  message: number | null,
+  location: string,
+  start: number,
+  end: number,
+): Reported {
+  return {
+    category: raw.category,
+    entity_type: raw.entityType,
+    message_index: message,
+    location,
+    start,
+    end,
+    confidence: raw.confidence,
+  };
+}
+
+/** The leaf's text as it is meant, where that is another than the text as written. */
+export function viewOf(leaf: Leaf): View | null {
+  return leaf.kind === "json" ? unescaped(leaf.text) : null;
+}
