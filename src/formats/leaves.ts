@@ -292,8 +292,7 @@ function base64(walk: Walk, holder: Loose, key: string, path: string, start: num
 function textOf(value: string, start: number, declared: boolean): string | null {
   const head = Buffer.from(value.slice(start, start + HEAD), "base64");
   const utf16 = head.length > 1 && head[0] === 0xff && head[1] === 0xfe;
-  // The head may end inside a character.
-  if (!utf16 && !declared && !isText(head.subarray(0, Math.max(0, head.length - 4)))) return null;
+  if (!utf16 && !declared && !isText(head)) return null;
   const all = Buffer.from(start === 0 ? value : value.slice(start), "base64");
   if (utf16) return all.toString("utf16le");
   try {
@@ -305,7 +304,8 @@ function textOf(value: string, start: number, declared: boolean): string | null 
 
 function isText(head: Uint8Array): boolean {
   for (const byte of head) if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) return false;
-  return new TextDecoder().decode(head).slice(0, -4).indexOf("\ufffd") < 0;
+  // What does not fit into the last four units may be half a character.
+  return !new TextDecoder().decode(head).slice(0, -4).includes("\ufffd");
 }
 
 function percent(walk: Walk, holder: Loose, key: string, path: string, start: number): void {

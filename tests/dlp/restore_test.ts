@@ -1,0 +1,119 @@
+import { assert, assertEquals } from "@std/assert";
+import { LONGEST_PLACEHOLDER } from "../../src/dlp/placeholders.ts";
+import { restore } from "../../src/dlp/restore.ts";
+import type { Part } from "../../src/exchange/part.ts";
+
+const ORIGINALS = new Map([
+  ["<EMAIL_ADDRESS_1>", "jane@corp.example"],
+  ["<EMAIL_ADDRESS_12>", "x@corp.example"],
+  ["<STOP_WORD_1>", 'a "quoted"\nword'],
+]);
+
+async function* batches(parts: readonly Part[]): AsyncGenerator<readonly Part[]> {
+  for (const part of parts) yield await Promise.resolve([part]);
+}
+
+async function restored(parts: readonly Part[]): Promise<Part[]> {
+  const out: Part[] = [];
+  for await (const batch of restore(batches(parts), ORIGINALS)) out.push(...batch);
+  return out;
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => part.type === "text-delta" || part.type === "call-delta" ? part.text : "").join(
+    "",
+  );
+}
+
+function text(...pieces: string[]): Part[] {
+  return [
+    { type: "text-start", block: 0, choice: 0 },
+    ...pieces.map((text) => ({ type: "text-delta", block: 0, text }) as const),
+    { type: "text-end", block: 0 },
+  ];
+}
+
+function call(kind: "function" | "custom", ...pieces: string[]): Part[] {
+  return [
+    { type: "call-start", block: 0, choice: 0, id: "c", name: "f", kind },
+    ...pieces.map((text) => ({ type: "call-delta", block: 0, text }) as const),
+    { type: "call-end", block: 0 },
+  ];
+}
+
+Deno.test("restore() turns placeholders back wherever a stream is cut", async () => {
+  const said =
+    "to <EMAIL_ADDRESS_1>, <EMAIL_ADDRESS_12>, <EMAIL_ADDRESS_3>, a<b and <<STOP_WORD_1>> <EMAIL_ADDRESS_";
+  const want =
+    'to jane@corp.example, x@corp.example, <EMAIL_ADDRESS_3>, a<b and <a "quoted"\nword> <EMAIL_ADDRESS_';
+  for (let i = 0; i <= said.length; i++) {
+    for (const j of [i, i + 1, i + 7]) {
+      assertEquals(
+        textOf(await restored(text(said.slice(0, i), said.slice(i, j), said.slice(j)))),
+        want,
+        `${i} ${j}`,
+      );
+    }
+  }
+  assertEquals(textOf(await restored(text(...said))), want);
+});
+
+Deno.test("restore() holds back no more than what may be a placeholder", async () => {
+  let sent = 0;
+  let most = 0;
+  const said = "x <EMAIL_ADDRESS_1> <STOP_WORD_9 <html> <EMAIL <A ".repeat(3);
+  async function* counting(): AsyncGenerator<readonly Part[]> {
+    for (const part of text(...said)) {
+      if (part.type === "text-delta") sent += part.text.length;
+      yield await Promise.resolve([part]);
+    }
+  }
+  let got = 0;
+  for await (const batch of restore(counting(), new Map([["<EMAIL_ADDRESS_1>", "<EMAIL_ADDRESS_0>"]]))) {
+    got += textOf(batch).length;
+    most = Math.max(most, sent - got);
+  }
+  assertEquals(got, said.length);
+  assert(most < LONGEST_PLACEHOLDER && most <= "<EMAIL_ADDRESS_1>".length, `held ${most}`);
+});
+
+Deno.test("restore() writes originals as JSON into arguments, also for escaped brackets", async () => {
+  const said = String.raw`{"to":"<EMAIL_ADDRESS_1>","note":"\u003cSTOP_WORD_1\u003e \u003d \n"}`;
+  for (let i = 0; i <= said.length; i++) {
+    const got = textOf(await restored(call("function", said.slice(0, i), said.slice(i))));
+    assertEquals(JSON.parse(got), { to: "jane@corp.example", note: 'a "quoted"\nword = \n' }, `${i}`);
+  }
+  assertEquals(textOf(await restored(call("custom", "say <STOP_", "WORD_1>"))), 'say a "quoted"\nword');
+});
+
+Deno.test("restore() moves citations with the text, and leaves reasoning as it is signed", async () => {
+  const parts: Part[] = [
+    { type: "reasoning-start", block: 1, choice: 0, kind: "text" },
+    { type: "reasoning-delta", block: 1, section: 0, text: "<EMAIL_ADDRESS_1>" },
+    { type: "reasoning-end", block: 1 },
+    { type: "text-start", block: 0, choice: 0 },
+    { type: "text-delta", block: 0, text: "<EMAIL_ADDRESS_12> says so" },
+    { type: "citation", block: 0, citation: { kind: "url", url: "https://x.example", start: 19, end: 23 } },
+    { type: "text-end", block: 0 },
+    { type: "finish", choice: 0, reason: "stop" },
+  ];
+  const got = await restored(parts);
+  assertEquals(got.slice(0, 3), parts.slice(0, 3));
+  const citation = got.find((part) => part.type === "citation");
+  assertEquals(textOf(got).slice(citation?.citation.start, citation?.citation.end), "says");
+  assertEquals(got.at(-1), parts.at(-1));
+});
+
+Deno.test("restore() keeps blocks that interleave apart", async () => {
+  const got = await restored([
+    { type: "text-start", block: 0, choice: 0 },
+    { type: "text-start", block: 1, choice: 1 },
+    { type: "text-delta", block: 0, text: "<EMAIL_" },
+    { type: "text-delta", block: 1, text: "<STOP" },
+    { type: "text-delta", block: 0, text: "ADDRESS_1>" },
+    { type: "text-end", block: 1 },
+    { type: "text-end", block: 0 },
+  ]);
+  const said = (block: number) => textOf(got.filter((part) => "block" in part && part.block === block));
+  assertEquals([said(0), said(1)], ["jane@corp.example", "<STOP"]);
+});
