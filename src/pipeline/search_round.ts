@@ -91,8 +91,14 @@ export class RoundReader {
 
   /** What the model said, as the next round is told. */
   turn(): Turn {
-    const blocks = this.#collector.answer.choices[0]?.blocks ?? [];
-    return { role: "assistant", content: blocks.flatMap(contentOf) };
+    const content = (this.#collector.answer.choices[0]?.blocks ?? []).flatMap(contentOf);
+    const spoken = content.filter((c) => c.type !== "reasoning" && c.type !== "call");
+    // Some providers take no list where a string will do.
+    return {
+      role: "assistant",
+      content,
+      plain: spoken.length <= 1 && spoken.every((c) => c.type === "text"),
+    };
   }
 }
 

@@ -49,7 +49,8 @@ export function cleanText(html: string, most: number): string {
       const code = parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
       return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
     })
-    .normalize("NFKC")
+    // Wide forms of ASCII can spell a mark. Compatibility forms beyond them mean something: 10² is not 102.
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
     .replace(INVISIBLE, "")
     .replace(TEMPLATE_MARKS, " ")
     .replace(/[\s\p{Cc}]+/gu, (run) => run.includes("\n") ? "\n" : " ")

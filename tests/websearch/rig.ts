@@ -28,7 +28,7 @@ export interface Script {
   /** The caller has a tool `weather`. */
   tool?: boolean;
   cap?: number;
-  /** Fields of the caller's request beyond those. */
+  /** Fields of the caller's request beyond those. `TICKET` in them is replaced by the ticket. */
   more?: Record<string, unknown>;
 }
 
@@ -126,7 +126,8 @@ const PARAMETERS = { type: "object", properties: { city: { type: "string" } } };
 
 /** On chat-completions both ways to ask are used in turn. */
 function requestOf({ caller, api, stream }: Cell, script: Script, ticket: string): Record<string, unknown> {
-  const { wish = {}, cap, tool, more } = script;
+  const { wish = {}, cap, tool } = script;
+  const more = JSON.parse(JSON.stringify(script.more ?? {}).replaceAll("TICKET", ticket));
   const model = `${api}/model`;
   const content = `Look it up, ${ticket}.`;
   const weather = { name: "weather", description: "Weather of a city", parameters: PARAMETERS };

@@ -1,0 +1,253 @@
+/** The rules of asking for a search, through the whole gateway: who is served with one, and what providers are told. */
+import { assert, assertEquals } from "@std/assert";
+import { type CallerName, readCaller } from "../corpus/caller.ts";
+import { list, wild } from "../corpus/wild.ts";
+import { CALLERS, type Cell, openSearchRig, type Script, searchCall, type SearchRig } from "./rig.ts";
+import { APIS, type Heard, type Round } from "./rounds.ts";
+
+const USAGE = { input: 10, output: 5 };
+const say = (text: string): Round => ({ text, usage: USAGE });
+
+async function withRig(
+  work: (rig: SearchRig) => Promise<void>,
+  config?: Record<string, unknown>,
+): Promise<void> {
+  const rig = await openSearchRig(config);
+  try {
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
+const whole = (caller: CallerName, api: Cell["api"] = "openai-chat"): Cell => ({
+  caller,
+  api,
+  stream: false,
+});
+
+/** What the provider was told in each round. */
+async function heardBy(
+  rig: SearchRig,
+  cell: Cell,
+  script: Omit<Script, "answer">,
+  rounds: Round[],
+): Promise<Heard[]> {
+  const told: Heard[] = [];
+  const { response } = await rig.ask(cell, {
+    ...script,
+    answer(round, heard) {
+      told.push(heard);
+      return rounds[round];
+    },
+  });
+  assertEquals(response.status, 200, await response.clone().text());
+  await response.body?.cancel();
+  return told;
+}
+
+Deno.test("search a caller's own function named web_search stays the caller's", () =>
+  withRig(async (rig) => {
+    const parameters = { type: "object" };
+    const own = {
+      chat_completions: { type: "function", function: { name: "web_search", parameters } },
+      messages: { name: "web_search", input_schema: parameters },
+      responses: { type: "function", name: "web_search", parameters },
+    };
+    const wish = {
+      chat_completions: [],
+      messages: [{ type: "web_search_20250305", name: "web_search" }],
+      responses: [{ type: "web_search" }],
+    };
+    for (const caller of CALLERS) {
+      for (const api of APIS) {
+        // Alone: nothing is intercepted.
+        const { response, seen, queries } = await rig.ask(whole(caller, api), {
+          more: { tools: [own[caller]], web_search_options: null },
+          answer: () => ({ calls: [searchCall("mine")], usage: USAGE }),
+        });
+        const read = await readCaller(caller, response, false);
+        if (read.kind !== "answer") throw new Error(read.message);
+        assertEquals(read.choices[0].calls.map((c) => c.name), ["web_search"]);
+        assertEquals([seen.length, queries], [1, []]);
+
+        // Beside the router's: that one takes another name.
+        const both = { tools: [...wish[caller], own[caller]], web_search_options: {} };
+        const asked = await rig.ask(whole(caller, api), {
+          more: caller === "chat_completions" ? both : { tools: both.tools },
+          answer: (round, told, ticket) =>
+            round === 0
+              ? { calls: [searchCall(`${ticket} theirs`, 0, told.tools[1])], usage: USAGE }
+              : { calls: [searchCall("mine")], usage: USAGE },
+        });
+        const second = await readCaller(caller, asked.response, false);
+        if (second.kind !== "answer") throw new Error(second.message);
+        assertEquals(second.choices[0].calls.map((c) => c.name), ["web_search"]);
+        assertEquals([asked.seen.length, asked.queries.length, second.searches], [2, 1, 1]);
+      }
+    }
+  }));
+
+Deno.test("search with several answers, with no uses, or with tools forbidden is not offered", () =>
+  withRig(async (rig) => {
+    const [several] = await heardBy(rig, whole("chat_completions"), { more: { n: 2 } }, [say("x"), say("y")]);
+    assertEquals(several.tools, []);
+    for (const caller of CALLERS) {
+      const [unused] = await heardBy(rig, whole(caller), { wish: { max_uses: 0 } }, [say("x")]);
+      assertEquals(unused.tools, []);
+      const none = caller === "messages" ? { type: "none" } : "none";
+      const [forbidden] = await heardBy(rig, whole(caller), { tool: true, more: { tool_choice: none } }, [
+        say("x"),
+      ]);
+      assertEquals(forbidden.tools, ["weather"]);
+    }
+  }));
+
+Deno.test("search that the choice among tools names comes first, and only first", () =>
+  withRig(async (rig) => {
+    const choices: [CallerName, unknown][] = [
+      ["chat_completions", { type: "web_search" }],
+      ["chat_completions", { type: "function", function: { name: "web_search" } }],
+      ["messages", { type: "tool", name: "web_search" }],
+      ["responses", { type: "web_search" }],
+      ["responses", { type: "web_search_preview" }],
+    ];
+    for (const [caller, tool_choice] of choices) {
+      const [first, second] = await heardBy(
+        rig,
+        whole(caller),
+        { tool: true, more: { tool_choice, ...(caller === "messages" && { thinking: null }) } },
+        [{ calls: [searchCall("it")], usage: USAGE }, say("x")],
+      );
+      assertEquals(first.choice, { type: "function", function: { name: "web_search" } });
+      assertEquals(second.choice, undefined);
+    }
+  }));
+
+Deno.test("search tools that fetch pages or run code at a provider are refused by name", () =>
+  withRig(async (rig) => {
+    const refused: [CallerName, string[]][] = [
+      ["chat_completions", ["web_fetch_20250910", "code_execution_20250825", "code_interpreter"]],
+      ["messages", ["web_fetch_20250910", "code_execution_20250825", "code_execution"]],
+      ["responses", ["code_interpreter", "web_fetch", "code_execution_20250825"]],
+    ];
+    for (const [caller, types] of refused) {
+      for (const type of types) {
+        const { response, seen } = await rig.ask(whole(caller), {
+          more: { tools: [{ type: "web_search_20250305", name: "web_search" }, { type, name: "x" }] },
+          answer: () => say("never"),
+        });
+        const body = await response.json();
+        assertEquals(
+          [response.status, body.error.code],
+          [400, "feature_not_supported"],
+          JSON.stringify(body),
+        );
+        assertEquals(seen.length, 0);
+      }
+    }
+  }));
+
+Deno.test("search parts of an answer that come back are left out", () =>
+  withRig(async (rig) => {
+    const marks = /svc:web_search|server_tool_use|web_search_tool_result|url_citation|site\.test/;
+    for (const caller of CALLERS) {
+      const searched = await rig.ask(whole(caller, "anthropic-messages"), {
+        answer: (round, _, ticket) =>
+          round === 0 ? { calls: [searchCall(`${ticket} it`)], usage: USAGE } : say("It is so."),
+      });
+      const body = await searched.response.json();
+      assert(marks.test(JSON.stringify(body)));
+      const first = { role: "user", content: "Look it up." };
+      const last = { role: "user", content: "And TICKET?" };
+      for (const api of APIS) {
+        const { response, seen } = await rig.ask(whole(caller, api), {
+          more: caller === "responses"
+            ? { input: [first, ...body.output, last] }
+            : caller === "messages"
+            ? { messages: [first, { role: "assistant", content: body.content }, last] }
+            : { messages: [first, body.choices[0].message, last] },
+          answer: () => say("x"),
+        });
+        assertEquals(response.status, 200, await response.text());
+        const told = JSON.stringify(seen[0].body);
+        assert(told.includes("It is so.") && !marks.test(told), `${caller} to ${api}: ${told}`);
+      }
+    }
+  }));
+
+Deno.test("search without an engine finds nothing, and the answer is made all the same", () =>
+  withRig(async (rig) => {
+    const told = await heardBy(rig, whole("messages"), {}, [
+      { calls: [searchCall("it")], usage: USAGE },
+      say("x"),
+    ]);
+    assertEquals(told[1].results, ["The search found nothing."]);
+  }, { search: { engine: "none" } }));
+
+Deno.test("search is silently left out for a model without tools", () =>
+  withRig(async (rig) => {
+    const [told] = await heardBy(rig, whole("responses"), {}, [say("x")]);
+    assertEquals(told.tools, []);
+  }, {
+    models: [{
+      id: "openai-chat/model",
+      routes: [{ provider: "openai-chat", model: "model" }],
+      capabilities: { modality_input: ["text"], modality_output: ["text"], features: [] },
+    }],
+  }));
+
+Deno.test("search sends reasoning, text, call and result in each API's own order", () =>
+  withRig(async (rig) => {
+    const said: Round = { proof: "PROOF", text: "Let me see.", calls: [searchCall("it")], usage: USAGE };
+    for (const caller of CALLERS) {
+      for (const api of APIS) {
+        const { seen, response } = await rig.ask(whole(caller, api), {
+          answer: (n) => n === 0 ? said : say("x"),
+        });
+        await response.body?.cancel();
+        const { body } = seen[1];
+        const order = api === "openai-chat"
+          ? list(body.messages).slice(-2).map((m) => [
+            m.role,
+            m.content === "Let me see." ? m.content : "",
+            list(m.reasoning_details).map((d) => d.data).join(),
+            list(m.tool_calls).length,
+          ])
+          : api === "openai-responses"
+          ? list(body.input).slice(-4).map((i) => [i.type ?? "message", i.encrypted_content ?? ""])
+          : api === "anthropic-messages"
+          ? list(body.messages).slice(-2).map((
+            m,
+          ) => [m.role, ...list(m.content).map((b) => [b.type, b.signature ?? ""])])
+          : list(body.contents).slice(-2).map((c) => [
+            c.role,
+            ...list(c.parts).map((p) => [Object.keys(p)[0], wild(p).thoughtSignature ?? ""]),
+          ]);
+        assertEquals(order, ORDERS[api], `${caller} by ${api}`);
+      }
+    }
+  }));
+
+const ORDERS: Record<Cell["api"], unknown> = {
+  "openai-chat": [["assistant", "Let me see.", "PROOF", 1], ["tool", "", "", 0]],
+  "openai-responses": [["reasoning", "PROOF"], ["message", ""], ["function_call", ""], [
+    "function_call_output",
+    "",
+  ]],
+  "anthropic-messages": [
+    ["assistant", ["thinking", "PROOF"], ["text", ""], ["tool_use", ""]],
+    ["user", ["tool_result", ""]],
+  ],
+  gemini: [["model", ["text", ""], ["functionCall", "PROOF"]], ["user", ["functionResponse", ""]]],
+};
+
+Deno.test("search query and results are never logged", () =>
+  withRig(async (rig) => {
+    rig.engine(() => new Response("no", { status: 403 }));
+    await heardBy(rig, whole("messages"), {}, [
+      { calls: [searchCall("secret words")], usage: USAGE },
+      say("x"),
+    ]);
+    assertEquals(rig.gateway.logged, ["web search: searxng: it answered with status 403"]);
+  }));
