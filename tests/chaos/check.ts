@@ -13,7 +13,8 @@
  *
  * Where the gateway was killed meanwhile and the caller has not seen the end, the ledger may hold `interrupted` instead,
  * which costs nothing; where the provider was still at it, it must. A caller who saw the end proves the record: then
- * no kill excuses another.
+ * no kill excuses another. A node without a disk tells the database what it runs as soon as it can and not before it
+ * runs, so of what its last milliseconds began there may be nothing.
  */
 import { PRICE } from "./nodes.ts";
 import type { Sent } from "./load.ts";
@@ -46,6 +47,8 @@ export interface Evidence {
   heard: ReadonlyMap<number, readonly Heard[]>;
   records: readonly Recorded[];
   kills: readonly { node: number; at: number }[];
+  /** The nodes have no disk. */
+  diskless?: boolean;
 }
 
 export interface Verdict {
@@ -55,6 +58,8 @@ export interface Verdict {
     /** Generations that reached the provider, and those of them that a record is owed for. */
     reached: number;
     owed: number;
+    /** Generations that died with a gateway and left nothing, where that is excused. */
+    forgotten: number;
     /** Records by status. */
     statuses: Record<string, number>;
     /** Of requests whose caller saw the end, and of those whose gateway was killed meanwhile. */
@@ -86,11 +91,12 @@ export function parseHeard(text: string): Map<number, Heard[]> {
   return heard;
 }
 
-export function judge({ sent, heard, records, kills }: Evidence): Verdict {
+export function judge({ sent, heard, records, kills, diskless = false }: Evidence): Verdict {
   const problems: string[] = [];
   const counts: Verdict["counts"] = {
     reached: 0,
     owed: 0,
+    forgotten: 0,
     statuses: {},
     proven: 0,
     exposed: 0,
@@ -122,13 +128,14 @@ export function judge({ sent, heard, records, kills }: Evidence): Verdict {
     if (excused) counts.exposed++;
     if (one.saw === "ended" && owed === "completed") counts.proven++;
     const status = record?.status ?? "none";
-    if (status === "none" ? owed !== "none" : true) counts.owed++;
     const allowed = excused ? [owed, "interrupted"] : [owed];
     // It was the provider that ended it when its gateway had died: it ran, and then only one record is right.
     if (owed === "interrupted" && !killed) {
       problems.push(`${one.number}: the provider's answer was given up, though no gateway was killed`);
     }
-    if (excused && owed === "failed" && last === "refused") allowed.push("none");
+    if (excused && (diskless || (owed === "failed" && last === "refused"))) allowed.push("none");
+    if (status !== "none" || !allowed.includes("none")) counts.owed++;
+    else if (owed !== "none") counts.forgotten++;
     if (!allowed.includes(status)) {
       problems.push(
         `${one.number}: expected ${allowed.join(" or ")}, the ledger has ${status} ` +

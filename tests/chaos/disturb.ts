@@ -137,9 +137,8 @@ function fillUp(path: string): void {
   }
 }
 
-/** A file system of so many bytes at `path`; false: mounting one takes rights that this process lacks. */
+/** A file system of so many megabytes over the folder `path`; false: mounting one takes rights that this process lacks. */
 export async function mountSmall(path: string, megabytes: number): Promise<boolean> {
-  await Deno.mkdir(path, { recursive: true });
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return false;
   return await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "sluice-chaos", path]);
 }

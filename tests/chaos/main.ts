@@ -32,6 +32,7 @@ const HELP = `deno task chaos [--store sqlite|postgres] [--nodes 1|3] [--kills N
   --requests  how many requests to aim for (4000)
   --seconds   the longest that load and disturbances may last (60)
   --callers   callers at once (16)
+  --diskless  with postgres: nodes keep no journal, and the database stays up
   --keep      leave the folder with store, logs and the provider's notes
 `;
 
@@ -44,11 +45,14 @@ const { values } = parseArgs({
     requests: { type: "string", default: "4000" },
     seconds: { type: "string", default: "60" },
     callers: { type: "string", default: "16" },
+    diskless: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
-if (values.help || !["sqlite", "postgres"].includes(values.store)) {
+const wrong = !["sqlite", "postgres"].includes(values.store) ||
+  (values.diskless && values.store === "sqlite");
+if (values.help || wrong) {
   console.log(HELP);
   Deno.exit(values.help ? 0 : 2);
 }
@@ -61,8 +65,11 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 const folder = await Deno.makeTempDir({ prefix: "sluice-chaos-" });
 const disk = `${folder}/disk`;
-const hasDisk = await mountSmall(disk, 384);
-if (!hasDisk) say("filling the disk is skipped: a small file system to fill takes Linux and root");
+await Deno.mkdir(disk);
+const hasDisk = !values.diskless && await mountSmall(disk, 384);
+if (!hasDisk && !values.diskless) {
+  say("filling the disk is skipped: a small file system to fill takes Linux and root");
+}
 const cluster = values.store === "postgres" ? await makeCluster() : null;
 const file = cluster === null ? `${disk}/store.db` : null;
 let passed = false;
@@ -107,7 +114,7 @@ async function run(): Promise<boolean> {
     count: Number(values.nodes),
     provider: `http://127.0.0.1:${port}`,
     store: cluster === null ? `sqlite:${file}` : cluster.url,
-    journal: `${disk}/node`,
+    journal: values.diskless ? null : `${disk}/node`,
     config: `${folder}/config.json`,
     stderr: `${folder}/nodes.log`,
   });
@@ -125,7 +132,7 @@ async function run(): Promise<boolean> {
       load,
       everySeconds: Number(values.seconds) / (Number(values.kills) + 1),
       kills: Number(values.kills),
-      cluster,
+      cluster: values.diskless ? null : cluster,
       disk: hasDisk ? disk : null,
       file,
     });
@@ -183,17 +190,26 @@ async function allUp(nodes: Nodes): Promise<void> {
 
 /** Until nothing runs and every record is in the store; and over PostgreSQL until the dead are cleared away. */
 async function quiet(nodes: Nodes): Promise<void> {
-  const until = performance.now() + 60_000;
+  const until = performance.now() + 90_000;
   while (performance.now() < until) {
     const gauges = await Promise.all(nodes.list.map(async ({ url }) => {
       const text = await (await fetch(`${url}/metrics`)).text();
       const gauge = (name: string) => Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1] ?? NaN);
       return [gauge("sluice_in_flight"), gauge("sluice_records_pending"), 1 - gauge("sluice_store_up")];
     }));
-    if (gauges.flat().every((value) => value === 0)) return;
+    if (gauges.flat().every((value) => value === 0) && await deadAreGone(nodes.list.length)) return;
     await pause(200);
   }
-  say("the gateways have not come to rest within a minute");
+  say("the gateways have not come to rest");
+}
+
+/** Whether the store knows of no more nodes than there are: it takes up to a minute to see that one does not come back. */
+async function deadAreGone(living: number): Promise<boolean> {
+  if (cluster === null) return true;
+  const engine = openPostgres(cluster.url, { connections: 1 });
+  const [{ n }] = await engine.query("SELECT COUNT(*) AS n FROM nodes");
+  await engine.close();
+  return Number(n) <= living;
 }
 
 async function balance(node: Node): Promise<bigint> {
@@ -227,9 +243,16 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   };
   const ledger = await one(`SELECT spent AS n FROM budgets WHERE id = 'a:${ACCOUNT}'`);
   await engine.close();
-  const journals = [...Deno.readDirSync(disk)].filter((e) => e.name.endsWith(".journal")).length;
+  const journals =
+    [...Deno.readDirSync(disk)].filter(({ name }) => /\.(journal|lock|next|probe)$/.test(name)).length;
 
-  const { problems, counts } = judge({ sent, heard, records, kills: nodes.kills });
+  const { problems, counts } = judge({
+    sent,
+    heard,
+    records,
+    kills: nodes.kills,
+    diskless: values.diskless,
+  });
   const tight = records.filter((r) => r.key === TIGHT.name).reduce((sum, r) => sum + r.cost, 0n);
   const tightLimit = parseAmount(TIGHT_LIMIT)!;
   // More than any estimate of such a request: a prompt of some 450 characters and 512 tokens of output.
@@ -266,7 +289,9 @@ reached the provider      ${counts.reached}
 records                   ${records.length} (${
     Object.entries(counts.statuses).map(([k, v]) => `${k} ${v}`).join(", ")
   })
-owed                      ${counts.owed}
+owed                      ${counts.owed}${
+    values.diskless ? `, and ${counts.forgotten} forgotten with their gateway` : ""
+  }
 proven by the caller      ${counts.proven} saw the end, all recorded
 input tokens              billed ${counts.billedInput}, reported ${counts.reportedInput}
 output tokens             billed ${counts.billedOutput}, reported ${counts.reportedOutput}

@@ -49,8 +49,8 @@ export interface NodesOptions {
   count: number;
   provider: string;
   store: string;
-  /** Path of the journals of nodes over PostgreSQL. */
-  journal: string;
+  /** Path of the journals of nodes over PostgreSQL; null: they keep none. */
+  journal: string | null;
   config: string;
   stderr: string;
 }
