@@ -29,6 +29,17 @@ export interface Proof {
   on?: "text" | "thought" | "media";
 }
 
+/** How every sealed text begins. */
+export const SEAL_PREFIX = "svc1.";
+
+/**
+ * Whether a text claims to be sealed here. One that cannot be unsealed was changed on the way, or is another gateway's: it
+ * is nobody's proof and goes to no provider.
+ */
+export function isSealed(text: string): boolean {
+  return text.startsWith(SEAL_PREFIX);
+}
+
 /** Signs and packs a proof for a caller of another format. */
 export type Seal = (proof: Proof) => string;
 /** The proof in a sealed text; null when the text is not one of this gateway's, or was changed. */

@@ -5,10 +5,9 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
-import type { Proof, Seal, Unseal } from "../exchange/proof.ts";
+import { isSealed, type Proof, type Seal, SEAL_PREFIX, type Unseal } from "../exchange/proof.ts";
 import { parse } from "../exchange/json.ts";
 
-const PREFIX = "svc1.";
 /** Bytes of the mac that are kept: 128 bits. */
 const MAC_BYTES = 16;
 
@@ -32,12 +31,12 @@ export function sealer(secret: Uint8Array): Sealer {
         proof.on ?? null,
       ];
       const payload = Buffer.from(JSON.stringify(fields)).toString("base64url");
-      return `${PREFIX}${payload}.${mac(payload).toString("base64url")}`;
+      return `${SEAL_PREFIX}${payload}.${mac(payload).toString("base64url")}`;
     },
     unseal(text) {
-      if (!text.startsWith(PREFIX)) return null;
+      if (!isSealed(text)) return null;
       const dot = text.lastIndexOf(".");
-      const payload = text.slice(PREFIX.length, dot);
+      const payload = text.slice(SEAL_PREFIX.length, dot);
       const given = Buffer.from(text.slice(dot + 1), "base64url");
       if (given.length !== MAC_BYTES || !timingSafeEqual(given, mac(payload))) return null;
       const fields = parse(Buffer.from(payload, "base64url").toString());

@@ -8,7 +8,7 @@
  */
 import { array, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
-import type { Proof, Seal, Unseal } from "../../exchange/proof.ts";
+import { isSealed, type Proof, type Seal, type Unseal } from "../../exchange/proof.ts";
 
 const FORMAT: FormatName = "chat_completions";
 
@@ -130,7 +130,7 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
   const details: Loose[] = [];
   for (const entry of array(message.reasoning_details)) if (isObject(entry)) addDetail(details, entry);
   const proofs = details.map((entry) => {
-    const token = string(entry.signature) || string(entry.data);
+    const token = tokenOf(entry);
     return token ? unseal(token) : null;
   });
   const sealed = new Set(details.filter((_, i) => proofs[i]).map((entry) => entry.index));
@@ -144,7 +144,7 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     if (!proof) {
       // A summary stands in an entry of its own, before the one with its proof.
       if (key === "summary" && sealed.has(entry.index)) summaries.set(entry.index, words);
-      else raw.push(entry);
+      else if (!isSealed(tokenOf(entry) ?? "")) raw.push(entry);
       return;
     }
     const summary = summaries.get(entry.index);
@@ -174,6 +174,11 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     contents.push({ type: "reasoning", sections: [], kind: "text", proof: replayProof({ fields: signed }) });
   }
   return contents;
+}
+
+/** Where an entry carries a proof. */
+function tokenOf(entry: Loose): string | undefined {
+  return string(entry.signature) || string(entry.data);
 }
 
 function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {

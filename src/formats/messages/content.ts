@@ -9,7 +9,7 @@
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import type { CacheMark, Content, Extra, Role, Source } from "../../exchange/prompt.ts";
-import type { Proof, Unseal } from "../../exchange/proof.ts";
+import { isSealed, type Proof, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { decodeCitations } from "./citations.ts";
 import { decodeMedia } from "./media.ts";
@@ -258,7 +258,7 @@ function fromUrl(url: string): Source {
 
 function readProof(text: string | undefined, kind: Proof["kind"], unseal: Unseal): Proof | undefined {
   if (text === undefined || text === "") return undefined;
-  return unseal(text) ?? { api: "messages", kind, data: text };
+  return unseal(text) ?? (isSealed(text) ? undefined : { api: "messages", kind, data: text });
 }
 
 function cites(block: Loose): boolean {
