@@ -13,6 +13,8 @@ import type { Content, FunctionTool, Prompt, Tool, ToolChoice, Turn } from "./pr
 export interface ToolForms {
   custom: boolean;
   namespaces: boolean;
+  /** A name must begin with a letter or an underscore. */
+  letterFirst?: boolean;
 }
 
 interface Original {
@@ -27,12 +29,13 @@ export type ToolNames = ReadonlyMap<string, Original>;
 /** Longest name that every API accepts. */
 const LONGEST = 64;
 const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
+const LETTER_FIRST = /^[a-zA-Z_]/;
 
 /** The prompt with plain functions only, and the names to undo it with; null when nothing had to change. */
 export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt; names: ToolNames | null } {
   const needs = (t: { name: string; namespace?: string; kind: string }) =>
     (t.namespace !== undefined && !forms.namespaces) || (t.kind === "custom" && !forms.custom) ||
-    !LEGAL.test(t.name);
+    !LEGAL.test(t.name) || (forms.letterFirst === true && !LETTER_FIRST.test(t.name));
   const inTools = prompt.tools.some((t) => t.kind !== "opaque" && needs(t));
   const inTurns = prompt.turns.some((t) =>
     t.content.some((c) =>
@@ -69,7 +72,8 @@ function unusedName(original: Original, taken: ReadonlySet<string>, forms: ToolF
   const whole = original.namespace !== undefined && !forms.namespaces
     ? `${original.namespace}__${original.name}`
     : original.name;
-  const legal = whole.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST) || "tool";
+  const begun = forms.letterFirst && !LETTER_FIRST.test(whole) ? `_${whole}` : whole;
+  const legal = begun.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST) || "tool";
   let name = legal;
   for (let i = 2; taken.has(name); i++) name = `${legal.slice(0, LONGEST - 1 - String(i).length)}_${i}`;
   return name;

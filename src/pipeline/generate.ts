@@ -5,7 +5,7 @@
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { FormatName, Prompt } from "../exchange/prompt.ts";
-import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
+import { flattenTools, restoreTools, type ToolForms, type ToolNames } from "../exchange/tools.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { PROVIDER_FORMATS } from "../formats/mod.ts";
 import { FORMAT_OF_API, type Provider } from "../providers/provider.ts";
@@ -141,9 +141,10 @@ function isStream(reply: Opened["reply"]): boolean {
 }
 
 /** Which tools a format carries as they are. */
-function formsOf(format: FormatName, prompt: Prompt) {
+export function formsOf(format: FormatName, prompt: Prompt): ToolForms {
   return {
     custom: format === "responses" || (format === "chat_completions" && prompt.format === "chat_completions"),
     namespaces: format === "responses" && prompt.format === "responses",
+    letterFirst: format === "gemini",
   };
 }

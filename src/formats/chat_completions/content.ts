@@ -289,11 +289,15 @@ function encodeDocument(
   if (!own && source.kind === "base64" && isText(source.mediaType)) {
     return titled(content, decodeText(source.data));
   }
-  // The API wants a name beside bytes.
-  const filename = name ?? (!own && source.kind === "base64" ? "document" : undefined);
+  // The API wants a name beside bytes, and goes by its ending.
+  const filename = name ?? (!own && source.kind === "base64" ? nameFor(source.mediaType) : undefined);
   const bytes = source.kind === "file" ? { file_id: source.id } : { file_data: encodeUrl(source) };
   const file = { ...inner(fields, "file"), ...(filename !== undefined && { filename }), ...bytes };
   return { ...fields, type: "file", file, ...cache };
+}
+
+function nameFor(mediaType: string): string {
+  return mediaType === "application/pdf" ? "document.pdf" : "document";
 }
 
 function titled(content: DocumentContent, text: string): Loose {

@@ -10,6 +10,7 @@ import type { CallContent, Content, ResultContent, Turn } from "../../exchange/p
 import { extraOf } from "../../exchange/prompt.ts";
 import { attachProofs, type Unseal } from "../../exchange/proof.ts";
 import { bag, decodeCache, decodeParts } from "./content.ts";
+import { decodeUrl } from "./media.ts";
 import { decodeReasoning, replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
 import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";
 
@@ -25,6 +26,7 @@ const ASSISTANT_KNOWN: ReadonlySet<string> = new Set([
   "tool_calls",
   "function_call",
   "annotations",
+  "images",
   // Made by the official SDK's helpers, and sent back by its users.
   "parsed",
   "reasoning_content",
@@ -41,6 +43,9 @@ const CALL_KNOWN: ReadonlySet<string> = new Set([
   "cache_control",
   ...SIGNED_FIELDS,
 ]);
+
+/** Field of an image's bag: it stood in `images`, where dialects put what the model made. */
+export const MADE = "made";
 
 /** Marks a call or a result that came in the older form. */
 const LEGACY = { function: true } as const;
@@ -178,6 +183,12 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
   else if (given !== null && given !== undefined && given !== "") words(given, loc, mistakes);
   if (typeof message.refusal === "string" && message.refusal !== "") {
     content.push({ type: "refusal", text: message.refusal });
+  }
+  for (const image of array(message.images)) {
+    const url = string(object(object(image).image_url).url) ?? string(object(image).image_url);
+    if (url !== undefined) {
+      content.push({ type: "image", source: decodeUrl(url), extra: bag({ [MADE]: image }) });
+    }
   }
   if (message.tool_calls !== null && message.tool_calls !== undefined) {
     if (!Array.isArray(message.tool_calls)) {

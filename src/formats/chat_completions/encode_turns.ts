@@ -18,6 +18,7 @@ import {
   type Turn,
 } from "../../exchange/prompt.ts";
 import { encodeCache, encodePart } from "./content.ts";
+import { MADE } from "./decode_turns.ts";
 import { encodeReasoning, readReplay } from "./reasoning.ts";
 
 const FORMAT = "chat_completions";
@@ -27,7 +28,7 @@ export interface EncodeTurns {
   own: boolean;
   /** Calls and results go out in the older `function` form. */
   legacy: boolean;
-  /** Reasoning of another origin may be shown to the model. */
+  /** Reasoning of another origin goes out in `reasoning_content`. */
   reasons: boolean;
 }
 
@@ -78,7 +79,10 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
   const calls = turn.content.filter((c) => c.type === "call");
   const reasoning: ReasoningContent[] = turn.content.filter((c) => c.type === "reasoning");
   const { fields, parts } = encodeReasoning(reasoning, calls.length > 0 && options.reasons);
-  const spoken = turn.content.filter((c) => c.type !== "call" && c.type !== "reasoning");
+  const made = turn.content.flatMap((c) => c.type === "image" ? extraOf(c.extra, FORMAT)?.[MADE] ?? [] : []);
+  const spoken = turn.content.filter((c) =>
+    c.type !== "call" && c.type !== "reasoning" && !(c.type === "image" && extraOf(c.extra, FORMAT)?.[MADE])
+  );
   const message: Loose = { role: "assistant" };
   const refusals = spoken.filter((c) => c.type === "refusal");
   const texts = spoken.filter((c) => c.type === "text");
@@ -90,6 +94,7 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
     message.content = text === "" && (calls.length > 0 || refusals.length > 0) ? null : text;
     if (own && refusals.length > 0) message.refusal = plainText(refusals);
   }
+  if (own && made.length > 0) message.images = made;
   if (own && turn.name !== undefined) message.name = turn.name;
   for (const name of Object.keys(fields)) message[name] = fields[name];
   if (calls.length > 0) {
@@ -170,12 +175,15 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
   const joined = joinTurns(rest);
   const results = resultsByCall(joined);
   const answered = new Set<ResultContent>();
+  const carried: Content[] = [];
   for (let i = 0; i < joined.length; i++) {
     const turn = joined[i];
     if (turn.role === "system") {
       const text = systemText(turn);
       if (text !== "") messages.push({ role: "system", content: text });
     } else if (turn.role === "assistant") {
+      // The API takes images from the user only, also those that a model made.
+      carried.push(...turn.content.filter((c) => c.type === "image"));
       const message = assistant(turn, options);
       if (message.content === "" && Object.keys(message).length === 2) continue;
       messages.push(message);
@@ -186,7 +194,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
         const result = takeResult(results, call.id, answered);
         if (result) {
           messages.push(resultMessage(result, options));
-          const rest = result.content.filter((c) => !speaks(c));
+          const rest = result.content.filter((c) => !speaks(c) && c.type !== "opaque");
           if (rest.length > 0) shown.push({ type: "text", text: `From tool ${call.name}:` }, ...rest);
         } else if (!last) {
           // OpenAI refuses a call without a result.
@@ -195,7 +203,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       }
       if (shown.length > 0) messages.push({ role: "user", content: shown.map((c) => encodePart(c, false)) });
     } else {
-      const content = turn.content.flatMap((c): Content[] => {
+      const content = carried.splice(0).concat(turn.content).flatMap((c): Content[] => {
         if (c.type !== "result") return [c];
         return answered.has(c) ? [] : [
           { type: "text", text: `Result of tool ${c.name ?? c.callId}:\n${resultText(c)}` },
@@ -212,6 +220,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       }
     }
   }
+  if (carried.length > 0) messages.push({ role: "user", content: userContent(carried) });
   return messages;
 }
 

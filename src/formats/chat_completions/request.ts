@@ -8,11 +8,13 @@ import type { Mistake } from "../../exchange/failure.ts";
 import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Tool } from "../../exchange/prompt.ts";
 import type { DecodeRequest, EncodeRequest, ProviderRequest } from "../format.ts";
+import { foreignFields } from "../opaque.ts";
 import { decodeTurns } from "./decode_turns.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools, encodeTool, encodeToolChoice } from "./tools.ts";
 import { chooseSearch, decodeSearchWish } from "../search_wish.ts";
 import { fromZod, kindOf, mistake, refuse, shown } from "../validation.ts";
+import { readReplay } from "./reasoning.ts";
 import { adjustWish, decodeWish, encodeWish, WISH_FIELDS } from "./wish.ts";
 
 const FORMAT = "chat_completions";
@@ -235,7 +237,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const own = prompt.format === FORMAT;
   const { features } = context;
   const verbatim: Loose = own ? prompt.verbatim : {};
-  const dropped: string[] = own ? [] : Object.keys(prompt.unknown);
+  const dropped: string[] = own ? [] : [...Object.keys(prompt.unknown), ...foreignFields(prompt, FORMAT)];
   const legacy = own && verbatim.functions !== undefined &&
     prompt.tools.length === array(verbatim.functions).length;
 
@@ -243,7 +245,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const messages = encodeTurns(prompt.turns, {
     own,
     legacy,
-    reasons: features === null || features.has("reasoning"),
+    reasons: wantsReasoning(prompt, context.model),
   });
   if (shape.instruction) instruct(messages, shape.instruction);
 
@@ -259,7 +261,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     body.stream = true;
     body.stream_options = { ...object(verbatim.stream_options), include_usage: true };
   }
-  encodeTools(prompt, verbatim, legacy, body, dropped);
+  encodeTools(prompt, verbatim, legacy, body);
   encodeCap(prompt, verbatim, context, body);
   set("temperature", prompt.temperature);
   set("top_p", prompt.topP);
@@ -295,7 +297,19 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   return { body, dropped };
 }
 
-function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loose, dropped: string[]): void {
+/**
+ * Whether reasoning that another API or nobody vouches for goes out. DeepSeek's and Moonshot's models refuse a call without
+ * its reasoning; OpenAI, Groq and Cerebras refuse the field. A history that holds reasoning of this API's own shows that
+ * its provider takes it.
+ */
+function wantsReasoning(prompt: Prompt, model: string): boolean {
+  return /deepseek|kimi/i.test(model) ||
+    prompt.turns.some((turn) =>
+      turn.content.some((c) => c.type === "reasoning" && readReplay(c.proof)?.field)
+    );
+}
+
+function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loose): void {
   const own = prompt.format === FORMAT;
   const changed = JSON.stringify(decodeToolChoice(verbatim.tool_choice ?? verbatim.function_call)) !==
     JSON.stringify(prompt.toolChoice);
@@ -310,7 +324,6 @@ function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loo
   for (const tool of tools) {
     if (tool.kind !== "opaque") list.push(encodeTool(tool, own));
     else if (tool.format === FORMAT) list.push(tool.value);
-    else if (!dropped.includes("tools")) dropped.push("tools");
   }
   if (list.length > 0) body.tools = list;
   // Without tools OpenAI refuses both of these.

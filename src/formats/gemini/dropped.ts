@@ -3,6 +3,7 @@
  * answer (cache marks, tracking, what is the default anyway) are not worth a word.
  */
 import type { Prompt } from "../../exchange/prompt.ts";
+import { foreignFields } from "../opaque.ts";
 import { MOST_STOPS, voiceOf } from "./generation.ts";
 
 type Caller = "chat_completions" | "messages" | "responses";
@@ -18,7 +19,6 @@ const NAMES = {
   verbosity: { chat_completions: "verbosity", messages: "verbosity", responses: "text" },
   serviceTier: { chat_completions: "service_tier", messages: "service_tier", responses: "service_tier" },
   stop: { chat_completions: "stop", messages: "stop_sequences", responses: "stop" },
-  tools: { chat_completions: "tools", messages: "tools", responses: "tools" },
   audio: { chat_completions: "audio", messages: "audio", responses: "audio" },
 } as const satisfies Record<string, Record<Caller, string>>;
 
@@ -27,7 +27,7 @@ const USUAL_TIERS = new Set(["auto", "default", "standard", "standard_only"]);
 
 /** @param noThinking the model cannot be told how much to reason */
 export function droppedFields(prompt: Prompt, noThinking: boolean): string[] {
-  const dropped = new Set(Object.keys(prompt.unknown));
+  const dropped = new Set([...Object.keys(prompt.unknown), ...foreignFields(prompt, "gemini")]);
   const drop = (field: keyof typeof NAMES) =>
     dropped.add(NAMES[field][prompt.format === "gemini" ? "chat_completions" : prompt.format]);
   if (noThinking) drop("reasoning");
@@ -36,7 +36,6 @@ export function droppedFields(prompt: Prompt, noThinking: boolean): string[] {
   if (prompt.verbosity !== undefined && prompt.verbosity !== "medium") drop("verbosity");
   if (prompt.serviceTier !== undefined && !USUAL_TIERS.has(prompt.serviceTier)) drop("serviceTier");
   if (prompt.stop && prompt.stop.length > MOST_STOPS) drop("stop");
-  if (prompt.tools.some((t) => t.kind === "opaque")) drop("tools");
   if (prompt.audio && prompt.modalities?.includes("audio") && !voiceOf(prompt)) drop("audio");
   return [...dropped];
 }

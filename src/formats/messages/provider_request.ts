@@ -8,6 +8,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { foreignFields } from "../opaque.ts";
 import { answerSchema } from "./schema.ts";
 import { encodeThinking, fitThinking, outputCap } from "./thinking.ts";
 import { encodeToolChoice, encodeTools } from "./tools.ts";
@@ -61,7 +62,7 @@ function encodeForeign(
   context: EncodeRequest,
   thinkingLost: boolean,
 ): ProviderRequest {
-  const dropped = new Set<string>(Object.keys(prompt.unknown));
+  const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "messages")]);
   const lose = (field: keyof typeof FIELDS) => dropped.add(fieldName(field, prompt.format));
 
   if (!body.tools) declareCalledTools(body);

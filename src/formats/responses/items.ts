@@ -8,7 +8,7 @@
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Content, ReasoningContent, ResultContent, Turn } from "../../exchange/prompt.ts";
-import type { Unseal } from "../../exchange/proof.ts";
+import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { bag, decodeParts } from "./parts.ts";
 
@@ -58,6 +58,9 @@ class ItemReader {
         return this.#result(item, loc);
       case "reasoning":
         return this.#reasoning(item);
+      case "image_generation_call":
+        if (typeof item.result === "string" && item.result !== "") return this.#image(item, item.result);
+        // falls through
       default: {
         const role = type.endsWith("_output") ? "user" : type === "additional_tools" ? "system" : "assistant";
         this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item }] });
@@ -93,6 +96,13 @@ class ItemReader {
       ...(plain && { plain }),
       ...(extra && { extra }),
     });
+  }
+
+  /** An image that a model made; for a provider of this format it stays the item that it was. */
+  #image(item: Loose, data: string): void {
+    const mediaType = `image/${string(item.output_format) ?? "png"}`;
+    const source = { kind: "base64", mediaType, data } as const;
+    this.turns.push({ role: "assistant", content: [{ type: "image", source, extra: bag(item) }] });
   }
 
   #call(item: Loose, loc: Path): void {
@@ -165,7 +175,7 @@ class ItemReader {
     if (sealed) reasoning.proof = sealed;
     else {
       const id = string(item.id);
-      if (encrypted) {
+      if (encrypted && !isSealed(encrypted)) {
         reasoning.proof = {
           api: "responses",
           kind: "encrypted",

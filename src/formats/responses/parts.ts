@@ -183,14 +183,16 @@ const TYPES: Readonly<Record<string, string>> = {
   json: "application/json",
 };
 
-/** Parts for a provider. `blame` is the request field that the caller would look into. */
-export function encodeParts(content: readonly Content[], role: "input" | "output", blame: string): Loose[] {
+/** Parts for a provider. `own`: the caller speaks this format. */
+export function encodeParts(content: readonly Content[], role: "input" | "output", own: boolean): Loose[] {
   const parts: Loose[] = [];
-  for (const c of content) encodePart(c, role, blame, parts);
+  for (const c of content) encodePart(c, role, own, parts);
   return parts;
 }
 
-function encodePart(c: Content, role: "input" | "output", blame: string, out: Loose[]): void {
+function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loose[]): void {
+  /** The request field that the caller would look into. */
+  const blame = own ? "input" : "messages";
   switch (c.type) {
     case "text":
       out.push({ ...extraOf(c.extra, "responses"), type: `${role}_text`, text: c.text });
@@ -204,7 +206,7 @@ function encodePart(c: Content, role: "input" | "output", blame: string, out: Lo
       return;
     case "image":
       if (role === "output") throw impossible("an image as the assistant's own words", blame);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, blame) });
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, own, blame) });
       return;
     case "document":
       if (role === "output") throw impossible("a file as the assistant's own words", blame);
@@ -238,8 +240,10 @@ function impossible(what: string, blame: string): Failure {
   );
 }
 
-function imageSource(c: ImageContent, blame: string): Loose {
-  const detail = c.detail === undefined ? undefined : { detail: c.detail };
+/** The official types demand a detail, so callers of other formats, who need not say one, get the default said. */
+function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
+  const said = c.detail ?? (own ? undefined : "auto");
+  const detail = said === undefined ? undefined : { detail: said };
   switch (c.source.kind) {
     case "file":
       return { file_id: c.source.id, ...detail };

@@ -9,6 +9,7 @@ import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import { type Effort, type OutputShape, type Prompt } from "../../exchange/prompt.ts";
 import { nearestEffort, wishedEffort } from "../effort.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { foreignFields } from "../opaque.ts";
 import { legalUser } from "./ids.ts";
 import { encodeTurns } from "./replay.ts";
 import { encodeToolChoice, encodeTools } from "./tools.ts";
@@ -21,7 +22,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const own = prompt.format === "responses";
   const dropped = new Set<string>();
   const replay = encodeTurns(prompt);
-  if (replay.lost) dropped.add("messages");
+  for (const field of foreignFields(prompt, "responses")) dropped.add(field);
 
   const body: Loose = own ? { ...prompt.unknown } : {};
   if (!own) { for (const field of Object.keys(prompt.unknown)) dropped.add(field); }
@@ -189,7 +190,6 @@ function dropInexpressible(prompt: Prompt, dropped: Set<string>): void {
     [prompt.logitBias !== undefined, "logit_bias"],
     [prompt.modalities?.some((m) => m !== "text") ?? false, "modalities"],
     [prompt.audio !== undefined, "audio"],
-    [prompt.tools.some((t) => t.kind === "opaque" && t.format !== "responses"), "tools"],
   ];
   for (const [present, name] of names) if (present) dropped.add(name);
 }

@@ -23,8 +23,6 @@ export interface Replay {
   /** Top system text; undefined when there is none. */
   instructions: string | undefined;
   input: Loose[];
-  /** Something that only another format understands had to be left out. */
-  lost: boolean;
 }
 
 export function encodeTurns(prompt: Prompt): Replay {
@@ -36,8 +34,7 @@ export function encodeTurns(prompt: Prompt): Replay {
   }
   return {
     instructions: instructions.length > 0 ? instructions.join("\n\n") : undefined,
-    input: withoutLoneReasoning(writer.items),
-    lost: writer.lost,
+    input: withoutLoneReasoning(writer.end()),
   };
 }
 
@@ -48,15 +45,14 @@ function systemText(turn: Turn): string {
 
 class ItemWriter {
   readonly items: Loose[] = [];
-  lost = false;
   readonly #own: boolean;
-  readonly #blame: string;
+  /** Images that the assistant made: the API takes them from the user only, so the next user's words bring them. */
+  #made: Content[] = [];
   readonly #calls = new Set<string>();
   readonly #results = new Set<string>();
 
   constructor(prompt: Prompt) {
     this.#own = prompt.format === "responses";
-    this.#blame = this.#own ? "input" : "messages";
     for (const turn of prompt.turns) {
       for (const c of turn.content) if (c.type === "result") this.#results.add(c.callId);
     }
@@ -67,6 +63,7 @@ class ItemWriter {
     const results = turn.content.filter((c) => c.type === "result");
     for (const c of results) this.#result(c);
     let words: Content[] = [];
+    if (turn.role === "user" && results.length < turn.content.length) words = this.#made.splice(0);
     const say = () => {
       if (words.length > 0) this.#message(turn, words);
       words = [];
@@ -81,11 +78,21 @@ class ItemWriter {
       } else if (c.type === "opaque") {
         say();
         if (c.format === "responses") this.#opaque(c.value);
-        else this.lost = true;
+      } else if (c.type === "image" && turn.role === "assistant") {
+        say();
+        const item = extraOf(c.extra, "responses");
+        if (item) this.items.push(item);
+        else this.#made.push(c);
       } else if (c.type !== "result") words.push(c);
     }
     say();
     if (turn.content.length === 0 && this.#own) this.#message(turn, []);
+  }
+
+  /** All items, once every turn is written. */
+  end(): Loose[] {
+    if (this.#made.length > 0) this.#message({ role: "user", content: [] }, this.#made.splice(0));
+    return this.items;
   }
 
   #message(turn: Turn, content: readonly Content[]): void {
@@ -96,7 +103,7 @@ class ItemWriter {
     const plain = turn.plain && content.every((c) => c.type === "text");
     wire.content = plain
       ? plainText(content)
-      : encodeParts(content, turn.role === "assistant" ? "output" : "input", this.#blame);
+      : encodeParts(content, turn.role === "assistant" ? "output" : "input", this.#own);
     // An id makes it an output item, which must say its type.
     if (wire.id !== undefined) wire.type = "message";
     this.items.push(wire);
@@ -124,7 +131,7 @@ class ItemWriter {
   #result(c: ResultContent): void {
     if (!this.#calls.has(c.callId)) {
       const head = { type: "text", text: `Result of ${c.name ?? "a tool"}:` } as const;
-      this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#blame) });
+      this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#own) });
       return;
     }
     const onlyText = c.content.every((part) => part.type === "text");
@@ -133,8 +140,8 @@ class ItemWriter {
       const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
       output = c.isError ? `Error: ${text}` : text;
     } else {
-      const parts = encodeParts(c.content, "input", this.#blame);
-      output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts;
+      const parts = encodeParts(c.content, "input", this.#own);
+      output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
     }
     const type = c.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
     this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });

@@ -293,7 +293,7 @@ Deno.test("encodeTurns() of another format: documents become the closest", () =>
       .content,
     [
       { type: "text", text: "C" },
-      { type: "file", file: { filename: "document", file_data: "data:application/pdf;base64,AA" } },
+      { type: "file", file: { filename: "document.pdf", file_data: "data:application/pdf;base64,AA" } },
     ],
   );
   const stored: Turn = { role: "user", content: [{ type: "image", source: { kind: "file", id: "f" } }] };
@@ -453,12 +453,14 @@ Deno.test("encodeReasoning() a proof of this API comes back from any caller in i
   }
 });
 
-Deno.test("encodeReasoning() of another origin is shown only with a call, to a model that reasons", () => {
+Deno.test("encodeReasoning() of another origin goes out only with a call, where the field is known to be taken", () => {
   const proof: Proof = { api: "messages", kind: "signature", data: "SIG" };
   const thought: Content = { type: "reasoning", sections: ["a", "b"], kind: "text", proof };
-  const sent = (content: Content[], features: Set<string> | null = null) =>
-    (encode(foreign({ turns: [{ role: "assistant", content }] }), { features }).body.messages as Loose[])[0];
-  assertEquals(sent([thought, callOf("a")]).reasoning_content, "a\n\nb");
-  assertEquals(sent([thought, callOf("a")], new Set(["tools"])).reasoning_content, undefined);
-  assertEquals(sent([thought, text("x")]), assistant({}));
+  const sent = (content: Content[], model = "one") =>
+    (encode(foreign({ turns: [{ role: "assistant", content }] }), { model }).body.messages as Loose[])[0];
+  assertEquals(sent([thought, callOf("a")], "deepseek-reasoner").reasoning_content, "a\n\nb");
+  assertEquals(sent([thought, text("x")], "deepseek-reasoner"), assistant({}));
+  assertEquals(sent([thought, callOf("a")]).reasoning_content, undefined);
+  const own: Content = { ...thought, sections: ["c"], proof: proofOf({ field: "reasoning_content" }) };
+  assertEquals(sent([own, thought, callOf("a")]).reasoning_content, "ca\n\nb");
 });

@@ -177,15 +177,15 @@ Deno.test("encodeRequest() names what it drops as the caller wrote it", () => {
   assertEquals(names("chat_completions"), [
     "safety_settings",
     "custom",
+    "tools",
     "reasoning_effort",
     "parallel_tool_calls",
     "logit_bias",
     "verbosity",
     "service_tier",
-    "tools",
   ]);
-  assertEquals(names("messages").slice(2, 4), ["thinking", "tool_choice"]);
-  assertEquals(names("responses")[2], "reasoning");
+  assertEquals(names("messages").slice(3, 5), ["thinking", "tool_choice"]);
+  assertEquals(names("responses")[3], "reasoning");
   assertEquals(
     dropped(prompt([user("hi")], { serviceTier: "auto", verbosity: "medium", logitBias: {} })),
     [],

@@ -78,7 +78,7 @@ Deno.test("responses.encodeRequest() writes attachments in the forms that the AP
     { type: "search-result", url: "https://a.org", title: "T", texts: ["x", "y"] },
   )) as Loose[];
   assertEquals(turn.content, [
-    { type: "input_image", image_url: "data:image/png;base64,AA" },
+    { type: "input_image", image_url: "data:image/png;base64,AA", detail: "auto" },
     { type: "input_image", image_url: "https://a.org/b.png", detail: "high" },
     { type: "input_file", filename: "document.pdf", file_data: "data:application/pdf;base64,BB" },
     { type: "input_text", text: "about" },
@@ -130,7 +130,11 @@ Deno.test("responses.encodeRequest() says that a result is an error, and keeps i
   const outputs = input(assistant(call("c1"), call("c2")), user(failed, seen)) as Loose[];
   assertEquals(outputs.slice(2).map((o) => o.output), [
     "Error: no file",
-    [{ type: "input_text", text: "x" }, { type: "input_image", image_url: "https://a.org/b.png" }],
+    [{ type: "input_text", text: "x" }, {
+      type: "input_image",
+      image_url: "https://a.org/b.png",
+      detail: "auto",
+    }],
   ]);
 });
 
