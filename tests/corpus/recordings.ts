@@ -13,6 +13,8 @@ export interface Recording {
   status: number;
   tags: string[];
   response_headers: Record<string, string> | null;
+  /** Null in recordings that kept the answer only. */
+  request?: unknown;
   /** The parsed body; a string when it was not JSON; null for a stream. */
   response: unknown;
   /** The stream's text, byte for byte. */
