@@ -8,10 +8,9 @@ import {
   dlpDetails,
   freeformInput,
   messageId,
-  redactedBlock,
+  proofBlock,
   searchBlock,
   searchResultBlock,
-  silentThinkingBlock,
   textBlock,
   thinkingBlock,
 } from "./blocks.ts";
@@ -46,7 +45,7 @@ function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {
         if (block.citations.length > 0) text.citations = block.citations.map(encodeCitation);
         blocks.push(text);
       }
-      if (block.proof) blocks.push(redactedBlock(block.proof, seal));
+      if (block.proof) blocks.push(proofBlock(block.proof, seal));
       return blocks;
     }
     case "reasoning": {
@@ -54,20 +53,19 @@ function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {
       if (text !== "") {
         return [thinkingBlock(text, block.proof ? carried(block.proof, seal) : "", block.extra)];
       }
-      const silent = silentThinkingBlock(block.proof, seal, block.extra);
-      return silent ? [silent] : [];
+      return block.proof ? [proofBlock(block.proof, seal, block.extra)] : [];
     }
     case "call": {
       const input = block.kind === "custom"
         ? freeformInput(block.arguments)
         : argumentsObject(block.arguments);
       const call = callBlock(block, input);
-      return block.proof ? [redactedBlock(block.proof, seal), call] : [call];
+      return block.proof ? [proofBlock(block.proof, seal), call] : [call];
     }
     case "media": {
       const blocks = [textBlock(encodeMedia(block.mediaType, block.data))];
       if (block.transcript) blocks.unshift(textBlock(block.transcript));
-      if (block.proof) blocks.push(redactedBlock(block.proof, seal));
+      if (block.proof) blocks.push(proofBlock(block.proof, seal));
       return blocks;
     }
     case "search":

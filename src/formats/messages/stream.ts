@@ -7,6 +7,8 @@
 import type { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
+import type { Extra } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
 import { eventFrame } from "../sse.ts";
@@ -16,10 +18,9 @@ import {
   dlpDetails,
   freeformInput,
   messageId,
-  redactedBlock,
+  proofBlock,
   searchBlock,
   searchResultBlock,
-  silentThinkingBlock,
   textBlock,
   thinkingBlock,
 } from "./blocks.ts";
@@ -190,7 +191,7 @@ class Writer {
         return;
       case "text-end":
         if (pending.opened) this.#close();
-        if (part.proof) this.#whole(redactedBlock(part.proof, seal));
+        if (part.proof) this.#proof(part.proof);
         return;
       case "reasoning-delta": {
         if (part.text === "") return;
@@ -209,12 +210,11 @@ class Writer {
           return this.#close();
         }
         const extra = pending.start.type === "reasoning-start" ? pending.start.extra : undefined;
-        const silent = silentThinkingBlock(part.proof, seal, extra);
-        if (silent) this.#whole(silent);
+        if (part.proof) this.#proof(part.proof, extra);
         return;
       }
       case "call-start":
-        if (part.proof) this.#whole(redactedBlock(part.proof, seal));
+        if (part.proof) this.#proof(part.proof);
         return this.#open(pending, callBlock(part, {}), "input_json_delta", "partial_json");
       case "call-delta":
         if (part.text === "") return;
@@ -233,7 +233,7 @@ class Writer {
       case "media":
         if (part.transcript) this.#wholeText(part.transcript);
         this.#wholeText(encodeMedia(part.mediaType, part.data));
-        if (part.proof) this.#whole(redactedBlock(part.proof, seal));
+        if (part.proof) this.#proof(part.proof);
         return;
       case "search-start":
         this.#open(pending, searchBlock(part, {}), "input_json_delta", "partial_json");
@@ -272,6 +272,15 @@ class Writer {
 
   #whole(block: Loose): void {
     this.#event("content_block_start", { index: this.#index, content_block: block });
+    this.#close();
+  }
+
+  /** Clients take a signature from its delta; some forget one that the block began with. */
+  #proof(proof: Proof, extra?: Extra): void {
+    const block = proofBlock(proof, this.#context.seal, extra);
+    if (block.type !== "thinking") return this.#whole(block);
+    this.#event("content_block_start", { index: this.#index, content_block: { ...block, signature: "" } });
+    this.#delta({ type: "signature_delta", signature: block.signature });
     this.#close();
   }
 
