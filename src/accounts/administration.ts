@@ -103,6 +103,13 @@ export function createAdministration(options: AdministrationOptions): Administra
     throw invalid("account", "there is no such account");
   }
 
+  /** A name of the file is not in the store, which sees to all other names. */
+  function freeName(name: string): void {
+    for (const { source, key } of ring.states()) {
+      if (source === "config" && key.name === name) throw invalid("name", "another key has this name");
+    }
+  }
+
   async function save(key: StoredKey): Promise<KeyView> {
     try {
       if (!await store.updateKey(key)) {
@@ -150,6 +157,7 @@ export function createAdministration(options: AdministrationOptions): Administra
         ...readKey(input),
       };
       if (key.name === "") throw invalid("name", "a key needs one");
+      freeName(key.name);
       await knownAccount(key.account);
       const secret = newSecret();
       try {
@@ -175,6 +183,7 @@ export function createAdministration(options: AdministrationOptions): Administra
       const state = await findStored(idOrName);
       const changed = readKey(patch);
       if (changed.name === "") throw invalid("name", "a key needs one");
+      if (changed.name !== undefined) freeName(changed.name);
       if (changed.account !== undefined) await knownAccount(changed.account);
       return await save({ ...storedOf(state), ...changed });
     },

@@ -161,8 +161,7 @@ function generationQuery(query: URLSearchParams) {
 }
 
 async function body(request: Request, optional = false): Promise<Record<string, unknown>> {
-  if (optional && request.body === null) return {};
-  const value = await readJson(request, MAX_BODY);
+  const value = await readJson(request, MAX_BODY, optional ? { empty: {} } : {});
   if (isObject(value)) return value;
   throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");
 }

@@ -9,7 +9,7 @@ import { Failure } from "../exchange/failure.ts";
 
 const STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, CanvasText 18%, Canvas); --soft: color-mix(in srgb, CanvasText 5%, Canvas) }
-* { box-sizing: border-box }
+* { box-sizing: border-box } [hidden] { display: none !important }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 78rem; padding: 1rem 1.25rem 4rem }
 h1 { font-size: 1.35rem; margin: 0 } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
 header { display: flex; gap: 1rem; align-items: baseline; flex-wrap: wrap; border-bottom: 1px solid var(--line); padding-bottom: .75rem }

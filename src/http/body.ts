@@ -15,8 +15,20 @@ const SLOWEST_BYTES_PER_MS = 32;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-export async function readJson(request: Request, maxBytes: number, ticker?: Ticker): Promise<unknown> {
+export interface ReadJson {
+  /** Bounds the time; without one it has no bound. */
+  ticker?: Ticker;
+  /** What an empty body stands for. Undefined: it is a mistake. */
+  empty?: unknown;
+}
+
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  { ticker, empty }: ReadJson = {},
+): Promise<unknown> {
   const text = await readText(request, maxBytes, ticker);
+  if (text === "" && empty !== undefined) return empty;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -39,7 +39,7 @@ export interface Edge {
  * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
  * that is let in then would be slow, and would make all others slower.
  */
-const MOST_LAG_MS = 250;
+const MOST_LAG_MS = 50;
 
 /** Before so many milliseconds hardly a caller leaves. */
 const PATIENT_MS = 30;
@@ -179,7 +179,7 @@ async function route(
       const key = await authenticate(request, MESSAGES, edge);
       return json(
         await countTokens(
-          await readJson(request, edge.maxBodyBytes, edge.kit.ticker),
+          await readJson(request, edge.maxBodyBytes, edge.kit),
           request,
           key,
           edge.kit,
@@ -233,7 +233,7 @@ async function generation(
   };
   try {
     const key = await authenticate(request, surface, edge);
-    const body = await readJson(request, edge.maxBodyBytes, kit.ticker);
+    const body = await readJson(request, edge.maxBodyBytes, kit);
     const { call, parts } = await run({
       id,
       format: surface.format,

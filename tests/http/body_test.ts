@@ -18,6 +18,7 @@ async function compressed(text: string, format: CompressionFormat): Promise<Uint
 Deno.test("readJson() takes JSON of any kind", async () => {
   assertEquals(await readJson(post('{"a":[1,"é",null]}'), 100), { a: [1, "é", null] });
   assertEquals(await readJson(post("7"), 100), 7);
+  assertEquals(await readJson(post(""), 100, { empty: {} }), {});
   assertEquals(await readJson(post("\ufeff{}"), 100), {});
   assertEquals(await readJson(post('{"a":1,"a":2}'), 100), { a: 2 });
 });
@@ -105,7 +106,7 @@ Deno.test("readJson() does not wait for ever for a body that comes drop by drop"
       release = () => controller.close();
     },
   });
-  const reading = assertRejects(() => readJson(post(never), 1000, ticker), Failure);
+  const reading = assertRejects(() => readJson(post(never), 1000, { ticker }), Failure);
   await new Promise((resolve) => setTimeout(resolve));
   now = 59_000;
   ticker.tick();
