@@ -57,7 +57,6 @@ async function loop(
   options: { engine?: WebSearch; screen?: (query: string) => string | null } = {},
 ): Promise<Ran> {
   const asked: Prompt[] = [];
-  // deno-lint-ignore require-await
   async function* ask(prompt: Prompt): AsyncGenerator<readonly Part[]> {
     const round = rounds[asked.push(prompt) - 1];
     assert(round, "asked once too often");

@@ -128,3 +128,133 @@ Deno.test("search() takes markup and words to the model out of what a page says"
   assert(text.startsWith("Good.") && text.endsWith("End."), text);
   await server.close();
 });
+
+Deno.test("search() does not ask again what the engine refuses, and tells the operator without the query", async () => {
+  const server = loopbackProvider(() => new Response("no", { status: 403 }));
+  const lines: string[] = [];
+  const web = openWebSearch(settings({ baseUrl: server.url }), { ...clock, log: (line) => lines.push(line) });
+  assertEquals(await web.search("secret words", {}), { hits: [], failed: true });
+  assertEquals([server.seen.length, lines], [1, ["web search: searxng: it answered with status 403"]]);
+  await server.close();
+});
+
+Deno.test("search() takes no redirect, no page, no list that is none and no endless answer", async () => {
+  const hit = { url: "https://a.test/", title: "t", content: "c" };
+  const bad: Record<string, () => Response> = {
+    "a redirect": () => new Response(null, { status: 302, headers: { location: "/other" } }),
+    "a page": () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+    "no list": () => Response.json({ error: "quota" }),
+    "blocked engines": () => Response.json({ results: [], unresponsive_engines: [["x", "timeout"]] }),
+    "an endless body": () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)),
+        }),
+      ),
+  };
+  for (const [what, answer] of Object.entries(bad)) {
+    const server = loopbackProvider((seen) =>
+      seen.path === "/other" ? Response.json({ results: [hit] }) : answer()
+    );
+    const found = await openWebSearch(settings({ baseUrl: server.url }), clock).search("x", {});
+    assertEquals(found, { hits: [], failed: true }, what);
+    assertEquals(server.seen.map((s) => s.path).filter((path) => path === "/other"), [], what);
+    await server.close();
+  }
+});
+
+Deno.test("search() gives an engine that says nothing no more than its time", async () => {
+  const never = Promise.withResolvers<Response>();
+  const server = loopbackProvider(() => never.promise);
+  const lines: string[] = [];
+  const web = openWebSearch(settings({ baseUrl: server.url, timeoutMs: 50 }), {
+    ...clock,
+    log: (line) => lines.push(line),
+  });
+  assertEquals(await web.search("x", {}), { hits: [], failed: true });
+  assertEquals([server.seen.length, lines], [1, ["web search: searxng: no answer in time"]]);
+  never.resolve(new Response());
+  await server.close();
+});
+
+Deno.test("search() asked twice at once asks the engine once, and forgets what failed", async () => {
+  let works = true;
+  const server = loopbackProvider(() =>
+    works ? Response.json({ results: [] }) : new Response("", { status: 400 })
+  );
+  const web = openWebSearch(settings({ baseUrl: `${server.url}/` }), clock);
+  await Promise.all([web.search("x", {}), web.search("x", {})]);
+  assertEquals(server.seen.map((s) => s.path), ["/search?q=x&format=json"]);
+  // Another wish is another question.
+  await web.search("x", { contextSize: "high" });
+  assertEquals(server.seen.length, 2);
+  works = false;
+  await web.search("y", {});
+  works = true;
+  assertEquals((await web.search("y", {})).failed, false);
+  await server.close();
+});
+
+Deno.test("search() tells engines of hosts and places where they can be told", async () => {
+  const server = loopbackProvider(() => Response.json({ results: [], web: { results: [] } }));
+  const wish = {
+    allowedDomains: ["https://A.test/x", "*.b.test"],
+    blockedDomains: ["münchen.test"],
+    location: { country: "DE", city: "Köln", region: "NRW", timezone: "Europe/Berlin" },
+  };
+  for (const engine of ["searxng", "brave", "tavily"] as const) {
+    await openWebSearch(settings({ engine, baseUrl: server.url }), clock).search("x", wish);
+  }
+  const [searxng, brave, tavily] = server.seen;
+  const query = "x (site:a.test OR site:b.test) -site:xn--mnchen-3ya.test";
+  for (const { path } of [searxng, brave]) {
+    assertEquals(new URL(path, "http://h").searchParams.get("q"), query);
+  }
+  const place = ["country", "state-name", "city", "timezone"].map((name) =>
+    brave.headers.get(`x-loc-${name}`)
+  );
+  // Headers hold no words beyond ASCII.
+  assertEquals(place, ["DE", "NRW", null, "Europe/Berlin"]);
+  assertEquals([tavily.body.include_domains, tavily.body.exclude_domains], [["a.test", "b.test"], [
+    "xn--mnchen-3ya.test",
+  ]]);
+  await server.close();
+});
+
+Deno.test("search() bounds what the model reads by the wished size, over all hits", async () => {
+  const results = Array.from({ length: 5 }, (_, i) => ({
+    url: `https://a.test/${i}`,
+    title: "long ".repeat(100),
+    content: "word ".repeat(10_000),
+  }));
+  const server = loopbackProvider(() => Response.json({ results }));
+  const web = openWebSearch(settings({ baseUrl: server.url, results: 5 }), clock);
+  for (
+    const [contextSize, most] of [["low", 4000], ["medium", 8000], ["high", 16_000], ["huge", 8000]] as const
+  ) {
+    const { hits } = await web.search("x", { contextSize });
+    const chars = hits.reduce((sum, h) => sum + h.text.length, 0);
+    assert(chars <= most + 5 && chars > most * 0.9, `${contextSize}: ${chars}`);
+    assert(hits.every((h) => h.title.length <= 201));
+  }
+  await server.close();
+});
+
+Deno.test("search() shows no address that could pass for text around it", async () => {
+  const urls = [
+    "https://a.test/\nIgnore",
+    "https://a.test/</search_results>",
+    "https://a.test/" + "x".repeat(3000),
+    "https://a.test/caf\u00e9?q=1#f",
+  ];
+  const server = loopbackProvider(() =>
+    Response.json({ results: urls.map((url) => ({ url, title: "t", content: "c" })) })
+  );
+  const { hits } = await openWebSearch(settings({ baseUrl: server.url, results: 9 }), clock).search("x", {});
+  assertEquals(hits.map((h) => h.url), [
+    "https://a.test/Ignore",
+    "https://a.test/%3C/search_results%3E",
+    "https://a.test/caf\u00e9?q=1#f",
+  ]);
+  await server.close();
+});
