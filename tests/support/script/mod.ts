@@ -34,24 +34,10 @@ export function scriptedProvider(api: ScriptedApi, lines: readonly Line[]): Loop
     }
     if (typeof line === "function") return line(seen);
     if (!wantsStream(seen)) return Response.json(script.whole(line, nth));
-    const frames = script.frames(line, nth);
-    return line.breaksAfter === undefined ? sseResponse(frames) : broken(frames.slice(0, line.breaksAfter));
+    return sseResponse(script.frames(line, nth).slice(0, line.breaksAfter));
   });
 }
 
 function wantsStream(seen: Seen): boolean {
   return seen.body.stream === true || seen.path.includes(":streamGenerateContent");
-}
-
-/** A stream whose connection is lost after its last piece. */
-function broken(frames: readonly string[]): Response {
-  const encoder = new TextEncoder();
-  let i = 0;
-  const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (i === frames.length) controller.error(new Error("The provider's connection is lost."));
-      else controller.enqueue(encoder.encode(frames[i++]));
-    },
-  });
-  return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }

@@ -11,7 +11,7 @@ export interface Said {
   calls?: Call[];
   /** An output cap cut the text. */
   cut?: boolean;
-  /** The stream breaks after this many of its frames, and the connection with it. */
+  /** The stream ends after this many of its frames, before the one that tells the end. */
   breaksAfter?: number;
   /** The stream says this as its last word, in the error shape of the API. */
   failsWith?: string;
