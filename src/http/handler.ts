@@ -39,7 +39,7 @@ export interface Edge {
  * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
  * that is let in then would be slow, and would make all others slower.
  */
-const MOST_LAG_MS = 50;
+const MOST_LAG_MS = 250;
 
 /** Before so many milliseconds hardly a caller leaves. */
 const PATIENT_MS = 30;
