@@ -117,6 +117,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   let complaint = "";
   /** Journals taken over whose records are on their way. */
   const held = new Set<Orphan>();
+  /** Nodes whose journals have been settled: what they hold of budgets is to be given back. */
+  const gone = new Set<string>();
   /** What other nodes' beats were, and for how many of ours they have not moved. */
   let beats = new Map<string, { count: number; still: number }>();
 
@@ -160,6 +162,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (--left > 0) return;
       held.delete(orphan);
       orphan.remove();
+      if (orphan.node !== "") gone.add(orphan.node);
     };
     held.add(orphan);
     for (const [id, json] of orphan.ended) {
@@ -177,7 +180,13 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     shipped();
     if (count > 0) log.info(`Recording ${count} generations as interrupted.`);
     await settler.flush();
-    if (orphan.node !== "") await store.forget([orphan.node]);
+    await forgetGone();
+  }
+
+  async function forgetGone(): Promise<void> {
+    const nodes = [...gone];
+    await store.forget(nodes);
+    for (const id of nodes) gone.delete(id);
   }
 
   function recordInterrupted(json: string, shipped: () => void = () => {}): boolean {
@@ -213,6 +222,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (!prepared) await prepare();
       else if (!settler.up) await settler.connect();
       await learn();
+      await forgetGone();
       settler.giveBack(await store.wantedOf(node));
       if (turn % BEAT_TICKS === 0) {
         await beat();
