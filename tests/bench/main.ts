@@ -9,7 +9,7 @@ import type { Seen } from "./load.ts";
 import { type Bench, MEASURES } from "./measures.ts";
 import { PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
 import { call, gatewayAs } from "./calls.ts";
-import { render, type Row } from "./table.ts";
+import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 
@@ -71,6 +71,23 @@ try {
 }
 if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify({ rows, kept }, null, 1));
 console.log(render(rows));
+const share = coreShare();
+if (share !== null && share < 0.8) {
+  console.log(
+    `\nThe machine was busy with other work: what is measured got ${
+      Math.round(share * 100)
+    } % of its core where it could ` +
+      "have used all. Trust CPU times and ratios more than rates and latencies.",
+  );
+}
+
+/** The part of a core that the targets got while each had more to do than it could; null: not measured. */
+function coreShare(): number | null {
+  const shares = kept.flatMap(({ measure, seen }) =>
+    measure === "whole" && seen.cpuMicros !== null ? [seen.cpuMicros / (seen.seconds * 1e6)] : []
+  );
+  return shares.length === 0 ? null : median(shares);
+}
 
 /** Compiled code is what is measured: each path has run some thousand times before the first round. */
 async function warm({ load, gateway, json, byob }: Bench): Promise<void> {
