@@ -63,7 +63,11 @@ for (const stream of [true, false]) {
     open();
     await gateway.gateway.idle();
     const { data } = await gateway.gateway.accounts.generations({});
-    assertEquals(data.map((g) => [g.status, g.usage?.output_tokens, g.client_gone]), [["completed", 7, true]]);
+    assertEquals(data.map((g) => [g.status, g.usage?.output_tokens, g.client_gone]), [[
+      "completed",
+      7,
+      true,
+    ]]);
     await gateway.close();
     await provider.close();
   });
