@@ -1,0 +1,44 @@
+import { assertEquals } from "@std/assert";
+import { loadValue } from "../../src/config/load.ts";
+import { openRe2 } from "../../src/dlp/re2.ts";
+import { openDlp, policyMistakes } from "../../src/pipeline/dlp.ts";
+
+function config(dlp_policies: Record<string, unknown>) {
+  return loadValue({
+    providers: { p: { api: "demo" } },
+    models: [{ id: "p/model", routes: [{ provider: "p", model: "m" }] }],
+    dlp_policies,
+  }, { env: () => undefined }).config;
+}
+
+Deno.test("policyMistakes() names every type and pattern that there is not, by its path", async () => {
+  const mistakes = await policyMistakes(config({
+    good: { mode: "block", entity_types: ["FINANCIAL", "email"], regexes: [{ name: "a", pattern: "a+" }] },
+    bad: {
+      mode: "mask",
+      entity_types: ["CREDIT_CARD", "BOGUS"],
+      regexes: [{ name: "a", pattern: "a+" }, { name: "b", pattern: "(?=a)" }],
+    },
+  }));
+  assertEquals(mistakes, [
+    {
+      path: "dlp_policies.bad.entity_types[1]",
+      message: 'expected the name of an entity type or a group of them, got "BOGUS"',
+    },
+    {
+      path: "dlp_policies.bad.regexes[1].pattern",
+      message: "expected an RE2 pattern: invalid perl operator: (?=",
+    },
+  ]);
+  assertEquals(await policyMistakes(config({})), []);
+});
+
+Deno.test("openDlp() makes each policy's check once", () => {
+  const re2 = openRe2();
+  const dlp = openDlp(config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } }), re2);
+  re2.close();
+  const check = dlp.policies.get("p")?.check;
+  assertEquals([check?.mode, check?.asked, check?.stopWords.length], ["mask", false, 1]);
+  // No pattern was looked for, so no thread was started.
+  assertEquals(re2.starts(), 0);
+});
