@@ -1,9 +1,9 @@
 /**
  * Blocks of an answer to a caller, as the whole message holds them and as a stream opens them.
  *
- * A proof of this API's own goes out as it came. Any other goes out sealed, as the signature of thinking, with the text
- * that there is or with none: the API itself leaves the text out where its display is omitted. That of a tool call stands
- * right before the call, that of a text right after it.
+ * A proof of this API's own goes out as it came. Any other goes out sealed, where clients of this format keep such things:
+ * as the signature of thinking that has text, else as redacted thinking; that of a tool call right before the call, that of
+ * a text right after it.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { SearchHit } from "../../exchange/part.ts";
@@ -19,11 +19,11 @@ export function thinkingBlock(text: string, signature: string, extra?: Extra): L
   return { type: "thinking", thinking: text, signature, ...extraOf(extra, "messages") };
 }
 
-/** A proof without text. Claude Code gives no redacted thinking back, so only what the API itself withheld is sent so. */
+/** A proof without text: hidden thinking where it is a signature of this API's own, else redacted thinking. */
 export function proofBlock(proof: Proof, seal: Seal, extra?: Extra): Loose {
-  return proof.api === "messages" && proof.kind === "redacted"
-    ? { type: "redacted_thinking", data: proof.data, ...extraOf(extra, "messages") }
-    : thinkingBlock("", carried(proof, seal), extra);
+  return proof.api === "messages" && proof.kind === "signature"
+    ? thinkingBlock("", proof.data, extra)
+    : { type: "redacted_thinking", data: carried(proof, seal), ...extraOf(extra, "messages") };
 }
 
 export function carried(proof: Proof, seal: Seal): string {

@@ -169,12 +169,12 @@ Deno.test("encodeStream() puts proofs where clients keep them", () => {
       { type: "thinking", thinking: "", signature: "hidden" },
       { type: "redacted_thinking", data: "R" },
       { type: "thinking", thinking: "one!\n\ntwo", signature: seal(encrypted) },
-      { type: "thinking", thinking: "", signature: seal(encrypted) },
+      { type: "redacted_thinking", data: seal(encrypted) },
       { type: "thinking", thinking: "open", signature: "" },
-      { type: "thinking", thinking: "", signature: seal(thought) },
+      { type: "redacted_thinking", data: seal(thought) },
       { type: "tool_use", id: "x", name: "f", input: {} },
       { type: "text", text: "x" },
-      { type: "thinking", thinking: "", signature: seal({ api: "gemini", kind: "thought", data: "T" }) },
+      { type: "redacted_thinking", data: seal({ api: "gemini", kind: "thought", data: "T" }) },
     ],
   );
 });
