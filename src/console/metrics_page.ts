@@ -12,7 +12,8 @@ export function metricsPage(
   adminKey: string | null,
   text: () => string,
 ): Response {
-  const allowed = isLoopback(remote) || (adminKey !== null && isAdmin(request, adminKey));
+  const allowed = (isLoopback(remote) && !isForwarded(request)) ||
+    (adminKey !== null && isAdmin(request, adminKey));
   if (!allowed) {
     throw new Failure(
       "authentication_required",
@@ -28,6 +29,11 @@ export function labelled(page: string, name: string, value: string): string {
     /^(\w+)(?:\{(.*)\})? (\S+)$/gm,
     (_, metric, labels, number) => `${metric}{${labels ? `${labels},` : ""}${name}="${value}"} ${number}`,
   );
+}
+
+/** A proxy on the own machine speaks for others, who are not on it. */
+function isForwarded({ headers }: Request): boolean {
+  return headers.has("forwarded") || headers.has("x-forwarded-for") || headers.has("x-real-ip");
 }
 
 function isLoopback(remote: string | null): boolean {
