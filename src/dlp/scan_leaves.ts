@@ -5,12 +5,14 @@
  */
 import type { Group, Leaf } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
-import type { View } from "./fold.ts";
+import { decodings } from "./decode.ts";
+import { fold, type View } from "./fold.ts";
 import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
 import { unescaped } from "./json_text.ts";
-import type { PatternResult } from "./patterns.ts";
+import { isRevealed, type PatternResult } from "./patterns.ts";
 import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
 import type { Finding } from "./scan.ts";
+import type { StopWordFinder } from "./stop_words.ts";
 
 /** A finding as the caller is told of it. */
 export interface Reported {
@@ -139,22 +141,7 @@ export class Scan {
       if (raws.length === 0 && trace !== undefined && !clock.spent) rememberClean(detector, trace);
       if (clock.due(text.length)) yield* clock.rest();
     }
-    if (check.finder) {
-      for (let start = 0; start < text.length && !clock.spent; start += LONG - REACH) {
-        for (const match of yield* this.paced(check.finder.findSliced(text.slice(start, start + LONG)))) {
-          const raw: Finding = {
-            category: "stop_word",
-            entityType: "STOP_WORD",
-            start: start + match.start,
-            end: start + match.end,
-            confidence: match.confidence,
-          };
-          judged.add({ kind: "stop_word", index: match.word }, raw);
-        }
-        if (clock.due(LONG * 4)) yield* clock.rest();
-        if (start + LONG >= text.length) break;
-      }
-    }
+    if (check.finder) yield* this.stopWords(check.finder, text, judged);
     for (const { pattern, start, end } of this.patterns?.matches.get(whole) ?? []) {
       if (start < at || end > at + text.length) continue;
       const raw: Finding = {
@@ -167,6 +154,28 @@ export class Scan {
       judged.add({ kind: "regex", index: pattern }, raw);
     }
     return judged.all;
+  }
+
+  *stopWords(finder: StopWordFinder, text: string, judged: Judgement): Generator<void, void> {
+    for (let at = 0; at < text.length && !this.clock.spent; at += LONG - REACH) {
+      const segment = text.slice(at, at + LONG);
+      const decoded = decodings(fold(segment) ?? { text: segment });
+      const plain: View = { text: segment };
+      for (const view of decoded ? [plain, decoded] : [plain]) {
+        for (const match of yield* this.paced(finder.findSliced(view.text))) {
+          if (!isRevealed(view, match)) continue;
+          judged.add({ kind: "stop_word", index: match.word }, {
+            category: "stop_word",
+            entityType: "STOP_WORD",
+            start: at + (view.from?.[match.start] ?? match.start),
+            end: at + (view.to?.[match.end - 1] ?? match.end),
+            confidence: match.confidence,
+          });
+        }
+      }
+      if (this.clock.due(STRIDE)) yield* this.clock.rest();
+      if (at + LONG >= text.length) return;
+    }
   }
 
   /** Work that hands control back more often than is needed. Ends with nothing when the budget is spent. */

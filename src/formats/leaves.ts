@@ -85,6 +85,15 @@ export const text: Rule = (walk, holder, key, path) => {
   else if (value !== "") add(walk, "text", value, holder, key, path);
 };
 
+/** The name of a message: providers take no angle brackets in it, so a placeholder goes without. */
+export const senderName: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "string") anything(walk, holder, key, path);
+  else if (value !== "") {
+    add(walk, "text", value, holder, key, path, { write: (text) => text.replace(/[<>]/g, "") });
+  }
+};
+
 /** A text that must stay as it is. */
 export const fixed: Rule = (walk, holder, key, path) => {
   const value = holder[key];

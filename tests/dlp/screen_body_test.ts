@@ -80,6 +80,23 @@ Deno.test("screenBody() masks stop words and the longest of overlapping findings
   );
 });
 
+Deno.test("screenBody() finds stop words in what is encoded, and reports the encoded run", () => {
+  const run = btoa("the plan of project falcon for spring");
+  const { findings } = screened(user(`see ${run} now`), {
+    mode: "block",
+    entity_types: [],
+    stop_words: [{ value: "Project Falcon" }],
+  });
+  assertEquals(findings.map((f) => [f.entity_type, f.start, f.end]), [["STOP_WORD", 4, 4 + run.length]]);
+});
+
+Deno.test("screenBody() keeps angle brackets out of the name of a message", () => {
+  assertEquals(
+    masked({ messages: [{ role: "user", name: MAIL, content: "hi" }] }).messages[0].name,
+    "EMAIL_ADDRESS_1",
+  );
+});
+
 Deno.test("screenBody() keeps arguments JSON: strings, keys, escapes, nested JSON", () => {
   const cases: [unknown, unknown][] = [
     [{ card: CARD, n: 1 }, { card: "<CREDIT_CARD_1>", n: 1 }],

@@ -255,6 +255,12 @@ Deno.test("screen() runs patterns of policy and request, on disguised text too",
         ["regex", "room", 14, 21],
         ["regex", "ORDER", 23, 30],
       ]);
+      const encoded = await gateway.post(
+        PATHS.messages,
+        request("messages", `see ${btoa("the order AB-9999 of today")}`),
+      );
+      await encoded.body?.cancel();
+      assertEquals(lastText(provider.seen[1].body), "see <ORDER_1>");
       const bad = { dlp: { regexes: [{ name: "x", pattern: "(?<=a)b" }] } };
       const refused = await gateway.post(PATHS.messages, request("messages", "hi", { plugins: bad }));
       const { error } = await refused.json();

@@ -15,6 +15,7 @@ import {
   parts,
   partText,
   type Rule,
+  senderName,
   shape,
   skip,
   text,
@@ -72,7 +73,7 @@ const CALL = { name: fixed, arguments: jsonText };
 
 const MESSAGE = {
   role: skip,
-  name: text,
+  name: senderName,
   content: parts(PART),
   refusal: text,
   reasoning_content: reasoning,

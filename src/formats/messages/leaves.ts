@@ -12,6 +12,7 @@ import {
   parts,
   partText,
   type Rule,
+  senderName,
   shape,
   signedBy,
   skip,
@@ -75,7 +76,7 @@ function citations(): Rule {
 export const LEAVES = shape({
   model: skip,
   system: BLOCKS,
-  messages: messages({ role: skip, name: text, content: BLOCKS }, { named: false }),
+  messages: messages({ role: skip, name: senderName, content: BLOCKS }, { named: false }),
   tools: list(fields({ ...TOOL, name: fixed, description: text, input_schema: json })),
   tool_choice: skip,
   thinking: skip,

@@ -13,6 +13,7 @@ import {
   parts,
   partText,
   type Rule,
+  senderName,
   shape,
   skip,
   text,
@@ -42,7 +43,7 @@ const reasoned: Rule = (walk, holder, key, path) => {
 
 /** A message's name is text; an item without a role is named after a tool. */
 const itemName: Rule = (walk, holder, key, path) =>
-  (typeof holder.role === "string" ? text : fixed)(walk, holder, key, path);
+  (typeof holder.role === "string" ? senderName : fixed)(walk, holder, key, path);
 
 const ITEM = {
   type: skip,
