@@ -36,6 +36,8 @@ const ENDS = { chat: "[DONE]", messages: "message_stop", responses: "response.co
 /** In every whole answer of the provider. */
 const WHOLE_TOKEN = "the quick brown fox";
 
+/** In every prompt; the load puts another number in its place each time, so that no answer of before can serve. */
+const NUMBER = "No. 00000000. ";
 const SENTENCE =
   "Please look at the notes of last week and say in one paragraph what was decided and by whom. ";
 /** Characters of one message of a long conversation. */
@@ -45,7 +47,7 @@ const TURN_CHARS = 8000;
 function turns(chars: number): { role: string; content: string }[] {
   const count = Math.max(1, Math.round(chars / TURN_CHARS / 2) * 2 + 1);
   const each = Math.ceil(chars / count);
-  const content = SENTENCE.repeat(Math.ceil(each / SENTENCE.length)).slice(0, each);
+  const content = (NUMBER + SENTENCE.repeat(Math.ceil(each / SENTENCE.length))).slice(0, each);
   return Array.from({ length: count }, (_, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }));
 }
 

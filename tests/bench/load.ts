@@ -53,10 +53,13 @@ export interface Quantiles {
   p99: number;
 }
 
+/** Where the last one of these stands in a request, each request has a number of its own. */
+const NUMBER = "00000000";
 const TAIL_BYTES = 128;
 const LF = 10;
 
 class Run {
+  asked = 0;
   requests = 0;
   frames = 0;
   errors = 0;
@@ -77,7 +80,8 @@ class Line {
   readonly #conn: Deno.Conn;
   readonly #run: Run;
   readonly #job: Job;
-  readonly #request: Uint8Array;
+  readonly #request: Buffer;
+  readonly #number: number;
   readonly #buffer: Buffer;
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   /** Bytes of the buffer that are read and not yet used. */
@@ -87,11 +91,12 @@ class Line {
   #afterLf = false;
   #asked = 0;
 
-  constructor(conn: Deno.Conn, run: Run, job: Job, request: Uint8Array) {
+  constructor(conn: Deno.Conn, run: Run, job: Job, request: Buffer) {
     this.#conn = conn;
     this.#run = run;
     this.#job = job;
-    this.#request = request;
+    this.#request = Buffer.from(request);
+    this.#number = request.lastIndexOf(NUMBER);
     this.#buffer = Buffer.alloc(job.end === undefined ? 16384 : 4096);
   }
 
@@ -162,6 +167,7 @@ class Line {
     this.#afterLf = false;
     this.#asked = performance.now();
     const bytes = this.#request;
+    if (this.#number >= 0) bytes.write(String(run.asked++).padStart(NUMBER.length, "0"), this.#number);
     let written = await this.#conn.write(bytes);
     while (written < bytes.length) written += await this.#conn.write(bytes.subarray(written));
     const head = await this.#until("\r\n\r\n");

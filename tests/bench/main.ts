@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import type { Seen } from "./load.ts";
 import { type Bench, MEASURES } from "./measures.ts";
-import { PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
+import { killAll, PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
 import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
 
@@ -40,6 +40,13 @@ const say = (line: string) =>
   console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}`);
 if (!PINNED) say("no taskset here, or one core: programs share cores, and ratios are less steady");
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => {
+    killAll();
+    Deno.removeSync(folder, { recursive: true });
+    Deno.exit(1);
+  });
+}
 const folder = await Deno.makeTempDir({ prefix: "sluice-bench-" });
 const provider = await startProvider();
 const [json, byob, gateway] = await Promise.all([
@@ -80,6 +87,7 @@ if (share !== null && share < 0.8) {
       "have used all. Trust CPU times and ratios more than rates and latencies.",
   );
 }
+Deno.exit(0);
 
 /** The part of a core that the targets got while each had more to do than it could; null: not measured. */
 function coreShare(): number | null {

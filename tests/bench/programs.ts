@@ -43,7 +43,17 @@ function start(core: number, args: string[], stdin: "piped" | "null" = "null"): 
   const command = [Deno.execPath(), "run", "-A", "--no-check", ...args];
   const [program, ...rest] = PINNED ? ["taskset", "-c", `${core}`, ...command] : command;
   const stderr = stdin === "piped" ? "inherit" : "piped";
-  return new Deno.Command(program, { args: rest, cwd: ROOT, stdin, stdout: "piped", stderr }).spawn();
+  const child = new Deno.Command(program, { args: rest, cwd: ROOT, stdin, stdout: "piped", stderr }).spawn();
+  running.add(child);
+  void child.status.then(() => running.delete(child));
+  return child;
+}
+
+const running = new Set<Deno.ChildProcess>();
+
+/** Ends whatever runs: for a benchmark that is interrupted. */
+export function killAll(): void {
+  for (const child of running) child.kill("SIGKILL");
 }
 
 async function stop(child: Deno.ChildProcess): Promise<void> {
