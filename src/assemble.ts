@@ -69,6 +69,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
 
   const gauges = () => ({
     sluice_in_flight: inFlight.count,
+    sluice_in_flight_body_bytes: inFlight.bytes,
     sluice_store_up: accounts.storeUp() ? 1 : 0,
     sluice_records_pending: accounts.pendingCount(),
     sluice_resident_bytes: Deno.memoryUsage().rss,
@@ -124,6 +125,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       administration: accounts,
       maxBodyBytes: config.server.max_body_bytes,
       maxInFlight: share(config.server.max_in_flight),
+      maxInFlightBytes: share(config.server.max_in_flight_bytes),
       keepAliveMs: config.server.keepalive_seconds * 1000,
       corsOrigins: config.server.cors_origins,
       ready: () => !stopped,

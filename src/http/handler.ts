@@ -7,7 +7,7 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
-import type { Kit } from "../pipeline/kit.ts";
+import type { Arrival, Kit } from "../pipeline/kit.ts";
 import { run } from "../pipeline/run.ts";
 import { readJson } from "./body.ts";
 import { countTokens } from "./count_tokens.ts";
@@ -25,6 +25,8 @@ export interface Edge {
   administration: Administration;
   maxBodyBytes: number;
   maxInFlight: number;
+  /** Of the request bodies of calls under way. */
+  maxInFlightBytes: number;
   keepAliveMs: number;
   /** Empty: no CORS headers at all. */
   corsOrigins: readonly string[];
@@ -44,17 +46,24 @@ const MOST_LAG_MS = 250;
 /** Before so many milliseconds hardly a caller leaves. */
 const PATIENT_MS = 30;
 
+/** What a body is taken to have that does not say. */
+const UNTOLD_BYTES = 1 << 20;
+
 /** Calls under way, also those whose caller has left. */
 export class InFlight {
   count = 0;
+  /** What their requests' bodies took on the wire; in memory it is several times as much. */
+  bytes = 0;
   #idle: (() => void)[] = [];
 
-  enter(): void {
+  enter(bytes: number): void {
     this.count++;
+    this.bytes += bytes;
   }
 
-  leave(): void {
+  leave(bytes: number): void {
     this.count--;
+    this.bytes -= bytes;
     if (this.count === 0) { for (const resolve of this.#idle.splice(0)) resolve(); }
   }
 
@@ -217,10 +226,15 @@ async function generation(
   edge: Edge,
 ): Promise<Response> {
   const { kit, inFlight } = edge;
-  if (!edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS) {
+  const bytes = bodyBytes(request);
+  if (
+    !edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
+    // One call alone is let in, whatever its size.
+    (inFlight.count > 0 && inFlight.bytes + bytes > edge.maxInFlightBytes)
+  ) {
     throw new Failure("service_unavailable", "The service takes no more calls just now; try again soon.");
   }
-  inFlight.enter();
+  inFlight.enter(bytes);
   let left = false;
   let handedOver = false;
   // Asking whether the connection still stands costs more than a quick answer is worth.
@@ -229,12 +243,12 @@ async function generation(
   watch.arm(PATIENT_MS);
   const over = () => {
     watch.close();
-    inFlight.leave();
+    inFlight.leave(bytes);
   };
   try {
     const key = await authenticate(request, surface, edge);
     const body = await readJson(request, edge.maxBodyBytes, kit);
-    const { call, parts } = await run({
+    const arrival: Arrival = {
       id,
       format: surface.format,
       formatName,
@@ -242,8 +256,11 @@ async function generation(
       body,
       headers: (prefix) => headersWith(request, prefix),
       gone: () => left || connection?.aborted === true,
-    }, kit);
+    };
+    const { call, parts } = await run(arrival, kit);
     handedOver = true;
+    // The prompt says all of it; a stream may last for an hour.
+    arrival.body = undefined;
     const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
     return await respond({
@@ -266,6 +283,13 @@ async function generation(
   } finally {
     if (!handedOver) over();
   }
+}
+
+/** What a body will take: as its header says, or a guess where it says nothing or the body comes packed. */
+function bodyBytes(request: Request): number {
+  const length = request.headers.get("content-length");
+  if (length === null || request.headers.has("content-encoding")) return UNTOLD_BYTES;
+  return Number(length) || 0;
 }
 
 function authenticate(request: Request, surface: Surface, edge: Edge): Key | Promise<Key> {

@@ -97,13 +97,16 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     route: Route,
     { outgoing, stream }: { outgoing: Outgoing; stream: boolean },
   ): Promise<{ reply: Reply; first: Uint8Array } | Failure> {
-    const reply = provider.api === "demo" ? await demoReply(outgoing.body, stream) : await send({
+    const request = {
       url: address(provider, route.model, stream),
       headers: outgoing.headers ? { ...headers, ...outgoing.headers } : headers,
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
-    }, ticker);
+    };
+    const reply = await (provider.api === "demo" ? demoReply(request.body, stream) : send(request, ticker));
+    // The reply knows its request, and may last for an hour; the prompt in it has been sent.
+    request.body = outgoing.body = "";
     if (reply.status < 200 || reply.status >= 300) {
       const text = await readComplaint(reply, ticker);
       return decodeFailure({ status: reply.status, header: (name) => reply.header(name), text });

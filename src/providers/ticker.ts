@@ -21,7 +21,7 @@ export interface Watch {
 /** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
-const LATE_TICKS = 5;
+const LATE_TICKS = 3;
 
 class Entry implements Watch {
   deadline = Infinity;

@@ -804,3 +804,32 @@ Deno.test("a share of the load goes to each weighted route", async () => {
   await provider.close();
   await second.close();
 });
+
+Deno.test("calls whose bodies together are too large are refused, one alone never", async () => {
+  const provider = await faultyProvider((e) => e.model === "sound" ? sound(e) : e.hang());
+  const clock = { time: 0, now: () => clock.time };
+  const gateway = await testGateway({}, {
+    server: { max_in_flight_bytes: 10_000 },
+    providers: { p: { api: "openai-chat", base_url: provider.url, retries: 0 } },
+    models: ["hangs", "sound"].map((m) => ({ id: `p/${m}`, routes: [{ provider: "p", model: m }] })),
+  }, { clock });
+  const ask = (model: string, size: number) =>
+    gateway.post("/v1/chat/completions", {
+      model: `p/${model}`,
+      messages: [{ role: "user", content: "x".repeat(size) }],
+    });
+  const held = ask("hangs", 20_000);
+  while (!provider.hits.hangs) await new Promise((resolve) => setTimeout(resolve, 5));
+  const refused = await ask("sound", 10);
+  assertEquals([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+  await refused.body?.cancel();
+  clock.time += 121_000;
+  const over = await held;
+  assertEquals(over.status, 408);
+  await over.body?.cancel();
+  const taken = await ask("sound", 10);
+  assertEquals(taken.status, 200);
+  await taken.body?.cancel();
+  await gateway.close();
+  await provider.close();
+});
