@@ -55,7 +55,7 @@ type OpenBlock =
     spoken: boolean;
     sections: string[][];
   }
-  | { type: "call"; choice: number; index: number; custom: boolean }
+  | { type: "call"; choice: number; index: number; custom: boolean; written: boolean }
   | { type: "search"; choice: number };
 
 export class DeltaWriter {
@@ -125,12 +125,18 @@ export class DeltaWriter {
         return this.#startCall(part, emit);
       case "call-delta": {
         const open = this.#blocks.get(part.block);
-        if (open?.type === "call" && part.text !== "") this.#callText(open, part.text, emit);
+        if (open?.type !== "call" || part.text === "") return;
+        open.written = true;
+        this.#callText(open, part.text, emit);
         return;
       }
-      case "call-end":
+      case "call-end": {
+        const open = this.#blocks.get(part.block);
         this.#blocks.delete(part.block);
+        // Clients parse the arguments, and "" is no JSON.
+        if (open?.type === "call" && !open.custom && !open.written) this.#callText(open, "{}", emit);
         return;
+      }
       case "media":
         return this.#media(part, emit);
       case "search-start":
@@ -242,7 +248,7 @@ export class DeltaWriter {
     if (part.proof && !replay) this.#proof(part.choice, part.proof, "text", [], emit);
     const index = choice.calls++;
     const custom = part.kind === "custom";
-    this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom });
+    this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom, written: false });
     if (this.#legacy) {
       // The older form has room for one call, and asked for no more.
       if (index === 0) emit(part.choice, { function_call: { name: part.name, arguments: "" } });

@@ -162,8 +162,10 @@ class ItemWriter {
     const wire: Loose = { ...extra, type: "reasoning", summary: extra?.summary ?? [] };
     const id = proof?.id ?? extra?.id;
     if (typeof id === "string") wire.id = id;
-    if (c.kind === "text") wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
-    else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
+    // OpenAI refuses a text beside the encrypted content; other formats have one word for a text and a summary.
+    if (c.kind === "text" && (open || extra !== undefined)) {
+      wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
+    } else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
     wire.encrypted_content = proof ? proof.data : null;
     this.items.push(wire);
   }

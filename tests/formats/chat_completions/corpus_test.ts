@@ -116,12 +116,23 @@ Deno.test("encodeStream() and encodeAnswer() of every recorded answer are the sa
   }
 });
 
+/** Callers get JSON where a provider wrote no arguments at all. */
+function withArguments(answer: Answer): Answer {
+  const choices = answer.choices.map((choice) => ({
+    ...choice,
+    blocks: choice.blocks.map((b) =>
+      b.type === "call" && b.kind === "function" && b.arguments === "" ? { ...b, arguments: "{}" } : b
+    ),
+  }));
+  return { ...answer, choices };
+}
+
 Deno.test("an answer written for a caller and read again is the same answer", () => {
   for (const r of ANSWERS) {
     const parts = decode(r);
     const answer = collect(parts);
     const again = collect(decodePieces([bytes(encodeAll(parts))]));
-    assertEquals(withoutBreaks(readingOf(again)), withoutBreaks(readingOf(answer)), r.id);
+    assertEquals(withoutBreaks(readingOf(again)), withoutBreaks(readingOf(withArguments(answer))), r.id);
     // The API tells no image tokens of the input.
     assertEquals(again.usage, answer.usage && { ...answer.usage, imageInput: 0 }, r.id);
   }
