@@ -112,19 +112,34 @@ export class Scan {
   *group(group: Group, found: Found[]): Generator<void, void> {
     const text = joined(group);
     const borders = bordersOf(group);
+    const known = new Set<string>();
+    const add = (raw: Judged, start: number, end: number) => {
+      const pieces = piecesOf(group, borders, start, end);
+      const key = `${start} ${end} ${raw.entityType}`;
+      if (pieces.length < 2 || known.has(key)) return;
+      known.add(key);
+      found.push({
+        ...pieces[0],
+        rest: pieces.slice(1),
+        mode: raw.mode,
+        value: raw.value,
+        reported: reportedOf(raw, pieces[0].leaf.message, group.location, start, end),
+      });
+    };
     for (const window of windowsOf(borders, text.length)) {
       for (const raw of yield* this.text(text.slice(window.start, window.end), window.start, text)) {
-        const start = raw.start + window.start;
-        const end = raw.end + window.start;
-        const pieces = piecesOf(group, borders, start, end);
-        if (pieces.length < 2) continue;
-        found.push({
-          ...pieces[0],
-          rest: pieces.slice(1),
-          mode: raw.mode,
-          value: raw.value,
-          reported: reportedOf(raw, pieces[0].leaf.message, group.location, start, end),
-        });
+        add(raw, raw.start + window.start, raw.end + window.start);
+      }
+    }
+    // Cut between two groups of digits, the border is their separator.
+    for (const at of borders) {
+      if (!/^\d\d$/.test(text.slice(at - 1, at + 1)) || this.clock.spent) continue;
+      const start = Math.max(0, at - REACH);
+      const spaced = `${text.slice(start, at)} ${text.slice(at, at + REACH)}`;
+      for (const raw of yield* this.text(spaced)) {
+        const from = raw.start + start;
+        const to = raw.end + start - 1;
+        if (from < at && to > at) add(raw, from, to);
       }
     }
   }

@@ -154,6 +154,17 @@ Deno.test("screenBody() finds and masks a value that is split over parts", () =>
   ]);
 });
 
+Deno.test("screenBody() finds a number that is cut between two groups of digits", () => {
+  const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "text", text })));
+  for (const cut of [8, 9, 10, 13, 14]) {
+    const body = parts(`pay ${CARD.slice(0, cut)}`, `${CARD.slice(cut)} now`);
+    const { findings } = screened(body, { mode: "alert" });
+    assertEquals(findings.map((f) => [f.location, f.start, f.end]), [["content", 4, 23]], `cut at ${cut}`);
+  }
+  const { findings } = screened(parts("pay 4111 1111", "1111 1111 now"), { mode: "alert" });
+  assertEquals(findings.map((f) => [f.location, f.start, f.end]), [["content", 4, 22]]);
+});
+
 Deno.test("screenBody() masks inside encoded files and encodes them again", () => {
   const file = (file_data: string) => user([{ type: "file", file: { filename: "a.txt", file_data } }]);
   const text = `card ${CARD} ü`;
