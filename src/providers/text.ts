@@ -14,11 +14,12 @@ const decoder = new TextDecoder();
 
 /** The rest of a body after its `first` bytes. Throws what reading throws, and when it is too large. */
 export async function readText(reply: Reply, first: Uint8Array): Promise<string> {
-  // Copies, since bytes are valid until the next are read; and one decoding, which costs far less than to decode a stream.
-  const pieces = [first.slice()];
+  // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); and one
+  // decoding, which costs far less than to decode a stream.
+  const pieces = [new Uint8Array(first)];
   let size = first.length;
   for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
-    pieces.push(bytes.slice());
+    pieces.push(new Uint8Array(bytes));
     size += bytes.length;
     if (size > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
   }
