@@ -39,15 +39,19 @@ export interface Edge {
 
 /**
  * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
- * that is let in then would be slow, and would make all others slower.
+ * that is let in then would be slow, and would make all others slower. Less than this is what a busy neighbour on the same
+ * machine causes, and nobody should be refused for that.
  */
-const MOST_LAG_MS = 250;
+const MOST_LAG_MS = 500;
 
 /** Before so many milliseconds hardly a caller leaves. */
 const PATIENT_MS = 30;
 
 /** What a body is taken to have that does not say. */
 const UNTOLD_BYTES = 1 << 20;
+
+/** As how many strings and buffers a body is there, until its request has been sent. */
+const FORMS_OF_A_BODY = 4;
 
 /** Calls under way, also those whose caller has left. */
 export class InFlight {
@@ -235,6 +239,7 @@ async function generation(
     throw new Failure("service_unavailable", "The service takes no more calls just now; try again soon.");
   }
   inFlight.enter(bytes);
+  let held = bytes;
   let left = false;
   let handedOver = false;
   // Asking whether the connection still stands costs more than a quick answer is worth.
@@ -243,7 +248,8 @@ async function generation(
   watch.arm(PATIENT_MS);
   const over = () => {
     watch.close();
-    inFlight.leave(bytes);
+    inFlight.leave(held);
+    held = 0;
   };
   try {
     const key = await authenticate(request, surface, edge);
@@ -263,7 +269,7 @@ async function generation(
     arrival.body = undefined;
     const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
-    return await respond({
+    const response = await respond({
       format: surface.format,
       parts,
       context: {
@@ -280,6 +286,11 @@ async function generation(
       left: () => left = true,
       over,
     });
+    // The request has been sent: of all its forms only the prompt is left.
+    const rest = Math.floor(held / FORMS_OF_A_BODY);
+    inFlight.bytes -= held - rest;
+    held = rest;
+    return response;
   } finally {
     if (!handedOver) over();
   }
