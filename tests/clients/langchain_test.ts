@@ -51,7 +51,6 @@ const CLIENTS: readonly Client[] = [
         configuration: { baseURL: `${at.url}/v1` },
         maxRetries: 0,
         useResponsesApi: true,
-        zdrEnabled: true,
         reasoning: { effort: "medium", summary: "auto" },
       }),
     carries: true,
