@@ -45,7 +45,7 @@ export interface Re2Options {
   limitMs?: number;
 }
 
-export function openRe2({ limitMs = 1000 }: Re2Options = {}): Re2 {
+export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
   const queue: Waiting[] = [];
   const refused = new Map<string, string>();
   let worker: Worker | null = null;
@@ -143,7 +143,7 @@ export function openRe2({ limitMs = 1000 }: Re2Options = {}): Re2 {
 }
 
 /** A slow machine's time to start a worker. */
-const START_MS = 2000;
+const START_MS = 5000;
 
 function spansOf(flat: Uint32Array): Span[] {
   const spans: Span[] = [];

@@ -31,7 +31,7 @@ export function openDlp({ dlp, dlp_policies }: DlpConfig, re2: Re2): Dlp {
 /** What is wrong with policies that only the vocabulary and RE2 can tell. */
 export async function policyMistakes(config: DlpConfig): Promise<{ path: string; message: string }[]> {
   const mistakes: { path: string; message: string }[] = [];
-  const re2 = openRe2();
+  const re2 = openRe2({ limitMs: 10_000 });
   try {
     for (const [name, policy] of Object.entries(config.dlp_policies)) {
       const path = `dlp_policies.${name}`;

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { openRe2, type Outcome, type Re2 } from "../../src/dlp/re2.ts";
 
-async function withRe2(use: (re2: Re2) => Promise<void>, options = {}): Promise<void> {
+/** Time enough for any machine: what is tested is memory, unless a test says otherwise. */
+async function withRe2(use: (re2: Re2) => Promise<void>, options = { limitMs: 60_000 }): Promise<void> {
   const re2 = openRe2(options);
   try {
     await use(re2);
