@@ -76,8 +76,13 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
     for (const text of running.job.texts) units += text.length;
     // The first job of a worker waits for its start as well.
     timer = setTimeout(lose, limitMs * (1 + units / 1e6) + (worker ? 0 : START_MS));
-    worker ??= start();
-    worker.postMessage(running.job);
+    try {
+      worker ??= start();
+      worker.postMessage(running.job);
+    } catch {
+      // A host without workers: nothing is searched, and so nothing is called clean.
+      lose();
+    }
   }
 
   function finish(outcome: Outcome): void {

@@ -41,9 +41,18 @@ const SHORT = 16_384;
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened> {
   const wished = wishedOf(arrival.body);
   if (arrival.key.dlpPolicy === null && wished === undefined) return null;
+  if (!kit.dlp.enabled) {
+    if (wished === undefined) return null;
+    throw new Failure(
+      "dlp_unavailable",
+      "The request asks for data-loss prevention, which is switched off here.",
+      {
+        param: "plugins.dlp",
+      },
+    );
+  }
   const wishes = wished === undefined ? null : readWishes(wished);
   const check = checkOf(arrival.key, wishes, kit.dlp);
-  if (check === null) return null;
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   const { re2 } = kit.dlp;
   const verdict = verdictOn(reading, check, re2, wishes);
@@ -85,17 +94,7 @@ function wishedOf(body: unknown): unknown {
   return body.plugins.dlp ?? undefined;
 }
 
-function checkOf(key: Key, wishes: Wishes | null, dlp: Dlp): Check | null {
-  if (!dlp.enabled) {
-    if (wishes === null) return null;
-    throw new Failure(
-      "dlp_unavailable",
-      "The request asks for data-loss prevention, which is switched off here.",
-      {
-        param: "plugins.dlp",
-      },
-    );
-  }
+function checkOf(key: Key, wishes: Wishes | null, dlp: Dlp): Check {
   const policy = key.dlpPolicy === null ? null : dlp.policies.get(key.dlpPolicy);
   if (policy === undefined) {
     throw new Failure(
