@@ -72,7 +72,14 @@ export class ChunkReader {
     if (!marked && choices.some((choice) => choice.finish === undefined)) {
       this.fail(brokenAnswer("no finish_reason came"), out);
     }
-    for (const choice of choices) this.#close(choice, out);
+    for (const choice of choices) {
+      // An entry that says nothing at all is no call; one that says what, but not to whom, cannot be run.
+      choice.calls = choice.calls.filter((c) => c.name !== "" || c.id !== "" || c.pieces.length > 0);
+      if (choice.calls.some((call) => call.name === "")) {
+        this.fail(brokenAnswer("a tool call has no name"), out);
+      }
+      this.#close(choice, out);
+    }
     this.#flushUsage(out);
     for (const choice of choices) {
       out.push({

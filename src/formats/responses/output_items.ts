@@ -11,6 +11,7 @@ import type { Proof } from "../../exchange/proof.ts";
 import { count } from "../../exchange/usage.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeLogprobs } from "./logprobs.ts";
+import { brokenAnswer } from "../provider_failure.ts";
 
 /** How much of a text was sent, and its last piece to tell a true continuation from another text. */
 interface Sent {
@@ -352,6 +353,8 @@ export class ItemReader {
       case "":
         return;
       default:
+        // An item of a kind that is passed on unread must be what it was announced as.
+        if (slot.item.type !== slot.type) throw brokenAnswer("an item of its output changed its kind");
         this.emit({ type: "opaque", block: this.#open(), choice: 0, format: "responses", value: slot.item });
     }
   }
