@@ -81,7 +81,7 @@ const SERVER = fields({
   max_messages: whole(1, 1_000_000).default(2000),
   max_in_flight: whole(1, 1_000_000).default(4096),
   /** Of the request bodies of calls under way, together; of those being answered a quarter counts. */
-  max_in_flight_bytes: whole(1024, 2 ** 40).default(67_108_864),
+  max_in_flight_bytes: whole(1024, 2 ** 40).default(536_870_912),
   keepalive_seconds: seconds(0.01).default(15),
   shutdown_grace_seconds: seconds(0).default(60),
   /** Processes that share the port. */

@@ -122,11 +122,15 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     }
   }
 
-  /** One try of a route at a place that is taken for it, which is given back where it fails. */
+  /**
+   * One try of a route at a place that is taken for it, which is given back where it fails.
+   * @param only the model has no other route
+   */
   async function attempt<T>(
     route: Route,
     opening: Opening<T>,
     { state, model }: Place,
+    only: boolean,
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
     try {
@@ -142,8 +146,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     }
     model.attempts++;
     let closed = false;
+    let answering = false;
 
     function failed(failure: Failure): void {
+      // With nobody else to ask, half an answer is more than the none that an open breaker would give.
+      if (answering && only) return;
       const fault = isFault(failure);
       if (fault || failure.lasting) model.failed++;
       if (fault) pass!.fail(ticker.now());
@@ -176,6 +183,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     try {
       const begun = await opening.begin(opened);
       pass.succeed(ticker.now());
+      answering = true;
       model.complaint = "";
       return { opened, begun };
     } catch (thrown) {
@@ -225,7 +233,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               break;
             }
           }
-          const result = await attempt(route, opening, place);
+          const result = await attempt(route, opening, place, routes.length === 1);
           if (result === "shut") {
             shut.push(route);
             break;

@@ -53,7 +53,7 @@ Deno.test("loadConfig() fills in every default", () => {
       max_text_chars: 4000000,
       max_messages: 2000,
       max_in_flight: 4096,
-      max_in_flight_bytes: 67_108_864,
+      max_in_flight_bytes: 536_870_912,
       keepalive_seconds: 15,
       shutdown_grace_seconds: 60,
       workers: 1,

@@ -491,7 +491,10 @@ for (const fault of FAULTS) {
         if (code !== null && status === 200) assertStringIncludes(seen.text, "Hi");
 
         const { failures, state } = await health("faulty");
-        assertEquals(failures, Number.isNaN(fault.failures) ? (code === null ? 0 : 1) : fault.failures);
+        // The model has one route: an answer that breaks off on its way to the caller does not count there.
+        const midAnswer = stream && status === 200 && code !== null;
+        const counted = Number.isNaN(fault.failures) ? (code === null ? 0 : 1) : fault.failures;
+        assertEquals(failures, midAnswer ? 0 : counted);
         assertEquals(state, "closed");
         assertEquals(provider.hits.faulty, fault.hits);
         const list = await records();
@@ -624,8 +627,10 @@ Deno.test("no route is tried after the first byte", async () => {
     e.chunk(e.stream ? delta("Hi") : WHOLE.slice(0, 20));
     await e.flush();
   };
-  await setting(cut, async ({ ask }) => {
+  await setting(cut, async ({ ask, health }) => {
     assertEquals((await ask("faulty", true)).code, "provider_unavailable");
+    // There is another route to go to, so it counts.
+    assertEquals((await health("faulty")).failures, 1);
     assertEquals((await ask("faulty", false)).code, "provider_unavailable");
     assertEquals(second.hits.faulty, undefined);
   }, { more, provider: { retries: 2 } });
