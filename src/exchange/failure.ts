@@ -104,7 +104,7 @@ export class Failure extends Error {
   readonly errors?: readonly Mistake[];
   readonly details?: Record<string, unknown>;
   readonly retryAfter?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
   readonly operator?: string;
   readonly lasting: boolean;
   readonly begun: boolean;
@@ -124,6 +124,12 @@ export class Failure extends Error {
 
   get row(): FailureRow {
     return FAILURES[this.code];
+  }
+
+  /** The same failure, whose answer also has these headers. */
+  with(headers: Readonly<Record<string, string>>): this {
+    this.headers = { ...headers, ...this.headers };
+    return this;
   }
 
   /** Any thrown value as a Failure. What is not one already keeps its text to itself. */

@@ -13,7 +13,7 @@ export function withCors(response: Response, request: Request, origins: readonly
   shared.headers.append("vary", "origin");
   shared.headers.set(
     "access-control-expose-headers",
-    "x-request-id, request-id, x-svc-route, x-svc-dropped, x-svc-dlp-mode, x-svc-dlp-findings, x-should-retry, retry-after",
+    "x-request-id, request-id, x-svc-route, x-svc-dropped, x-svc-dlp-mode, x-svc-dlp-findings, x-svc-dlp-unscanned, x-should-retry, retry-after",
   );
   if (preflight) {
     shared.headers.delete("content-type");

@@ -242,6 +242,7 @@ async function generation(
   let held = bytes;
   let left = false;
   let handedOver = false;
+  let known: Record<string, string> = {};
   // Asking whether the connection still stands costs more than a quick answer is worth.
   let connection: AbortSignal | undefined;
   const watch = kit.ticker.watch(() => connection = request.signal);
@@ -265,6 +266,7 @@ async function generation(
     };
     const { call, parts } = await run(arrival, kit);
     handedOver = true;
+    known = call.headers;
     // The prompt says all of it; a stream may last for an hour.
     arrival.body = undefined;
     const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
@@ -291,6 +293,8 @@ async function generation(
     inFlight.bytes -= held - rest;
     held = rest;
     return response;
+  } catch (thrown) {
+    throw Failure.from(thrown).with(known);
   } finally {
     if (!handedOver) over();
   }

@@ -1,5 +1,6 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
 import { restore } from "../dlp/restore.ts";
+import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { PROVIDER_FORMATS } from "../formats/mod.ts";
 import { FORMAT_OF_API } from "../providers/provider.ts";
@@ -20,7 +21,10 @@ export interface Run {
 export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
-  const call = await admit(arrival, screened, kit);
+  const call = await admit(arrival, screened, kit).catch((thrown) => {
+    // What the check found is said whatever comes of the request.
+    throw Failure.from(thrown).with(screened?.headers ?? {});
+  });
   const parts = ask(call, kit);
   const originals = call.screened?.originals;
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };

@@ -410,3 +410,25 @@ function decodedToo(text: string): string {
     }
   }).join(" ");
 }
+
+Deno.test("screen()'s headers stand on refusals too, before and at the provider", async () => {
+  const provider = loopbackProvider(() => new Response("{}", { status: 500 }));
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
+  for (const [model, status] of [["p/none", 404], ["p/model", 502]] as const) {
+    for (const stream of [false, true]) {
+      const response = await gateway.post(PATHS.chat_completions, {
+        model,
+        stream,
+        messages: [{ role: "user", content: `write to ${MAIL}` }],
+        plugins: { dlp: { mode: "alert" } },
+      });
+      assertEquals(
+        [response.status, response.headers.get("x-svc-dlp-mode"), response.headers.get("x-svc-dlp-findings")],
+        [status, "alert", "1"],
+      );
+      await response.body?.cancel();
+    }
+  }
+  await gateway.close();
+  await provider.close();
+});
