@@ -46,6 +46,10 @@ const LACKS: Readonly<Record<string, string>> = {
   "failed_tool/responses": "the format has no flag for a failed tool",
   "freeform_tools/messages": "the format has no freeform tools and no namespaces",
   "json_without_schema/messages": "the format has no JSON without a schema",
+  "allowed_tools/messages": "the format has no choice among some tools",
+  "video/messages": "the format has no video",
+  "video/responses": "the format has no video",
+  "office_document/messages": "the format has no office documents",
   "filtered/messages": "the API calls every withheld answer a refusal",
   "refusal/gemini": "the API calls every withheld answer filtered",
 };
@@ -53,6 +57,12 @@ const LACKS: Readonly<Record<string, string>> = {
 /** What a provider API has no form for, and is refused by name. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   "sound/messages": /^Cannot send audio/,
+  "video/messages": /^Cannot send video/,
+  "video/responses": /^Cannot send video/,
+  "stored_file/messages": /^Cannot send a stored file/,
+  "stored_file/gemini": /got a file id of another provider/,
+  "office_document/messages": /^Cannot send a document of type/,
+  "office_document/gemini": /^Cannot send the document/,
 };
 
 /** `x-svc-dropped` of the cells that drop something. */

@@ -172,6 +172,8 @@ function sameChoice(said: Carried, got: Carried): boolean {
   }
   if (choice!.startsWith("allowed:")) {
     const names = name(choice!).split(",");
+    // Gemini has one form for one tool and for a choice among one.
+    if (got.choice?.startsWith("tool:")) return names.length === 1 && name(got.choice).endsWith(names[0]);
     return got.tools.every((t) => names.some((n) => t.name.endsWith(n)));
   }
   return false;
