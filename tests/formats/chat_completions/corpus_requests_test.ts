@@ -1,6 +1,6 @@
 /** Every recorded chat-completions request that its provider accepted: accepted here, and the same after a round trip. */
 import { assert, assertEquals } from "@std/assert";
-import type { FormatName, Prompt } from "../../../src/exchange/prompt.ts";
+import type { Prompt } from "../../../src/exchange/prompt.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import { recordings } from "./recordings.ts";
@@ -78,38 +78,4 @@ function withoutShape(body: Loose): unknown {
     }
     return value;
   }));
-}
-
-Deno.test("encodeRequest() turns every recorded request of one format into a legal one for another caller", () => {
-  for (const r of ACCEPTED) {
-    const prompt: Prompt = { ...decode(r.request), format: "messages" as FormatName };
-    const { body } = encode(prompt, { stream: true });
-    checkOrder(body.messages as Loose[], r.id);
-    for (const key of Object.keys(body)) assert(OFFICIAL.has(key), `${r.id}: ${key}`);
-  }
-});
-
-/** The fields of the official API that a conversion may use. */
-const OFFICIAL = new Set(
-  ("model messages stream stream_options tools tool_choice parallel_tool_calls max_tokens max_completion_tokens " +
-    "temperature top_p stop seed frequency_penalty presence_penalty logit_bias n logprobs top_logprobs " +
-    "response_format reasoning_effort verbosity user").split(" "),
-);
-
-/** What OpenAI refuses: a result that follows no call of its own, a call without its result, an empty message. */
-function checkOrder(messages: readonly Loose[], id: string): void {
-  let open = new Set<unknown>();
-  messages.forEach((message, i) => {
-    if (message.role === "tool") {
-      assert(open.delete(message.tool_call_id), `${id}: message ${i} answers no open call`);
-      return;
-    }
-    assertEquals(open.size, 0, `${id}: calls without results before message ${i}`);
-    const calls = message.tool_calls as Loose[] | undefined;
-    open = new Set(calls?.map((call) => call.id));
-    assert(
-      message.content !== undefined && (message.content !== "" || message.role === "assistant"),
-      `${id} ${i}`,
-    );
-  });
 }
