@@ -15,8 +15,7 @@ import {
   requestBytes,
   WireError,
 } from "./http1_wire.ts";
-import type { Exchange, Reply } from "./send.ts";
-import { broken, timeout, unreachable } from "./send.ts";
+import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Ticker, Watch } from "./ticker.ts";
 
 /** The buffer of a connection doubles up to this, while reads fill it. */

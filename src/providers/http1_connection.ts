@@ -5,7 +5,7 @@
  * call after it.
  */
 import { Buffer } from "node:buffer";
-import { timeout, unreachable } from "./send.ts";
+import { timeout, unreachable } from "./reply.ts";
 import type { Ticker } from "./ticker.ts";
 
 /** Size of the buffer that a connection begins with. */

@@ -11,7 +11,8 @@ import { demoReply } from "./demo.ts";
 import { address, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";
 import { inOrder } from "./routes.ts";
-import { type Reply, send } from "./send.ts";
+import type { Reply } from "./reply.ts";
+import { send } from "./send.ts";
 import {
   nameOf,
   openStates,

@@ -4,26 +4,9 @@
  * The body is read with a BYOB reader where there is one: it halves the cost of a streamed frame against the default
  * reader. A deadline runs only while this side waits for the provider, so a slow caller is never the provider's silence.
  */
-import { Failure } from "../exchange/failure.ts";
 import { sendPlain } from "./http1.ts";
+import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Ticker, Watch } from "./ticker.ts";
-
-export interface Exchange {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
-  firstByteMs: number;
-  idleMs: number;
-}
-
-export interface Reply {
-  readonly status: number;
-  header(name: string): string | null;
-  /** The next bytes of the body, null at its end. They are valid until the next call. */
-  read(): Promise<Uint8Array | null>;
-  /** Must be called once no more is read; gives the connection up when the body has not ended. */
-  close(): void;
-}
 
 /** Size of the buffer a chunk is read into; it doubles while chunks fill it. */
 const BUFFER_BYTES = 4096;
@@ -131,28 +114,4 @@ function reader(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Read {
       : value.buffer;
     return value;
   };
-}
-
-/** @param begun the body had begun */
-export function timeout(ms: number, begun = false): Failure {
-  return new Failure(
-    "provider_timeout",
-    `The model did not answer in time: nothing came for ${ms / 1000} seconds.`,
-    { begun },
-  );
-}
-
-export function unreachable(cause: unknown): Failure {
-  return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
-    cause,
-    operator: "the provider cannot be reached",
-  });
-}
-
-/** @param begun the body had begun */
-export function broken(cause: unknown, begun = false): Failure {
-  return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
-    cause,
-    begun,
-  });
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendPlain } from "../../src/providers/http1.ts";
-import type { Reply } from "../../src/providers/send.ts";
+import type { Reply } from "../../src/providers/reply.ts";
 import { Ticker } from "../../src/providers/ticker.ts";
 
 /** A server that answers each request with the pieces given for it, in the order requests come. */

@@ -1,0 +1,43 @@
+/** An HTTP exchange with a provider: what is sent, what comes back, and the ways in which it fails. */
+import { Failure } from "../exchange/failure.ts";
+
+export interface Exchange {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  firstByteMs: number;
+  idleMs: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  header(name: string): string | null;
+  /** The next bytes of the body, null at its end. They are valid until the next call. */
+  read(): Promise<Uint8Array | null>;
+  /** Must be called once no more is read; gives the connection up when the body has not ended. */
+  close(): void;
+}
+
+/** @param begun the body had begun */
+export function timeout(ms: number, begun = false): Failure {
+  return new Failure(
+    "provider_timeout",
+    `The model did not answer in time: nothing came for ${ms / 1000} seconds.`,
+    { begun },
+  );
+}
+
+export function unreachable(cause: unknown): Failure {
+  return new Failure("provider_unavailable", "The provider of this model cannot be reached.", {
+    cause,
+    operator: "the provider cannot be reached",
+  });
+}
+
+/** @param begun the body had begun */
+export function broken(cause: unknown, begun = false): Failure {
+  return new Failure("provider_unavailable", "The provider's answer broke off: the connection was lost.", {
+    cause,
+    begun,
+  });
+}
