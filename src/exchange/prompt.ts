@@ -5,11 +5,11 @@
  * {@link joinTurns}. What a format says that the vocabulary has no word for travels in bags (`unknown`, `extra`) tagged
  * with the format it came from: the same format puts it back, another one leaves it out.
  */
+import type { FormatName } from "./format_name.ts";
 import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
 
-/** A wire format. `gemini` exists on the provider's side only. */
-export type FormatName = "chat_completions" | "messages" | "responses" | "gemini";
+export type { FormatName };
 
 /** Wire fields without a word in the vocabulary, and the format that knows them. */
 export interface Extra {

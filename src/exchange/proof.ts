@@ -5,8 +5,7 @@
  * A caller of the provider's own format gets it as the provider sent it. Any other caller gets it sealed: text that this
  * gateway signed, in the place where that format's clients keep such things, so that it can be trusted when it returns.
  */
-import type { Turn } from "./prompt.ts";
-import type { FormatName } from "./prompt.ts";
+import type { FormatName } from "./format_name.ts";
 
 export interface Proof {
   /** The API that issued it, and the only one that can read it. */
@@ -44,29 +43,3 @@ export function isSealed(text: string): boolean {
 export type Seal = (proof: Proof) => string;
 /** The proof in a sealed text; null when the text is not one of this gateway's, or was changed. */
 export type Unseal = (text: string) => Proof | null;
-
-/**
- * Moves proofs that name a call onto that call. They travel as reasoning of their own, because clients drop unknown
- * fields of a tool call but keep reasoning. Reasoning left with neither text nor proof is removed.
- */
-export function attachProofs(turns: Turn[]): Turn[] {
-  const byCall = new Map<string, Proof>();
-  for (const turn of turns) {
-    for (const c of turn.content) {
-      if (c.type === "reasoning" && c.proof?.call) byCall.set(c.proof.call, c.proof);
-    }
-  }
-  if (byCall.size === 0) return turns;
-  const attached: Turn[] = [];
-  for (const turn of turns) {
-    const content: Turn["content"] = [];
-    for (const c of turn.content) {
-      if (c.type === "reasoning" && c.proof?.call) {
-        if (c.sections.length > 0) content.push({ ...c, proof: undefined });
-      } else if (c.type === "call" && byCall.has(c.id)) content.push({ ...c, proof: byCall.get(c.id) });
-      else content.push(c);
-    }
-    if (content.length > 0 || turn.content.length === 0) attached.push({ ...turn, content });
-  }
-  return attached;
-}

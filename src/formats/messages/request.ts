@@ -8,7 +8,7 @@ import { z } from "zod";
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
-import { attachProofs } from "../../exchange/proof.ts";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import type { DecodeRequest } from "../format.ts";
 import { chooseSearch } from "../search_wish.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
-import { attachProofs } from "../../exchange/proof.ts";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";

@@ -1,0 +1,28 @@
+import type { Turn } from "./prompt.ts";
+import type { Proof } from "./proof.ts";
+
+/**
+ * Moves proofs that name a call onto that call. They travel as reasoning of their own, because clients drop unknown
+ * fields of a tool call but keep reasoning. Reasoning left with neither text nor proof is removed.
+ */
+export function attachProofs(turns: Turn[]): Turn[] {
+  const byCall = new Map<string, Proof>();
+  for (const turn of turns) {
+    for (const c of turn.content) {
+      if (c.type === "reasoning" && c.proof?.call) byCall.set(c.proof.call, c.proof);
+    }
+  }
+  if (byCall.size === 0) return turns;
+  const attached: Turn[] = [];
+  for (const turn of turns) {
+    const content: Turn["content"] = [];
+    for (const c of turn.content) {
+      if (c.type === "reasoning" && c.proof?.call) {
+        if (c.sections.length > 0) content.push({ ...c, proof: undefined });
+      } else if (c.type === "call" && byCall.has(c.id)) content.push({ ...c, proof: byCall.get(c.id) });
+      else content.push(c);
+    }
+    if (content.length > 0 || turn.content.length === 0) attached.push({ ...turn, content });
+  }
+  return attached;
+}
