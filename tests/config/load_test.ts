@@ -247,8 +247,9 @@ function spoil(root: unknown, path: Step[], value: unknown, name: string): void 
     if (typeof next !== "object" || next === null) return;
     holder = next as Record<Step, unknown>;
   }
-  holder[path[path.length - 1]] = value;
-  if (name.length % 2 === 1 && !Array.isArray(holder)) holder[name] = value;
+  // Copies: a later edit may go into this value, and a value within itself is no JSON.
+  holder[path[path.length - 1]] = structuredClone(value);
+  if (name.length % 2 === 1 && !Array.isArray(holder)) holder[name] = structuredClone(value);
 }
 
 Deno.test("readSource() takes a text that is one, and else the file of that name", async () => {
