@@ -10,7 +10,7 @@
 import type { GenerationEnd } from "../exchange/generation.ts";
 import { Failure } from "../exchange/failure.ts";
 import { accountBudget, StoreUnavailable } from "../store/mod.ts";
-import { type Journal, JournalFull } from "./journal.ts";
+import { type Entry, type Journal, JournalFull } from "./journal.ts";
 import type { KeyState } from "./keyring.ts";
 import { type Beginning, beginningOf, encodeBeginning, recordOf } from "./ledger.ts";
 import type { Bid, Key, Lease, RateState } from "./mod.ts";
@@ -61,6 +61,7 @@ interface Need {
 
 interface Open {
   beginning: Beginning;
+  entry: Entry;
   claims: Claim[];
   /** The reservations were given back before the end. */
   expired: boolean;
@@ -177,11 +178,17 @@ export function createAdmission(options: AdmissionOptions): Admission {
     }
   }
 
-  function reserve(bid: Bid, state: KeyState | undefined, needs: readonly Need[], now: number): Lease {
+  function reserve(
+    bid: Bid,
+    state: KeyState | undefined,
+    needs: readonly Need[],
+    now: number,
+  ): Lease | Promise<Lease> {
     const beginning = beginningOf(bid, bid.key);
     const json = encodeBeginning(beginning);
+    let entry: Entry;
     try {
-      journal.begin(bid.id, json);
+      entry = journal.begin(bid.id, json);
     } catch (error) {
       if (error instanceof JournalFull) throw unavailable(error);
       throw error;
@@ -193,54 +200,51 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const short = slice.others > 0n && slice.granted - slice.used - slice.reserved < 4n * amount;
       if (short && Math.abs(now - slice.answeredAt) > TOP_UP_MS) settler.topUp(slice);
     }
-    const entry: Open = { beginning, claims, expired: false, admittedAt: now };
-    open.add(entry);
-    return {
+    const call: Open = { beginning, entry, claims, expired: false, admittedAt: now };
+    open.add(call);
+    const lease: Lease = {
       rates: state === undefined ? null : ratesOf(needs, now),
-      settle: (end, prices) => settle(entry, end, withSearch(prices ?? bid.prices)),
-      release: () => release(entry),
+      settle: (end, prices) => settle(call, end, withSearch(prices ?? bid.prices)),
+      release: () => release(call),
     };
+    if (!journal.durable) return lease;
+    return journal.written().then(() => lease, (error) => {
+      release(call);
+      throw unavailable(error);
+    });
   }
 
-  function release(entry: Open): void {
-    if (!open.delete(entry)) return;
-    if (!entry.expired) { for (const made of entry.claims) unclaim(made); }
-    journal.drop(entry.beginning.id);
-    settler.ended(entry.beginning.id);
+  function release(call: Open): void {
+    if (!open.delete(call)) return;
+    if (!call.expired) { for (const made of call.claims) unclaim(made); }
+    journal.drop(call.entry);
+    settler.ended(call.beginning.id);
     settler.wake();
   }
 
-  function settle(entry: Open, end: GenerationEnd, prices: Prices): void | Promise<void> {
-    if (!open.has(entry)) return;
-    const record = recordOf(entry.beginning, end, prices);
-    if (record === null) return release(entry);
-    open.delete(entry);
+  async function settle(call: Open, end: GenerationEnd, prices: Prices): Promise<void> {
+    if (!open.has(call)) return;
+    const record = recordOf(call.beginning, end, prices);
+    if (record === null) return release(call);
+    open.delete(call);
     const tokens = record.usage === null ? 0n : BigInt(record.usage.input + record.usage.output);
     const money: Slice[] = [];
-    for (const made of entry.claims) {
+    for (const made of call.claims) {
       const { kind } = made.slice;
       if (kind === "credits" || kind === "spend") {
-        if (entry.expired) made.slice.used += record.cost;
+        if (call.expired) made.slice.used += record.cost;
         else use(made, record.cost);
         money.push(made.slice);
-      } else if (!entry.expired) use(made, kind === "requests" ? 1n : tokens);
+      } else if (!call.expired) use(made, kind === "requests" ? 1n : tokens);
     }
-    const { id } = record;
-    const pending = pendingOf(record, money, () => journal.shipped(id));
-    if (journal.finish(id, pending.json)) {
-      settler.enqueue(pending);
-      settler.ended(id);
-      return;
-    }
-    return shipNow(pending, id);
-  }
-
-  /** Without a journal the store is what makes a record durable; while it is away, bounded memory has to do. */
-  function shipNow(pending: ReturnType<typeof pendingOf>, id: string): Promise<void> {
+    const { entry } = call;
+    const pending = pendingOf(record, money, () => journal.shipped(entry));
+    journal.finish(entry, pending.json);
     settler.enqueue(pending);
-    settler.ended(id);
-    if (!settler.up) return Promise.resolve();
-    return within(options.waitMs, settler.flush()).catch(() => {});
+    settler.ended(record.id);
+    if (await journal.written().catch(() => false)) return;
+    // Without a journal the store is what makes a record durable; while it is away, bounded memory has to do.
+    if (settler.up) await within(options.waitMs, settler.flush()).catch(() => {});
   }
 
   return {
@@ -249,14 +253,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
       return open.size;
     },
     sweep(now) {
-      for (const entry of open) {
-        const age = now - entry.admittedAt;
+      for (const call of open) {
+        const age = now - call.admittedAt;
         // The clock stepped back: count from now on.
-        if (age < 0) entry.admittedAt = now;
-        if (entry.expired || age < options.reservationMs) continue;
-        entry.expired = true;
-        for (const made of entry.claims) unclaim(made);
-        options.warn(`A reservation outlived its bound and was given back: ${entry.beginning.id}`);
+        if (age < 0) call.admittedAt = now;
+        if (call.expired || age < options.reservationMs) continue;
+        call.expired = true;
+        for (const made of call.claims) unclaim(made);
+        options.warn(`A reservation outlived its bound and was given back: ${call.beginning.id}`);
       }
     },
   };

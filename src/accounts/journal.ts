@@ -2,11 +2,11 @@
  * What must outlive this process at once, before any database hears of it: which generations run, and the records of
  * those that ended.
  *
- * A line is appended with one write, which costs about four microseconds and is in the operating system's hands when it
- * returns: it survives the process, whatever kills it. (Power loss can take the last second; {@link Journal.flush} says
- * how far the disk is.) Records leave the journal once the store has them. Space is allocated ahead by writing zeros, so
- * that a full disk is found out before a call is admitted and never when it ends; this holds on file systems that
- * overwrite in place, as ext4, XFS, NTFS and APFS without snapshots do.
+ * Lines that come up within one turn of the event loop are appended with one write, which costs about as much as for one
+ * of them; when it returns they are in the operating system's hands and survive the process, whatever kills it. (Power loss
+ * can take the last second; {@link Journal.flush} says how far the disk is.) Records leave the journal once the store has
+ * them. Space is allocated ahead by writing zeros, so that a full disk is found out before a call is admitted and never
+ * when it ends; this holds on file systems that overwrite in place, as ext4, XFS, NTFS and APFS without snapshots do.
  *
  * | line          | meaning                                             |
  * | ------------- | --------------------------------------------------- |
@@ -18,21 +18,35 @@
  * A line without its end was being written when the process died: nothing had been done on its strength yet.
  */
 
-/** There is no room to promise that one more generation can be recorded. */
+/** There is no room to promise that one more generation can be recorded, or what was said could not be written. */
 export class JournalFull extends Error {
   override readonly name = "JournalFull";
 }
 
+/** What a journal holds of one generation. */
+export interface Entry {
+  readonly id: string;
+  /** The line that a compacted journal must still hold. */
+  line: string;
+  /** Bytes set aside for its end, and its line as long as that is needed. */
+  bytes: number;
+}
+
 export interface Journal {
-  /** A generation is about to run. Throws {@link JournalFull}, and then it must not. */
-  begin(id: string, json: string): void;
-  /** It ended with a record. False: the record is in memory only. */
-  finish(id: string, json: string): boolean;
+  /** A generation is about to run: there is room for its end. Throws {@link JournalFull}, and then it must not. */
+  begin(id: string, json: string): Entry;
+  /** It ended with a record. */
+  finish(entry: Entry, json: string): void;
   /** It ended without a record. */
-  drop(id: string): void;
+  drop(entry: Entry): void;
   /** The store has the record. */
-  shipped(id: string): void;
-  /** True: a record survives this process. */
+  shipped(entry: Entry): void;
+  /**
+   * Resolves when all that was said so far survives this process, with false where it never will: no disk. Rejects with
+   * {@link JournalFull} when it could not be written.
+   */
+  written(): Promise<boolean>;
+  /** True: what is written survives this process. */
   readonly durable: boolean;
   /** Asks the disk for everything written so far. */
   flush(): Promise<void>;
@@ -55,11 +69,10 @@ const encoder = new TextEncoder();
 
 /** A journal for a process without a disk: bounded by what may be lost with it, which is refused beforehand. */
 export function memoryJournal(options: JournalOptions): Journal {
-  const sizes = new Map<string, number>();
   let bytes = 0;
-  const remove = (id: string) => {
-    bytes -= sizes.get(id) ?? 0;
-    sizes.delete(id);
+  const remove = (entry: Entry) => {
+    bytes -= entry.bytes;
+    entry.bytes = 0;
   };
   return {
     durable: false,
@@ -67,11 +80,12 @@ export function memoryJournal(options: JournalOptions): Journal {
       const size = json.length + END_BYTES;
       if (bytes + size > options.maxBytes) throw new JournalFull("Records wait for the store.");
       bytes += size;
-      sizes.set(id, size);
+      return { id, line: "", bytes: size };
     },
-    finish: () => false,
+    finish() {},
     drop: remove,
     shipped: remove,
+    written: () => Promise.resolve(false),
     flush: () => Promise.resolve(),
     close() {},
   };
@@ -82,12 +96,13 @@ export function fileJournal(beside: string, node: string, options: JournalOption
   const path = `${beside}.${node}${SUFFIX}`;
   const lock = takeLock(path);
   if (lock === null) throw new Error(`Cannot begin the journal of ${node}: another process holds it`);
-  /** Lines that a compacted journal must still hold: beginnings and records that the store does not have. */
-  const live = new Map<string, string>();
-  let liveBytes = 0;
-  /** What the ends of running generations will need at most. */
-  let promised = 0;
-  const promises = new Map<string, number>();
+  const entries = new Set<Entry>();
+  /** What they need together: lines that must be kept, and the ends of what runs. */
+  let bytes = 0;
+  /** Lines of this turn of the event loop, and who waits for them. */
+  let lines = "";
+  let group: PromiseWithResolvers<boolean> | null = null;
+  let turnEnd: ReturnType<typeof setImmediate> | undefined;
   const buffer = new Uint8Array(64 << 10);
   /** Null: there has not been room for its first line yet. */
   let file = startIfRoom();
@@ -102,42 +117,61 @@ export function fileJournal(beside: string, node: string, options: JournalOption
     }
   }
 
-  function keep(id: string, line: string): void {
-    forgetLine(id);
-    live.set(id, line);
-    liveBytes += line.length;
+  function resize(entry: Entry, size: number): void {
+    bytes += size - entry.bytes;
+    entry.bytes = size;
   }
 
-  function forgetLine(id: string): void {
-    const old = live.get(id);
-    if (old === undefined) return;
-    live.delete(id);
-    liveBytes -= old.length;
+  function forget(entry: Entry): void {
+    resize(entry, 0);
+    entries.delete(entry);
   }
 
-  function endPromise(id: string): void {
-    promised -= promises.get(id) ?? 0;
-    promises.delete(id);
+  function append(line: string): void {
+    lines += line;
+    turnEnd ??= setImmediate(writeLines);
   }
 
-  function write(file: OpenFile, line: string): void {
-    let bytes = buffer;
-    const { read, written } = encoder.encodeInto(line, buffer);
-    if (read < line.length) bytes = encoder.encode(line);
-    const length = read < line.length ? bytes.length : written;
-    let done = 0;
-    while (done < length) done += file.handle.writeSync(bytes.subarray(done, length));
-    file.at += length;
+  function writeLines(): void {
+    clearImmediate(turnEnd);
+    turnEnd = undefined;
+    if (lines === "") return;
+    const text = lines;
+    const waiting = group;
+    lines = "";
+    group = null;
+    try {
+      if (file === null) throw new JournalFull("There is no room for the journal.");
+      write(file, text);
+      waiting?.resolve(true);
+    } catch (cause) {
+      waiting?.reject(new JournalFull("The journal cannot be written.", { cause }));
+    }
+  }
+
+  function write(file: OpenFile, text: string): void {
+    let whole = buffer;
+    const { read, written } = encoder.encodeInto(text, buffer);
+    if (read < text.length) whole = encoder.encode(text);
+    const length = read < text.length ? whole.length : written;
     dirty = true;
+    try {
+      for (let done = 0; done < length;) done += file.handle.writeSync(whole.subarray(done, length));
+    } catch (error) {
+      // Half a line must not run into the next one.
+      file.handle.seekSync(file.at, Deno.SeekMode.Start);
+      throw error;
+    }
+    file.at += length;
   }
 
   /** Makes the file as long as everything running may need, and one chunk more when it is at it. */
-  function makeRoom(bytes: number): OpenFile {
+  function makeRoom(more: number): void {
     file ??= startIfRoom();
     if (file === null) throw new JournalFull("There is no room for the journal.");
-    if (file.at > COMPACT_ABOVE + 2 * liveBytes) file = compact(file);
-    const needed = file.at + promised + bytes;
-    if (needed + 4096 <= file.allocated) return file;
+    if (file.at > COMPACT_ABOVE + 2 * bytes) file = compact(file);
+    const needed = file.at + lines.length * 3 + bytes + more;
+    if (needed + 4096 <= file.allocated) return;
     try {
       allocate(file, needed + 4096 + CHUNK);
     } catch (error) {
@@ -145,15 +179,14 @@ export function fileJournal(beside: string, node: string, options: JournalOption
         throw new JournalFull("There is no room for the journal.", { cause: error });
       }
     }
-    return file;
   }
 
   function compact(old: OpenFile): OpenFile {
     const next = `${path}.next`;
     let fresh: OpenFile | null = null;
     try {
-      fresh = start(next, [`H ${node}\n`, ...live.values()]);
-      allocate(fresh, fresh.at + promised + CHUNK);
+      fresh = start(next, [`H ${node}\n`, ...Array.from(entries, (entry) => entry.line)]);
+      allocate(fresh, fresh.at + bytes + CHUNK);
       Deno.renameSync(next, path);
     } catch {
       // No room for a second file now: the old one is as good, only longer.
@@ -171,50 +204,38 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       const line = `+ ${id} ${json}\n`;
       // Three bytes hold any UTF-16 unit; the end repeats the texts of the beginning.
       const promise = line.length * 3 + END_BYTES;
-      if (liveBytes + promised + promise > options.maxBytes) {
-        throw new JournalFull("Records wait for the store.");
-      }
-      const file = makeRoom(line.length * 3 + promise);
-      try {
-        write(file, line);
-      } catch (error) {
-        throw new JournalFull("The journal cannot be written.", { cause: error });
-      }
-      promised += promise;
-      promises.set(id, promise);
-      keep(id, line);
+      if (bytes + promise > options.maxBytes) throw new JournalFull("Records wait for the store.");
+      makeRoom(line.length * 3 + promise);
+      const entry: Entry = { id, line, bytes: 0 };
+      resize(entry, promise + line.length);
+      entries.add(entry);
+      append(line);
+      return entry;
     },
-    finish(id, json) {
-      const line = `= ${id} ${json}\n`;
-      endPromise(id);
-      keep(id, line);
-      try {
-        write(file!, line);
-        return true;
-      } catch {
-        return false;
-      }
+    finish(entry, json) {
+      entry.line = `= ${entry.id} ${json}\n`;
+      resize(entry, entry.line.length);
+      append(entry.line);
     },
-    drop(id) {
-      endPromise(id);
-      forgetLine(id);
-      try {
-        write(file!, `- ${id}\n`);
-      } catch {
-        // The worst that follows is a record of an interrupted generation, should the process die before the next chance.
-      }
+    drop(entry) {
+      forget(entry);
+      // Should this not be written: a record of an interrupted generation is the worst that follows, if the process dies.
+      append(`- ${entry.id}\n`);
     },
-    shipped: forgetLine,
+    shipped: forget,
+    written: () => lines === "" ? Promise.resolve(true) : (group ??= Promise.withResolvers()).promise,
     async flush() {
+      writeLines();
       if (!dirty || file === null) return;
       dirty = false;
       await file.handle.syncData();
     },
     close() {
+      writeLines();
       file?.handle.close();
-      if (live.size === 0) removeQuietly(path);
+      if (entries.size === 0) removeQuietly(path);
       lock.close();
-      if (live.size === 0) removeQuietly(`${path}.lock`);
+      if (entries.size === 0) removeQuietly(`${path}.lock`);
     },
   };
 }

@@ -93,20 +93,31 @@ export function interrupted(beginning: Beginning): Generation {
   };
 }
 
-export function encodeBeginning(beginning: Beginning): string {
-  return JSON.stringify(beginning);
+/** As a JSON array: shorter than an object, and quicker made. */
+export function encodeBeginning(b: Beginning): string {
+  return JSON.stringify([
+    b.id,
+    b.created,
+    b.keyId,
+    b.key,
+    b.account,
+    b.format,
+    b.requestedModel,
+    b.model,
+    b.stream ? 1 : 0,
+  ]);
 }
 
 /** Null: a line that is not what {@link encodeBeginning} wrote. */
 export function decodeBeginning(json: string): Beginning | null {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value !== "object" || value === null) return null;
-    const b = value as Beginning;
-    return typeof b.id === "string" && typeof b.keyId === "string" && typeof b.created === "number"
-      ? b
-      : null;
+    value = JSON.parse(json);
   } catch {
     return null;
   }
+  if (!Array.isArray(value)) return null;
+  const [id, created, keyId, key, account, format, requestedModel, model, stream] = value;
+  if (typeof id !== "string" || typeof keyId !== "string" || typeof created !== "number") return null;
+  return { id, created, keyId, key, account, format, requestedModel, model, stream: stream === 1 };
 }

@@ -55,8 +55,8 @@ export interface RateState {
 /** An admitted call. Exactly one of `settle` and `release` is called, once; whatever comes after the first is ignored. */
 export interface Lease {
   rates: RateState | null;
-  /** Prices and writes the record; durable when it returns or resolves. Never throws. */
-  settle(end: GenerationEnd, prices?: Prices): void | Promise<void>;
+  /** Prices and writes the record; durable when it resolves. Never rejects. */
+  settle(end: GenerationEnd, prices?: Prices): Promise<void>;
   /** No provider was reached: gives everything back and leaves no record. */
   release(): void;
 }

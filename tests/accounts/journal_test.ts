@@ -1,12 +1,18 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { adoptOrphans, fileJournal, JournalFull, memoryJournal } from "../../src/accounts/journal.ts";
+import {
+  adoptOrphans,
+  type Entry,
+  fileJournal,
+  JournalFull,
+  memoryJournal,
+} from "../../src/accounts/journal.ts";
 
 const ROOM = { maxBytes: 64 << 20 };
 
-function withFolder(body: (beside: string, folder: string) => void): void {
+async function withFolder(body: (beside: string, folder: string) => void | Promise<void>): Promise<void> {
   const folder = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
   try {
-    body(`${folder}/store.db`, folder);
+    await body(`${folder}/store.db`, folder);
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
@@ -30,13 +36,15 @@ function found(folder: string) {
 }
 
 Deno.test("fileJournal() tells what ran and what ended", () =>
-  withFolder((beside, folder) => {
+  withFolder(async (beside, folder) => {
     const journal = fileJournal(beside, "n1", ROOM);
-    journal.begin("g1", '{"a":"né"}');
-    journal.begin("g2", "{}");
+    const g1 = journal.begin("g1", '{"a":"né"}');
+    const g2 = journal.begin("g2", "{}");
     journal.begin("g3", "{}");
-    assert(journal.finish("g1", "[1]"));
-    journal.drop("g2");
+    journal.finish(g1, "[1]");
+    journal.drop(g2);
+    assertEquals(found(folder)[0].running, []);
+    assert(await journal.written());
     assertEquals(found(folder), [{
       node: "n1",
       running: [["g3", "{}"]],
@@ -47,10 +55,10 @@ Deno.test("fileJournal() tells what ran and what ended", () =>
   }));
 
 Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =>
-  withFolder((beside, folder) => {
+  withFolder(async (beside, folder) => {
     const journal = fileJournal(beside, "n1", ROOM);
-    journal.begin("g1", '{"a":"né"}');
-    journal.finish("g1", "[1]");
+    journal.finish(journal.begin("g1", '{"a":"né"}'), "[1]");
+    await journal.written();
     const bytes = Deno.readFileSync(`${beside}.n1.journal`);
     const end = bytes.indexOf(0);
     const text = new TextDecoder().decode(bytes.subarray(0, end));
@@ -69,15 +77,17 @@ Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =
   }));
 
 Deno.test("fileJournal() stays small while records come and go, and loses none that is left", () =>
-  withFolder((beside, folder) => {
+  withFolder(async (beside, folder) => {
     const journal = fileJournal(beside, "n1", ROOM);
     const filler = "x".repeat(500);
     journal.begin("kept", "first");
     for (let i = 0; i < 30_000; i++) {
-      journal.begin(`g${i}`, filler);
-      journal.finish(`g${i}`, filler);
-      if (i % 1000 !== 0) journal.shipped(`g${i}`);
+      const entry = journal.begin(`g${i}`, filler);
+      journal.finish(entry, filler);
+      if (i % 10 === 0) await journal.written();
+      if (i % 1000 !== 0) journal.shipped(entry);
     }
+    await journal.written();
     const { size } = Deno.statSync(`${beside}.n1.journal`);
     assert(size < 8 << 20, `${size} bytes`);
     const [{ running, ended }] = found(folder);
@@ -88,30 +98,30 @@ Deno.test("fileJournal() stays small while records come and go, and loses none t
   }));
 
 Deno.test("fileJournal() refuses to begin what it may not be able to end", () =>
-  withFolder((beside) => {
+  withFolder(async (beside) => {
     const journal = fileJournal(beside, "n1", { maxBytes: 20_000 });
-    let begun = 0;
+    const begun: Entry[] = [];
     assertThrows(() => {
-      for (;; begun++) journal.begin(`g${begun}`, "x".repeat(200));
+      while (true) begun.push(journal.begin(`g${begun.length}`, "x".repeat(200)));
     }, JournalFull);
-    assert(begun > 3);
-    for (let i = 0; i < begun; i++) assert(journal.finish(`g${i}`, "y".repeat(700)));
+    assert(begun.length > 3);
+    for (const entry of begun) journal.finish(entry, "y".repeat(700));
+    assert(await journal.written());
     assertThrows(() => journal.begin("more", "x".repeat(9000)), JournalFull);
-    for (let i = 0; i < begun; i++) journal.shipped(`g${i}`);
-    journal.begin("more", "x");
-    journal.drop("more");
+    for (const entry of begun) journal.shipped(entry);
+    journal.drop(journal.begin("more", "x"));
     journal.close();
   }));
 
 Deno.test("memoryJournal() is bounded the same way", () => {
   const journal = memoryJournal({ maxBytes: 5000 });
-  let begun = 0;
+  const begun: Entry[] = [];
   assertThrows(() => {
-    for (;; begun++) journal.begin(`g${begun}`, "x".repeat(200));
+    while (true) begun.push(journal.begin(`g${begun.length}`, "x".repeat(200)));
   }, JournalFull);
-  journal.finish("g0", "record");
+  journal.finish(begun[0], "record");
   assertThrows(() => journal.begin("more", "x".repeat(200)), JournalFull);
-  journal.shipped("g0");
+  journal.shipped(begun[0]);
   journal.begin("more", "x".repeat(200));
 });
 
@@ -133,24 +143,41 @@ Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
 Deno.test("fileJournal() with nothing left leaves no file", () =>
   withFolder((beside, folder) => {
     const journal = fileJournal(beside, "n1", ROOM);
-    journal.begin("g1", "{}");
-    journal.finish("g1", "[]");
-    journal.shipped("g1");
+    const entry = journal.begin("g1", "{}");
+    journal.finish(entry, "[]");
+    journal.shipped(entry);
     journal.close();
     assertEquals([...Deno.readDirSync(folder)].length, 0);
   }));
 
 Deno.test("fileJournal() that finds no room at first refuses, and begins when there is some", () =>
-  withFolder((beside, folder) => {
+  withFolder(async (beside, folder) => {
     const path = `${beside}.n1.journal`;
     // A folder in its place fails like a disk that is full.
     Deno.mkdirSync(`${path}/x`, { recursive: true });
     const journal = fileJournal(beside, "n1", ROOM);
     assertThrows(() => journal.begin("g1", "{}"), JournalFull);
     Deno.removeSync(path, { recursive: true });
-    journal.begin("g2", "{}");
-    assert(journal.finish("g2", "[2]"));
+    journal.finish(journal.begin("g2", "{}"), "[2]");
+    assert(await journal.written());
     const [{ node, running, ended }] = found(folder);
     assertEquals([node, running, ended], ["n1", [], [["g2", "[2]"]]]);
+    journal.close();
+  }));
+
+Deno.test("fileJournal() writes what one turn brings at once, and says when it is there", () =>
+  withFolder(async (beside, folder) => {
+    const journal = fileJournal(beside, "n1", ROOM);
+    const entries = Array.from({ length: 100 }, (_, i) => journal.begin(`g${i}`, "{}"));
+    const written = journal.written();
+    assertEquals(journal.written(), written);
+    assertEquals(found(folder)[0].running, []);
+    await written;
+    assertEquals(found(folder)[0].running.length, 100);
+    for (const entry of entries) journal.drop(entry);
+    // Nobody waits for these: the end of the turn writes them all the same.
+    await new Promise((resolve) => setImmediate(resolve));
+    assertEquals(found(folder)[0].running, []);
+    assert(await journal.written());
     journal.close();
   }));

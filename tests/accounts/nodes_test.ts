@@ -97,6 +97,8 @@ onCluster((cluster) => {
         assert([...refused.keys()].every((code) => code === "provider_rate_limited"));
       }
       for (const lease of results.flatMap((r) => r.leases)) await lease.settle(endOf({ input: 1 }));
+      // What is under way still has the old minute's time; on a clock that runs it could not be a minute late.
+      for (const node of nodes) await node.flush();
       for (const node of nodes) node.clock.move(60_000);
       const next = await Promise.all(
         nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 30)),

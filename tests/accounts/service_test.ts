@@ -144,18 +144,6 @@ onBothEngines(({ name, place }) => {
   );
 
   test(
-    "admit() and settle() answer without a promise once budgets are here",
-    configOf({}, "10"),
-    async (service) => {
-      const key = await keyOf(service);
-      (await service.admit(bidOf(key, 1))).release();
-      const lease = service.admit(bidOf(key, 1));
-      if (lease instanceof Promise) throw new Error("admit() answered with a promise");
-      assertEquals(lease.settle(endOf({ input: 1 })), undefined);
-    },
-  );
-
-  test(
     "settle() bills what was used, once, and reads back in contract's words",
     configOf({}, "10"),
     async (service) => {

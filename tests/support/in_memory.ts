@@ -124,7 +124,7 @@ function accountsOf(account: Account): Accounts {
     authenticate: () => KEY,
     admit: () => ({
       rates: null,
-      settle: (end) => void account.settled.push(end),
+      settle: (end) => Promise.resolve(void account.settled.push(end)),
       release: () => void account.released++,
     }),
   };
