@@ -48,7 +48,7 @@ export interface AdmissionOptions {
 }
 
 export interface Admission {
-  admit(bid: Bid): Lease | Promise<Lease>;
+  admit(bid: Bid): Promise<Lease>;
   readonly openCount: number;
   /** Gives back reservations of calls that never ended. */
   sweep(now: number): void;
@@ -142,12 +142,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return slice;
   }
 
-  function admit(bid: Bid): Lease | Promise<Lease> {
+  async function admit(bid: Bid): Promise<Lease> {
     const now = clock.now();
     const state = options.state(bid.key);
     const needs = needsOf(bid, state, now);
-    if (needs.every(({ slice, amount }) => fits(slice, amount, now))) return reserve(bid, state, needs, now);
-    return gather(bid, state);
+    if (needs.every(({ slice, amount }) => fits(slice, amount, now))) {
+      return await reserve(bid, state, needs, now);
+    }
+    return await gather(bid, state);
   }
 
   async function gather(bid: Bid, state: KeyState | undefined): Promise<Lease> {
@@ -157,7 +159,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       // Anew each time: meanwhile a period may have ended.
       const needs = needsOf(bid, state, now);
       const lacking = needs.filter(({ slice, amount }) => !fits(slice, amount, now));
-      if (lacking.length === 0) return reserve(bid, state, needs, now);
+      if (lacking.length === 0) return await reserve(bid, state, needs, now);
       for (const { slice, amount } of lacking) {
         if (round < ROUNDS && !hopeless(slice, amount, now)) continue;
         if (round >= ROUNDS) refuse(slice, amount, now);
@@ -183,7 +185,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     state: KeyState | undefined,
     needs: readonly Need[],
     now: number,
-  ): Lease | Promise<Lease> {
+  ): Promise<Lease> {
     const beginning = beginningOf(bid, bid.key);
     const json = encodeBeginning(beginning);
     let entry: Entry;
@@ -207,7 +209,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
       settle: (end, prices) => settle(call, end, withSearch(prices ?? bid.prices)),
       release: () => release(call),
     };
-    if (!journal.durable) return lease;
     return journal.written().then(() => lease, (error) => {
       release(call);
       throw unavailable(error);

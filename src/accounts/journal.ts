@@ -70,6 +70,8 @@ const encoder = new TextEncoder();
 /** A journal for a process without a disk: bounded by what may be lost with it, which is refused beforehand. */
 export function memoryJournal(options: JournalOptions): Journal {
   let bytes = 0;
+  /** Calls go on together at the end of a turn here, too: what runs side by side runs faster. */
+  let turn: Promise<boolean> | null = null;
   const remove = (entry: Entry) => {
     bytes -= entry.bytes;
     entry.bytes = 0;
@@ -85,7 +87,13 @@ export function memoryJournal(options: JournalOptions): Journal {
     finish() {},
     drop: remove,
     shipped: remove,
-    written: () => Promise.resolve(false),
+    written: () =>
+      turn ??= new Promise((resolve) =>
+        setImmediate(() => {
+          turn = null;
+          resolve(false);
+        })
+      ),
     flush: () => Promise.resolve(),
     close() {},
   };

@@ -2,7 +2,7 @@
  * Keys, limits and the ledger as the pipeline sees them: who is asking, may it, and what did it cost.
  *
  * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
- * lease. Everything that can be answered from memory is answered without a promise, because this stands on the hot path.
+ * lease. Both wait for no more than the end of a turn of the event loop, unless a budget has to be asked for.
  *
  * Behind that: a record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the
  * store a few milliseconds later. What this node may spend without asking it holds as leases, renewed in the background.
@@ -64,6 +64,6 @@ export interface Lease {
 export interface Accounts {
   /** The key of a secret. Throws `invalid_api_key`, or `service_unavailable` when that cannot be known now. */
   authenticate(secret: string): Key | Promise<Key>;
-  /** Reserves. Throws `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
-  admit(bid: Bid): Lease | Promise<Lease>;
+  /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
+  admit(bid: Bid): Promise<Lease>;
 }

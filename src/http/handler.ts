@@ -105,7 +105,7 @@ export function handler(edge: () => Edge): Handler {
     const path = pathOf(request.url);
     let response: Response;
     try {
-      response = await route(request, path, id, now, remoteOf(info));
+      response = await route(request, path, { id, edge: now, info });
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (failure.code === "internal_service_error") {
@@ -160,13 +160,13 @@ function remoteOf(info: { remoteAddr: Deno.Addr } | undefined): string | null {
   return address && "hostname" in address ? address.hostname : null;
 }
 
-async function route(
-  request: Request,
-  path: string,
-  id: string,
-  edge: Edge,
-  remote: string | null,
-): Promise<Response> {
+interface Asked {
+  id: string;
+  edge: Edge;
+  info: { remoteAddr: Deno.Addr } | undefined;
+}
+
+function route(request: Request, path: string, asked: Asked): Response | Promise<Response> {
   // The server puts address and path together from the host header, which could hold a path of its own.
   if (!/^[\w.:[\]-]*$/.test(request.headers.get("host") ?? "")) {
     throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
@@ -181,13 +181,24 @@ async function route(
       });
     }
   }
+  const { id, edge } = asked;
   switch (path) {
     case "/v1/chat/completions":
-      return await generation(request, CHAT, "chat_completions", id, edge);
+      return generation(request, CHAT, "chat_completions", id, edge);
     case "/v1/messages":
-      return await generation(request, MESSAGES, "messages", id, edge);
+      return generation(request, MESSAGES, "messages", id, edge);
     case "/v1/responses":
-      return await generation(request, RESPONSES, "responses", id, edge);
+      return generation(request, RESPONSES, "responses", id, edge);
+    case "/healthz":
+      return new Response("ok\n");
+    case "/readyz":
+      return edge.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 });
+  }
+  return routeOther(request, path, asked);
+}
+
+async function routeOther(request: Request, path: string, { id, edge, info }: Asked): Promise<Response> {
+  switch (path) {
     case "/v1/messages/count_tokens": {
       const key = await authenticate(request, MESSAGES, edge);
       return json(
@@ -206,10 +217,6 @@ async function route(
         id,
       );
     }
-    case "/healthz":
-      return new Response("ok\n");
-    case "/readyz":
-      return edge.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 });
   }
   if (path.startsWith("/v1/models/")) {
     return oneModel(path, await authenticate(request, MODELS, edge), id, edge);
@@ -217,7 +224,7 @@ async function route(
   if (isOwnAccount(path)) {
     return json(await ownAccount(path, await authenticate(request, MODELS, edge), edge.administration), id);
   }
-  const other = await edge.more(request, path, remote);
+  const other = await edge.more(request, path, remoteOf(info));
   if (other) return other;
   throw new Failure("not_found", `There is no ${request.method} ${path.slice(0, 200)} here.`);
 }
@@ -303,7 +310,8 @@ async function generation(
 /** What a body will take: as its header says, or a guess where it says nothing or the body comes packed. */
 function bodyBytes(request: Request): number {
   const length = request.headers.get("content-length");
-  if (length === null || request.headers.has("content-encoding")) return UNTOLD_BYTES;
+  // Not `has()`, which copies all headers into a list.
+  if (length === null || request.headers.get("content-encoding") !== null) return UNTOLD_BYTES;
   return Number(length) || 0;
 }
 

@@ -33,7 +33,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     );
   }
   const created = kit.now();
-  const admitted = kit.accounts.admit({
+  const lease = await kit.accounts.admit({
     id: arrival.id,
     created,
     format: arrival.formatName,
@@ -50,7 +50,6 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
       cacheWrites: marksCache(prompt) || carriesUnread(prompt),
     },
   });
-  const lease = admitted instanceof Promise ? await admitted : admitted;
   if (screened) Object.assign(headers, screened.headers);
   return { arrival, prompt, model, size, lease, screened, created, headers, provider: null };
 }

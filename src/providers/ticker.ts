@@ -23,8 +23,11 @@ const INTERVAL_MS = 50;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
 const LATE_TICKS = 3;
 
+/** One of a ring, which takes and gives one up without looking for it. */
 class Entry implements Watch {
   deadline = Infinity;
+  before: Entry = this;
+  after: Entry = this;
   readonly #ticker: Ticker;
   readonly expired: () => void;
 
@@ -47,7 +50,8 @@ class Entry implements Watch {
 }
 
 export class Ticker {
-  readonly #entries = new Set<Entry>();
+  /** Begins and ends the ring; itself it watches nothing. */
+  readonly #ring = new Entry(this, () => {});
   readonly #clock: Clock;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -74,7 +78,11 @@ export class Ticker {
 
   watch(expired: () => void): Watch {
     const entry = new Entry(this, expired);
-    this.#entries.add(entry);
+    const last = this.#ring.before;
+    entry.before = last;
+    entry.after = this.#ring;
+    last.after = entry;
+    this.#ring.before = entry;
     if (this.#timer === undefined) {
       this.lately = this.#clock.now();
       this.#timer = setInterval(() => this.tick(), INTERVAL_MS);
@@ -82,9 +90,16 @@ export class Ticker {
     return entry;
   }
 
-  forget(entry: Watch): void {
-    this.#entries.delete(entry as Entry);
-    if (this.#entries.size === 0 && this.#timer !== undefined) {
+  forget(watch: Watch): void {
+    const entry = watch as Entry;
+    // Closed before.
+    if (entry.before === entry) return;
+    entry.before.after = entry.after;
+    entry.after.before = entry.before;
+    entry.before = entry;
+    // It still leads to the others, should this happen while they are looked at one by one.
+    entry.deadline = Infinity;
+    if (this.#ring.after === this.#ring && this.#timer !== undefined) {
       clearInterval(this.#timer);
       this.#timer = undefined;
       // Nobody looks any more: what was late last must not keep new calls out for good.
@@ -97,7 +112,7 @@ export class Ticker {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
-    for (const entry of this.#entries) {
+    for (let entry = this.#ring.after; entry !== this.#ring; entry = entry.after) {
       if (entry.deadline <= now) {
         entry.deadline = Infinity;
         entry.expired();

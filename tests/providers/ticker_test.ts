@@ -55,3 +55,22 @@ Deno.test("Ticker calls what is due once", () => {
   assertEquals(called, 1);
   watch.close();
 });
+
+Deno.test("Ticker finds its way when what is called closes others, or itself, twice", () => {
+  const { ticker, ticks } = stopped();
+  const called: number[] = [];
+  const watches = Array.from({ length: 6 }, (_, i) =>
+    ticker.watch(() => {
+      called.push(i);
+      if (i !== 1) return;
+      for (const other of [2, 1, 3, 2, 1]) watches[other].close();
+      ticker.watch(() => called.push(9)).arm(0);
+    }));
+  for (const watch of watches) watch.arm(50);
+  watches[0].close();
+  ticks(50);
+  assertEquals(called, [1, 4, 5, 9]);
+  ticks(50);
+  assertEquals(called, [1, 4, 5, 9]);
+  for (const watch of watches) watch.close();
+});

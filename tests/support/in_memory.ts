@@ -122,11 +122,12 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 function accountsOf(account: Account): Accounts {
   return {
     authenticate: () => KEY,
-    admit: () => ({
-      rates: null,
-      settle: (end) => Promise.resolve(void account.settled.push(end)),
-      release: () => void account.released++,
-    }),
+    admit: () =>
+      Promise.resolve({
+        rates: null,
+        settle: (end) => Promise.resolve(void account.settled.push(end)),
+        release: () => void account.released++,
+      }),
   };
 }
 
