@@ -14,6 +14,7 @@ import { consolePage } from "./console/page.ts";
 import { labelled, metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
+import { Gate } from "./http/gate.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
@@ -60,6 +61,7 @@ export interface Gateway {
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
   const ticker = new Ticker(options.clock);
   const inFlight = new InFlight();
+  const gate = new Gate();
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -69,6 +71,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
 
   const gauges = () => ({
     sluice_in_flight: inFlight.count,
+    sluice_waiting: gate.waiting,
     sluice_in_flight_body_bytes: inFlight.bytes,
     sluice_store_up: accounts.storeUp() ? 1 : 0,
     sluice_records_pending: accounts.pendingCount(),
@@ -130,6 +133,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       corsOrigins: config.server.cors_origins,
       ready: () => !stopped,
       inFlight,
+      gate,
       more(request, path, remote) {
         const adminKey = config.admin_key;
         if (path === "/metrics") {

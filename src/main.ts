@@ -110,6 +110,8 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     hostname,
     port,
     reusePort: worker !== null,
+    // A connection that finds no place here is tried again by its kernel after a second; a refusal would be quicker.
+    tcpBacklog: 4096,
     onListen(address) {
       const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
       base = `http://${host}:${address.port}`;

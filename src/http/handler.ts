@@ -14,6 +14,7 @@ import { countTokens } from "./count_tokens.ts";
 import { withCors } from "./cors.ts";
 import { credential, headersWith } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
+import type { Gate } from "./gate.ts";
 import { isOwnAccount, ownAccount } from "./own_account.ts";
 import { nameIn } from "./path.ts";
 import { rateHeaders } from "./rate_headers.ts";
@@ -33,6 +34,7 @@ export interface Edge {
   /** False while starting and while stopping. */
   ready(): boolean;
   inFlight: InFlight;
+  gate: Gate;
   /** Routes beyond the API: administration, console, metrics. Null: not one of them. */
   more(request: Request, path: string, remote: string | null): Promise<Response | null> | Response | null;
 }
@@ -181,18 +183,17 @@ function route(request: Request, path: string, asked: Asked): Response | Promise
       });
     }
   }
-  const { id, edge } = asked;
   switch (path) {
     case "/v1/chat/completions":
-      return generation(request, CHAT, "chat_completions", id, edge);
+      return generation(request, CHAT, "chat_completions", asked);
     case "/v1/messages":
-      return generation(request, MESSAGES, "messages", id, edge);
+      return generation(request, MESSAGES, "messages", asked);
     case "/v1/responses":
-      return generation(request, RESPONSES, "responses", id, edge);
+      return generation(request, RESPONSES, "responses", asked);
     case "/healthz":
       return new Response("ok\n");
     case "/readyz":
-      return edge.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 });
+      return asked.edge.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 });
   }
   return routeOther(request, path, asked);
 }
@@ -229,22 +230,35 @@ async function routeOther(request: Request, path: string, { id, edge, info }: As
   throw new Failure("not_found", `There is no ${request.method} ${path.slice(0, 200)} here.`);
 }
 
-async function generation(
+/** Refused as cheaply as can be, because that is when nothing is left to spend. */
+const OVERLOADED = new Failure(
+  "service_unavailable",
+  "The service takes no more calls just now; try again soon.",
+);
+
+function generation(
   request: Request,
   surface: Surface,
   formatName: CallerFormatName,
-  id: string,
-  edge: Edge,
-): Promise<Response> {
+  { id, edge }: Asked,
+): Response | Promise<Response> {
   const { kit, inFlight } = edge;
   const bytes = bodyBytes(request);
-  if (
-    !edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
+  const refused = !edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
     // One call alone is let in, whatever its size.
-    (inFlight.count > 0 && inFlight.bytes + bytes > edge.maxInFlightBytes)
-  ) {
-    throw new Failure("service_unavailable", "The service takes no more calls just now; try again soon.");
-  }
+    (inFlight.count > 0 && inFlight.bytes + bytes > edge.maxInFlightBytes);
+  const entry = refused ? false : edge.gate.enter();
+  if (entry === false) return failureResponse(OVERLOADED, surface, id, kit.now());
+  return admitted(request, surface, formatName, { id, edge, bytes, entry });
+}
+
+async function admitted(
+  request: Request,
+  surface: Surface,
+  formatName: CallerFormatName,
+  { id, edge, bytes, entry }: { id: string; edge: Edge; bytes: number; entry: Promise<void> | null },
+): Promise<Response> {
+  const { kit, inFlight } = edge;
   inFlight.enter(bytes);
   let held = bytes;
   let left = false;
@@ -260,6 +274,7 @@ async function generation(
     held = 0;
   };
   try {
+    if (entry !== null) await entry;
     const key = await authenticate(request, surface, edge);
     const body = await readJson(request, edge.maxBodyBytes, kit);
     const arrival: Arrival = {

@@ -1,0 +1,98 @@
+/**
+ * The way in: so many calls a turn of the event loop, the rest wait in line, and nobody waits for long.
+ *
+ * A turn takes in every request that has come, but only a bounded number of the answers that providers sent meanwhile.
+ * Above what a core can do, letting everybody in at once would starve those who are in already: calls would pile up that
+ * all take seconds, while each turn stays short and nothing looks late. In line, the wait can be measured.
+ *
+ * How long one may wait follows the idea of CoDel (RFC 8289): a line that is there for a moment is a burst, and all of it is
+ * served; where it comes to refusals, that is overload, and the line is kept short until it has passed.
+ */
+
+/** Calls let in a turn. A turn takes in 128 answers (Tokio's budget for a task), of which a call may need several. */
+const CALLS_A_TURN = 32;
+/** The longest wait, and how long after a refusal it is shorter, in milliseconds. */
+const BURST_MS = 1000;
+/** The longest wait under overload, in milliseconds. */
+const STANDING_MS = 100;
+/** How many turns tell how fast the line moves. */
+const TURNS_LOOKED_BACK = 8;
+
+export interface GateOptions {
+  clock?: { now(): number };
+  /** Calls back at the end of the turn. */
+  turnEnd?(work: () => void): void;
+}
+
+export class Gate {
+  readonly #clock: { now(): number };
+  readonly #turnEnd: (work: () => void) => void;
+  readonly #line: (() => void)[] = [];
+  /** How far the line has been served; it is cut off now and then. */
+  #served = 0;
+  /** When somebody was turned away last. */
+  #refusedAt = -Infinity;
+  #letIn = 0;
+  #turning = false;
+  /** When the turn began, where a line stood by then; and what a call has been taking lately, in milliseconds. */
+  #turnBegan: number | null = null;
+  #msEach = 0;
+
+  constructor({ clock = performance, turnEnd = setImmediate }: GateOptions = {}) {
+    this.#clock = clock;
+    this.#turnEnd = turnEnd;
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#line.length - this.#served;
+  }
+
+  /** Null: come in. A promise: wait for it. False: the line is too long. */
+  enter(): Promise<void> | null | false {
+    this.#turn();
+    const { waiting } = this;
+    if (this.#letIn < CALLS_A_TURN && waiting === 0) {
+      this.#letIn++;
+      return null;
+    }
+    const now = this.#clock.now();
+    if (waiting * this.#msEach > (now - this.#refusedAt < BURST_MS ? STANDING_MS : BURST_MS)) {
+      this.#refusedAt = now;
+      return false;
+    }
+    return new Promise((enter) => this.#line.push(enter));
+  }
+
+  #turn(): void {
+    if (this.#turning) return;
+    this.#turning = true;
+    this.#turnEnd(() => {
+      this.#turning = false;
+      if (this.waiting > 0) this.#serve();
+      else {
+        this.#letIn = 0;
+        this.#turnBegan = null;
+      }
+    });
+  }
+
+  #serve(): void {
+    const now = this.#clock.now();
+    if (this.#turnBegan !== null) {
+      const ms = (now - this.#turnBegan) / this.#letIn;
+      this.#msEach += (ms - this.#msEach) / TURNS_LOOKED_BACK;
+    }
+    this.#turnBegan = now;
+    this.#letIn = 0;
+    this.#turn();
+    while (this.#letIn < CALLS_A_TURN && this.waiting > 0) {
+      this.#letIn++;
+      this.#line[this.#served++]();
+    }
+    if (this.#served * 2 > this.#line.length) {
+      this.#line.splice(0, this.#served);
+      this.#served = 0;
+    }
+  }
+}

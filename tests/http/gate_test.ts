@@ -1,0 +1,91 @@
+import { assert, assertEquals } from "@std/assert";
+import { Gate } from "../../src/http/gate.ts";
+
+const A_TURN = 32;
+
+/** A gate whose turns end when the test says so, after so many milliseconds. */
+function stopped() {
+  const clock = { time: 0, now: () => clock.time };
+  let ends: (() => void)[] = [];
+  const gate = new Gate({ clock, turnEnd: (work) => void ends.push(work) });
+  const entered: number[] = [];
+  let next = 0;
+  return {
+    gate,
+    entered,
+    clock,
+    /** So many come; how many of them were turned away. */
+    come(count: number): number {
+      let refused = 0;
+      for (let i = 0; i < count; i++) {
+        const who = next++;
+        const entry = gate.enter();
+        if (entry === null) entered.push(who);
+        else if (entry === false) refused++;
+        else void entry.then(() => entered.push(who));
+      }
+      return refused;
+    },
+    async turn(ms: number): Promise<void> {
+      clock.time += ms;
+      const due = ends;
+      ends = [];
+      for (const end of due) end();
+      await Promise.resolve();
+    },
+    turning: () => ends.length > 0,
+  };
+}
+
+Deno.test("Gate lets a bounded number in a turn, the rest in the order they came", async () => {
+  const { gate, entered, come, turn, turning } = stopped();
+  assertEquals(come(A_TURN + 10), 0);
+  assertEquals([entered.length, gate.waiting], [A_TURN, 10]);
+  await turn(5);
+  assertEquals([entered.length, gate.waiting], [A_TURN + 10, 0]);
+  // There is room in this turn, but nobody overtakes.
+  come(A_TURN);
+  assertEquals(gate.waiting, 10);
+  await turn(5);
+  await turn(5);
+  assertEquals(entered, Array.from({ length: 2 * A_TURN + 10 }, (_, i) => i));
+  assert(!turning());
+});
+
+Deno.test("Gate serves all of a burst", async () => {
+  const { gate, entered, come, turn } = stopped();
+  assertEquals(come(2000), 0);
+  let came = 2000;
+  for (let turns = 0; gate.waiting > 0; turns++) {
+    if (turns % 10 === 5) {
+      // More come while the line stands: it would take them less than a second.
+      assertEquals(come(A_TURN), 0);
+      came += A_TURN;
+    }
+    await turn(10);
+  }
+  assertEquals(entered.length, came);
+});
+
+Deno.test("Gate keeps the line short under overload, and forgets that once it is over", async () => {
+  const { gate, entered, come, turn, clock } = stopped();
+  let refused = 0;
+  // Three times as many come as are served: 32 in 5 milliseconds.
+  for (let i = 0; i < 2000; i++) {
+    refused += come(3 * A_TURN);
+    await turn(5);
+    // From the third second on nobody waits for more than a tenth of one, 640 calls.
+    if (clock.time > 3000) assert(gate.waiting <= 641, `${gate.waiting} wait at ${clock.time}`);
+  }
+  assertEquals(entered.length, 2000 * A_TURN + A_TURN);
+  assertEquals(entered.length + refused + gate.waiting, 2000 * 3 * A_TURN);
+  while (gate.waiting > 0) await turn(5);
+  await turn(5);
+  clock.time += 500;
+  // Not a second has passed: a burst would still be cut short.
+  assert(come(2000) > 0);
+  while (gate.waiting > 0) await turn(5);
+  await turn(5);
+  clock.time += 2000;
+  assertEquals(come(2000), 0);
+});
