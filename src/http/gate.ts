@@ -14,7 +14,7 @@ const CALLS_A_TURN = 32;
 /** The longest wait, and how long after a refusal it is shorter, in milliseconds. */
 const BURST_MS = 1000;
 /** The longest wait under overload, in milliseconds. */
-const STANDING_MS = 100;
+const STANDING_MS = 50;
 /** How many turns tell how fast the line moves. */
 const TURNS_LOOKED_BACK = 8;
 

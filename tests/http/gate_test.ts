@@ -74,8 +74,8 @@ Deno.test("Gate keeps the line short under overload, and forgets that once it is
   for (let i = 0; i < 2000; i++) {
     refused += come(3 * A_TURN);
     await turn(5);
-    // From the third second on nobody waits for more than a tenth of one, 640 calls.
-    if (clock.time > 3000) assert(gate.waiting <= 641, `${gate.waiting} wait at ${clock.time}`);
+    // From the third second on nobody waits for more than a twentieth of one, 320 calls.
+    if (clock.time > 3000) assert(gate.waiting <= 321, `${gate.waiting} wait at ${clock.time}`);
   }
   assertEquals(entered.length, 2000 * A_TURN + A_TURN);
   assertEquals(entered.length + refused + gate.waiting, 2000 * 3 * A_TURN);
