@@ -63,14 +63,12 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
     };
     first.then(done, done);
   });
-  if (!silent) {
-    // Throws the early refusal.
-    await first.catch((thrown) => {
-      delivery.over();
-      throw thrown;
-    });
-  }
-  return new Response(stream(delivery, first, silent), {
+  // Throws the early refusal.
+  const begun = silent ? null : await first.catch((thrown) => {
+    delivery.over();
+    throw thrown;
+  });
+  return new Response(stream(delivery, first, begun), {
     headers: {
       ...delivery.headers(),
       "content-type": "text/event-stream; charset=utf-8",
@@ -80,14 +78,17 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
   });
 }
 
+type Step = IteratorResult<readonly Part[]>;
+
+/** @param begun what came first; null: nothing has come yet */
 function stream(
   delivery: Delivery,
-  first: Promise<IteratorResult<readonly Part[]>>,
-  late: boolean,
+  first: Promise<Step>,
+  begun: Step | null,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { format, parts, ticker, keepAliveMs } = delivery;
   const frames = format.encodeStream(delivery.context);
-  let next: Promise<IteratorResult<readonly Part[]>> | undefined = first;
+  let next = begun === null ? first : undefined;
   let pulling: Promise<void> = Promise.resolve();
   let ended = false;
   let gone = false;
@@ -113,32 +114,37 @@ function stream(
     delivery.over();
   };
 
+  /** True: there was something to write, or nothing more will come. */
+  function take({ value, done }: Step): boolean {
+    const text = done ? frames.end() : frames.encode(value);
+    write(text);
+    if (done) {
+      end();
+      if (!gone) sink.close();
+      return true;
+    }
+    if (text === "" && !gone) return false;
+    written = true;
+    watch.arm(STALL_MS);
+    return true;
+  }
+
+  function fail(thrown: unknown): void {
+    end();
+    if (gone) return;
+    write(frames.fail(Failure.from(thrown)));
+    sink.close();
+  }
+
   /** Reads on until there is something to write. */
   async function advance(): Promise<void> {
     written = false;
     watch.arm(keepAliveMs);
     try {
-      while (true) {
-        const { value, done } = await (next ?? parts.next());
-        next = undefined;
-        const text = done ? frames.end() : frames.encode(value);
-        write(text);
-        if (done) {
-          end();
-          if (!gone) sink.close();
-          return;
-        }
-        if (text !== "" || gone) {
-          written = true;
-          watch.arm(STALL_MS);
-          return;
-        }
-      }
+      while (!take(await (next ?? parts.next()))) next = undefined;
+      next = undefined;
     } catch (thrown) {
-      end();
-      if (gone) return;
-      write(frames.fail(Failure.from(thrown)));
-      sink.close();
+      fail(thrown);
     }
   }
 
@@ -161,7 +167,12 @@ function stream(
   return new ReadableStream({
     start(controller) {
       sink = controller;
-      if (late) write(format.keepAlive);
+      if (begun === null) return write(format.keepAlive);
+      try {
+        take(begun);
+      } catch (thrown) {
+        fail(thrown);
+      }
     },
     pull() {
       pulling = advance();
