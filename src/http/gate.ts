@@ -10,7 +10,10 @@
  */
 
 /** Calls let in a turn. A turn takes in 128 answers (Tokio's budget for a task), of which a call may need several. */
-const CALLS_A_TURN = 32;
+const LEAST_A_TURN = 32;
+/** Frames of many streams make a turn long without there being too much to do: more come in then. */
+const CALLS_A_MS = 2;
+const MOST_A_TURN = 128;
 /** The longest wait, and how long after a refusal it is shorter, in milliseconds. */
 const BURST_MS = 1000;
 /** The longest wait under overload, in milliseconds. */
@@ -32,11 +35,14 @@ export class Gate {
   #served = 0;
   /** When somebody was turned away last. */
   #refusedAt = -Infinity;
+  /** Calls that came in in this turn, and how many may. */
   #letIn = 0;
+  #room = LEAST_A_TURN;
   #turning = false;
-  /** When the turn began, where a line stood by then; and what a call has been taking lately, in milliseconds. */
+  /** When the turn began, where a line stood by then. */
   #turnBegan: number | null = null;
-  #msEach = 0;
+  /** How long such a turn has been taking lately. */
+  #turnMs = 0;
 
   constructor({ clock = performance, turnEnd = setImmediate }: GateOptions = {}) {
     this.#clock = clock;
@@ -52,12 +58,13 @@ export class Gate {
   enter(): Promise<void> | null | false {
     this.#turn();
     const { waiting } = this;
-    if (this.#letIn < CALLS_A_TURN && waiting === 0) {
+    if (this.#letIn < this.#room && waiting === 0) {
       this.#letIn++;
       return null;
     }
     const now = this.#clock.now();
-    if (waiting * this.#msEach > (now - this.#refusedAt < BURST_MS ? STANDING_MS : BURST_MS)) {
+    const wait = waiting / this.#room * this.#turnMs;
+    if (wait > (now - this.#refusedAt < BURST_MS ? STANDING_MS : BURST_MS)) {
       this.#refusedAt = now;
       return false;
     }
@@ -72,6 +79,7 @@ export class Gate {
       if (this.waiting > 0) this.#serve();
       else {
         this.#letIn = 0;
+        this.#room = LEAST_A_TURN;
         this.#turnBegan = null;
       }
     });
@@ -79,14 +87,12 @@ export class Gate {
 
   #serve(): void {
     const now = this.#clock.now();
-    if (this.#turnBegan !== null) {
-      const ms = (now - this.#turnBegan) / this.#letIn;
-      this.#msEach += (ms - this.#msEach) / TURNS_LOOKED_BACK;
-    }
+    if (this.#turnBegan !== null) this.#turnMs += (now - this.#turnBegan - this.#turnMs) / TURNS_LOOKED_BACK;
+    this.#room = Math.min(MOST_A_TURN, Math.max(LEAST_A_TURN, Math.floor(this.#turnMs * CALLS_A_MS)));
     this.#turnBegan = now;
     this.#letIn = 0;
     this.#turn();
-    while (this.#letIn < CALLS_A_TURN && this.waiting > 0) {
+    while (this.#letIn < this.#room && this.waiting > 0) {
       this.#letIn++;
       this.#line[this.#served++]();
     }

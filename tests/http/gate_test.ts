@@ -89,3 +89,15 @@ Deno.test("Gate keeps the line short under overload, and forgets that once it is
   clock.time += 2000;
   assertEquals(come(2000), 0);
 });
+
+Deno.test("Gate takes no long turn with few in it for a slow line", async () => {
+  const { gate, come, turn } = stopped();
+  for (let i = 0; i < 100; i++) {
+    assertEquals(come(A_TURN + 2), 0);
+    await turn(2);
+    // The two of the line have come in; what makes this one long are frames of streams that run.
+    await turn(40);
+  }
+  assertEquals(come(500), 0);
+  while (gate.waiting > 0) await turn(2);
+});
