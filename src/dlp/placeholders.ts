@@ -2,7 +2,7 @@
  * Placeholders of masked values: `<EMAIL_ADDRESS_1>`, one number per distinct value, counted per type by first
  * appearance. A number that the request itself writes is skipped, so that no placeholder means two things.
  */
-import { foldValue } from "./stop_words.ts";
+import { foldValue } from "./exact_words.ts";
 
 export interface Placeholders {
   of(type: string, category: string, value: string): string;

@@ -9,7 +9,9 @@
  */
 import { DEFAULT_TYPES } from "./entities.ts";
 import { type Detector, detector } from "./scan.ts";
-import { foldValue, type StopWord, type StopWordFinder, stopWordFinder } from "./stop_words.ts";
+import { foldValue } from "./exact_words.ts";
+import type { StopWord } from "./stop_word.ts";
+import { type StopWordFinder, stopWordFinder } from "./stop_words.ts";
 
 export type Mode = "alert" | "mask" | "block";
 export type ReportScope = "all" | "last_message" | "latest_user_message";

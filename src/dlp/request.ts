@@ -6,7 +6,7 @@ import { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
 import type { Mode, Pattern, Rules, Wishes } from "./policy.ts";
-import type { StopWord } from "./stop_words.ts";
+import type { StopWord } from "./stop_word.ts";
 
 /** Rules that one request may declare, so that what they cost is bounded. */
 export const MOST_WORDS = 1000;

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { foldValue, type StopWord, stopWordFinder } from "../../src/dlp/stop_words.ts";
+import { foldValue } from "../../src/dlp/exact_words.ts";
+import type { StopWord } from "../../src/dlp/stop_word.ts";
+import { stopWordFinder } from "../../src/dlp/stop_words.ts";
 
 const CASES = new URL("../../../shared/dlp/stopwords.jsonl.gz", import.meta.url);
 

@@ -1,0 +1,72 @@
+/** Text as stop words are compared with it: one case, one blank, and where words may begin and end. */
+import { fold } from "./fold.ts";
+
+/** A text in folded form and where each unit came from. */
+export interface Folded {
+  text: string;
+  from: (at: number) => number;
+  to: (at: number) => number;
+}
+
+const identity = (at: number) => at;
+const after = (at: number) => at + 1;
+
+export function foldedOf(source: string): Folded {
+  const view = fold(source);
+  const base = view?.text ?? source;
+  const baseFrom = view ? (at: number) => view.from![at] : identity;
+  const baseTo = view ? (at: number) => view.to![at] : after;
+  const lower = base.toLowerCase();
+  // Few letters change their length in lower case; a text with one is folded letter by letter.
+  if (lower.length !== base.length) return foldedSlowly(base, baseFrom, baseTo);
+  if (!/[^\S ]|\s\s/.test(lower)) return { text: lower, from: baseFrom, to: baseTo };
+  const at = new Uint32Array(lower.length);
+  const pieces: string[] = [];
+  let n = 0;
+  for (const match of lower.matchAll(/\S+|\s+/g)) {
+    const start = match.index;
+    const blank = match[0].trim() === "";
+    pieces.push(blank ? " " : match[0]);
+    const end = start + (blank ? 1 : match[0].length);
+    for (let i = start; i < end; i++) at[n++] = i;
+  }
+  return { text: pieces.join(""), from: (i) => baseFrom(at[i]), to: (i) => baseTo(at[i]) };
+}
+
+function foldedSlowly(base: string, from: Folded["from"], to: Folded["to"]): Folded {
+  const at: number[] = [];
+  let text = "";
+  for (let i = 0; i < base.length; i++) {
+    const lower = base[i].trim() === "" ? (text.endsWith(" ") ? "" : " ") : base[i].toLowerCase();
+    text += lower;
+    for (let k = 0; k < lower.length; k++) at.push(i);
+  }
+  return { text, from: (i) => from(at[i]), to: (i) => to(at[i]) };
+}
+
+/** 1: letter or digit, 2: the same in a script that writes no blanks. Learnt when first met. */
+const kinds = new Uint8Array(65536);
+const UNKNOWN = 0;
+export const OTHER = 1;
+const LETTER = 2;
+export const DENSE = 3;
+
+export function kindOf(unit: number): number {
+  if (kinds[unit] === UNKNOWN) {
+    const c = String.fromCharCode(unit);
+    kinds[unit] = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+        .test(c)
+      ? DENSE
+      : /[\p{L}\p{N}\p{M}]/u.test(c)
+      ? LETTER
+      : OTHER;
+  }
+  return kinds[unit];
+}
+
+/** Whether a word may begin or end between these two units. */
+export function isBorder(left: number, right: number): boolean {
+  const a = kindOf(left);
+  const b = kindOf(right);
+  return a === OTHER || b === OTHER || (a === DENSE && b === DENSE);
+}
