@@ -64,6 +64,8 @@ const END_BYTES = 1024;
 const CHUNK = 1 << 20;
 const COMPACT_ABOVE = 4 << 20;
 const SUFFIX = ".journal";
+/** From the making of a lock to its being taken it is far less than this, in milliseconds. */
+const NEW_LOCK_MS = 10_000;
 
 const encoder = new TextEncoder();
 
@@ -307,7 +309,9 @@ export function adoptOrphans(beside: string, ours: string): Orphan[] {
   const prefix = beside.slice(cut) + ".";
   const orphans: Orphan[] = [];
   for (const entry of Deno.readDirSync(folder)) {
-    if (!entry.name.startsWith(prefix) || !entry.name.endsWith(SUFFIX)) continue;
+    if (!entry.name.startsWith(prefix)) continue;
+    if (entry.name.endsWith(`${SUFFIX}.lock`)) dropLock(folder === "." ? entry.name : folder + entry.name);
+    if (!entry.name.endsWith(SUFFIX)) continue;
     if (entry.name === `${prefix}${ours}${SUFFIX}`) continue;
     const orphan = adopt(folder === "." ? entry.name : folder + entry.name);
     if (orphan !== null) orphans.push(orphan);
@@ -337,6 +341,29 @@ function adopt(path: string): Orphan | null {
     },
     leave: () => lock.close(),
   };
+}
+
+/** Removes the lock of a process that died before there was room for its journal. One just made may be about to be taken. */
+function dropLock(path: string): void {
+  try {
+    const made = Deno.statSync(path).mtime?.getTime() ?? Infinity;
+    if (Date.now() - made < NEW_LOCK_MS || exists(path.slice(0, -".lock".length))) return;
+    const lock = takeLock(path.slice(0, -".lock".length));
+    if (lock === null) return;
+    removeQuietly(path);
+    lock.close();
+  } catch {
+    // Another process was faster.
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readLines(path: string): string {

@@ -181,3 +181,24 @@ Deno.test("fileJournal() writes what one turn brings at once, and says when it i
     assert(await journal.written());
     journal.close();
   }));
+
+Deno.test("adoptOrphans() clears away the lock of a process that died before its journal was there", () =>
+  withFolder((beside, folder) => {
+    const path = `${beside}.n1.journal`;
+    Deno.mkdirSync(`${path}/x`, { recursive: true });
+    const journal = fileJournal(beside, "n1", ROOM);
+    Deno.removeSync(path, { recursive: true });
+    const locks = () => [...Deno.readDirSync(folder)].map((entry) => entry.name);
+    const old = new Date(Date.now() - 20_000);
+    Deno.utimeSync(`${path}.lock`, old, old);
+    adoptOrphans(beside, "n2");
+    assertEquals(locks(), ["store.db.n1.journal.lock"]);
+    // As death does: the file stays, and is nobody's.
+    journal.close();
+    Deno.writeTextFileSync(`${path}.lock`, "");
+    adoptOrphans(beside, "n2");
+    assertEquals(locks(), ["store.db.n1.journal.lock"]);
+    Deno.utimeSync(`${path}.lock`, old, old);
+    adoptOrphans(beside, "n2");
+    assertEquals(locks(), []);
+  }));

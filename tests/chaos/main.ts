@@ -243,8 +243,8 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   };
   const ledger = await one(`SELECT spent AS n FROM budgets WHERE id = 'a:${ACCOUNT}'`);
   await engine.close();
-  const journals =
-    [...Deno.readDirSync(disk)].filter(({ name }) => /\.(journal|lock|next|probe)$/.test(name)).length;
+  const journals = [...Deno.readDirSync(disk)].map(({ name }) => name)
+    .filter((name) => /\.(journal|lock|next|probe)$/.test(name));
 
   const { problems, counts } = judge({
     sent,
@@ -270,7 +270,7 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   fails(open.leases > 0n, "leases are left");
   fails(open.running > 0n, "running generations are left");
   fails(open.nodes > 0n, "dead nodes are left");
-  fails(journals > 0, "journals are left");
+  fails(journals.length > 0, `journals are left: ${journals.join(" ")}`);
   fails(codes.some((code) => code !== 0), "a gateway ended with a status other than 0");
   fails(nodes.badEnds > 0, `${nodes.badEnds} restarts ended with a status other than 0`);
   fails(tight > tightLimit + 200_000_000n * BigInt(values.nodes), "the small limit was passed by too much");
@@ -299,7 +299,7 @@ searches                  billed ${counts.searchesBilled}, run ${counts.searches
 costs                     ${formatAmount(counts.cost)}
 credits before less after ${formatAmount(spent)}
 small limit               ${TIGHT_LIMIT}, spent ${formatAmount(tight)}
-left over                 ${open.leases} leases, ${open.running} running, ${open.nodes} nodes, ${journals} journals
+left over                 ${open.leases} leases, ${open.running} running, ${open.nodes} nodes, ${journals.length} journals
 restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts that failed`);
   for (const [line, count] of nodes.logs) console.log(`  ${String(count).padStart(6)} x ${line}`);
   if (problems.length > 0) {
