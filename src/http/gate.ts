@@ -6,8 +6,10 @@
  * all take seconds, while each turn stays short and nothing looks late. In line, the wait can be measured.
  *
  * How long one may wait follows the idea of CoDel (RFC 8289): a line that is there for a moment is a burst, and all of it is
- * served; where it comes to refusals, that is overload, and the line is kept short until it has passed.
+ * served; where it comes to refusals, that is overload, and the line is kept short until it has passed. Keys take turns in
+ * it, and whoever has most waiting is refused first: one caller's flood is not another's outage.
  */
+import { FairLine } from "../providers/fair_line.ts";
 
 /** Calls let in a turn. A turn takes in 128 answers (Tokio's budget for a task), of which a call may need several. */
 const LEAST_A_TURN = 32;
@@ -30,9 +32,7 @@ export interface GateOptions {
 export class Gate {
   readonly #clock: { now(): number };
   readonly #turnEnd: (work: () => void) => void;
-  readonly #line: (() => void)[] = [];
-  /** How far the line has been served; it is cut off now and then. */
-  #served = 0;
+  readonly #line = new FairLine<(entered: boolean) => void>();
   /** When somebody was turned away last. */
   #refusedAt = -Infinity;
   /** Calls that came in in this turn, and how many may. */
@@ -51,24 +51,26 @@ export class Gate {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#line.length - this.#served;
+    return this.#line.length;
   }
 
-  /** Null: come in. A promise: wait for it. False: the line is too long. */
-  enter(): Promise<void> | null | false {
+  /** Whether a call of this key may come in: at once, or when it has waited. False: the line is too long. */
+  enter(key: string): boolean | Promise<boolean> {
     this.#turn();
     const { waiting } = this;
     if (this.#letIn < this.#room && waiting === 0) {
       this.#letIn++;
-      return null;
+      return true;
     }
     const now = this.#clock.now();
     const wait = waiting / this.#room * this.#turnMs;
     if (wait > (now - this.#refusedAt < BURST_MS ? STANDING_MS : BURST_MS)) {
       this.#refusedAt = now;
-      return false;
+      const refuse = this.#line.makeRoom(key);
+      if (refuse === undefined) return false;
+      refuse(false);
     }
-    return new Promise((enter) => this.#line.push(enter));
+    return new Promise((settle) => this.#line.push(key, settle));
   }
 
   #turn(): void {
@@ -94,11 +96,7 @@ export class Gate {
     this.#turn();
     while (this.#letIn < this.#room && this.waiting > 0) {
       this.#letIn++;
-      this.#line[this.#served++]();
-    }
-    if (this.#served * 2 > this.#line.length) {
-      this.#line.splice(0, this.#served);
-      this.#served = 0;
+      this.#line.shift()(true);
     }
   }
 }

@@ -244,19 +244,30 @@ function generation(
 ): Response | Promise<Response> {
   const { kit, inFlight } = edge;
   const bytes = bodyBytes(request);
-  const refused = !edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
+  const full = !edge.ready() || inFlight.count >= edge.maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
     // One call alone is let in, whatever its size.
     (inFlight.count > 0 && inFlight.bytes + bytes > edge.maxInFlightBytes);
-  const entry = refused ? false : edge.gate.enter();
+  if (full) return failureResponse(OVERLOADED, surface, id, kit.now());
+  const key = authenticate(request, surface, edge);
+  const entry = key instanceof Promise ? key.then(({ id }) => edge.gate.enter(id)) : edge.gate.enter(key.id);
   if (entry === false) return failureResponse(OVERLOADED, surface, id, kit.now());
-  return admitted(request, surface, formatName, { id, edge, bytes, entry });
+  return call(request, surface, formatName, { id, edge, bytes, key, entry });
 }
 
-async function admitted(
+/** A call whose key is known, or being looked up, on its way in. */
+interface Entering {
+  id: string;
+  edge: Edge;
+  bytes: number;
+  key: Key | Promise<Key>;
+  entry: true | Promise<boolean>;
+}
+
+async function call(
   request: Request,
   surface: Surface,
   formatName: CallerFormatName,
-  { id, edge, bytes, entry }: { id: string; edge: Edge; bytes: number; entry: Promise<void> | null },
+  { id, edge, bytes, key: keyed, entry }: Entering,
 ): Promise<Response> {
   const { kit, inFlight } = edge;
   inFlight.enter(bytes);
@@ -274,8 +285,8 @@ async function admitted(
     held = 0;
   };
   try {
-    if (entry !== null) await entry;
-    const key = await authenticate(request, surface, edge);
+    if (entry !== true && !await entry) throw OVERLOADED;
+    const key = keyed instanceof Promise ? await keyed : keyed;
     const body = await readJson(request, edge.maxBodyBytes, kit);
     const arrival: Arrival = {
       id,
@@ -286,25 +297,25 @@ async function admitted(
       headers: (prefix) => headersWith(request, prefix),
       gone: () => left || connection?.aborted === true,
     };
-    const { call, parts } = await run(arrival, kit);
+    const { call: made, parts } = await run(arrival, kit);
     handedOver = true;
-    known = call.headers;
+    known = made.headers;
     // The prompt says all of it; a stream may last for an hour.
     arrival.body = undefined;
-    const rates = rateHeaders(call.lease.rates, surface === MESSAGES, call.created);
-    const respond = call.prompt.stream ? respondStream : respondWhole;
+    const rates = rateHeaders(made.lease.rates, surface === MESSAGES, made.created);
+    const respond = made.prompt.stream ? respondStream : respondWhole;
     const response = await respond({
       format: surface.format,
       parts,
       context: {
         id,
-        created: Math.floor(call.created / 1000),
-        model: call.model.id,
-        prompt: call.prompt,
+        created: Math.floor(made.created / 1000),
+        model: made.model.id,
+        prompt: made.prompt,
         seal: kit.sealer.seal,
-        dlp: call.screened?.report ?? undefined,
+        dlp: made.screened?.report ?? undefined,
       },
-      headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
+      headers: () => ({ ...made.headers, ...rates, "x-request-id": id, "request-id": id }),
       keepAliveMs: edge.keepAliveMs,
       ticker: kit.ticker,
       left: () => left = true,

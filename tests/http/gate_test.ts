@@ -9,23 +9,26 @@ function stopped() {
   let ends: (() => void)[] = [];
   const gate = new Gate({ clock, turnEnd: (work) => void ends.push(work) });
   const entered: number[] = [];
+  /** Waited, and had to make room. */
+  const sentAway: number[] = [];
   let next = 0;
   return {
     gate,
     entered,
     clock,
     /** So many come; how many of them were turned away. */
-    come(count: number): number {
+    come(count: number, key = "k"): number {
       let refused = 0;
       for (let i = 0; i < count; i++) {
         const who = next++;
-        const entry = gate.enter();
-        if (entry === null) entered.push(who);
+        const entry = gate.enter(key);
+        if (entry === true) entered.push(who);
         else if (entry === false) refused++;
-        else void entry.then(() => entered.push(who));
+        else void entry.then((letIn) => (letIn ? entered : sentAway).push(who));
       }
       return refused;
     },
+    sentAway,
     async turn(ms: number): Promise<void> {
       clock.time += ms;
       const due = ends;
@@ -100,4 +103,25 @@ Deno.test("Gate takes no long turn with few in it for a slow line", async () => 
   }
   assertEquals(come(500), 0);
   while (gate.waiting > 0) await turn(2);
+});
+
+Deno.test("Gate refuses the key that floods it, and serves the others soon", async () => {
+  const { gate, entered, sentAway, come, turn } = stopped();
+  let refused = 0;
+  for (let i = 0; i < 1000; i++) {
+    refused += come(3 * A_TURN, "flood");
+    // A newcomer each time, and one who asks again and again.
+    assertEquals(come(1, "modest"), 0);
+    assertEquals(come(1, `new ${i % 50}`), 0);
+    const before = entered.length;
+    await turn(5);
+    if (i > 0) assertEquals(entered.length - before, A_TURN);
+  }
+  assert(refused > 50_000);
+  assert(sentAway.length > 0);
+  // Of every turn's 98 the last two are not the flood's; of these none was sent away, and none is left waiting for long.
+  const isFlood = (who: number) => who % 98 < 96;
+  assert(sentAway.every(isFlood));
+  assert(entered.filter((who) => !isFlood(who)).length >= 2 * 999);
+  while (gate.waiting > 0) await turn(5);
 });
