@@ -65,7 +65,9 @@ const CHUNK = 1 << 20;
 const COMPACT_ABOVE = 4 << 20;
 const SUFFIX = ".journal";
 /** From the making of a lock to its being taken it is far less than this, in milliseconds. */
-const NEW_LOCK_MS = 10_000;
+const NEW_LOCK_MS = 2000;
+/** Of a journal's file, or its lock's, behind the path that it stands beside. */
+const NAME = /^(.+)\.journal(\.lock)?$/;
 
 const encoder = new TextEncoder();
 
@@ -310,10 +312,10 @@ export function adoptOrphans(beside: string, ours: string): Orphan[] {
   const orphans: Orphan[] = [];
   for (const entry of Deno.readDirSync(folder)) {
     if (!entry.name.startsWith(prefix)) continue;
-    if (entry.name.endsWith(`${SUFFIX}.lock`)) dropLock(folder === "." ? entry.name : folder + entry.name);
-    if (!entry.name.endsWith(SUFFIX)) continue;
-    if (entry.name === `${prefix}${ours}${SUFFIX}`) continue;
-    const orphan = adopt(folder === "." ? entry.name : folder + entry.name);
+    const [, node, lock] = NAME.exec(entry.name.slice(prefix.length)) ?? [];
+    if (node === undefined || node === ours) continue;
+    const path = folder === "." ? entry.name : folder + entry.name;
+    const orphan = lock === undefined ? adopt(path) : adoptLock(path.slice(0, -lock.length), node);
     if (orphan !== null) orphans.push(orphan);
   }
   return orphans;
@@ -331,8 +333,30 @@ function adopt(path: string): Orphan | null {
     removeQuietly(`${path}.lock`);
     return null;
   }
+  return orphanOf(path, lock, parse(text));
+}
+
+/** The lock of a process that died before there was room for its journal: nothing to record, and a node to forget. */
+function adoptLock(path: string, node: string): Orphan | null {
+  try {
+    // One just made may be about to be taken.
+    const made = Deno.statSync(`${path}.lock`).mtime?.getTime() ?? Infinity;
+    if (Date.now() - made < NEW_LOCK_MS || exists(path)) return null;
+  } catch {
+    // Another process was faster.
+    return null;
+  }
+  const lock = takeLock(path);
+  return lock && orphanOf(path, lock, { node, running: new Map(), ended: new Map(), damaged: 0 });
+}
+
+function orphanOf(
+  path: string,
+  lock: Deno.FsFile,
+  found: Pick<Orphan, "node" | "running" | "ended" | "damaged">,
+): Orphan {
   return {
-    ...parse(text),
+    ...found,
     remove() {
       removeQuietly(path);
       removeQuietly(`${path}.next`);
@@ -341,20 +365,6 @@ function adopt(path: string): Orphan | null {
     },
     leave: () => lock.close(),
   };
-}
-
-/** Removes the lock of a process that died before there was room for its journal. One just made may be about to be taken. */
-function dropLock(path: string): void {
-  try {
-    const made = Deno.statSync(path).mtime?.getTime() ?? Infinity;
-    if (Date.now() - made < NEW_LOCK_MS || exists(path.slice(0, -".lock".length))) return;
-    const lock = takeLock(path.slice(0, -".lock".length));
-    if (lock === null) return;
-    removeQuietly(path);
-    lock.close();
-  } catch {
-    // Another process was faster.
-  }
 }
 
 function exists(path: string): boolean {
