@@ -2,9 +2,10 @@
  * What must outlive this process at once, before any database hears of it: which generations run, and the records of
  * those that ended.
  *
- * Lines that come up within one turn of the event loop are appended with one write, which costs about as much as for one
- * of them; when it returns they are in the operating system's hands and survive the process, whatever kills it. (Power loss
- * can take the last second; {@link Journal.flush} says how far the disk is.) Records leave the journal once the store has
+ * The first line of a turn of the event loop is written at once, all that come after it with one write at the turn's end,
+ * which costs about as much as for one of them. When a write returns its lines are in the operating system's hands and
+ * survive the process, whatever kills it. (Power loss can take the last second; {@link Journal.flush} says how far the disk
+ * is.) Records leave the journal once the store has
  * them. Space is allocated ahead by writing zeros, so that a full disk is found out before a call is admitted and never
  * when it ends; this holds on file systems that overwrite in place, as ext4, XFS, NTFS and APFS without snapshots do.
  *
@@ -115,6 +116,8 @@ export function fileJournal(beside: string, node: string, options: JournalOption
   let lines = "";
   let group: PromiseWithResolvers<boolean> | null = null;
   let turnEnd: ReturnType<typeof setImmediate> | undefined;
+  /** The lines are the first of their turn. */
+  let first = false;
   const buffer = new Uint8Array(64 << 10);
   /** Null: there has not been room for its first line yet. */
   let file = startIfRoom();
@@ -141,12 +144,16 @@ export function fileJournal(beside: string, node: string, options: JournalOption
 
   function append(line: string): void {
     lines += line;
-    turnEnd ??= setImmediate(writeLines);
+    if (turnEnd !== undefined) return;
+    first = true;
+    turnEnd = setImmediate(() => {
+      turnEnd = undefined;
+      writeLines();
+    });
   }
 
   function writeLines(): void {
-    clearImmediate(turnEnd);
-    turnEnd = undefined;
+    first = false;
     if (lines === "") return;
     const text = lines;
     const waiting = group;
@@ -235,7 +242,13 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       append(`- ${entry.id}\n`);
     },
     shipped: forget,
-    written: () => lines === "" ? Promise.resolve(true) : (group ??= Promise.withResolvers()).promise,
+    written() {
+      if (lines === "") return Promise.resolve(true);
+      const { promise } = group ??= Promise.withResolvers();
+      // The first of a turn may be its only one, and does not wait to find out.
+      if (first) writeLines();
+      return promise;
+    },
     async flush() {
       writeLines();
       if (!dirty || file === null) return;
@@ -243,6 +256,7 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       await file.handle.syncData();
     },
     close() {
+      clearImmediate(turnEnd);
       writeLines();
       file?.handle.close();
       if (entries.size === 0) removeQuietly(path);
