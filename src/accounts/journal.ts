@@ -5,9 +5,9 @@
  * The first line of a turn of the event loop is written at once, all that come after it with one write at the turn's end,
  * which costs about as much as for one of them. When a write returns its lines are in the operating system's hands and
  * survive the process, whatever kills it. (Power loss can take the last second; {@link Journal.flush} says how far the disk
- * is.) Records leave the journal once the store has
- * them. Space is allocated ahead by writing zeros, so that a full disk is found out before a call is admitted and never
- * when it ends; this holds on file systems that overwrite in place, as ext4, XFS, NTFS and APFS without snapshots do.
+ * is.) Records leave the journal once the store has them. Space is allocated ahead by writing zeros, so that a full disk is
+ * found out before a call is admitted and never when it ends; this holds on file systems that overwrite in place, as ext4,
+ * XFS, NTFS and APFS without snapshots do.
  *
  * | line          | meaning                                             |
  * | ------------- | --------------------------------------------------- |

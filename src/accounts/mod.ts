@@ -2,7 +2,8 @@
  * Keys, limits and the ledger as the pipeline sees them: who is asking, may it, and what did it cost.
  *
  * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
- * lease. Both wait for no more than the end of a turn of the event loop, unless a budget has to be asked for.
+ * lease. Admission waits for the end of a turn of the event loop at most, unless a budget has to be asked for; settlement
+ * too, unless there is no disk and the store has to make the record durable.
  *
  * Behind that: a record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the
  * store a few milliseconds later. What this node may spend without asking it holds as leases, renewed in the background.

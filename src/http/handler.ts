@@ -162,6 +162,7 @@ function remoteOf(info: { remoteAddr: Deno.Addr } | undefined): string | null {
   return address && "hostname" in address ? address.hostname : null;
 }
 
+/** What a route needs beside the request. */
 interface Asked {
   id: string;
   edge: Edge;
