@@ -210,23 +210,25 @@ export function createAdmission(options: AdmissionOptions): Admission {
       release: () => release(call),
     };
     return journal.written().then(() => lease, (error) => {
-      release(call);
+      void release(call);
       throw unavailable(error);
     });
   }
 
-  function release(call: Open): void {
+  /** Resolves when the journal says so too: else a process that died now would leave the record of a call that owes none. */
+  async function release(call: Open): Promise<void> {
     if (!open.delete(call)) return;
     if (!call.expired) { for (const made of call.claims) unclaim(made); }
     journal.drop(call.entry);
     settler.ended(call.beginning.id);
     settler.wake();
+    await journal.written().catch(() => false);
   }
 
   async function settle(call: Open, end: GenerationEnd, prices: Prices): Promise<void> {
     if (!open.has(call)) return;
     const record = recordOf(call.beginning, end, prices);
-    if (record === null) return release(call);
+    if (record === null) return await release(call);
     open.delete(call);
     const tokens = record.usage === null ? 0n : BigInt(record.usage.input + record.usage.output);
     const money: Slice[] = [];

@@ -58,8 +58,8 @@ export interface Lease {
   rates: RateState | null;
   /** Prices and writes the record; durable when it resolves. Never rejects. */
   settle(end: GenerationEnd, prices?: Prices): Promise<void>;
-  /** No provider was reached: gives everything back and leaves no record. */
-  release(): void;
+  /** No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects. */
+  release(): Promise<void>;
 }
 
 export interface Accounts {

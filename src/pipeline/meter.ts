@@ -71,7 +71,7 @@ export async function* meter(
       clientGone: call.arrival.gone(),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
-    if (failed && call.provider === null && !searches) call.lease.release();
+    if (failed && call.provider === null && !searches) await call.lease.release();
     else await call.lease.settle(end);
     kit.metrics.generated(call.model.id, end);
   }

@@ -26,7 +26,7 @@ async function call(i: number): Promise<void> {
   say(`+ ${id}`);
   await new Promise((resolve) => setTimeout(resolve, i % 4));
   if (i % 7 === 6) {
-    lease.release();
+    await lease.release();
     say(`- ${id}`);
     return;
   }

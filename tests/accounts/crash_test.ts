@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openStore } from "../../src/store/mod.ts";
 import { onCluster } from "../store/cluster.ts";
-import { admitAtOnce, configOf, open, SECRET } from "./support.ts";
+import { admitAtOnce, bidOf, configOf, open, SECRET } from "./support.ts";
 
 const KILLS = 4;
 const CHILD = new URL("crash_child.ts", import.meta.url).pathname;
@@ -106,6 +106,23 @@ Deno.test("sqlite: kill -9 loses no record, doubles none and leaves nothing rese
     await check(`sqlite:${folder}/store.db`, "-");
     assertEquals([...Deno.readDirSync(folder)].filter((e) => e.name.includes("journal")), []);
   } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a lease that was given back is so in the journal before its caller hears of it", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-crash-" });
+  const service = await open(openStore(`sqlite:${folder}/store.db`), configOf({}, "1000"));
+  try {
+    const key = await service.authenticate(SECRET);
+    const ids = Array.from({ length: 5 }, (_, i) => `g${i}`);
+    const leases = await Promise.all(ids.map((id) => service.admit(bidOf(key, 1, { id }))));
+    await Promise.all(leases.map((lease) => lease.release()));
+    const { name } = [...Deno.readDirSync(folder)].find((entry) => entry.name.endsWith(".journal"))!;
+    const lines = Deno.readTextFileSync(`${folder}/${name}`).split("\n");
+    for (const id of ids) assert(lines.includes(`- ${id}`), id);
+  } finally {
+    await service.close();
     await Deno.remove(folder, { recursive: true });
   }
 });

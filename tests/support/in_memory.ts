@@ -126,7 +126,7 @@ function accountsOf(account: Account): Accounts {
       Promise.resolve({
         rates: null,
         settle: (end) => Promise.resolve(void account.settled.push(end)),
-        release: () => void account.released++,
+        release: () => Promise.resolve(void account.released++),
       }),
   };
 }
