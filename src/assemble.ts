@@ -18,6 +18,7 @@ import { Gate } from "./http/gate.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
+import { keepMemory } from "./memory.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -62,6 +63,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const ticker = new Ticker(options.clock);
   const inFlight = new InFlight();
   const gate = new Gate();
+  const memory = keepMemory({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -160,6 +162,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     close() {
+      memory.close();
       re2.close();
       seal.close();
       return accounts.close();

@@ -12,6 +12,7 @@ import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
 import { SchemaTooNew } from "./store/migrations.ts";
 import { policyMistakes } from "./pipeline/dlp.ts";
+import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -151,7 +152,9 @@ function workerOf(text: string | undefined): WorkerPlace | null {
 async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
   const project = `--config=${import.meta.dirname}/../deno.json`;
-  const self = Deno.build.standalone ? [] : ["run", "-A", "--unstable-net", project, import.meta.url];
+  const self = Deno.build.standalone
+    ? []
+    : ["run", "-A", "--unstable-net", V8_FLAGS, project, import.meta.url];
   const workers = runWorkers({
     count,
     print: (line) => console.log(line),

@@ -58,12 +58,15 @@ const FORMS_OF_A_BODY = 4;
 /** Calls under way, also those whose caller has left. */
 export class InFlight {
   count = 0;
+  /** All that have ever come in. */
+  entered = 0;
   /** What their requests' bodies took on the wire; in memory it is several times as much. */
   bytes = 0;
   #idle: (() => void)[] = [];
 
   enter(bytes: number): void {
     this.count++;
+    this.entered++;
     this.bytes += bytes;
   }
 

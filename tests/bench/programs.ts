@@ -2,6 +2,7 @@
  * The programs of the benchmark: started each as a process of its own, pinned to a core where `taskset` is there, and ended
  * with the benchmark.
  */
+import { V8_FLAGS } from "../../src/memory.ts";
 import { lines } from "./lines.ts";
 import type { Job, Seen } from "./load.ts";
 
@@ -98,7 +99,7 @@ export async function startGateway(
 ): Promise<Program> {
   const config = `${folder}/bench.json`;
   await Deno.writeTextFile(config, JSON.stringify(configuration(folder, provider)));
-  return listening(start(MEASURED_CORE, ["src/main.ts", "--config", config, ...more]));
+  return listening(start(MEASURED_CORE, [V8_FLAGS, "src/main.ts", "--config", config, ...more]));
 }
 
 /** The models that measures ask for; the provider does what the name says. */

@@ -1,5 +1,7 @@
 /** The gateways: real processes, started as an operator starts them, killed as nobody should. */
 
+import { V8_FLAGS } from "../../src/memory.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 export const ADMIN_KEY = "chaos-admin-key";
@@ -100,7 +102,17 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
     async function keep(): Promise<void> {
       while (!ending) {
         child = new Deno.Command(Deno.execPath(), {
-          args: ["run", "-A", "--no-check", "src/main.ts", "--config", options.config, "--port", `${port}`],
+          args: [
+            "run",
+            "-A",
+            V8_FLAGS,
+            "--no-check",
+            "src/main.ts",
+            "--config",
+            options.config,
+            "--port",
+            `${port}`,
+          ],
           cwd: ROOT,
           env: { NO_COLOR: "1" },
           stdin: "null",

@@ -1,5 +1,7 @@
 /** The program as a process of its own, as an operator starts it. */
 
+import { V8_FLAGS } from "../../src/memory.ts";
+
 const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 /** Whatever the machine has set must not reach the program. */
@@ -12,7 +14,7 @@ export interface ProgramOptions {
 
 function command(args: readonly string[], { cwd, env }: ProgramOptions): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-lock", "--config", CONFIG, MAIN, ...args],
+    args: ["run", "-A", V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
     cwd,
     env: { ...NOTHING_SET, NO_COLOR: "1", ...env },
     stdin: "null",

@@ -1,0 +1,74 @@
+/**
+ * How the process keeps its memory, and when it gives some back.
+ *
+ * Left alone, V8 collects all it can some seconds after any load. The objects of a call exist only while one runs, so with
+ * the garbage go the hidden classes of those objects, and with them the machine code of every function that a call passes:
+ * the calls that come next take half as long again. Started with {@link V8_FLAGS} V8 leaves that be, and it is done here,
+ * for memory that is worth it and when nobody is waiting.
+ */
+
+/**
+ * What V8 is started with: no collection of its own accord, a way to ask for one, and code compiled (quickly) the first
+ * time it runs, for what is called too seldom to be compiled well. `deno.json`, the image and the workers say the same.
+ */
+export const V8_FLAGS = "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug";
+
+/** Not worth slow calls, in bytes. */
+const WORTH_BYTES = 320 << 20;
+/** What is there after a collection is there to stay: the next one waits until it is more by this factor. */
+const GROWTH = 1.25;
+const LOOK_MS = 1000;
+/** So many looks in a row must have found hardly anything going on. */
+const QUIET_LOOKS = 5;
+/** Calls a second, and under way, that are hardly anything. A collection holds them up for a tenth of a second or two. */
+const FEW_CALLS = 2;
+
+export interface MemoryKeeper {
+  /** One look; every second, where {@link keepMemory} has not been told otherwise. */
+  look(): void;
+  close(): void;
+}
+
+export interface MemoryOptions {
+  /** Calls that have come in so far, and those under way. */
+  load(): { entered: number; running: number };
+  /** Of the process, in bytes. */
+  resident?(): number;
+  /** Collects all garbage; null: V8 was started without a way to ask for it, and does as it likes. */
+  collect?: (() => void) | null;
+  /** False: somebody else looks. */
+  looking?: boolean;
+}
+
+export function keepMemory({
+  load,
+  resident = () => Deno.memoryUsage().rss,
+  collect = collector(),
+  looking = true,
+}: MemoryOptions): MemoryKeeper {
+  let before = 0;
+  let quiet = 0;
+  let floor = 0;
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function look(): void {
+    const { entered, running } = load();
+    quiet = entered - before <= FEW_CALLS && running <= FEW_CALLS ? quiet + 1 : 0;
+    before = entered;
+    if (collect === null || quiet < QUIET_LOOKS || resident() < Math.max(WORTH_BYTES, floor * GROWTH)) return;
+    collect();
+    floor = resident();
+  }
+
+  if (looking && collect !== null) {
+    timer = setInterval(look, LOOK_MS);
+    Deno.unrefTimer(timer);
+  }
+  return { look, close: () => clearInterval(timer) };
+}
+
+function collector(): (() => void) | null {
+  const { gc } = globalThis as { gc?(options: { type: string; flavor: string }): void };
+  // A usual collection keeps the pages that it emptied.
+  return gc === undefined ? null : () => gc({ type: "major", flavor: "last-resort" });
+}

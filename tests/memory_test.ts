@@ -1,0 +1,79 @@
+/** When the process gives memory back, and that every way of starting it leaves that to it. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { keepMemory, V8_FLAGS } from "../src/memory.ts";
+import manifest from "../deno.json" with { type: "json" };
+
+const MB = 1 << 20;
+
+function keeper(resident: number) {
+  const state = { entered: 0, running: 0, resident, collections: 0, leaves: 100 * MB };
+  const memory = keepMemory({
+    load: () => state,
+    resident: () => state.resident,
+    collect() {
+      state.collections++;
+      state.resident = state.leaves;
+    },
+    looking: false,
+  });
+  return {
+    state,
+    looks(count: number, calls = 0) {
+      for (let i = 0; i < count; i++) {
+        state.entered += calls;
+        memory.look();
+      }
+    },
+  };
+}
+
+Deno.test("memory is given back once it is much and nothing has gone on for a while", () => {
+  const { state, looks } = keeper(500 * MB);
+  looks(20, 100);
+  assertEquals(state.collections, 0, "under load");
+  looks(4, 1);
+  assertEquals(state.collections, 0, "a moment of quiet is none");
+  looks(1);
+  assertEquals(state.collections, 1);
+  looks(100);
+  assertEquals(state.collections, 1, "nothing left that is worth it");
+});
+
+Deno.test("streams that go on are no quiet", () => {
+  const { state, looks } = keeper(500 * MB);
+  state.running = 50;
+  looks(100);
+  assertEquals(state.collections, 0);
+});
+
+Deno.test("what a collection leaves is not collected again and again", () => {
+  const { state, looks } = keeper(500 * MB);
+  state.leaves = 450 * MB;
+  looks(100);
+  assertEquals(state.collections, 1);
+  state.resident = 600 * MB;
+  looks(100);
+  assertEquals(state.collections, 2);
+});
+
+Deno.test("little memory is kept, with the code that goes with it", () => {
+  const { state, looks } = keeper(250 * MB);
+  looks(100);
+  assertEquals(state.collections, 0);
+});
+
+Deno.test("what V8 is started with is the same in every place, and V8 knows it", async () => {
+  const { start, compile } = manifest.tasks;
+  for (const place of [start.command, compile.command]) assertStringIncludes(place, ` ${V8_FLAGS} `);
+  assertStringIncludes(
+    await Deno.readTextFile(new URL("../Dockerfile", import.meta.url)),
+    JSON.stringify(V8_FLAGS),
+  );
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-config", V8_FLAGS, "console.log(typeof gc)"],
+    env: { NO_COLOR: "1" },
+  }).output();
+  assert(success);
+  assertEquals(new TextDecoder().decode(stdout), "function\n");
+  assertEquals(new TextDecoder().decode(stderr), "");
+});
