@@ -13,7 +13,7 @@ import { decodeTurns } from "./decode_turns.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools, encodeTool, encodeToolChoice } from "./tools.ts";
 import { chooseSearch, decodeSearchWish } from "../search_wish.ts";
-import { fromZod, kindOf, mistake, refuse, shown } from "../validation.ts";
+import { fieldsOf, kindOf, mistake, refuse, shown } from "../validation.ts";
 import { readReplay } from "./reasoning.ts";
 import { adjustWish, decodeWish, encodeWish, WISH_FIELDS } from "./wish.ts";
 
@@ -55,6 +55,8 @@ const BODY = z.looseObject({
   audio: optional(z.looseObject({})),
 });
 
+const checkFields = fieldsOf(BODY);
+
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(BODY.shape),
   ...WISH_FIELDS,
@@ -86,8 +88,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     refuse(mistakes);
   }
   const body = value as Loose;
-  const checked = BODY.safeParse(body);
-  if (!checked.success) fromZod(mistakes, checked.error, body);
+  checkFields(body, mistakes);
   if (typeof body.model === "string" && !/^[^/]+\/./.test(body.model)) {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
   }

@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { fieldsOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import type { DecodeRequest } from "../format.ts";
 import { chooseSearch } from "../search_wish.ts";
 import { readContent, type Reading, readMark } from "./content.ts";
@@ -40,6 +40,8 @@ const BODY = z.looseObject({
   plugins: fields.nullish(),
 });
 
+const checkFields = fieldsOf(BODY);
+
 const KNOWN = new Set([...Object.keys(BODY.shape), "system", "tool_choice"]);
 
 /** Kept as they came for a provider of this format. */
@@ -67,8 +69,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   }
   const request = body as Loose;
   refuseThreads(request);
-  const checked = BODY.safeParse(request);
-  if (!checked.success) fromZod(reading.mistakes, checked.error, request);
+  checkFields(request, reading.mistakes);
   const turns = [
     ...readSystem(request.system, reading),
     ...(Array.isArray(request.messages) ? readMessages(request.messages, reading) : []),
@@ -78,7 +79,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   const choice = decodeToolChoice(request.tool_choice, reading);
   const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, decoded.tools);
   refuse(reading.mistakes);
-  const valid = checked.data!;
+  const valid = request as z.output<typeof BODY>;
 
   const config = valid.output_config ?? {};
   const reasoning = decodeThinking(valid.thinking, config.effort);

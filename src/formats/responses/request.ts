@@ -7,7 +7,7 @@ import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { fromZod, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { fieldsOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { decodeInput } from "./items.ts";
@@ -35,6 +35,8 @@ const SHAPE = z.looseObject({
   service_tier: z.string().nullish(),
 });
 
+const checkFields = fieldsOf(SHAPE);
+
 /** Read here; all other fields go into the bag of unknown ones. */
 const READ: ReadonlySet<string> = new Set([
   ...Object.keys(SHAPE.shape),
@@ -55,8 +57,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     throw new Error("unreachable");
   }
   refuseState(body);
-  const checked = SHAPE.safeParse(body);
-  if (!checked.success) fromZod(mistakes, checked.error, body);
+  checkFields(body, mistakes);
   if (typeof body.model === "string" && body.model !== "" && !/^[^/]+\/./.test(body.model)) {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
   }
