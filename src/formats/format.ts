@@ -34,6 +34,8 @@ export interface EncodeAnswer {
   id: string;
   /** Seconds since the epoch. */
   created: number;
+  /** Seconds since the epoch, when it is asked; absent: formats leave out when an answer ended. */
+  now?(): number;
   /** Catalog id of the model that answers. */
   model: string;
   /** The request, for formats that echo parts of it. */

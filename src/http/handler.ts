@@ -314,6 +314,7 @@ async function call(
       context: {
         id,
         created: Math.floor(made.created / 1000),
+        now: () => Math.floor(kit.now() / 1000),
         model: made.model.id,
         prompt: made.prompt,
         seal: kit.sealer.seal,

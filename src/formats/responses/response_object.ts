@@ -31,12 +31,12 @@ export class ResponseObject {
   }
 
   #head(state: ResponseState): Loose {
-    const { id, created, model, prompt } = this.#context;
+    const { id, created, now, model, prompt } = this.#context;
     return {
       id: `resp_${suffixOf(id)}`,
       object: "response",
       created_at: created,
-      completed_at: null,
+      completed_at: state.status === "completed" ? now?.() ?? null : null,
       status: state.status,
       background: false,
       error: state.error ?? null,

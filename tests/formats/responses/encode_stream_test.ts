@@ -201,6 +201,16 @@ Deno.test("responses.encodeStream() repeats the request in a response with all t
   assertEquals(response.details, { dlp: [{ entity_type: "IBAN_CODE" }], findings_count: 1 });
 });
 
+Deno.test("responses.encodeStream() says when an answer was complete, and only of one that is", () => {
+  const context = answering({}, { now: () => 1_700_000_009 });
+  const completed = (parts: Part[]) =>
+    eventsOf(streamText(parts, context)).map((e) => e.data.response as Loose | undefined).filter((r) => r)
+      .map((r) => r!.completed_at);
+  assertEquals(completed([start, finish]), [null, null, 1_700_000_009]);
+  assertEquals(completed([start, { type: "finish", choice: 0, reason: "length" }]), [null, null, null]);
+  assertEquals(responses.encodeAnswer(answerOf([start, finish]), context).completed_at, 1_700_000_009);
+});
+
 Deno.test("responses.encodeStream() is legal for any order of blocks, and says what encodeAnswer() says", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(6), { maxLength: 8 }), fc.infiniteStream(fc.nat(97)), (kinds, choices) => {
