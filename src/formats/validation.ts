@@ -80,10 +80,10 @@ const KINDS: Readonly<Record<string, readonly [wanted: string, type: string]>> =
 };
 
 /**
- * Notes what is wrong with the fields of a body. A request has some five of the thirty fields that its schema knows, and
+ * What notes the mistakes in the fields of a body. A request has some five of the thirty fields that its schema knows, and
  * a schema runs for each of those that are not there, too; so it is asked as a whole only where one does not fit.
  */
-export function fieldsOf(schema: z.ZodObject): (body: Loose, mistakes: Mistake[]) => void {
+export function checkerOf(schema: z.ZodObject): (body: Loose, mistakes: Mistake[]) => void {
   const fields = new Map(Object.entries(schema.shape as Record<string, z.ZodType>));
   const required = [...fields].filter(([, field]) => !field.safeParse(undefined).success).map(([name]) =>
     name

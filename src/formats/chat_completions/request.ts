@@ -13,7 +13,7 @@ import { decodeTurns } from "./decode_turns.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools, encodeTool, encodeToolChoice } from "./tools.ts";
 import { chooseSearch, decodeSearchWish } from "../search_wish.ts";
-import { fieldsOf, kindOf, mistake, refuse, shown } from "../validation.ts";
+import { checkerOf, kindOf, mistake, refuse, shown } from "../validation.ts";
 import { readReplay } from "./reasoning.ts";
 import { adjustWish, decodeWish, encodeWish, WISH_FIELDS } from "./wish.ts";
 
@@ -55,7 +55,7 @@ const BODY = z.looseObject({
   audio: optional(z.looseObject({})),
 });
 
-const checkFields = fieldsOf(BODY);
+const checkFields = checkerOf(BODY);
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(BODY.shape),

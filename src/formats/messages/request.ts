@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { fieldsOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import type { DecodeRequest } from "../format.ts";
 import { chooseSearch } from "../search_wish.ts";
 import { readContent, type Reading, readMark } from "./content.ts";
@@ -40,7 +40,7 @@ const BODY = z.looseObject({
   plugins: fields.nullish(),
 });
 
-const checkFields = fieldsOf(BODY);
+const checkFields = checkerOf(BODY);
 
 const KNOWN = new Set([...Object.keys(BODY.shape), "system", "tool_choice"]);
 

@@ -7,7 +7,7 @@ import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { fieldsOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import type { DecodeRequest } from "../format.ts";
 import { decodeInput } from "./items.ts";
@@ -35,7 +35,7 @@ const SHAPE = z.looseObject({
   service_tier: z.string().nullish(),
 });
 
-const checkFields = fieldsOf(SHAPE);
+const checkFields = checkerOf(SHAPE);
 
 /** Read here; all other fields go into the bag of unknown ones. */
 const READ: ReadonlySet<string> = new Set([
