@@ -63,7 +63,6 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const ticker = new Ticker(options.clock);
   const inFlight = new InFlight();
   const gate = new Gate();
-  const memory = keepMemory({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -152,6 +151,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   };
 
   let edge = await edgeOf(config);
+  const memory = keepMemory({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
     handle: handler(() => edge),
     accounts,

@@ -8,7 +8,7 @@
  */
 
 /**
- * What V8 is started with: no collection of its own accord, a way to ask for one, and code compiled (quickly) the first
+ * What V8 is started with: no collection only because nothing happens, a way to ask for one, and code compiled (quickly) the first
  * time it runs, for what is called too seldom to be compiled well. `deno.json`, the image and the workers say the same.
  */
 export const V8_FLAGS = "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug";
