@@ -60,7 +60,7 @@ export interface Gateway {
 }
 
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
-  const ticker = new Ticker(options.clock);
+  const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
   const gate = new Gate();
   const metrics = new Metrics();
@@ -162,6 +162,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     close() {
+      ticker.close();
       memory.close();
       re2.close();
       seal.close();

@@ -10,6 +10,7 @@
 import type { GenerationEnd } from "../exchange/generation.ts";
 import { Failure } from "../exchange/failure.ts";
 import { accountBudget, StoreUnavailable } from "../store/mod.ts";
+import { Bag, type Kept } from "./bag.ts";
 import { type Entry, type Journal, JournalFull } from "./journal.ts";
 import type { KeyState } from "./keyring.ts";
 import { type Beginning, beginningOf, encodeBeginning, recordOf } from "./ledger.ts";
@@ -59,7 +60,7 @@ interface Need {
   amount: bigint;
 }
 
-interface Open {
+interface Open extends Kept {
   beginning: Beginning;
   entry: Entry;
   claims: Claim[];
@@ -76,7 +77,7 @@ const RETRY_AFTER = 2;
 
 export function createAdmission(options: AdmissionOptions): Admission {
   const { settler, journal, clock } = options;
-  const open = new Set<Open>();
+  const open = new Bag<Open>();
   const searchIncluded = new WeakMap<Prices, Prices>();
 
   /** Prices with the search price filled in; one object for each catalog entry, so its table is made once. */
@@ -202,7 +203,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const short = slice.others > 0n && slice.granted - slice.used - slice.reserved < 4n * amount;
       if (short && Math.abs(now - slice.answeredAt) > TOP_UP_MS) settler.topUp(slice);
     }
-    const call: Open = { beginning, entry, claims, expired: false, admittedAt: now };
+    const call: Open = { beginning, entry, claims, expired: false, admittedAt: now, place: -1 };
     open.add(call);
     const lease: Lease = {
       rates: state === undefined ? null : ratesOf(needs, now),

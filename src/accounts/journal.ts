@@ -18,6 +18,7 @@
  *
  * A line without its end was being written when the process died: nothing had been done on its strength yet.
  */
+import { Bag, type Kept } from "./bag.ts";
 
 /** There is no room to promise that one more generation can be recorded, or what was said could not be written. */
 export class JournalFull extends Error {
@@ -25,7 +26,7 @@ export class JournalFull extends Error {
 }
 
 /** What a journal holds of one generation. */
-export interface Entry {
+export interface Entry extends Kept {
   readonly id: string;
   /** The line that a compacted journal must still hold. */
   line: string;
@@ -87,7 +88,7 @@ export function memoryJournal(options: JournalOptions): Journal {
       const size = json.length + END_BYTES;
       if (bytes + size > options.maxBytes) throw new JournalFull("Records wait for the store.");
       bytes += size;
-      return { id, line: "", bytes: size };
+      return { id, line: "", bytes: size, place: -1 };
     },
     finish() {},
     drop: remove,
@@ -109,7 +110,7 @@ export function fileJournal(beside: string, node: string, options: JournalOption
   const path = `${beside}.${node}${SUFFIX}`;
   const lock = takeLock(path);
   if (lock === null) throw new Error(`Cannot begin the journal of ${node}: another process holds it`);
-  const entries = new Set<Entry>();
+  const entries = new Bag<Entry>();
   /** What they need together: lines that must be kept, and the ends of what runs. */
   let bytes = 0;
   /** Lines of this turn of the event loop, and who waits for them. */
@@ -225,7 +226,7 @@ export function fileJournal(beside: string, node: string, options: JournalOption
       const promise = line.length * 3 + END_BYTES;
       if (bytes + promise > options.maxBytes) throw new JournalFull("Records wait for the store.");
       makeRoom(line.length * 3 + promise);
-      const entry: Entry = { id, line, bytes: 0 };
+      const entry: Entry = { id, line, bytes: 0, place: -1 };
       resize(entry, promise + line.length);
       entries.add(entry);
       append(line);

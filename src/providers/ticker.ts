@@ -20,6 +20,8 @@ export interface Watch {
 
 /** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
+/** How many looks in a row find nothing before a ticker that lingers rests: making a timer anew costs a call some 50 µs. */
+const IDLE_TICKS = 20;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
 const LATE_TICKS = 3;
 
@@ -52,8 +54,13 @@ class Entry implements Watch {
 export class Ticker {
   /** Begins and ends the ring; itself it watches nothing. */
   readonly #ring = new Entry(this, () => {});
+  /** Where a tick has got to. */
+  #next: Entry = this.#ring;
   readonly #clock: Clock;
+  /** Goes on looking for a while when there is nothing to watch. */
+  #lingers: boolean;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #idleTicks = 0;
 
   /** The time at the last tick: asking the clock at every read of a stream would cost more than the rest of arming. */
   lately: number;
@@ -62,8 +69,10 @@ export class Ticker {
   readonly #lateness: number[] = new Array(LATE_TICKS).fill(0);
   #ticks = 0;
 
-  constructor(clock: Clock = performance) {
+  /** @param lingers a ticker that does must be closed */
+  constructor(clock: Clock = performance, { lingers = false } = {}) {
     this.#clock = clock;
+    this.#lingers = lingers;
     this.lately = clock.now();
   }
 
@@ -94,17 +103,28 @@ export class Ticker {
     const entry = watch as Entry;
     // Closed before.
     if (entry.before === entry) return;
+    if (this.#next === entry) this.#next = entry.after;
     entry.before.after = entry.after;
     entry.after.before = entry.before;
-    entry.before = entry;
-    // It still leads to the others, should this happen while they are looked at one by one.
+    // It must not lead to others any more: garbage in the old generation would keep all that came after it.
+    entry.before = entry.after = entry;
     entry.deadline = Infinity;
-    if (this.#ring.after === this.#ring && this.#timer !== undefined) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-      // Nobody looks any more: what was late last must not keep new calls out for good.
-      this.#lateness.fill(0);
-    }
+    if (this.#ring.after !== this.#ring) return;
+    // Nobody looks any more: what was late last must not keep new calls out for good.
+    this.#lateness.fill(0);
+    if (!this.#lingers) this.#rest();
+  }
+
+  /** From now on it rests as soon as there is nothing to watch. */
+  close(): void {
+    this.#lingers = false;
+    if (this.#ring.after === this.#ring) this.#rest();
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#idleTicks = 0;
   }
 
   /** Calls what is due. The timer does this; a test with a clock of its own may. */
@@ -112,7 +132,12 @@ export class Ticker {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
-    for (let entry = this.#ring.after; entry !== this.#ring; entry = entry.after) {
+    this.#next = this.#ring.after;
+    this.#idleTicks = this.#next === this.#ring ? this.#idleTicks + 1 : 0;
+    if (this.#idleTicks >= IDLE_TICKS) this.#rest();
+    while (this.#next !== this.#ring) {
+      const entry = this.#next;
+      this.#next = entry.after;
       if (entry.deadline <= now) {
         entry.deadline = Infinity;
         entry.expired();

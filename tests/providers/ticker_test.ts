@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { Ticker } from "../../src/providers/ticker.ts";
 
-function stopped() {
+function stopped(options = {}) {
   const clock = { time: 0, now: () => clock.time };
-  const ticker = new Ticker(clock);
+  const ticker = new Ticker(clock, options);
   return {
     ticker,
     /** Ticks that come so long after the one before. */
@@ -73,4 +73,29 @@ Deno.test("Ticker finds its way when what is called closes others, or itself, tw
   ticks(50);
   assertEquals(called, [1, 4, 5, 9]);
   for (const watch of watches) watch.close();
+});
+
+Deno.test("Ticker that lingers rests when it has found nothing for a while", () => {
+  const { ticker, ticks } = stopped({ lingers: true });
+  // A timer that were left would fail this test.
+  ticker.watch(() => {}).close();
+  ticks(...new Array(20).fill(50));
+  // And again.
+  const watch = ticker.watch(() => {});
+  ticks(...new Array(30).fill(50));
+  watch.close();
+  ticks(...new Array(20).fill(50));
+});
+
+Deno.test("Ticker that lingers rests when it is closed, or when the last watch is after that", () => {
+  const { ticker } = stopped({ lingers: true });
+  const watch = ticker.watch(() => {});
+  watch.close();
+  ticker.close();
+  ticker.watch(() => {}).close();
+
+  const other = stopped({ lingers: true }).ticker;
+  const last = other.watch(() => {});
+  other.close();
+  last.close();
 });
