@@ -1,0 +1,33 @@
+/** The thread of `checkpointer.ts`: for each path that it is sent, a checkpoint of what is in the log by then; for null, the end. */
+import { DatabaseSync } from "node:sqlite";
+
+/** Said back: a checkpoint was made, or tried; the database is closed. */
+export type Said = "done" | "closed";
+
+const scope = globalThis as unknown as {
+  onmessage: (event: { data: string | null }) => void;
+  postMessage(said: Said): void;
+};
+
+let database: DatabaseSync | undefined;
+
+function close(): void {
+  database?.close();
+  database = undefined;
+}
+
+scope.onmessage = ({ data: path }) => {
+  if (path === null) {
+    close();
+    return scope.postMessage("closed");
+  }
+  try {
+    database ??= new DatabaseSync(path, { timeout: 0 });
+    // Passive: waits for nobody, and nobody waits for it.
+    database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // Another is at it, or the disk is full: the log goes on growing until the next one.
+    close();
+  }
+  scope.postMessage("done");
+};
