@@ -15,14 +15,12 @@
  * - `no-allocation-site-pretenuring`: under a rush many objects of a call outlive two collections of the young generation, and
  *   V8 takes to making the like of them in the old one. There they keep all they point at, long after their call: every
  *   collection of the young generation then copies 5 KB for each call that was, and the old one is full every half minute.
- * - `max-semi-space-size`: with next to nothing to copy a young generation of half the usual size serves as many calls a second.
  */
 export const V8_FLAGS = "--v8-flags=" + [
   "--no-memory-reducer",
   "--expose-gc",
   "--always-sparkplug",
   "--no-allocation-site-pretenuring",
-  "--max-semi-space-size=8",
 ].join();
 
 /** Not worth slow calls, in bytes. */
