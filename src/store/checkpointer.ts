@@ -28,8 +28,11 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
   function start(): Worker {
     const made = new Worker(new URL("./checkpoint_worker.ts", import.meta.url), { type: "module" });
     made.onmessage = () => busy = false;
-    // Stays busy, which ends the attempts: a worker that does not start must not end the process.
-    made.onerror = (event) => event.preventDefault();
+    // A worker that does not start must not end the process. That it stays busy ends the attempts.
+    made.onerror = (event) => {
+      event.preventDefault();
+      worker = undefined;
+    };
     return made;
   }
 
