@@ -14,7 +14,7 @@ import { consolePage } from "./console/page.ts";
 import { labelled, metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
-import { Gate } from "./http/gate.ts";
+import { LoadShedder } from "./timing/load_shedder.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
@@ -27,7 +27,8 @@ import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
-import { type Clock, Ticker } from "./providers/ticker.ts";
+import type { Clock } from "./timing/clock.ts";
+import { Ticker } from "./timing/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 export interface GatewayOptions {
@@ -62,7 +63,7 @@ export interface Gateway {
 export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
   const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
-  const gate = new Gate();
+  const shedder = new LoadShedder();
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -72,7 +73,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
 
   const gauges = () => ({
     sluice_in_flight: inFlight.count,
-    sluice_waiting: gate.waiting,
+    sluice_waiting: shedder.waiting,
     sluice_in_flight_body_bytes: inFlight.bytes,
     sluice_store_up: accounts.storeUp() ? 1 : 0,
     sluice_records_pending: accounts.pendingCount(),
@@ -134,7 +135,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       corsOrigins: config.server.cors_origins,
       ready: () => !stopped,
       inFlight,
-      gate,
+      shedder,
       more(request, path, remote) {
         const adminKey = config.admin_key;
         if (path === "/metrics") {

@@ -3,7 +3,7 @@
  * generation only. Run with --v8-flags=--expose-gc.
  */
 import { Bag } from "../src/accounts/bag.ts";
-import { Ticker } from "../src/providers/ticker.ts";
+import { Ticker } from "../src/timing/ticker.ts";
 
 const THINGS = 20_000;
 const BYTES = 1000;
@@ -49,7 +49,7 @@ console.log(JSON.stringify({
     return () => bag.delete(item);
   }),
   ticker: pass((payload) => {
-    const watch = ticker.watch(() => payload);
-    return () => watch.close();
+    const deadline = ticker.deadline(() => payload);
+    return () => deadline.close();
   }),
 }));

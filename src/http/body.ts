@@ -4,7 +4,7 @@
  * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
  */
 import { Failure } from "../exchange/failure.ts";
-import type { Ticker } from "../providers/ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 /** Deeper than any schema that people or generators write, and far from what exhausts the stack of what walks it. */
 const MOST_DEPTH = 512;
@@ -86,15 +86,15 @@ function decompressed(request: Request): ReadableStream<Uint8Array<ArrayBuffer>>
 function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Promise<T> {
   if (ticker === undefined) return work;
   return new Promise((resolve, reject) => {
-    const watch = ticker.watch(() =>
+    const deadline = ticker.deadline(() =>
       reject(invalid("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`))
     );
-    watch.arm(ms);
+    deadline.arm(ms);
     work.then((value) => {
-      watch.close();
+      deadline.close();
       resolve(value);
     }, (thrown) => {
-      watch.close();
+      deadline.close();
       reject(thrown);
     });
   });

@@ -14,7 +14,7 @@ import { countTokens } from "./count_tokens.ts";
 import { withCors } from "./cors.ts";
 import { credential, headersWith } from "./credentials.ts";
 import { failureResponse, type Surface } from "./envelope.ts";
-import type { Gate } from "./gate.ts";
+import type { LoadShedder } from "../timing/load_shedder.ts";
 import { isOwnAccount, ownAccount } from "./own_account.ts";
 import { nameIn } from "./path.ts";
 import { rateHeaders } from "./rate_headers.ts";
@@ -34,7 +34,7 @@ export interface Edge {
   /** False while starting and while stopping. */
   ready(): boolean;
   inFlight: InFlight;
-  gate: Gate;
+  shedder: LoadShedder;
   /** Routes beyond the API: administration, console, metrics. Null: not one of them. */
   more(request: Request, path: string, remote: string | null): Promise<Response | null> | Response | null;
 }
@@ -253,7 +253,9 @@ function generation(
     (inFlight.count > 0 && inFlight.bytes + bytes > edge.maxInFlightBytes);
   if (full) return failureResponse(OVERLOADED, surface, id, kit.now());
   const key = authenticate(request, surface, edge);
-  const entry = key instanceof Promise ? key.then(({ id }) => edge.gate.enter(id)) : edge.gate.enter(key.id);
+  const entry = key instanceof Promise
+    ? key.then(({ id }) => edge.shedder.enter(id))
+    : edge.shedder.enter(key.id);
   if (entry === false) return failureResponse(OVERLOADED, surface, id, kit.now());
   return call(request, surface, formatName, { id, edge, bytes, key, entry });
 }
@@ -281,10 +283,10 @@ async function call(
   let known: Record<string, string> = {};
   // Asking whether the connection still stands costs more than a quick answer is worth.
   let connection: AbortSignal | undefined;
-  const watch = kit.ticker.watch(() => connection = request.signal);
-  watch.arm(PATIENT_MS);
+  const deadline = kit.ticker.deadline(() => connection = request.signal);
+  deadline.arm(PATIENT_MS);
   const over = () => {
-    watch.close();
+    deadline.close();
     inFlight.leave(held);
     held = 0;
   };

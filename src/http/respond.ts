@@ -9,7 +9,7 @@ import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
-import type { Ticker } from "../providers/ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 export interface Delivery {
   format: CallerFormat;
@@ -52,13 +52,13 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
   const first = parts.next();
   let silent = false;
   await new Promise<void>((resolve) => {
-    const watch = ticker.watch(() => {
+    const deadline = ticker.deadline(() => {
       silent = true;
       resolve();
     });
-    watch.arm(keepAliveMs);
+    deadline.arm(keepAliveMs);
     const done = () => {
-      watch.close();
+      deadline.close();
       resolve();
     };
     first.then(done, done);
@@ -99,18 +99,18 @@ function stream(
     if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
   };
   /** While the provider is waited for: silence. While the caller is: a caller who takes nothing. */
-  const watch = ticker.watch(() => {
+  const deadline = ticker.deadline(() => {
     if (written) {
       sink.error(new Error("The caller takes nothing."));
       void leave();
       return;
     }
     write(format.keepAlive);
-    watch.arm(keepAliveMs);
+    deadline.arm(keepAliveMs);
   });
   const end = () => {
     ended = true;
-    watch.close();
+    deadline.close();
     delivery.over();
   };
 
@@ -125,7 +125,7 @@ function stream(
     }
     if (text === "" && !gone) return false;
     written = true;
-    watch.arm(STALL_MS);
+    deadline.arm(STALL_MS);
     return true;
   }
 
@@ -139,7 +139,7 @@ function stream(
   /** Reads on until there is something to write. */
   async function advance(): Promise<void> {
     written = false;
-    watch.arm(keepAliveMs);
+    deadline.arm(keepAliveMs);
     try {
       while (!take(await (next ?? parts.next()))) next = undefined;
       next = undefined;
@@ -152,9 +152,9 @@ function stream(
   async function leave(): Promise<void> {
     gone = true;
     delivery.left();
-    watch.close();
+    deadline.close();
     let patient = true;
-    const bound = ticker.watch(() => patient = false);
+    const bound = ticker.deadline(() => patient = false);
     bound.arm(DRAIN_MS);
     await pulling;
     while (!ended && patient) await advance();

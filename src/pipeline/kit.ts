@@ -7,7 +7,7 @@ import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog, Model } from "../models/catalog.ts";
 import type { PromptSize, SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
-import type { Ticker } from "../providers/ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Metrics } from "./metrics.ts";

@@ -10,7 +10,7 @@
  * A call succeeds with its first byte, so that a long answer does not hold up a recovery; when it breaks off later, the
  * success is taken back and counted as a failure. What began before the last change of state says nothing about now.
  */
-import { Rolling } from "./rolling.ts";
+import { SlidingWindow } from "../timing/sliding_window.ts";
 
 export interface BreakerSettings {
   /** The least number of failures within the window. */
@@ -27,7 +27,7 @@ export const PROBES = 2;
 export class Breaker {
   readonly #settings: BreakerSettings;
   readonly #changed: (state: BreakerState, calls: number, failures: number) => void;
-  readonly #window: Rolling;
+  readonly #window: SlidingWindow;
   #state: BreakerState = "closed";
   /** Goes up with each change of state. */
   #epoch = 0;
@@ -41,7 +41,7 @@ export class Breaker {
   ) {
     this.#settings = settings;
     this.#changed = changed;
-    this.#window = new Rolling(settings.windowMs);
+    this.#window = new SlidingWindow(settings.windowMs);
   }
 
   state(now: number): BreakerState {

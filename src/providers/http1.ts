@@ -16,7 +16,7 @@ import {
   WireError,
 } from "./http1_wire.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
-import type { Ticker, Watch } from "./ticker.ts";
+import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** The buffer of a connection doubles up to this, while reads fill it. */
 const BUFFER_BYTES_MOST = 65536;
@@ -60,7 +60,7 @@ class PlainReply implements Reply {
   readonly #connection: Connection;
   readonly #exchange: Exchange;
   readonly #ticker: Ticker;
-  readonly #watch: Watch;
+  readonly #deadline: Deadline;
   #head: Head | undefined;
   #framing: Framing | undefined;
   /** Bytes of the buffer that are read and not yet taken. */
@@ -77,7 +77,7 @@ class PlainReply implements Reply {
     this.#connection = connection;
     this.#exchange = exchange;
     this.#ticker = ticker;
-    this.#watch = ticker.watch(() => {
+    this.#deadline = ticker.deadline(() => {
       this.late = true;
       connection.close();
     });
@@ -86,12 +86,12 @@ class PlainReply implements Reply {
   async ask(request: readonly Uint8Array[]): Promise<void> {
     const connection = this.#connection;
     connection.calls++;
-    this.#watch.arm(this.#exchange.firstByteMs);
+    this.#deadline.arm(this.#exchange.firstByteMs);
     // A provider may answer, with a refusal most likely, before it has taken everything.
     connection.write(request).then(() => this.#written = true, () => {});
     let head: Head;
     do head = await this.#readHead(); while (head.status < 200);
-    this.#watch.disarm();
+    this.#deadline.disarm();
     const coding = head.headers.get("content-encoding");
     if (coding !== undefined && coding !== "identity") {
       throw new WireError("the content encoding was not asked for");
@@ -163,9 +163,9 @@ class PlainReply implements Reply {
     const { length } = connection.buffer;
     if (this.#to === length && length < BUFFER_BYTES_MOST) connection.grow(0);
     const { firstByteMs, idleMs } = this.#exchange;
-    this.#watch.arm(this.#begun ? idleMs : firstByteMs);
+    this.#deadline.arm(this.#begun ? idleMs : firstByteMs);
     const n = await connection.read(0);
-    this.#watch.disarm();
+    this.#deadline.disarm();
     this.#from = 0;
     this.#to = n ?? 0;
     if (n !== null) return;
@@ -176,7 +176,7 @@ class PlainReply implements Reply {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#watch.close();
+    this.#deadline.close();
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
       this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#connection.closed;

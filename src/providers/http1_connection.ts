@@ -6,7 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import { timeout, unreachable } from "./reply.ts";
-import type { Ticker } from "./ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 /** Size of the buffer that a connection begins with. */
 const BUFFER_BYTES = 4096;
@@ -126,11 +126,11 @@ export async function connect(address: Address, withinMs: number, ticker: Ticker
   let late = false;
   let giveUp = () => {};
   const lateness = new Promise<never>((_, reject) => giveUp = () => reject(timeout(withinMs)));
-  const watch = ticker.watch(() => {
+  const deadline = ticker.deadline(() => {
     late = true;
     giveUp();
   });
-  watch.arm(withinMs);
+  deadline.arm(withinMs);
   const connecting = Deno.connect({ hostname, port }).then((conn) => {
     if (late) conn.close();
     return conn;
@@ -142,6 +142,6 @@ export async function connect(address: Address, withinMs: number, ticker: Ticker
   } catch (cause) {
     throw late ? cause : unreachable(cause);
   } finally {
-    watch.close();
+    deadline.close();
   }
 }

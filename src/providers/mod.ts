@@ -22,7 +22,7 @@ import {
   type States,
 } from "./states.ts";
 import { readComplaint } from "./text.ts";
-import type { Ticker } from "./ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 export type { ProviderHealth } from "./states.ts";
 

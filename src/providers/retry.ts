@@ -5,7 +5,7 @@
  * provider's calls, and a few beside, so that a single failure on a quiet gateway still gets its second try.
  */
 import type { Failure, FailureCode } from "../exchange/failure.ts";
-import { Rolling } from "./rolling.ts";
+import { SlidingWindow } from "../timing/sliding_window.ts";
 
 /** Longest pause before another try, in milliseconds; a provider that asks for more gets no other try. */
 const LONGEST_PAUSE_MS = 2000;
@@ -48,7 +48,7 @@ export function pauseMs(failure: Failure, attempt: number, random: () => number)
 }
 
 export class RetryBudget {
-  readonly #window = new Rolling(BUDGET_MS);
+  readonly #window = new SlidingWindow(BUDGET_MS);
 
   /** A call that is no retry. */
   call(now: number): void {

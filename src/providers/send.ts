@@ -6,7 +6,7 @@
  */
 import { sendPlain } from "./http1.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
-import type { Ticker, Watch } from "./ticker.ts";
+import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** Size of the buffer a chunk is read into; it doubles while chunks fill it. */
 const BUFFER_BYTES = 4096;
@@ -16,11 +16,11 @@ export async function send(exchange: Exchange, ticker: Ticker): Promise<Reply> {
   if (exchange.url.startsWith("http:")) return await sendPlain(exchange, ticker);
   const abort = new AbortController();
   let late = false;
-  const watch = ticker.watch(() => {
+  const deadline = ticker.deadline(() => {
     late = true;
     abort.abort();
   });
-  watch.arm(exchange.firstByteMs);
+  deadline.arm(exchange.firstByteMs);
   try {
     const response = await fetch(exchange.url, {
       method: "POST",
@@ -29,9 +29,9 @@ export async function send(exchange: Exchange, ticker: Ticker): Promise<Reply> {
       redirect: "manual",
       signal: abort.signal,
     });
-    return new FetchReply(response, exchange, watch, abort, () => late);
+    return new FetchReply(response, exchange, deadline, abort, () => late);
   } catch (cause) {
-    watch.close();
+    deadline.close();
     throw late ? timeout(exchange.firstByteMs) : unreachable(cause);
   }
 }
@@ -39,7 +39,7 @@ export async function send(exchange: Exchange, ticker: Ticker): Promise<Reply> {
 class FetchReply implements Reply {
   readonly #response: Response;
   readonly #exchange: Exchange;
-  readonly #watch: Watch;
+  readonly #deadline: Deadline;
   readonly #abort: AbortController;
   readonly #late: () => boolean;
   #next: Read | undefined;
@@ -49,13 +49,13 @@ class FetchReply implements Reply {
   constructor(
     response: Response,
     exchange: Exchange,
-    watch: Watch,
+    deadline: Deadline,
     abort: AbortController,
     late: () => boolean,
   ) {
     this.#response = response;
     this.#exchange = exchange;
-    this.#watch = watch;
+    this.#deadline = deadline;
     this.#abort = abort;
     this.#late = late;
   }
@@ -69,12 +69,12 @@ class FetchReply implements Reply {
   }
 
   async read(): Promise<Uint8Array | null> {
-    const watch = this.#watch;
+    const deadline = this.#deadline;
     this.#next ??= reader(this.#response.body);
-    watch.arm(this.#begun ? this.#exchange.idleMs : this.#exchange.firstByteMs);
+    deadline.arm(this.#begun ? this.#exchange.idleMs : this.#exchange.firstByteMs);
     try {
       const bytes = await this.#next();
-      watch.disarm();
+      deadline.disarm();
       this.#begun = true;
       this.#ended = bytes === null;
       return bytes;
@@ -87,7 +87,7 @@ class FetchReply implements Reply {
   }
 
   close(): void {
-    this.#watch.close();
+    this.#deadline.close();
     if (!this.#ended) this.#abort.abort();
   }
 }

@@ -3,15 +3,15 @@
  * It outlives a reload of the configuration as far as what it is about has stayed the same.
  */
 import { Breaker, type BreakerState } from "./breaker.ts";
-import { Limiter } from "./limiter.ts";
+import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import { type Provider, type Route, standingHeaders } from "./provider.ts";
 import { RetryBudget } from "./retry.ts";
-import type { Ticker } from "./ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 export interface ProviderState {
   provider: Provider;
   headers: Record<string, string>;
-  limiter: Limiter;
+  limiter: ConcurrencyLimiter;
   budget: RetryBudget;
   /** By the provider's own name of the model. */
   models: Map<string, ModelState>;
@@ -102,7 +102,7 @@ export function nameOf(route: Route): string {
 
 /** Places stay with the name of a provider, since answers under way hold some of them. */
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
-  const limiter = before?.limiter ?? new Limiter(provider.maxConcurrent, ticker);
+  const limiter = before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker);
   limiter.setLimit(provider.maxConcurrent);
   return {
     provider,

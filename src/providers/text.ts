@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { brokenAnswer } from "../formats/provider_failure.ts";
 import type { Reply } from "./reply.ts";
-import type { Ticker } from "./ticker.ts";
+import type { Ticker } from "../timing/ticker.ts";
 
 /** Largest whole answer, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -31,8 +31,8 @@ export async function readComplaint(reply: Reply, ticker: Ticker): Promise<strin
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  const watch = ticker.watch(() => reply.close());
-  watch.arm(COMPLAINT_MS);
+  const deadline = ticker.deadline(() => reply.close());
+  deadline.arm(COMPLAINT_MS);
   try {
     for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
       size += bytes.length;
@@ -42,7 +42,7 @@ export async function readComplaint(reply: Reply, ticker: Ticker): Promise<strin
   } catch {
     // Cut off: the status has said the most of it.
   } finally {
-    watch.close();
+    deadline.close();
     reply.close();
   }
   return text;

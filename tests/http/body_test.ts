@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { readJson } from "../../src/http/body.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 
 const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
   new Request("http://x/", { method: "POST", body, headers });

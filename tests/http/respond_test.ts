@@ -5,7 +5,7 @@ import { settle } from "../../src/exchange/usage.ts";
 import type { CallerFormat } from "../../src/formats/format.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { type Delivery, DRAIN_MS, respondStream, respondWhole, STALL_MS } from "../../src/http/respond.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 

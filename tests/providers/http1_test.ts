@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendPlain } from "../../src/providers/http1.ts";
 import type { Reply } from "../../src/providers/reply.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 
 /** A server that answers each request with the pieces given for it, in the order requests come. */
 function scripted(answers: readonly ((conn: Deno.Conn) => Promise<void>)[]) {

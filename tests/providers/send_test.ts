@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { send } from "../../src/providers/send.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 
 const exchange = (url: string) => ({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 });

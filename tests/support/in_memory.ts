@@ -16,7 +16,7 @@ import { sealer } from "../../src/pipeline/seal.ts";
 import type { Opened, Providers } from "../../src/providers/mod.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { openStates } from "../../src/providers/states.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 import type { Caller, Target } from "./scenarios.ts";
 
 const KEY: Key = { id: "k", name: "k", account: "a", accessPolicy: null, dlpPolicy: null, models: null };

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { Limiter, QUEUE_MS } from "../../src/providers/limiter.ts";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { ConcurrencyLimiter, QUEUE_MS } from "../../src/timing/concurrency_limiter.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 
 function stopped(limit: number | null) {
   const clock = { time: 0, now: () => clock.time };
   const ticker = new Ticker(clock);
-  const limiter = new Limiter(limit, ticker);
+  const limiter = new ConcurrencyLimiter(limit, ticker);
   return {
     limiter,
     pass(ms: number) {
@@ -16,7 +16,7 @@ function stopped(limit: number | null) {
 }
 
 /** Notes who gets a place, in order. */
-function line(limiter: Limiter, keys: string) {
+function line(limiter: ConcurrencyLimiter, keys: string) {
   const got: string[] = [];
   const all = [...keys].map((key) =>
     limiter.enter(key).then((granted) => {
@@ -28,13 +28,13 @@ function line(limiter: Limiter, keys: string) {
 
 const settled = () => new Promise<void>((resolve) => queueMicrotask(() => queueMicrotask(resolve)));
 
-Deno.test("Limiter without a limit only counts", () => {
+Deno.test("ConcurrencyLimiter without a limit only counts", () => {
   const { limiter } = stopped(null);
   for (let i = 0; i < 1000; i++) assert(limiter.tryEnter());
   assertEquals([limiter.inFlight, limiter.queued], [1000, 0]);
 });
 
-Deno.test("Limiter lets keys take turns", async () => {
+Deno.test("ConcurrencyLimiter lets keys take turns", async () => {
   const { limiter } = stopped(8);
   for (let i = 0; i < 8; i++) limiter.tryEnter();
   const { got, done } = line(limiter, "aaaabbc");
@@ -48,7 +48,7 @@ Deno.test("Limiter lets keys take turns", async () => {
   assertEquals([limiter.inFlight, limiter.queued], [8, 0]);
 });
 
-Deno.test("Limiter lets nobody overtake those who wait", async () => {
+Deno.test("ConcurrencyLimiter lets nobody overtake those who wait", async () => {
   const { limiter } = stopped(1);
   limiter.tryEnter();
   const { got, done } = line(limiter, "a");
@@ -61,7 +61,7 @@ Deno.test("Limiter lets nobody overtake those who wait", async () => {
   assert(limiter.tryEnter());
 });
 
-Deno.test("Limiter refuses at once when its queue is full", async () => {
+Deno.test("ConcurrencyLimiter refuses at once when its queue is full", async () => {
   const { limiter } = stopped(4);
   for (let i = 0; i < 4; i++) limiter.tryEnter();
   const { got, done } = line(limiter, "aaaaa");
@@ -71,7 +71,7 @@ Deno.test("Limiter refuses at once when its queue is full", async () => {
   await done;
 });
 
-Deno.test("Limiter has a key with many waiting make room for one with fewer", async () => {
+Deno.test("ConcurrencyLimiter has a key with many waiting make room for one with fewer", async () => {
   const { limiter } = stopped(4);
   for (let i = 0; i < 4; i++) limiter.tryEnter();
   const { got, done } = line(limiter, "aaaabbb");
@@ -83,7 +83,7 @@ Deno.test("Limiter has a key with many waiting make room for one with fewer", as
   assertEquals(got.slice(3).join(""), "abab");
 });
 
-Deno.test("Limiter lets nobody wait for long", async () => {
+Deno.test("ConcurrencyLimiter lets nobody wait for long", async () => {
   const { limiter, pass } = stopped(1);
   limiter.tryEnter();
   const { got, done } = line(limiter, "ab");
@@ -96,7 +96,7 @@ Deno.test("Limiter lets nobody wait for long", async () => {
   assertEquals(limiter.queued, 0);
 });
 
-Deno.test("Limiter lets waiting calls in when its limit is raised", async () => {
+Deno.test("ConcurrencyLimiter lets waiting calls in when its limit is raised", async () => {
   const { limiter } = stopped(1);
   limiter.tryEnter();
   const { got, done } = line(limiter, "abc");

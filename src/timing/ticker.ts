@@ -1,33 +1,29 @@
 /**
- * Many deadlines on one timer. A timer of its own for each call, and an AbortSignal.timeout on top, cost more than the
- * rest of the bookkeeping together; a deadline here is one number, looked at a few times a second. How late those looks
- * come tells how busy the process is.
+ * Many deadlines on one timer. A timer for each call, and an AbortSignal.timeout besides, cost more than the rest of the
+ * bookkeeping together; a deadline here is one number, compared with the clock a few times a second. How late those
+ * comparisons run tells how busy the process is.
  */
+import type { Clock } from "./clock.ts";
 
-export interface Clock {
-  /** Milliseconds, never going back. */
-  now(): number;
-}
-
-/** Something that is called once its deadline has passed. */
-export interface Watch {
-  /** Sets the deadline, this many milliseconds from now, in place of any before. */
+/** Calls back once it has passed. */
+export interface Deadline {
+  /** Sets it to this many milliseconds from now, in place of any earlier setting. */
   arm(ms: number): void;
   disarm(): void;
-  /** Forgets it. Must be called, or the ticker never rests. */
+  /** Removes it. Must be called, or the ticker's timer never stops. */
   close(): void;
 }
 
 /** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
-/** How many looks in a row find nothing before a ticker that lingers rests: making a timer anew costs a call some 50 µs. */
+/** Ticks without any deadline after which a lingering ticker stops its timer: starting one costs a call some 50 µs. */
 const IDLE_TICKS = 20;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
 const LATE_TICKS = 3;
 
-/** One of a ring, which takes and gives one up without looking for it. */
-class Entry implements Watch {
-  deadline = Infinity;
+/** Element of a doubly linked ring: adding and removing one needs no search. */
+class Entry implements Deadline {
+  due = Infinity;
   before: Entry = this;
   after: Entry = this;
   readonly #ticker: Ticker;
@@ -39,25 +35,25 @@ class Entry implements Watch {
   }
 
   arm(ms: number): void {
-    this.deadline = this.#ticker.lately + ms;
+    this.due = this.#ticker.lately + ms;
   }
 
   disarm(): void {
-    this.deadline = Infinity;
+    this.due = Infinity;
   }
 
   close(): void {
-    this.#ticker.forget(this);
+    this.#ticker.remove(this);
   }
 }
 
 export class Ticker {
-  /** Begins and ends the ring; itself it watches nothing. */
+  /** Head of the ring; never armed. */
   readonly #ring = new Entry(this, () => {});
-  /** Where a tick has got to. */
+  /** The entry that the running tick compares next. */
   #next: Entry = this.#ring;
   readonly #clock: Clock;
-  /** Goes on looking for a while when there is nothing to watch. */
+  /** The timer goes on for a while when there is no deadline left. */
   #lingers: boolean;
   #timer: ReturnType<typeof setInterval> | undefined;
   #idleTicks = 0;
@@ -80,12 +76,13 @@ export class Ticker {
     return this.#clock.now();
   }
 
-  /** The least lateness of the last ticks, in milliseconds. While nothing is watched nothing is late. */
+  /** The least lateness of the last ticks, in milliseconds; 0 while there is no deadline. */
   get lag(): number {
     return Math.max(0, Math.min(...this.#lateness));
   }
 
-  watch(expired: () => void): Watch {
+  /** A deadline that is not armed yet. */
+  deadline(expired: () => void): Deadline {
     const entry = new Entry(this, expired);
     const last = this.#ring.before;
     entry.before = last;
@@ -99,47 +96,47 @@ export class Ticker {
     return entry;
   }
 
-  forget(watch: Watch): void {
-    const entry = watch as Entry;
+  remove(deadline: Deadline): void {
+    const entry = deadline as Entry;
     // Closed before.
     if (entry.before === entry) return;
     if (this.#next === entry) this.#next = entry.after;
     entry.before.after = entry.after;
     entry.after.before = entry.before;
-    // It must not lead to others any more: garbage in the old generation would keep all that came after it.
+    // It must not point at others any more: garbage in the old generation would keep every later entry alive.
     entry.before = entry.after = entry;
-    entry.deadline = Infinity;
+    entry.due = Infinity;
     if (this.#ring.after !== this.#ring) return;
-    // Nobody looks any more: what was late last must not keep new calls out for good.
+    // The timer may stop here: a lateness that is measured no more must not refuse calls for ever.
     this.#lateness.fill(0);
-    if (!this.#lingers) this.#rest();
+    if (!this.#lingers) this.#stop();
   }
 
-  /** From now on it rests as soon as there is nothing to watch. */
+  /** From now on the timer stops as soon as there is no deadline. */
   close(): void {
     this.#lingers = false;
-    if (this.#ring.after === this.#ring) this.#rest();
+    if (this.#ring.after === this.#ring) this.#stop();
   }
 
-  #rest(): void {
+  #stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#idleTicks = 0;
   }
 
-  /** Calls what is due. The timer does this; a test with a clock of its own may. */
+  /** Calls what is due. The timer does this; a test with its own clock may. */
   tick(): void {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
     this.#next = this.#ring.after;
     this.#idleTicks = this.#next === this.#ring ? this.#idleTicks + 1 : 0;
-    if (this.#idleTicks >= IDLE_TICKS) this.#rest();
+    if (this.#idleTicks >= IDLE_TICKS) this.#stop();
     while (this.#next !== this.#ring) {
       const entry = this.#next;
       this.#next = entry.after;
-      if (entry.deadline <= now) {
-        entry.deadline = Infinity;
+      if (entry.due <= now) {
+        entry.due = Infinity;
         entry.expired();
       }
     }

@@ -1,19 +1,19 @@
 import { assert, assertEquals } from "@std/assert";
-import { Gate } from "../../src/http/gate.ts";
+import { LoadShedder } from "../../src/timing/load_shedder.ts";
 
 const A_TURN = 32;
 
-/** A gate whose turns end when the test says so, after so many milliseconds. */
+/** A shedder whose turns end when the test says so, after so many milliseconds. */
 function stopped() {
   const clock = { time: 0, now: () => clock.time };
   let ends: (() => void)[] = [];
-  const gate = new Gate({ clock, turnEnd: (work) => void ends.push(work) });
+  const shedder = new LoadShedder({ clock, turnEnd: (work) => void ends.push(work) });
   const entered: number[] = [];
   /** Waited, and had to make room. */
   const sentAway: number[] = [];
   let next = 0;
   return {
-    gate,
+    shedder,
     entered,
     clock,
     /** So many come; how many of them were turned away. */
@@ -21,7 +21,7 @@ function stopped() {
       let refused = 0;
       for (let i = 0; i < count; i++) {
         const who = next++;
-        const entry = gate.enter(key);
+        const entry = shedder.enter(key);
         if (entry === true) entered.push(who);
         else if (entry === false) refused++;
         else void entry.then((letIn) => (letIn ? entered : sentAway).push(who));
@@ -40,26 +40,26 @@ function stopped() {
   };
 }
 
-Deno.test("Gate lets a bounded number in a turn, the rest in the order they came", async () => {
-  const { gate, entered, come, turn, turning } = stopped();
+Deno.test("LoadShedder admits a bounded number in a turn, the rest in the order they came", async () => {
+  const { shedder, entered, come, turn, turning } = stopped();
   assertEquals(come(A_TURN + 10), 0);
-  assertEquals([entered.length, gate.waiting], [A_TURN, 10]);
+  assertEquals([entered.length, shedder.waiting], [A_TURN, 10]);
   await turn(5);
-  assertEquals([entered.length, gate.waiting], [A_TURN + 10, 0]);
+  assertEquals([entered.length, shedder.waiting], [A_TURN + 10, 0]);
   // There is room in this turn, but nobody overtakes.
   come(A_TURN);
-  assertEquals(gate.waiting, 10);
+  assertEquals(shedder.waiting, 10);
   await turn(5);
   await turn(5);
   assertEquals(entered, Array.from({ length: 2 * A_TURN + 10 }, (_, i) => i));
   assert(!turning());
 });
 
-Deno.test("Gate serves all of a burst", async () => {
-  const { gate, entered, come, turn } = stopped();
+Deno.test("LoadShedder serves all of a burst", async () => {
+  const { shedder, entered, come, turn } = stopped();
   assertEquals(come(2000), 0);
   let came = 2000;
-  for (let turns = 0; gate.waiting > 0; turns++) {
+  for (let turns = 0; shedder.waiting > 0; turns++) {
     if (turns % 10 === 5) {
       // More come while the line stands: it would take them less than a second.
       assertEquals(come(A_TURN), 0);
@@ -70,31 +70,31 @@ Deno.test("Gate serves all of a burst", async () => {
   assertEquals(entered.length, came);
 });
 
-Deno.test("Gate keeps the line short under overload, and forgets that once it is over", async () => {
-  const { gate, entered, come, turn, clock } = stopped();
+Deno.test("LoadShedder keeps the line short under overload, and forgets that once it is over", async () => {
+  const { shedder, entered, come, turn, clock } = stopped();
   let refused = 0;
   // Three times as many come as are served: 32 in 5 milliseconds.
   for (let i = 0; i < 2000; i++) {
     refused += come(3 * A_TURN);
     await turn(5);
     // From the third second on nobody waits for more than a twentieth of one, 320 calls.
-    if (clock.time > 3000) assert(gate.waiting <= 321, `${gate.waiting} wait at ${clock.time}`);
+    if (clock.time > 3000) assert(shedder.waiting <= 321, `${shedder.waiting} wait at ${clock.time}`);
   }
   assertEquals(entered.length, 2000 * A_TURN + A_TURN);
-  assertEquals(entered.length + refused + gate.waiting, 2000 * 3 * A_TURN);
-  while (gate.waiting > 0) await turn(5);
+  assertEquals(entered.length + refused + shedder.waiting, 2000 * 3 * A_TURN);
+  while (shedder.waiting > 0) await turn(5);
   await turn(5);
   clock.time += 500;
   // Not a second has passed: a burst would still be cut short.
   assert(come(2000) > 0);
-  while (gate.waiting > 0) await turn(5);
+  while (shedder.waiting > 0) await turn(5);
   await turn(5);
   clock.time += 2000;
   assertEquals(come(2000), 0);
 });
 
-Deno.test("Gate takes no long turn with few in it for a slow line", async () => {
-  const { gate, come, turn } = stopped();
+Deno.test("LoadShedder takes no long turn with few in it for a slow line", async () => {
+  const { shedder, come, turn } = stopped();
   for (let i = 0; i < 100; i++) {
     assertEquals(come(A_TURN + 2), 0);
     await turn(2);
@@ -102,11 +102,11 @@ Deno.test("Gate takes no long turn with few in it for a slow line", async () => 
     await turn(40);
   }
   assertEquals(come(500), 0);
-  while (gate.waiting > 0) await turn(2);
+  while (shedder.waiting > 0) await turn(2);
 });
 
-Deno.test("Gate refuses the key that floods it, and serves the others soon", async () => {
-  const { gate, entered, sentAway, come, turn } = stopped();
+Deno.test("LoadShedder refuses the key that floods it, and serves the others soon", async () => {
+  const { shedder, entered, sentAway, come, turn } = stopped();
   let refused = 0;
   for (let i = 0; i < 1000; i++) {
     refused += come(3 * A_TURN, "flood");
@@ -123,5 +123,5 @@ Deno.test("Gate refuses the key that floods it, and serves the others soon", asy
   const isFlood = (who: number) => who % 98 < 96;
   assert(sentAway.every(isFlood));
   assert(entered.filter((who) => !isFlood(who)).length >= 2 * 999);
-  while (gate.waiting > 0) await turn(5);
+  while (shedder.waiting > 0) await turn(5);
 });

@@ -1,11 +1,11 @@
 /**
- * The places at one provider: at most so many calls at once, and a short queue before it.
+ * Bounds how many calls run at once (at one provider), with a short queue for the rest.
  *
  * The queue is fair among keys: they take turns, and when it is full, the newest caller of the key that has most waiting
- * makes room for a key that has fewer. Nobody waits long: a caller is better served by a quick refusal that it can repeat.
+ * makes room for a key that has fewer. Waits are short: a caller is better served by a quick refusal that it can repeat.
  */
-import { FairLine } from "./fair_line.ts";
-import type { Ticker, Watch } from "./ticker.ts";
+import { FairQueue } from "./fair_queue.ts";
+import type { Deadline, Ticker } from "./ticker.ts";
 
 /** Longest wait for a place, in milliseconds. */
 export const QUEUE_MS = 1000;
@@ -13,14 +13,14 @@ export const QUEUE_MS = 1000;
 const LEAST_QUEUE = 4;
 
 interface Waiter {
-  settle(granted: boolean): void;
+  resolve(granted: boolean): void;
 }
 
-export class Limiter {
+export class ConcurrencyLimiter {
   readonly #ticker: Ticker;
   #limit: number;
   #inFlight = 0;
-  readonly #queue = new FairLine<Waiter>();
+  readonly #queue = new FairQueue<Waiter>();
 
   /** @param limit null: no limit, places are only counted */
   constructor(limit: number | null, ticker: Ticker) {
@@ -54,20 +54,20 @@ export class Limiter {
     if (this.#queue.length >= Math.max(LEAST_QUEUE, this.#limit)) {
       const sent = this.#queue.makeRoom(key);
       if (sent === undefined) return Promise.resolve(false);
-      sent.settle(false);
+      sent.resolve(false);
     }
-    return new Promise((resolve) => {
+    return new Promise((admitted) => {
       const waiter: Waiter = {
-        settle(granted) {
-          watch.close();
-          resolve(granted);
+        resolve(granted) {
+          deadline.close();
+          admitted(granted);
         },
       };
-      const watch: Watch = this.#ticker.watch(() => {
+      const deadline: Deadline = this.#ticker.deadline(() => {
         this.#queue.remove(key, waiter);
-        waiter.settle(false);
+        waiter.resolve(false);
       });
-      watch.arm(QUEUE_MS);
+      deadline.arm(QUEUE_MS);
       this.#queue.push(key, waiter);
     });
   }
@@ -80,6 +80,6 @@ export class Limiter {
 
   #grant(): void {
     this.#inFlight++;
-    this.#queue.shift().settle(true);
+    this.#queue.shift().resolve(true);
   }
 }

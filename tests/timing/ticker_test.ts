@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Ticker } from "../../src/providers/ticker.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 
 function stopped(options = {}) {
   const clock = { time: 0, now: () => clock.time };
@@ -18,7 +18,7 @@ function stopped(options = {}) {
 
 Deno.test("Ticker.lag is what every one of the last ticks was late by", () => {
   const { ticker, ticks } = stopped();
-  const watch = ticker.watch(() => {});
+  const deadline = ticker.deadline(() => {});
   ticks(50, 50, 50, 50, 50);
   assertEquals(ticker.lag, 0);
   // One pause, however long.
@@ -28,74 +28,74 @@ Deno.test("Ticker.lag is what every one of the last ticks was late by", () => {
   assertEquals(ticker.lag, 300);
   ticks(55);
   assertEquals(ticker.lag, 5);
-  watch.close();
+  deadline.close();
 });
 
 Deno.test("Ticker is not late any more once nothing is watched", () => {
   const { ticker, ticks } = stopped();
-  const watch = ticker.watch(() => {});
+  const deadline = ticker.deadline(() => {});
   ticks(500, 500, 500, 500, 500);
   assertEquals(ticker.lag, 450);
-  watch.close();
+  deadline.close();
   assertEquals(ticker.lag, 0);
 });
 
 Deno.test("Ticker calls what is due once", () => {
   const { ticker, ticks } = stopped();
   let called = 0;
-  const watch = ticker.watch(() => called++);
-  watch.arm(100);
+  const deadline = ticker.deadline(() => called++);
+  deadline.arm(100);
   ticks(99);
   assertEquals(called, 0);
   ticks(1, 100);
   assertEquals(called, 1);
-  watch.arm(100);
-  watch.disarm();
+  deadline.arm(100);
+  deadline.disarm();
   ticks(1000);
   assertEquals(called, 1);
-  watch.close();
+  deadline.close();
 });
 
 Deno.test("Ticker finds its way when what is called closes others, or itself, twice", () => {
   const { ticker, ticks } = stopped();
   const called: number[] = [];
-  const watches = Array.from({ length: 6 }, (_, i) =>
-    ticker.watch(() => {
+  const deadlines = Array.from({ length: 6 }, (_, i) =>
+    ticker.deadline(() => {
       called.push(i);
       if (i !== 1) return;
-      for (const other of [2, 1, 3, 2, 1]) watches[other].close();
-      ticker.watch(() => called.push(9)).arm(0);
+      for (const other of [2, 1, 3, 2, 1]) deadlines[other].close();
+      ticker.deadline(() => called.push(9)).arm(0);
     }));
-  for (const watch of watches) watch.arm(50);
-  watches[0].close();
+  for (const deadline of deadlines) deadline.arm(50);
+  deadlines[0].close();
   ticks(50);
   assertEquals(called, [1, 4, 5, 9]);
   ticks(50);
   assertEquals(called, [1, 4, 5, 9]);
-  for (const watch of watches) watch.close();
+  for (const deadline of deadlines) deadline.close();
 });
 
 Deno.test("Ticker that lingers rests when it has found nothing for a while", () => {
   const { ticker, ticks } = stopped({ lingers: true });
   // A timer that were left would fail this test.
-  ticker.watch(() => {}).close();
+  ticker.deadline(() => {}).close();
   ticks(...new Array(20).fill(50));
   // And again.
-  const watch = ticker.watch(() => {});
+  const deadline = ticker.deadline(() => {});
   ticks(...new Array(30).fill(50));
-  watch.close();
+  deadline.close();
   ticks(...new Array(20).fill(50));
 });
 
-Deno.test("Ticker that lingers rests when it is closed, or when the last watch is after that", () => {
+Deno.test("Ticker that lingers rests when it is closed, or when the last deadline is after that", () => {
   const { ticker } = stopped({ lingers: true });
-  const watch = ticker.watch(() => {});
-  watch.close();
+  const deadline = ticker.deadline(() => {});
+  deadline.close();
   ticker.close();
-  ticker.watch(() => {}).close();
+  ticker.deadline(() => {}).close();
 
   const other = stopped({ lingers: true }).ticker;
-  const last = other.watch(() => {});
+  const last = other.deadline(() => {});
   other.close();
   last.close();
 });

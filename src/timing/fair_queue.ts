@@ -1,7 +1,7 @@
 /**
- * A line of many keys' callers in which keys take turns, so that one with many callers does not keep the others waiting.
+ * A queue in which keys take turns (round robin), so that a key with many callers does not keep the others waiting.
  */
-export class FairLine<T> {
+export class FairQueue<T> {
   /** By key; the first key has the next turn. */
   readonly #lines = new Map<string, T[]>();
   #length = 0;
@@ -18,13 +18,13 @@ export class FairLine<T> {
     else this.#lines.set(key, [item]);
   }
 
-  /** Takes whose turn it is out of the line; there must be one. */
+  /** Removes the item whose turn it is; there must be one. */
   shift(): T {
     const [key, line] = this.#lines.entries().next().value!;
     const item = line.shift()!;
     this.#length--;
     this.#lines.delete(key);
-    // To the end of the turns.
+    // A map keeps the order of insertion: this key now comes last.
     if (line.length > 0) this.#lines.set(key, line);
     return item;
   }
@@ -39,8 +39,8 @@ export class FairLine<T> {
   }
 
   /**
-   * Takes out whoever must make room for a further caller of `key`: the newest of the longest line. Undefined: that would
-   * be the line of `key` itself.
+   * Removes the item that must make room for a further one of `key`: the newest of the longest line. Undefined: that
+   * would be the line of `key` itself.
    */
   makeRoom(key: string): T | undefined {
     const own = (this.#lines.get(key)?.length ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** Two counts over the last so many milliseconds, forgotten a tenth of that time at once. */
+/** Two counts over the last so many milliseconds, kept in ten slots of which the oldest is dropped as a whole. */
 
 const SLOTS = 10;
 
@@ -9,7 +9,7 @@ interface Slot {
   hits: number;
 }
 
-export class Rolling {
+export class SlidingWindow {
   readonly #slotMs: number;
   readonly #slots: Slot[];
 
