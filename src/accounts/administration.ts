@@ -25,7 +25,7 @@ import {
   timeOf,
 } from "./input.ts";
 import type { Keyring, KeyState } from "./keyring.ts";
-import type { Key } from "./mod.ts";
+import type { Key } from "./types.ts";
 import { formatAmount, parseAmount } from "./money.ts";
 import { spanAt } from "./period.ts";
 import { newId, newSecret } from "./secrets.ts";

@@ -14,7 +14,7 @@ import { Bag, type Kept } from "./bag.ts";
 import { type Entry, type Journal, JournalFull } from "./journal.ts";
 import type { KeyState } from "./keyring.ts";
 import { type Beginning, beginningOf, encodeBeginning, recordOf } from "./ledger.ts";
-import type { Bid, Key, Lease, RateState } from "./mod.ts";
+import type { AdmissionRequest, Key, RateState, Reservation } from "./types.ts";
 import { costAtMost, type Prices, priceTable } from "./money.ts";
 import { spanAt } from "./period.ts";
 import { pendingOf, type Settler } from "./settler.ts";
@@ -36,7 +36,7 @@ export interface AdmissionOptions {
   settler: Settler;
   journal: Journal;
   clock: { now(): number };
-  /** Price of a search where the bid's prices name none. */
+  /** Price of a search where the request's prices name none. */
   searchPrice(): string | undefined;
   state(key: Key): KeyState | undefined;
   /** True: the account never runs out, as the configuration says. */
@@ -49,7 +49,7 @@ export interface AdmissionOptions {
 }
 
 export interface Admission {
-  admit(bid: Bid): Promise<Lease>;
+  admit(request: AdmissionRequest): Promise<Reservation>;
   readonly openCount: number;
   /** Gives back reservations of calls that never ended. */
   sweep(now: number): void;
@@ -92,8 +92,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return full;
   }
 
-  function needsOf(bid: Bid, state: KeyState | undefined, now: number): Need[] {
-    const cost = costAtMost(bid.estimate, priceTable(withSearch(bid.prices)));
+  function needsOf(request: AdmissionRequest, state: KeyState | undefined, now: number): Need[] {
+    const cost = costAtMost(request.estimate, priceTable(withSearch(request.prices)));
     const needs: Need[] = [];
     if (state !== undefined) {
       const { key, requestsPerMinute, tokensPerMinute, spendLimit } = state;
@@ -102,7 +102,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
       if (tokensPerMinute !== null) {
         // An estimate above the whole minute's tokens would never pass; it takes the minute for itself.
-        const tokens = Math.min(Math.ceil(bid.estimate.input + bid.estimate.output), tokensPerMinute);
+        const tokens = Math.min(Math.ceil(request.estimate.input + request.estimate.output), tokensPerMinute);
         needs.push({
           slice: rateSlice("tokens", key.id, tokensPerMinute),
           amount: BigInt(Math.max(0, tokens)),
@@ -110,7 +110,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
       if (spendLimit !== null) needs.push({ slice: spendSlice(state, now), amount: cost });
     }
-    const { account } = bid.key;
+    const { account } = request.key;
     if (!options.unlimited(account)) {
       needs.push({ slice: settler.slice("credits", accountBudget(account)), amount: cost });
     }
@@ -143,24 +143,24 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return slice;
   }
 
-  async function admit(bid: Bid): Promise<Lease> {
+  async function admit(request: AdmissionRequest): Promise<Reservation> {
     const now = clock.now();
-    const state = options.state(bid.key);
-    const needs = needsOf(bid, state, now);
+    const state = options.state(request.key);
+    const needs = needsOf(request, state, now);
     if (needs.every(({ slice, amount }) => fits(slice, amount, now))) {
-      return await reserve(bid, state, needs, now);
+      return await reserve(request, state, needs, now);
     }
-    return await gather(bid, state);
+    return await gather(request, state);
   }
 
-  async function gather(bid: Bid, state: KeyState | undefined): Promise<Lease> {
+  async function gather(request: AdmissionRequest, state: KeyState | undefined): Promise<Reservation> {
     const deadline = performance.now() + options.waitMs;
     for (let round = 0;; round++) {
       const now = clock.now();
       // Anew each time: meanwhile a period may have ended.
-      const needs = needsOf(bid, state, now);
+      const needs = needsOf(request, state, now);
       const lacking = needs.filter(({ slice, amount }) => !fits(slice, amount, now));
-      if (lacking.length === 0) return await reserve(bid, state, needs, now);
+      if (lacking.length === 0) return await reserve(request, state, needs, now);
       for (const { slice, amount } of lacking) {
         if (round < ROUNDS && !hopeless(slice, amount, now)) continue;
         if (round >= ROUNDS) refuse(slice, amount, now);
@@ -182,21 +182,21 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   function reserve(
-    bid: Bid,
+    request: AdmissionRequest,
     state: KeyState | undefined,
     needs: readonly Need[],
     now: number,
-  ): Promise<Lease> {
-    const beginning = beginningOf(bid, bid.key);
+  ): Promise<Reservation> {
+    const beginning = beginningOf(request, request.key);
     const json = encodeBeginning(beginning);
     let entry: Entry;
     try {
-      entry = journal.begin(bid.id, json);
+      entry = journal.begin(request.id, json);
     } catch (error) {
       if (error instanceof JournalFull) throw unavailable(error);
       throw error;
     }
-    settler.began(bid.id, json);
+    settler.began(request.id, json);
     const claims = needs.map(({ slice, amount }) => claim(slice, amount));
     for (const { slice, amount } of needs) {
       // Little is left for calls like this one: time to ask, so that none of them has to wait.
@@ -205,12 +205,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
     }
     const call: Open = { beginning, entry, claims, expired: false, admittedAt: now, place: -1 };
     open.add(call);
-    const lease: Lease = {
+    const reservation: Reservation = {
       rates: state === undefined ? null : ratesOf(needs, now),
-      settle: (end, prices) => settle(call, end, withSearch(prices ?? bid.prices)),
+      settle: (end, prices) => settle(call, end, withSearch(prices ?? request.prices)),
       release: () => release(call),
     };
-    return journal.written().then(() => lease, (error) => {
+    return journal.written().then(() => reservation, (error) => {
       void release(call);
       throw unavailable(error);
     });

@@ -8,7 +8,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { type KeyWithSecrets, type Store, StoreUnavailable } from "../store/mod.ts";
-import type { AccessPolicy, Key } from "./mod.ts";
+import type { AccessPolicy, Key } from "./types.ts";
 import type { Period } from "./period.ts";
 import { hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
 

@@ -5,9 +5,9 @@
  * refuse, because a record must always be writable.
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
-import { count, settle as canonical } from "../exchange/usage.ts";
+import { count, normalizeUsage } from "../exchange/usage.ts";
 import type { Generation } from "../store/mod.ts";
-import type { Key } from "./mod.ts";
+import type { Key } from "./types.ts";
 import { costOf, MAX_AMOUNT, type Prices, priceTable } from "./money.ts";
 
 const TEXT_CHARS = 200;
@@ -54,7 +54,7 @@ function clean(text: string): string {
 export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
   const broke = end.status === "interrupted" || (end.status === "failed" && end.provider !== null);
   if (end.usage === null && end.searches === 0 && !broke) return null;
-  const usage = end.usage === null ? null : canonical(end.usage);
+  const usage = end.usage === null ? null : normalizeUsage(end.usage);
   const searches = count(end.searches);
   // A failed call pays for its searches and not for its tokens.
   const cost = costOf(end.status === "failed" ? null : usage, searches, priceTable(prices));

@@ -1,16 +1,9 @@
 /**
- * Keys, limits and the ledger as the pipeline sees them: who is asking, may it, and what did it cost.
+ * Keys, limits and the ledger: who is asking, may it, and what did it cost.
  *
- * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
- * lease. Admission waits for the end of a turn of the event loop at most, unless a budget has to be asked for; settlement
- * too, unless there is no disk and the store has to make the record durable.
- *
- * Behind that: a record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the
- * store a few milliseconds later. What this node may spend without asking it holds as leases, renewed in the background.
+ * A record is in the journal (or, where there is no disk, in the store) before `settle` is through, and in the store a few
+ * milliseconds later. What this node may spend without asking the store it holds as leases, renewed in the background.
  */
-import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
-import type { Estimate, Prices } from "./money.ts";
-
 export { openAccounts } from "./service.ts";
 export type { AccountsConfig, AccountsOptions, AccountsService } from "./service.ts";
 export type { Administration } from "./administration.ts";
@@ -19,52 +12,4 @@ export type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from 
 export type { ConfigKey } from "./keyring.ts";
 export { formatAmount, MAX_AMOUNT, parseAmount } from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";
-
-/** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
-export interface AccessPolicy {
-  name: string;
-  allow: readonly string[];
-  deny: readonly string[];
-}
-
-/** One API key, without its secret. Frozen: a change makes a new object. */
-export interface Key {
-  id: string;
-  name: string;
-  account: string;
-  /** Null: none. `missing`: the key names a policy that does not exist, so its calls fail closed. */
-  accessPolicy: AccessPolicy | "missing" | null;
-  /** Name of a DLP policy, which may not exist; null: none. */
-  dlpPolicy: string | null;
-  /** Catalog patterns this key sees; null: all. */
-  models: readonly string[] | null;
-}
-
-/** A call that asks to be admitted: an upper estimate of what it will use, in tokens. */
-export interface Bid extends GenerationStart {
-  key: Key;
-  prices: Prices;
-  estimate: Estimate;
-}
-
-/** What is left of the key's rates, for the rate-limit headers. Resets are seconds from now. */
-export interface RateState {
-  requests?: { limit: number; remaining: number; reset: number };
-  tokens?: { limit: number; remaining: number; reset: number };
-}
-
-/** An admitted call. Exactly one of `settle` and `release` is called, once; whatever comes after the first is ignored. */
-export interface Lease {
-  rates: RateState | null;
-  /** Prices and writes the record; durable when it resolves. Never rejects. */
-  settle(end: GenerationEnd, prices?: Prices): Promise<void>;
-  /** No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects. */
-  release(): Promise<void>;
-}
-
-export interface Accounts {
-  /** The key of a secret. Throws `invalid_api_key`, or `service_unavailable` when that cannot be known now. */
-  authenticate(secret: string): Key | Promise<Key>;
-  /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
-  admit(bid: Bid): Promise<Lease>;
-}
+export type { AccessPolicy, Accounts, AdmissionRequest, Key, RateState, Reservation } from "./types.ts";

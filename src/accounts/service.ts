@@ -10,7 +10,7 @@ import { createAdmission } from "./admission.ts";
 import { adoptOrphans, fileJournal, type Journal, memoryJournal, type Orphan } from "./journal.ts";
 import { type ConfigKey, createKeyring, type KeyState } from "./keyring.ts";
 import { decodeBeginning, interrupted } from "./ledger.ts";
-import type { AccessPolicy, Accounts } from "./mod.ts";
+import type { AccessPolicy, Accounts } from "./types.ts";
 import { parseAmount } from "./money.ts";
 import { newId, newPepper } from "./secrets.ts";
 import { createSettler, pendingOf } from "./settler.ts";

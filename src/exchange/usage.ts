@@ -2,7 +2,7 @@
  * Token counts of one provider call, or the sum over several, in the one canonical form that billing reads.
  *
  * Totals include their parts: `input` is all input, of which some was read from a cache or written to one; `output` is
- * all output, of which some was reasoning. {@link settle} makes that true whatever a provider reported.
+ * all output, of which some was reasoning. {@link normalizeUsage} makes that true whatever a provider reported.
  */
 export interface Usage {
   /** All input tokens. */
@@ -47,7 +47,7 @@ export function count(value: unknown): number {
 }
 
 /** Raw counts to canonical ones: unknown kinds 0, no part above its total, the cache parts together within input. */
-export function settle(raw: Partial<Usage>): Usage {
+export function normalizeUsage(raw: Partial<Usage>): Usage {
   const u: Usage = { ...NO_USAGE };
   for (const kind of KINDS) u[kind] = count(raw[kind]);
   u.cached = Math.min(u.cached, u.input);

@@ -308,7 +308,7 @@ async function call(
     known = made.headers;
     // The prompt says all of it; a stream may last for an hour.
     arrival.body = undefined;
-    const rates = rateHeaders(made.lease.rates, surface === MESSAGES, made.created);
+    const rates = rateHeaders(made.reservation.rates, surface === MESSAGES, made.created);
     const respond = made.prompt.stream ? respondStream : respondWhole;
     const response = await respond({
       format: surface.format,

@@ -33,7 +33,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     );
   }
   const created = kit.now();
-  const lease = await kit.accounts.admit({
+  const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,
     format: arrival.formatName,
@@ -51,7 +51,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     },
   });
   if (screened) Object.assign(headers, screened.headers);
-  return { arrival, prompt, model, size, lease, screened, created, headers, provider: null };
+  return { arrival, prompt, model, size, reservation, screened, created, headers, provider: null };
 }
 
 /** Whether it holds what only its own format reads: a cache may be marked in there. */

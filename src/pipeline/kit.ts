@@ -1,5 +1,5 @@
 /** What the pipeline is given to work with, and the call that goes through it. */
-import type { Accounts, Key, Lease } from "../accounts/mod.ts";
+import type { Accounts, Key, Reservation } from "../accounts/mod.ts";
 import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { CallerFormat } from "../formats/format.ts";
@@ -54,7 +54,7 @@ export interface Call {
   prompt: Prompt;
   model: Model;
   size: PromptSize;
-  lease: Lease;
+  reservation: Reservation;
   /** Null: nothing was checked. */
   screened: Screened | null;
   /** Milliseconds since the epoch. */

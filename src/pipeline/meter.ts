@@ -71,8 +71,8 @@ export async function* meter(
       clientGone: call.arrival.gone(),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
-    if (failed && call.provider === null && !searches) await call.lease.release();
-    else await call.lease.settle(end);
+    if (failed && call.provider === null && !searches) await call.reservation.release();
+    else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { openAccounts } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { bidOf, configOf, endOf, SECRET } from "./support.ts";
+import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
 const [url, beside, name, schema] = Deno.args;
 const service = await openAccounts({
@@ -21,16 +21,16 @@ function say(line: string): void {
 
 async function call(i: number): Promise<void> {
   const id = `${name}_${i}`;
-  const lease = await service.admit(bidOf(key, 3, { id, created: Date.now() }));
+  const reservation = await service.admit(requestOf(key, 3, { id, created: Date.now() }));
   // From here on the provider would know of it.
   say(`+ ${id}`);
   await new Promise((resolve) => setTimeout(resolve, i % 4));
   if (i % 7 === 6) {
-    await lease.release();
+    await reservation.release();
     say(`- ${id}`);
     return;
   }
-  await lease.settle(endOf({ input: 1 + i % 3 }));
+  await reservation.settle(endOf({ input: 1 + i % 3 }));
   // From here on the caller has seen the end.
   say(`= ${id} ${1 + i % 3}`);
 }

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openStore } from "../../src/store/mod.ts";
 import { onCluster } from "../store/cluster.ts";
-import { admitAtOnce, bidOf, configOf, open, SECRET } from "./support.ts";
+import { admitAtOnce, configOf, open, requestOf, SECRET } from "./support.ts";
 
 const KILLS = 4;
 const CHILD = new URL("crash_child.ts", import.meta.url).pathname;
@@ -77,9 +77,9 @@ async function check(url: string, beside: string, schema?: string): Promise<void
     }
     let interrupted = 0;
     for (const id of told.began) {
-      if (told.released.has(id)) assert(!found.has(id), `${id} had given its lease back`);
+      if (told.released.has(id)) assert(!found.has(id), `${id} had given its reservation back`);
       else if (!told.ended.has(id)) {
-        // Its end was not told: it may have been written all the same, or the lease given back.
+        // Its end was not told: it may have been written all the same, or the reservation given back.
         const g = found.get(id);
         if (g?.status === "interrupted") interrupted++;
         else if (g === undefined) assertEquals(Number(id.split("_")[1]) % 7, 6, id);
@@ -92,9 +92,9 @@ async function check(url: string, beside: string, schema?: string): Promise<void
     assertEquals(Number(balance), (100_000 - spent) / 100);
     // Nothing stays reserved: all that is left can be admitted.
     const key = await service.authenticate(SECRET);
-    const { leases, refused } = await admitAtOnce(service, key, 10, (100_000 - spent) / 10 | 0);
-    assertEquals([leases.length, refused], [10, new Map()]);
-    for (const lease of leases) lease.release();
+    const { reservations, refused } = await admitAtOnce(service, key, 10, (100_000 - spent) / 10 | 0);
+    assertEquals([reservations.length, refused], [10, new Map()]);
+    for (const reservation of reservations) reservation.release();
   } finally {
     await service.close();
   }
@@ -110,14 +110,14 @@ Deno.test("sqlite: kill -9 loses no record, doubles none and leaves nothing rese
   }
 });
 
-Deno.test("a lease that was given back is so in the journal before its caller hears of it", async () => {
+Deno.test("a reservation that was given back is so in the journal before its caller hears of it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "sluice-crash-" });
   const service = await open(openStore(`sqlite:${folder}/store.db`), configOf({}, "1000"));
   try {
     const key = await service.authenticate(SECRET);
     const ids = Array.from({ length: 5 }, (_, i) => `g${i}`);
-    const leases = await Promise.all(ids.map((id) => service.admit(bidOf(key, 1, { id }))));
-    await Promise.all(leases.map((lease) => lease.release()));
+    const reservations = await Promise.all(ids.map((id) => service.admit(requestOf(key, 1, { id }))));
+    await Promise.all(reservations.map((reservation) => reservation.release()));
     const { name } = [...Deno.readDirSync(folder)].find((entry) => entry.name.endsWith(".journal"))!;
     const lines = Deno.readTextFileSync(`${folder}/${name}`).split("\n");
     for (const id of ids) assert(lines.includes(`- ${id}`), id);

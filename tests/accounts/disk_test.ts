@@ -4,7 +4,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { sqlitePlace } from "../store/cluster.ts";
-import { bidOf, configOf, endOf, open, SECRET } from "./support.ts";
+import { configOf, endOf, open, requestOf, SECRET } from "./support.ts";
 
 const CHILD = new URL("full_child.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
@@ -14,14 +14,14 @@ Deno.test("sqlite: a locked file delays records and nothing else", async () => {
   const store = here.open();
   const service = await open(store, configOf({}, "10"));
   const key = await service.authenticate(SECRET);
-  (await service.admit(bidOf(key, 1))).release();
+  (await service.admit(requestOf(key, 1))).release();
   const intruder = openSqlite(store.beside!);
   let letGo = () => {};
   const held = intruder.transaction(() => new Promise<void>((resolve) => letGo = resolve));
   await new Promise((resolve) => setTimeout(resolve, 0));
   for (let i = 0; i < 10; i++) {
-    const lease = await service.admit(bidOf(key, 1));
-    await lease.settle(endOf({ input: 1 }));
+    const reservation = await service.admit(requestOf(key, 1));
+    await reservation.settle(endOf({ input: 1 }));
   }
   assertEquals(service.pendingCount(), 10);
   letGo();

@@ -2,7 +2,7 @@
 import { openAccounts } from "../../src/accounts/mod.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { bidOf, configOf, endOf, SECRET } from "./support.ts";
+import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
 const [url] = Deno.args;
 const service = await openAccounts({
@@ -16,12 +16,12 @@ const ended: string[] = [];
 let refused: string | null = null;
 
 async function call(i: number): Promise<void> {
-  const bid = bidOf(key, 1, { id: `g${i}`, created: Date.now(), requestedModel: "m".repeat(180) });
+  const request = requestOf(key, 1, { id: `g${i}`, created: Date.now(), requestedModel: "m".repeat(180) });
   try {
-    const lease = await service.admit(bid);
+    const reservation = await service.admit(request);
     await new Promise((resolve) => setTimeout(resolve, 1));
-    await lease.settle(endOf({ input: 1 }));
-    ended.push(bid.id);
+    await reservation.settle(endOf({ input: 1 }));
+    ended.push(request.id);
   } catch (error) {
     refused = (error as Failure).code;
   }

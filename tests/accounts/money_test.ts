@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { settle, type Usage } from "../../src/exchange/usage.ts";
+import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import {
   costAtMost,
   costOf,
@@ -49,7 +49,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   reasoning: tokens,
   audioOutput: tokens,
   imageOutput: tokens,
-}).map((raw) => settle(raw));
+}).map((raw) => normalizeUsage(raw));
 
 /** A decimal as an exact fraction: numerator over a power of ten. */
 function exact(text: string): { n: bigint; d: bigint } {
@@ -94,7 +94,7 @@ Deno.test("costOf() is the exact rational sum, rounded once and half up", () => 
 Deno.test("costOf() prices no token twice: equal prices make the parts irrelevant", () => {
   fc.assert(fc.property(usage, price, (u, one) => {
     const p = Object.fromEntries(NAMES.map((name) => [name, one]));
-    const whole = { ...settle({ input: u.input, output: u.output }) };
+    const whole = { ...normalizeUsage({ input: u.input, output: u.output }) };
     assertEquals(costOf(u, 0, priceTable(p)), costOf(whole, 0, priceTable(p)));
   }));
 });

@@ -2,10 +2,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { Failure } from "../../src/exchange/failure.ts";
-import type { AccountsConfig, AccountsOptions, Lease } from "../../src/accounts/mod.ts";
+import type { AccountsConfig, AccountsOptions, Reservation } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { type Cluster, onCluster } from "../store/cluster.ts";
-import { admitAtOnce, bidOf, codeOf, configOf, endOf, open, type Running, SECRET } from "./support.ts";
+import { admitAtOnce, codeOf, configOf, endOf, open, requestOf, type Running, SECRET } from "./support.ts";
 
 onCluster((cluster) => {
   function test(
@@ -35,16 +35,16 @@ onCluster((cluster) => {
 
   const limited = configOf({ spend_limit: { amount: "1.00", period: "day" } });
   const keyOf = (node: Running) => node.authenticate(SECRET);
-  const settleAll = async (leases: Lease[]) => {
-    for (const lease of leases) await lease.settle(endOf({ input: 1 }));
+  const settleAll = async (reservations: Reservation[]) => {
+    for (const reservation of reservations) await reservation.settle(endOf({ input: 1 }));
   };
 
   test("admit() of a thousand at once on three nodes lets in a hundred", limited, async (nodes) => {
     const results = await Promise.all(
       nodes.map(async (node, i) => await admitAtOnce(node, await keyOf(node), i === 0 ? 334 : 333)),
     );
-    const leases = results.flatMap((r) => r.leases);
-    assertEquals(leases.length, 100);
+    const reservations = results.flatMap((r) => r.reservations);
+    assertEquals(reservations.length, 100);
     for (const { refused } of results) {
       assert(
         [...refused.keys()].every((code) => code === "api_key_limit_exceeded"),
@@ -52,18 +52,18 @@ onCluster((cluster) => {
       );
     }
     // What never ran is there for whichever node needs it.
-    for (const lease of leases.slice(0, 40)) lease.release();
-    await settleAll(leases.slice(40));
+    for (const reservation of reservations.slice(0, 40)) reservation.release();
+    await settleAll(reservations.slice(40));
     for (const node of nodes) await node.flush();
     for (const node of nodes) node.clock.move(2000);
     const again = await admitAtOnce(nodes[2], await keyOf(nodes[2]), 100);
-    assertEquals(again.leases.length, 40);
-    await settleAll(again.leases);
+    assertEquals(again.reservations.length, 40);
+    await settleAll(again.reservations);
     assertEquals((await nodes[2].keyStatus(await keyOf(nodes[2]))).spend.amount, "1.00");
     for (const node of nodes) {
       node.clock.move(2000);
       assertEquals(
-        await codeOf(async () => node.admit(bidOf(await keyOf(node), 1))),
+        await codeOf(async () => node.admit(requestOf(await keyOf(node), 1))),
         "api_key_limit_exceeded",
       );
       assertEquals(node.openCount(), 0);
@@ -74,12 +74,12 @@ onCluster((cluster) => {
     "a slice that one node holds goes to the node that needs it",
     configOf({}, "1.00"),
     async ([a, b, c]) => {
-      const held = await a.admit(bidOf(await keyOf(a), 30));
-      const wanted = await b.admit(bidOf(await keyOf(b), 70));
-      assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 1))), "insufficient_funds");
+      const held = await a.admit(requestOf(await keyOf(a), 30));
+      const wanted = await b.admit(requestOf(await keyOf(b), 70));
+      assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "insufficient_funds");
       held.release();
       c.clock.move(1000);
-      const now = await c.admit(bidOf(await keyOf(c), 30));
+      const now = await c.admit(requestOf(await keyOf(c), 30));
       now.release();
       wanted.release();
     },
@@ -92,19 +92,21 @@ onCluster((cluster) => {
       const results = await Promise.all(
         nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 100)),
       );
-      assertEquals(results.flatMap((r) => r.leases).length, 60);
+      assertEquals(results.flatMap((r) => r.reservations).length, 60);
       for (const { refused } of results) {
         assert([...refused.keys()].every((code) => code === "provider_rate_limited"));
       }
-      for (const lease of results.flatMap((r) => r.leases)) await lease.settle(endOf({ input: 1 }));
+      for (const reservation of results.flatMap((r) => r.reservations)) {
+        await reservation.settle(endOf({ input: 1 }));
+      }
       // What is under way still has the old minute's time; on a clock that runs it could not be a minute late.
       for (const node of nodes) await node.flush();
       for (const node of nodes) node.clock.move(60_000);
       const next = await Promise.all(
         nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 30)),
       );
-      assertEquals(next.flatMap((r) => r.leases).length, 60);
-      for (const lease of next.flatMap((r) => r.leases)) lease.release();
+      assertEquals(next.flatMap((r) => r.reservations).length, 60);
+      for (const reservation of next.flatMap((r) => r.reservations)) reservation.release();
     },
   );
 
@@ -120,28 +122,28 @@ onCluster((cluster) => {
 
   test("what a dead node held comes back, and the living are left alone", limited, async (nodes) => {
     const [a, b, c] = nodes;
-    const lost = await a.admit(bidOf(await keyOf(a), 50));
-    const kept = await b.admit(bidOf(await keyOf(b), 50));
-    assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 50))), "api_key_limit_exceeded");
+    const lost = await a.admit(requestOf(await keyOf(a), 50));
+    const kept = await b.admit(requestOf(await keyOf(b), 50));
+    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 50))), "api_key_limit_exceeded");
     // The first node stops beating: 70 turns are 35 seconds.
     for (let turn = 0; turn < 71; turn++) {
       await b.tick();
       await c.tick();
     }
     c.clock.move(2000);
-    const taken = await c.admit(bidOf(await keyOf(c), 50));
-    assertEquals(await codeOf(async () => c.admit(bidOf(await keyOf(c), 1))), "api_key_limit_exceeded");
+    const taken = await c.admit(requestOf(await keyOf(c), 50));
+    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "api_key_limit_exceeded");
     // It was alive after all. What it ran is billed, though its slice is gone.
     await lost.settle(endOf({ input: 50 }));
     await a.flush();
     assertEquals((await c.keyStatus(await keyOf(c))).spend.amount, "0.50");
-    assertEquals(await codeOf(async () => a.admit(bidOf(await keyOf(a), 1))), "api_key_limit_exceeded");
+    assertEquals(await codeOf(async () => a.admit(requestOf(await keyOf(a), 1))), "api_key_limit_exceeded");
     await kept.settle(endOf({ input: 1 }));
     await taken.settle(endOf({ input: 1 }));
     await b.flush();
     await c.flush();
     a.clock.move(5000);
-    (await a.admit(bidOf(await keyOf(a), 48))).release();
+    (await a.admit(requestOf(await keyOf(a), 48))).release();
   });
 
   test(
@@ -153,7 +155,7 @@ onCluster((cluster) => {
       const { secret } = await a.createKey({ name: "ci" });
       const key = await keyOf(a);
       const other = await a.authenticate(secret);
-      await (await a.admit(bidOf(key, 1))).settle(endOf({ input: 1 }));
+      await (await a.admit(requestOf(key, 1))).settle(endOf({ input: 1 }));
       const { key: unseen, secret: unseenSecret } = await a.createKey({ name: "unseen" });
       await a.flush();
       await cluster.stop();
@@ -167,13 +169,13 @@ onCluster((cluster) => {
       assertEquals([unknown.code, typeof unknown.retryAfter], ["service_unavailable", "number"]);
       const ids: string[] = [];
       for (let i = 0; i < 20; i++) {
-        const bid = bidOf(i % 2 === 0 ? key : other, 1);
-        ids.push(bid.id);
-        await (await a.admit(bid)).settle(endOf({ input: 1 }));
+        const request = requestOf(i % 2 === 0 ? key : other, 1);
+        ids.push(request.id);
+        await (await a.admit(request)).settle(endOf({ input: 1 }));
       }
       // What it knows of the limit is too old now to refuse for good.
       a.clock.move(2000);
-      const beyond = await assertRejects(async () => await a.admit(bidOf(key, 10_000)), Failure);
+      const beyond = await assertRejects(async () => await a.admit(requestOf(key, 10_000)), Failure);
       assertEquals(beyond.code, "service_unavailable");
       assertEquals(await codeOf(() => a.generations({})), "service_unavailable");
       assertEquals(await codeOf(() => a.createKey({ name: "more" })), "service_unavailable");
@@ -186,7 +188,7 @@ onCluster((cluster) => {
       for (const id of ids) assertEquals((await a.generation(id)).cost, "0.01");
       assertEquals((await a.usage({ by: "key" })).data.reduce((n, d) => n + d.generations, 0), 21);
       assertEquals((await a.keyStatus(key)).spend.amount, "0.11");
-      (await a.admit(bidOf(key, 9000))).release();
+      (await a.admit(requestOf(key, 9000))).release();
     },
     { nodes: 1 },
   );
@@ -218,7 +220,7 @@ onCluster((cluster) => {
       rate_limit: { requests_per_minute: 5 },
     });
     const warm = await keyOf(a);
-    (await a.admit(bidOf(warm, 1))).release();
+    (await a.admit(requestOf(warm, 1))).release();
     const key = await a.authenticate(secret);
     const sql = connect(cluster);
     const [{ s: schema }] =
@@ -235,13 +237,13 @@ onCluster((cluster) => {
     });
     await isLocked;
     // Budgets that are here go on; one that is not is refused when the call's own bound is reached.
-    for (let i = 0; i < 5; i++) await (await a.admit(bidOf(warm, 1))).settle(endOf({ input: 1 }));
-    assertEquals(await codeOf(() => a.admit(bidOf(key, 1))), "service_unavailable");
+    for (let i = 0; i < 5; i++) await (await a.admit(requestOf(warm, 1))).settle(endOf({ input: 1 }));
+    assertEquals(await codeOf(() => a.admit(requestOf(key, 1))), "service_unavailable");
     letGo();
     await frozen;
     await sql.end();
     await a.flush();
-    (await a.admit(bidOf(key, 1))).release();
+    (await a.admit(requestOf(key, 1))).release();
     assertEquals((await a.credits("acme")).spent, "0.05");
   }, { nodes: 1, waitMs: 100 });
 
@@ -256,8 +258,8 @@ onCluster((cluster) => {
       let refusal: string | null = null;
       while (refusal === null) {
         refusal = await codeOf(async () => {
-          const lease = await a.admit(bidOf(key, 1));
-          await lease.settle(endOf({ input: 1 }));
+          const reservation = await a.admit(requestOf(key, 1));
+          await reservation.settle(endOf({ input: 1 }));
           settled++;
         });
       }
@@ -268,20 +270,24 @@ onCluster((cluster) => {
       while (!a.storeUp()) await a.tick();
       await a.flush();
       assertEquals((await a.usage({ by: "key" })).data[0].generations, settled);
-      (await a.admit(bidOf(key, 1))).release();
+      (await a.admit(requestOf(key, 1))).release();
     },
     { nodes: 1, disk: false, outboxBytes: 20_000 },
   );
 
   test("without a disk, what a dead node ran is recorded by another, once", configOf(), async (nodes) => {
     const [a, b, c] = nodes;
-    const bids = [bidOf(await keyOf(a), 1), bidOf(await keyOf(a), 1), bidOf(await keyOf(a), 1)];
-    const leases = [];
-    for (const bid of bids) leases.push(await a.admit(bid));
-    await leases[0].settle(endOf({ input: 1 }));
-    leases[1].release();
+    const requests = [
+      requestOf(await keyOf(a), 1),
+      requestOf(await keyOf(a), 1),
+      requestOf(await keyOf(a), 1),
+    ];
+    const reservations = [];
+    for (const request of requests) reservations.push(await a.admit(request));
+    await reservations[0].settle(endOf({ input: 1 }));
+    reservations[1].release();
     await a.flush();
-    while (!(await ran(a)).includes(bids[2].id)) await new Promise((r) => setTimeout(r, 5));
+    while (!(await ran(a)).includes(requests[2].id)) await new Promise((r) => setTimeout(r, 5));
     for (let turn = 0; turn < 75; turn++) {
       await b.tick();
       await c.tick();
@@ -291,10 +297,10 @@ onCluster((cluster) => {
     const { data } = await b.generations({});
     assertEquals(
       data.map((g) => [g.id, g.status]).sort(),
-      [[bids[0].id, "completed"], [bids[2].id, "interrupted"]].sort(),
+      [[requests[0].id, "completed"], [requests[2].id, "interrupted"]].sort(),
     );
     // Its own end comes too late to be a second record.
-    await leases[2].settle(endOf({ input: 1 }));
+    await reservations[2].settle(endOf({ input: 1 }));
     await a.flush();
     assertEquals((await b.generations({})).data.length, 2);
 
@@ -331,7 +337,7 @@ onCluster((cluster) => {
     try {
       const key = await a.authenticate(SECRET);
       assertEquals(await codeOf(() => a.authenticate("sk_live_" + "u".repeat(40))), "service_unavailable");
-      await (await a.admit(bidOf(key, 1))).settle(endOf({ input: 1 }));
+      await (await a.admit(requestOf(key, 1))).settle(endOf({ input: 1 }));
       await cluster().start();
       while (!a.storeUp()) await a.tick();
       await a.flush();

@@ -2,7 +2,17 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { AccountsConfig, AccountsOptions, Key } from "../../src/accounts/mod.ts";
 import { onBothEngines } from "../store/cluster.ts";
-import { admitAtOnce, bidOf, codeOf, configOf, endOf, NOON, open, type Running, SECRET } from "./support.ts";
+import {
+  admitAtOnce,
+  codeOf,
+  configOf,
+  endOf,
+  NOON,
+  open,
+  requestOf,
+  type Running,
+  SECRET,
+} from "./support.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -148,26 +158,26 @@ onBothEngines(({ name, place }) => {
     configOf({}, "10"),
     async (service) => {
       const key = await keyOf(service);
-      const bid = bidOf(key, 100, { requestedModel: "x\u0000y\ud800" + "z".repeat(500) });
-      const lease = await service.admit(bid);
+      const request = requestOf(key, 100, { requestedModel: "x\u0000y\ud800" + "z".repeat(500) });
+      const reservation = await service.admit(request);
       assertEquals(service.openCount(), 1);
       const end = endOf({ input: 30, cached: 10, output: 5 }, {
         searches: 2,
         dlp: { mode: "mask", findings: 1 },
       });
-      await lease.settle(end);
-      await lease.settle(end);
-      lease.release();
+      await reservation.settle(end);
+      await reservation.settle(end);
+      reservation.release();
       assertEquals(service.openCount(), 0);
       const { data } = await service.generations({});
       assertEquals(data.length, 1);
-      assertEquals([data[0].id, data[0].cost, data[0].searches], [bid.id, "0.36", 2]);
+      assertEquals([data[0].id, data[0].cost, data[0].searches], [request.id, "0.36", 2]);
       assertEquals(data[0].usage?.input_tokens, 30);
       assert(data[0].requested_model.length <= 200);
       assertEquals((await service.credits("acme")).balance, "9.64");
-      assertEquals((await service.generation(bid.id, { owner: key })).cost, "0.36");
+      assertEquals((await service.generation(request.id, { owner: key })).cost, "0.36");
       const stranger = { ...key, id: "key_other" };
-      assertEquals(await codeOf(() => service.generation(bid.id, { owner: stranger })), "not_found");
+      assertEquals(await codeOf(() => service.generation(request.id, { owner: stranger })), "not_found");
       assertEquals((await service.usage({ by: "model" })).data[0].cost, "0.36");
       assertEquals((await service.usage({ by: "day", from: "2026-01-16" })).data, []);
     },
@@ -189,10 +199,10 @@ onBothEngines(({ name, place }) => {
         [[{ input: NaN, output: 1.5 }, { status: "incomplete", searches: -1 }], "0.01"],
       ];
       for (const [[usage, more], cost] of cases) {
-        const bid = bidOf(key, 100);
-        await (await service.admit(bid)).settle(endOf(usage, more));
-        if (cost === null) assertEquals(await codeOf(() => service.generation(bid.id)), "not_found");
-        else assertEquals((await service.generation(bid.id)).cost, cost);
+        const request = requestOf(key, 100);
+        await (await service.admit(request)).settle(endOf(usage, more));
+        if (cost === null) assertEquals(await codeOf(() => service.generation(request.id)), "not_found");
+        else assertEquals((await service.generation(request.id)).cost, cost);
       }
       assertEquals((await service.credits("acme")).spent, "0.05");
       assertEquals(service.pendingCount(), 0);
@@ -202,7 +212,7 @@ onBothEngines(({ name, place }) => {
   test("settle() of an absurd count still makes a record", configOf({}, "10"), async (service) => {
     const key = await keyOf(service);
     for (let i = 0; i < 3; i++) {
-      await (await service.admit(bidOf(key, 1))).settle(endOf({ input: 9e15, output: 9e15 }));
+      await (await service.admit(requestOf(key, 1))).settle(endOf({ input: 9e15, output: 9e15 }));
       // Used up for good, so the next needs credits again.
       await service.addCredits("acme", "9000000");
       await service.addCredits("acme", "1");
@@ -217,16 +227,16 @@ onBothEngines(({ name, place }) => {
     }),
     async (service) => {
       const key = await keyOf(service);
-      const { leases, refused } = await admitAtOnce(service, key, 1000);
-      assertEquals([leases.length, refused], [100, new Map([["api_key_limit_exceeded", 900]])]);
+      const { reservations, refused } = await admitAtOnce(service, key, 1000);
+      assertEquals([reservations.length, refused], [100, new Map([["api_key_limit_exceeded", 900]])]);
       // Half of them cost nothing in the end: their share is there again at once.
-      for (const [i, lease] of leases.entries()) {
-        if (i % 2 === 0) lease.release();
-        else await lease.settle(endOf({ input: 1 }));
+      for (const [i, reservation] of reservations.entries()) {
+        if (i % 2 === 0) reservation.release();
+        else await reservation.settle(endOf({ input: 1 }));
       }
       const again = await admitAtOnce(service, key, 1000);
-      assertEquals(again.leases.length, 50);
-      for (const lease of again.leases) await lease.settle(endOf({ input: 1 }));
+      assertEquals(again.reservations.length, 50);
+      for (const reservation of again.reservations) await reservation.settle(endOf({ input: 1 }));
       const status = await service.keyStatus(key);
       assertEquals(status.spend, {
         amount: "1.00",
@@ -234,12 +244,12 @@ onBothEngines(({ name, place }) => {
         remaining: "0.00",
         reset_at: "2026-01-16T00:00:00.000Z",
       });
-      const error = await assertRejects(async () => await service.admit(bidOf(key, 1)), Failure);
+      const error = await assertRejects(async () => await service.admit(requestOf(key, 1)), Failure);
       assertEquals(error.details, { reset_at: "2026-01-16T00:00:00.000Z" });
       assertEquals(service.openCount(), 0);
       // The next day is another period.
       service.clock.move(DAY);
-      (await service.admit(bidOf(key, 100))).release();
+      (await service.admit(requestOf(key, 100))).release();
     },
   );
 
@@ -248,47 +258,47 @@ onBothEngines(({ name, place }) => {
     configOf({}, "0.50"),
     async (service, again) => {
       const key = await keyOf(service);
-      const { leases, refused } = await admitAtOnce(service, key, 80);
-      assertEquals([leases.length, refused.get("insufficient_funds")], [50, 30]);
-      for (const lease of leases) await lease.settle(endOf({ input: 1 }));
-      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+      const { reservations, refused } = await admitAtOnce(service, key, 80);
+      assertEquals([reservations.length, refused.get("insufficient_funds")], [50, 30]);
+      for (const reservation of reservations) await reservation.settle(endOf({ input: 1 }));
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "insufficient_funds");
       await service.flush();
       const other = await again();
       assertEquals((await other.addCredits("acme", "0.25", { note: "thanks" })).balance, "0.25");
       service.clock.move(1000);
       await service.tick();
       const more = await admitAtOnce(service, key, 80);
-      assertEquals(more.leases.length, 25);
-      for (const lease of more.leases) lease.release();
+      assertEquals(more.reservations.length, 25);
+      for (const reservation of more.reservations) reservation.release();
       assertEquals((await service.credits("acme")).balance, "0.25");
     },
   );
 
   test("admit() lets an overrun pass the limit once and no more", configOf({}, "1.00"), async (service) => {
     const key = await keyOf(service);
-    await (await service.admit(bidOf(key, 90))).settle(endOf({ input: 150 }));
-    assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+    await (await service.admit(requestOf(key, 90))).settle(endOf({ input: 150 }));
+    assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "insufficient_funds");
     assertEquals((await service.credits("acme")).balance, "-0.50");
     service.clock.move(5000);
-    assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+    assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "insufficient_funds");
   });
 
   test("admit() counts a limit that is set later from what was spent before", configOf(), async (service) => {
     const { secret } = await service.createKey({ name: "ci", account: "acme" });
     const key = await keyOf(service, secret);
-    await (await service.admit(bidOf(key, 60))).settle(endOf({ input: 60 }));
+    await (await service.admit(requestOf(key, 60))).settle(endOf({ input: 60 }));
     await service.patchKey("ci", { spend_limit: { amount: "1.00", period: "month" } });
-    const { leases } = await admitAtOnce(service, await keyOf(service, secret), 100);
-    assertEquals(leases.length, 40);
-    for (const lease of leases) lease.release();
+    const { reservations } = await admitAtOnce(service, await keyOf(service, secret), 100);
+    assertEquals(reservations.length, 40);
+    for (const reservation of reservations) reservation.release();
     await service.patchKey("ci", { spend_limit: { amount: "0.70", period: "month" } });
     const lower = await admitAtOnce(service, await keyOf(service, secret), 100);
-    assertEquals(lower.leases.length, 10);
-    for (const lease of lower.leases) lease.release();
+    assertEquals(lower.reservations.length, 10);
+    for (const reservation of lower.reservations) reservation.release();
     await service.patchKey("ci", { spend_limit: { amount: "0.90", period: "month" } });
     const higher = await admitAtOnce(service, await keyOf(service, secret), 100);
-    assertEquals(higher.leases.length, 30);
-    for (const lease of higher.leases) lease.release();
+    assertEquals(higher.reservations.length, 30);
+    for (const reservation of higher.reservations) reservation.release();
   });
 
   test(
@@ -298,26 +308,26 @@ onBothEngines(({ name, place }) => {
     }),
     async (service) => {
       const key = await keyOf(service);
-      const first = await service.admit(bidOf(key, 60));
+      const first = await service.admit(requestOf(key, 60));
       assertEquals(first.rates, {
         requests: { limit: 10, remaining: 9, reset: 60 },
         tokens: { limit: 100, remaining: 40, reset: 60 },
       });
       service.clock.move(10_000);
-      const error = await assertRejects(async () => await service.admit(bidOf(key, 60)), Failure);
+      const error = await assertRejects(async () => await service.admit(requestOf(key, 60)), Failure);
       assertEquals([error.code, error.retryAfter], ["provider_rate_limited", 50]);
       await first.settle(endOf({ input: 20 }));
-      const { leases, refused } = await admitAtOnce(service, key, 20, 1);
-      assertEquals([leases.length, refused.get("provider_rate_limited")], [9, 11]);
-      leases[0].release();
-      (await service.admit(bidOf(key, 72))).release();
+      const { reservations, refused } = await admitAtOnce(service, key, 20, 1);
+      assertEquals([reservations.length, refused.get("provider_rate_limited")], [9, 11]);
+      reservations[0].release();
+      (await service.admit(requestOf(key, 72))).release();
       // A call that ends in the next minute is not counted in it.
       service.clock.move(MINUTE);
-      const next = await service.admit(bidOf(key, 100));
-      for (const lease of leases.slice(1)) await lease.settle(endOf({ input: 1000 }));
+      const next = await service.admit(requestOf(key, 100));
+      for (const reservation of reservations.slice(1)) await reservation.settle(endOf({ input: 1000 }));
       assertEquals(next.rates?.requests?.remaining, 9);
       next.release();
-      (await service.admit(bidOf(key, 1_000_000))).release();
+      (await service.admit(requestOf(key, 1_000_000))).release();
     },
   );
 
@@ -329,16 +339,16 @@ onBothEngines(({ name, place }) => {
     }),
     async (service) => {
       const key = await keyOf(service);
-      await (await service.admit(bidOf(key, 10))).settle(endOf({ input: 10 }));
+      await (await service.admit(requestOf(key, 10))).settle(endOf({ input: 10 }));
       service.clock.move(-3 * DAY);
       for (let i = 0; i < 3; i++) {
-        const bid = bidOf(key, 10, { created: service.clock.now() });
-        await (await service.admit(bid)).settle(endOf({ input: 10 }, { latencyMs: -3 * DAY }));
+        const request = requestOf(key, 10, { created: service.clock.now() });
+        await (await service.admit(request)).settle(endOf({ input: 10 }, { latencyMs: -3 * DAY }));
       }
-      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "provider_rate_limited");
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "provider_rate_limited");
       await service.tick();
       service.clock.move(3 * DAY);
-      await (await service.admit(bidOf(key, 90))).settle(endOf({ input: 90 }));
+      await (await service.admit(requestOf(key, 90))).settle(endOf({ input: 90 }));
       assertEquals((await service.keyStatus(key)).spend.amount, "1.00");
       assertEquals((await service.generations({ limit: 50 })).data.length, 5);
     },
@@ -351,22 +361,22 @@ onBothEngines(({ name, place }) => {
     }),
     async (service) => {
       const key = await keyOf(service);
-      const lease = await service.admit(bidOf(key, 100));
-      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "api_key_limit_exceeded");
+      const reservation = await service.admit(requestOf(key, 100));
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "api_key_limit_exceeded");
       service.clock.move(3_600_000);
       await service.tick();
-      (await service.admit(bidOf(key, 100))).release();
-      await lease.settle(endOf({ input: 70 }));
+      (await service.admit(requestOf(key, 100))).release();
+      await reservation.settle(endOf({ input: 70 }));
       assertEquals(service.openCount(), 0);
       service.clock.move(5000);
-      assertEquals((await admitAtOnce(service, key, 100)).leases.length, 30);
+      assertEquals((await admitAtOnce(service, key, 100)).reservations.length, 30);
     },
   );
 
   test("generations() pages and filters, whatever is put into it", configOf(), async (service) => {
     const key = await keyOf(service);
     for (let i = 0; i < 7; i++) {
-      await (await service.admit(bidOf(key, 1, { created: NOON + i % 2, model: i < 5 ? "a/b" : "c/d" })))
+      await (await service.admit(requestOf(key, 1, { created: NOON + i % 2, model: i < 5 ? "a/b" : "c/d" })))
         .settle(endOf({ input: 1 }));
     }
     const seen: string[] = [];
@@ -393,7 +403,9 @@ onBothEngines(({ name, place }) => {
   test("tick() sums up old days and deletes them", configOf({}, "10"), async (service) => {
     const key = await keyOf(service);
     for (const age of [100, 100, 1]) {
-      await (await service.admit(bidOf(key, 1, { created: NOON - age * DAY }))).settle(endOf({ input: 1 }));
+      await (await service.admit(requestOf(key, 1, { created: NOON - age * DAY }))).settle(
+        endOf({ input: 1 }),
+      );
     }
     const before = await service.usage({ by: "day" });
     await service.flush();
@@ -409,19 +421,19 @@ onBothEngines(({ name, place }) => {
     configOf({ account: "ghost" }),
     async (service) => {
       const key = await keyOf(service);
-      assertEquals(await codeOf(() => service.admit(bidOf(key, 1))), "insufficient_funds");
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "insufficient_funds");
       assertEquals(await codeOf(() => service.credits("ghost")), "not_found");
     },
   );
 
   test("close() and opening again keep what was spent", configOf({}, "1.00"), async (service, again) => {
     const key = await keyOf(service);
-    await (await service.admit(bidOf(key, 100))).settle(endOf({ input: 30 }));
+    await (await service.admit(requestOf(key, 100))).settle(endOf({ input: 30 }));
     await service.close();
     const later = await again();
-    const { leases } = await admitAtOnce(later, await keyOf(later), 100);
-    assertEquals(leases.length, 70);
-    for (const lease of leases) lease.release();
+    const { reservations } = await admitAtOnce(later, await keyOf(later), 100);
+    assertEquals(reservations.length, 70);
+    for (const reservation of reservations) reservation.release();
   });
 
   const limitedDefault = { ...configOf(), accounts: [{ name: "default", credits: "5" }] };
@@ -440,22 +452,22 @@ onBothEngines(({ name, place }) => {
     const b = await again();
     const key = await keyOf(a);
     const [first, second] = await Promise.all([admitAtOnce(a, key, 60), admitAtOnce(b, key, 60)]);
-    const leases = [...first.leases, ...second.leases];
-    assertEquals(leases.length, 100);
-    for (const lease of leases) await lease.settle(endOf({ input: 1 }));
+    const reservations = [...first.reservations, ...second.reservations];
+    assertEquals(reservations.length, 100);
+    for (const reservation of reservations) await reservation.settle(endOf({ input: 1 }));
     await a.flush();
     await b.flush();
     assertEquals((await a.credits("acme")).balance, "0.00");
   }, { ticking: true });
 
-  test("prices of the end replace those of the bid", configOf({}, "10"), async (service) => {
+  test("prices of the end replace those of the request", configOf({}, "10"), async (service) => {
     const key = await keyOf(service);
-    const bid = bidOf(key, 10);
-    await (await service.admit(bid)).settle(endOf({ input: 10 }, { model: "c/d" }), {
+    const request = requestOf(key, 10);
+    await (await service.admit(request)).settle(endOf({ input: 10 }, { model: "c/d" }), {
       prompt: "0.02",
       completion: "0",
     });
-    const { model, requested_model, cost } = await service.generation(bid.id);
+    const { model, requested_model, cost } = await service.generation(request.id);
     assertEquals([model, requested_model, cost], ["c/d", "a/b", "0.20"]);
   });
 });

@@ -5,11 +5,11 @@ import {
   type AccountsConfig,
   type AccountsOptions,
   type AccountsService,
-  type Bid,
+  type AdmissionRequest,
   type ConfigKey,
   type Key,
-  type Lease,
   openAccounts,
+  type Reservation,
 } from "../../src/accounts/mod.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import type { Store } from "../../src/store/mod.ts";
@@ -47,8 +47,8 @@ export async function open(
 
 let count = 0;
 
-/** A bid of so many tokens of input, a cent each. */
-export function bidOf(key: Key, input: number, more: Partial<Bid> = {}): Bid {
+/** A request of so many tokens of input, a cent each. */
+export function requestOf(key: Key, input: number, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return {
     id: `gen_${++count}_${crypto.randomUUID().slice(0, 8)}`,
     created: NOON,
@@ -95,16 +95,16 @@ export async function admitAtOnce(
   key: Key,
   calls: number,
   input = 1,
-): Promise<{ leases: Lease[]; refused: Map<string, number> }> {
-  const leases: Lease[] = [];
+): Promise<{ reservations: Reservation[]; refused: Map<string, number> }> {
+  const reservations: Reservation[] = [];
   const refused = new Map<string, number>();
   await Promise.all(Array.from({ length: calls }, async () => {
     try {
-      leases.push(await service.admit(bidOf(key, input, { created: NOON })));
+      reservations.push(await service.admit(requestOf(key, input, { created: NOON })));
     } catch (error) {
       const { code } = error as Failure;
       refused.set(code, (refused.get(code) ?? 0) + 1);
     }
   }));
-  return { leases, refused };
+  return { reservations, refused };
 }

@@ -78,7 +78,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const began = performance.now();
     for (let k = 0; k < AT_ONCE; k++) {
       const key = await service.authenticate(SECRET);
-      const lease = await service.admit({
+      const reservation = await service.admit({
         id: newId(),
         created: Date.now(),
         ...names,
@@ -86,7 +86,7 @@ for (let round = 0; round < ROUNDS; round++) {
         prices,
         estimate,
       });
-      await lease.settle(end);
+      await reservation.settle(end);
     }
     inTheWay += performance.now() - began;
     await new Promise((resolve) => setImmediate(resolve));

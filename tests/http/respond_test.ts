@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Part } from "../../src/exchange/part.ts";
-import { settle } from "../../src/exchange/usage.ts";
+import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { CallerFormat } from "../../src/formats/format.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { type Delivery, DRAIN_MS, respondStream, respondWhole, STALL_MS } from "../../src/http/respond.ts";
@@ -84,7 +84,7 @@ const word = (text: string): readonly Part[] => [{ type: "text-delta", block: 0,
 const END: readonly Part[] = [
   { type: "text-end", block: 0 },
   { type: "finish", choice: 0, reason: "stop" },
-  { type: "usage", usage: settle({ input: 3, output: 2 }) },
+  { type: "usage", usage: normalizeUsage({ input: 3, output: 2 }) },
 ];
 
 function readerOf(response: Response) {

@@ -41,15 +41,15 @@ for (const [format, [path, end]] of Object.entries(FORMATS)) {
       // The ledger takes its time: whatever the caller is told meanwhile is told too early.
       const { accounts } = gateway.gateway;
       const { admit } = accounts;
-      accounts.admit = async (bid) => {
-        const lease = await admit(bid);
+      accounts.admit = async (request) => {
+        const reservation = await admit(request);
         return {
-          ...lease,
+          ...reservation,
           async settle(ending, prices) {
             for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
             seenBefore = seen;
             letWrite();
-            await lease.settle(ending, prices);
+            await reservation.settle(ending, prices);
           },
         };
       };

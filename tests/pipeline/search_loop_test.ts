@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import type { Prompt, ResultContent } from "../../src/exchange/prompt.ts";
-import { settle } from "../../src/exchange/usage.ts";
+import { normalizeUsage } from "../../src/exchange/usage.ts";
 import { searchLimit, searchLoop, wantsSearch } from "../../src/pipeline/search_loop.ts";
 import type { WebSearch } from "../../src/websearch/mod.ts";
 
@@ -17,7 +17,7 @@ const PROMPT: Prompt = {
   verbatim: {},
   unknown: {},
 };
-const USAGE: Part = { type: "usage", usage: settle({ input: 10, output: 5 }) };
+const USAGE: Part = { type: "usage", usage: normalizeUsage({ input: 10, output: 5 }) };
 const START: Part = { type: "start", model: "m" };
 
 function text(words: string, block = 0, choice = 0): Part[] {

@@ -25,7 +25,7 @@
  */
 import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
-import { count, settle, type Usage } from "../../exchange/usage.ts";
+import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** A provider's counts; null when there are none in it. */
 export function decodeUsage(wire: Loose): Usage | null {
@@ -59,7 +59,7 @@ export function decodeUsage(wire: Loose): Usage | null {
     if (reasoning > completion * 1.25 + 2) output += reasoning;
   }
 
-  return settle({
+  return normalizeUsage({
     input,
     output,
     reasoning,

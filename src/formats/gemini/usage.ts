@@ -15,7 +15,7 @@
  * of each field counts. Some chunks hold only a `trafficType`.
  */
 import { array, isObject, type Loose } from "../../exchange/json.ts";
-import { count, settle, type Usage } from "../../exchange/usage.ts";
+import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** Overwrites the counts so far with those of one more chunk, field by field. */
 export function mergeUsage(sofar: Loose, chunk: unknown): void {
@@ -30,7 +30,7 @@ export function decodeUsage(metadata: Loose): Usage | null {
   const thoughts = count(metadata.thoughtsTokenCount);
   const read = [...array(metadata.promptTokensDetails), ...array(metadata.toolUsePromptTokensDetails)];
   const written = array(metadata.candidatesTokensDetails);
-  return settle({
+  return normalizeUsage({
     input: count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount),
     cached: count(metadata.cachedContentTokenCount),
     audioInput: ofModality(read, "AUDIO"),

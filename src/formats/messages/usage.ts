@@ -16,7 +16,7 @@
  * by field. A field that is absent or null there keeps its earlier value.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
-import { count, settle, type Usage } from "../../exchange/usage.ts";
+import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** Overwrites what the later report says. */
 export function mergeUsage(into: Loose, later: unknown): void {
@@ -36,7 +36,7 @@ export function decodeUsage(raw: Loose): Usage | null {
     ? count(raw.cache_creation_input_tokens)
     : count(created.ephemeral_5m_input_tokens) + cacheWrite1h;
   const cached = count(raw.cache_read_input_tokens);
-  return settle({
+  return normalizeUsage({
     input: count(raw.input_tokens) + cached + cacheWrite,
     cached,
     cacheWrite,
@@ -53,7 +53,7 @@ export function decodeSearches(raw: Loose): number | undefined {
 
 /** Clients read the counters of every answer, so an answer without a report has zeros. */
 export function encodeUsage(usage: Usage | null, searches: number | undefined): Loose {
-  const u = settle(usage ?? {});
+  const u = normalizeUsage(usage ?? {});
   return {
     input_tokens: u.input - u.cached - u.cacheWrite,
     cache_creation_input_tokens: u.cacheWrite,

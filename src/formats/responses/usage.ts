@@ -15,7 +15,7 @@
  * by nothing else, such a dialect is told from the others.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
-import { count, settle, type Usage } from "../../exchange/usage.ts";
+import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** Null when the provider reported none. */
 export function decodeUsage(wire: unknown): Usage | null {
@@ -25,7 +25,7 @@ export function decodeUsage(wire: unknown): Usage | null {
   const details = object(wire.input_tokens_details);
   const reasoning = count(object(wire.output_tokens_details).reasoning_tokens);
   const apart = reasoning > 0 && count(wire.total_tokens) >= input + output + reasoning;
-  return settle({
+  return normalizeUsage({
     input,
     cached: count(details.cached_tokens),
     cacheWrite: count(details.cache_write_tokens),

@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
-import { settle } from "../../../src/exchange/usage.ts";
+import { normalizeUsage } from "../../../src/exchange/usage.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { answering, decodeRequest, encodeParts, encodeWhole, seal } from "./support.ts";
 
@@ -24,7 +24,7 @@ const PARTS: Part[] = [
   { type: "call-delta", block: 3, text: '{"a":' },
   { type: "call-delta", block: 3, text: "1}" },
   { type: "call-end", block: 3 },
-  { type: "usage", usage: settle({ input: 9, cached: 3, output: 5, reasoning: 2 }), searches: 1 },
+  { type: "usage", usage: normalizeUsage({ input: 9, cached: 3, output: 5, reasoning: 2 }), searches: 1 },
   { type: "finish", choice: 0, reason: "tool-calls" },
 ];
 

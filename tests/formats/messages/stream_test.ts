@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { FinishReason, Part } from "../../../src/exchange/part.ts";
-import { settle } from "../../../src/exchange/usage.ts";
+import { normalizeUsage } from "../../../src/exchange/usage.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import {
   answering,
@@ -81,7 +81,7 @@ Deno.test("encodeStream() writes the events of a text in order", () => {
 });
 
 Deno.test("encodeStream() gives the counts of the whole call with its last event", () => {
-  const usage = settle({
+  const usage = normalizeUsage({
     input: 100,
     cached: 40,
     cacheWrite: 20,
@@ -91,7 +91,7 @@ Deno.test("encodeStream() gives the counts of the whole call with its last event
   });
   const stream = encodeParts([
     START,
-    { type: "usage", usage: settle({ input: 1, output: 1 }) },
+    { type: "usage", usage: normalizeUsage({ input: 1, output: 1 }) },
     { type: "usage", usage, searches: 2 },
     FINISH,
   ]);

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { settle } from "../../../src/exchange/usage.ts";
+import { normalizeUsage } from "../../../src/exchange/usage.ts";
 import { decodeUsage, encodeUsage } from "../../../src/formats/messages/usage.ts";
 
 Deno.test("decodeUsage() adds the cache to the uncached input", () => {
@@ -13,7 +13,7 @@ Deno.test("decodeUsage() adds the cache to the uncached input", () => {
   });
   assertEquals(
     usage,
-    settle({ input: 160, cached: 100, cacheWrite: 50, cacheWrite1h: 30, output: 40, reasoning: 15 }),
+    normalizeUsage({ input: 160, cached: 100, cacheWrite: 50, cacheWrite1h: 30, output: 40, reasoning: 15 }),
   );
 });
 
@@ -28,11 +28,11 @@ Deno.test("decodeUsage() believes the total of cache writes over a breakdown tha
 Deno.test("decodeUsage() tells no report from a report of nothing", () => {
   assertEquals(decodeUsage({}), null);
   assertEquals(decodeUsage({ input_tokens: null, output_tokens: null }), null);
-  assertEquals(decodeUsage({ input_tokens: 0, output_tokens: 0 }), settle({}));
+  assertEquals(decodeUsage({ input_tokens: 0, output_tokens: 0 }), normalizeUsage({}));
 });
 
 Deno.test("encodeUsage() undoes decodeUsage()", () => {
-  const usage = settle({
+  const usage = normalizeUsage({
     input: 160,
     cached: 100,
     cacheWrite: 50,

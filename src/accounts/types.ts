@@ -1,0 +1,61 @@
+/**
+ * The words of accounts: keys, what a call asks for, what it is given.
+ *
+ * The pipeline calls `authenticate`, then `admit` once a model is chosen, and then exactly one of the two ends of the
+ * reservation. Admission waits for the end of a turn of the event loop at most, unless the store has to be asked for more
+ * of a budget; settlement too, unless there is no disk and the store has to make the record durable.
+ */
+import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+import type { Estimate, Prices } from "./money.ts";
+
+/** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
+export interface AccessPolicy {
+  name: string;
+  allow: readonly string[];
+  deny: readonly string[];
+}
+
+/** One API key, without its secret. Frozen: a change makes a new object. */
+export interface Key {
+  id: string;
+  name: string;
+  account: string;
+  /** Null: none. `missing`: the key names a policy that does not exist, so its calls fail closed. */
+  accessPolicy: AccessPolicy | "missing" | null;
+  /** Name of a DLP policy, which may not exist; null: none. */
+  dlpPolicy: string | null;
+  /** Catalog patterns this key sees; null: all. */
+  models: readonly string[] | null;
+}
+
+/** A call that asks to be admitted, with an upper estimate of the tokens that it will use. */
+export interface AdmissionRequest extends GenerationStart {
+  key: Key;
+  prices: Prices;
+  estimate: Estimate;
+}
+
+/** What is left of the key's rates, for the rate-limit headers. Resets are seconds from now. */
+export interface RateState {
+  requests?: { limit: number; remaining: number; reset: number };
+  tokens?: { limit: number; remaining: number; reset: number };
+}
+
+/**
+ * What an admitted call may cost, held against every budget that it draws on. Exactly one of `settle` and `release` is
+ * called, once; whatever comes after the first is ignored.
+ */
+export interface Reservation {
+  rates: RateState | null;
+  /** Replaces the reservation by the bill and writes the record; durable when it resolves. Never rejects. */
+  settle(end: GenerationEnd, prices?: Prices): Promise<void>;
+  /** No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects. */
+  release(): Promise<void>;
+}
+
+export interface Accounts {
+  /** The key of a secret. Throws `invalid_api_key`, or `service_unavailable` when that cannot be known now. */
+  authenticate(secret: string): Key | Promise<Key>;
+  /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
+  admit(request: AdmissionRequest): Promise<Reservation>;
+}
