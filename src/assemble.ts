@@ -11,7 +11,7 @@ import {
 } from "./accounts/service.ts";
 import { admin } from "./console/admin.ts";
 import { consolePage } from "./console/page.ts";
-import { labelled, metricsPage } from "./console/metrics_page.ts";
+import { metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config, ModelConfig } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
@@ -19,6 +19,7 @@ import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
 import { keepMemory } from "./memory.ts";
+import { prometheusText } from "./metrics/prometheus.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -71,19 +72,20 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const re2 = openRe2();
   let stopped = false;
 
-  const gauges = () => ({
-    sluice_in_flight: inFlight.count,
-    sluice_waiting: shedder.waiting,
-    sluice_in_flight_body_bytes: inFlight.bytes,
-    sluice_store_up: accounts.storeUp() ? 1 : 0,
-    sluice_records_pending: accounts.pendingCount(),
-    sluice_resident_bytes: Deno.memoryUsage().rss,
-    sluice_lag_seconds: ticker.lag / 1000,
-  });
-
   const { worker } = options;
   const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
+  const commonLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
   let providers: Providers | undefined;
+  metrics.registry.observe(() => ({
+    inFlight: inFlight.count,
+    waiting: shedder.waiting,
+    inFlightBodyBytes: inFlight.bytes,
+    storeUp: accounts.storeUp() ? 1 : 0,
+    recordsPending: accounts.pendingCount(),
+    residentBytes: Deno.memoryUsage().rss,
+    lagSeconds: ticker.lag / 1000,
+    ...providerMetrics(providers?.health() ?? []),
+  }));
   const edgeOf = async (config: Config): Promise<Edge> => {
     const catalog = openCatalog(
       config.models.map(model),
@@ -139,10 +141,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       more(request, path, remote) {
         const adminKey = config.admin_key;
         if (path === "/metrics") {
-          const text = () => {
-            const page = metrics.render(gauges(), providerMetrics(current.health()));
-            return worker ? labelled(page, "worker", String(worker.which)) : page;
-          };
+          const text = () => prometheusText(metrics.registry.collect(), commonLabels);
           return metricsPage(request, remote, adminKey, text);
         }
         if (path === "/console" && adminKey !== null) return consolePage(request.method);

@@ -19,6 +19,7 @@ const RANKS: Record<string, number> = {
   config: 1,
   exchange: 0,
   timing: 0,
+  metrics: 0,
 };
 /** The parts that the pipeline puts together get their settings as plain arguments. */
 const SEES_CONFIG = ["main", "http", "console", "pipeline"];

@@ -1,5 +1,6 @@
 /** `GET /metrics` for Prometheus: open to the own machine, to others with the admin key only. */
 import { Failure } from "../exchange/failure.ts";
+import { PROMETHEUS_TYPE } from "../metrics/prometheus.ts";
 import { isAdmin } from "./admin.ts";
 
 /**
@@ -20,15 +21,7 @@ export function metricsPage(
       "The admin key is required: send it as Authorization: Bearer <admin_key>.",
     );
   }
-  return new Response(text(), { headers: { "content-type": "text/plain; version=0.0.4" } });
-}
-
-/** The page with one more label on every value. */
-export function labelled(page: string, name: string, value: string): string {
-  return page.replace(
-    /^(\w+)(?:\{(.*)\})? (\S+)$/gm,
-    (_, metric, labels, number) => `${metric}{${labels ? `${labels},` : ""}${name}="${value}"} ${number}`,
-  );
+  return new Response(text(), { headers: { "content-type": PROMETHEUS_TYPE } });
 }
 
 /** A proxy on the own machine speaks for others, who are not on it. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { labelled, metricsPage } from "../../src/console/metrics_page.ts";
+import { metricsPage } from "../../src/console/metrics_page.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 
 Deno.test("metricsPage() is for the own machine, and for the admin key", () => {
@@ -15,12 +15,4 @@ Deno.test("metricsPage() is for the own machine, and for the admin key", () => {
   assertEquals(get("10.0.0.1", "key", { authorization: "Bearer key" }), 200);
   refused("10.0.0.1", "key", { authorization: "Bearer other" });
   refused("10.0.0.1", null, { authorization: "Bearer null" });
-});
-
-Deno.test("labelled() puts a label on every value and on nothing else", () => {
-  const page = '# TYPE a gauge\na 4\nb{x="1"} 2.5\nc_bucket{x="}",le="+Inf"} 3\n';
-  assertEquals(
-    labelled(page, "worker", "2"),
-    '# TYPE a gauge\na{worker="2"} 4\nb{x="1",worker="2"} 2.5\nc_bucket{x="}",le="+Inf",worker="2"} 3\n',
-  );
 });

@@ -1,0 +1,167 @@
+/**
+ * Every metric of the gateway, one row each. The page for Prometheus and the manual are made from these rows; a row is all
+ * that a new metric needs beside the place that counts it.
+ *
+ * Values of labels are names of surfaces, models, providers and codes: never a key, never text of a conversation.
+ */
+
+export interface MetricRow {
+  name: string;
+  type: "counter" | "gauge" | "histogram";
+  help: string;
+  labels: readonly string[];
+  /** The value is kept elsewhere and read when somebody asks. Gauges always are. */
+  observable?: true;
+  /** Upper bounds of a histogram, ascending. */
+  buckets?: readonly number[];
+}
+
+/** In seconds. */
+const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
+
+export const METRICS = {
+  responses: {
+    name: "sluice_responses_total",
+    type: "counter",
+    help: "Responses by surface and status.",
+    labels: ["surface", "status"],
+  },
+  generations: {
+    name: "sluice_generations_total",
+    type: "counter",
+    help: "Generations that ended, by model, provider and status.",
+    labels: ["model", "provider", "status"],
+  },
+  tokens: {
+    name: "sluice_tokens_total",
+    type: "counter",
+    help: "Tokens by model and kind; cached is part of input, reasoning of output.",
+    labels: ["model", "kind"],
+  },
+  searches: {
+    name: "sluice_searches_total",
+    type: "counter",
+    help: "Executed web searches.",
+    labels: ["model"],
+  },
+  firstPart: {
+    name: "sluice_first_part_seconds",
+    type: "histogram",
+    help: "Time to the first part of an answer.",
+    labels: ["model"],
+    buckets: DURATIONS,
+  },
+  generationTime: {
+    name: "sluice_generation_seconds",
+    type: "histogram",
+    help: "Time from admission to the end of a generation.",
+    labels: ["model"],
+    buckets: DURATIONS,
+  },
+  providerInFlight: {
+    name: "sluice_provider_in_flight",
+    type: "gauge",
+    help: "Calls under way at a provider.",
+    labels: ["provider"],
+    observable: true,
+  },
+  providerQueued: {
+    name: "sluice_provider_queued",
+    type: "gauge",
+    help: "Calls that wait for a place at a provider.",
+    labels: ["provider"],
+    observable: true,
+  },
+  breakerState: {
+    name: "sluice_breaker_state",
+    type: "gauge",
+    help: "Circuit breaker of a provider's model: 0 closed, 1 half-open, 2 open.",
+    labels: ["provider", "model"],
+    observable: true,
+  },
+  providerAttempts: {
+    name: "sluice_provider_attempts_total",
+    type: "counter",
+    help: "Attempts at a provider's model.",
+    labels: ["provider", "model"],
+    observable: true,
+  },
+  providerFailedAttempts: {
+    name: "sluice_provider_failed_attempts_total",
+    type: "counter",
+    help: "Attempts that the provider failed.",
+    labels: ["provider", "model"],
+    observable: true,
+  },
+  providerRetries: {
+    name: "sluice_provider_retries_total",
+    type: "counter",
+    help: "Attempts that repeated another.",
+    labels: ["provider", "model"],
+    observable: true,
+  },
+  inFlight: {
+    name: "sluice_in_flight",
+    type: "gauge",
+    help: "Generations under way, also those whose caller has left.",
+    labels: [],
+    observable: true,
+  },
+  waiting: {
+    name: "sluice_waiting",
+    type: "gauge",
+    help: "Generations that wait to be admitted by this process.",
+    labels: [],
+    observable: true,
+  },
+  inFlightBodyBytes: {
+    name: "sluice_in_flight_body_bytes",
+    type: "gauge",
+    help: "Request bodies of generations under way, in bytes on the wire.",
+    labels: [],
+    observable: true,
+  },
+  storeUp: {
+    name: "sluice_store_up",
+    type: "gauge",
+    help: "Whether the store answers: 1 yes, 0 no.",
+    labels: [],
+    observable: true,
+  },
+  recordsPending: {
+    name: "sluice_records_pending",
+    type: "gauge",
+    help: "Records that are not in the store yet.",
+    labels: [],
+    observable: true,
+  },
+  residentBytes: {
+    name: "sluice_resident_bytes",
+    type: "gauge",
+    help: "Memory of the process, in bytes.",
+    labels: [],
+    observable: true,
+  },
+  lagSeconds: {
+    name: "sluice_lag_seconds",
+    type: "gauge",
+    help: "By how much the last ticks of the process's timer were late.",
+    labels: [],
+    observable: true,
+  },
+} as const satisfies Record<string, MetricRow>;
+
+type Rows = typeof METRICS;
+export type MetricId = keyof Rows;
+/** Rows whose values are kept elsewhere. */
+export type ObservableId = {
+  [Id in MetricId]: Rows[Id] extends { observable: true } ? Id : never;
+}[MetricId];
+export type CounterId = Exclude<
+  { [Id in MetricId]: Rows[Id]["type"] extends "counter" ? Id : never }[MetricId],
+  ObservableId
+>;
+export type HistogramId = { [Id in MetricId]: Rows[Id]["type"] extends "histogram" ? Id : never }[MetricId];
+type Values<Labels extends readonly string[]> = { readonly [Index in keyof Labels]: string | number };
+/** One value for each label of a row, in the row's order. */
+export type LabelValues<Id extends MetricId> = Values<Rows[Id]["labels"]>;
