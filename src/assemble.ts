@@ -25,6 +25,8 @@ import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
+import { apiNamed } from "./providers/apis/mod.ts";
+import { keyCredential } from "./providers/credentials/key.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
 import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
@@ -253,11 +255,12 @@ function provider(
   p: Config["providers"][string],
   share: (limit: number) => number,
 ): Provider {
+  const api = apiNamed(p.api);
   return {
     name,
-    api: p.api,
+    api,
     baseUrl: p.base_url,
-    apiKey: p.api_key,
+    credential: keyCredential(p.api_key, api),
     headers: p.headers,
     firstByteMs: p.first_byte_seconds * 1000,
     idleMs: p.idle_seconds * 1000,

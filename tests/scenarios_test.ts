@@ -12,7 +12,7 @@ import { flattenTools } from "../src/exchange/tools.ts";
 import type { EncodeAnswer } from "../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../src/formats/mod.ts";
 import { AnswerReader, readWhole } from "../src/pipeline/answer_reader.ts";
-import { formsOf } from "../src/pipeline/generate.ts";
+import { API_OF } from "./support/apis.ts";
 import { sealer } from "../src/pipeline/seal.ts";
 import { type CallerReading, readCaller } from "./corpus/caller.ts";
 import { readChatRequest } from "./corpus/carried_chat.ts";
@@ -130,7 +130,7 @@ function decode(caller: Caller, body: unknown): Prompt {
 function encode(prompt: Prompt, target: Target, model = MODELS[target]): { body: Loose; dropped: string[] } {
   const context = { model, stream: prompt.stream, maxOutput: null, features: null, efforts: null };
   const { body, dropped } = PROVIDER_FORMATS[target].encodeRequest(
-    flattenTools(prompt, formsOf(target, prompt)).prompt,
+    flattenTools(prompt, API_OF[target].toolForms(prompt.format)).prompt,
     context,
   );
   return { body: JSON.parse(JSON.stringify(body)), dropped };

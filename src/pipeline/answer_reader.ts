@@ -9,7 +9,7 @@ import { parse } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
 import { brokenAnswer } from "../formats/provider_failure.ts";
-import { FrameReader } from "../formats/sse.ts";
+import { type FrameSource, type Framing, SERVER_SENT_EVENTS } from "../providers/apis/framing.ts";
 
 const BRACE = 123;
 const BRACKET = 91;
@@ -31,13 +31,16 @@ export function readWhole(text: string, format: ProviderFormat): Part[] {
 export class AnswerReader {
   readonly #format: ProviderFormat;
   readonly #decoder: StreamDecoder;
-  readonly #frames = new FrameReader();
-  #begun = false;
+  readonly #frames: FrameSource;
+  /** The form of the answer is known. */
+  #begun: boolean;
   /** The answer turned out to be a plain body: its pieces so far. */
   #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
 
-  constructor(format: ProviderFormat) {
+  constructor(format: ProviderFormat, framing: Framing = SERVER_SENT_EVENTS) {
     this.#format = format;
+    this.#frames = framing.open();
+    this.#begun = !framing.text;
     this.#decoder = format.decodeStream({ stream: true });
   }
 

@@ -4,11 +4,8 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
-import type { FormatName, Prompt } from "../exchange/prompt.ts";
-import { flattenTools, restoreTools, type ToolForms, type ToolNames } from "../exchange/tools.ts";
-import type { ProviderFormat } from "../formats/format.ts";
-import { PROVIDER_FORMATS } from "../formats/mod.ts";
-import { FORMAT_OF_API, type Provider } from "../providers/provider.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
 import { readText } from "../providers/text.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
@@ -22,13 +19,12 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
   const { opened, begun } = await kit.providers.open(model.routes, {
-    prepare(provider, route) {
-      const format = formatOf(provider);
-      const flat = flattenTools(prompt, formsOf(format.name, prompt));
+    prepare(api, providersModel) {
+      const flat = flattenTools(prompt, api.toolForms(prompt.format));
       names = flat.names;
       const request = bounded(() =>
-        format.encodeRequest(flat.prompt, {
-          model: route.model,
+        api.format.encodeRequest(flat.prompt, {
+          model: providersModel,
           stream: prompt.stream,
           maxOutput: model.maxCompletion,
           features: model.features,
@@ -36,7 +32,8 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
         })
       );
       dropped = request.dropped;
-      return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
+      const body = api.finishBody ? api.finishBody(request.body, providersModel) : request.body;
+      return { body: bounded(() => JSON.stringify(body)), headers: request.headers };
     },
     async begin(opened) {
       try {
@@ -97,10 +94,12 @@ interface Begun {
  * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
  * a provider may well say under a good one that it is overloaded.
  */
-async function begin({ provider, reply, first }: Opened): Promise<Begun> {
-  const format = formatOf(provider);
-  if (!isStream(reply)) return { batch: readWhole(await readText(reply, first), format), reader: null };
-  const reader = new AnswerReader(format);
+async function begin({ api, reply, first }: Opened): Promise<Begun> {
+  const { format, framing } = api;
+  if (!framing.isStream(reply.header("content-type") ?? "")) {
+    return { batch: readWhole(await readText(reply, first), format), reader: null };
+  }
+  const reader = new AnswerReader(format, framing);
   const batch: Part[] = [];
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
     const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);
@@ -114,10 +113,6 @@ async function begin({ provider, reply, first }: Opened): Promise<Begun> {
 /** Parts that a caller loses nothing by never seeing. */
 function isPreamble(part: Part): boolean {
   return part.type === "start" || part.type === "usage";
-}
-
-function formatOf(provider: Provider): ProviderFormat {
-  return PROVIDER_FORMATS[FORMAT_OF_API[provider.api]];
 }
 
 /** Names that a caller chose, as a header may hold them. */
@@ -134,17 +129,4 @@ function bounded<T>(walk: () => T): T {
     if (!(thrown instanceof RangeError)) throw thrown;
     throw new Failure("validation_error", "Cannot read the request: it is nested too deeply.");
   }
-}
-
-function isStream(reply: Opened["reply"]): boolean {
-  return reply.header("content-type")?.includes("event-stream") ?? false;
-}
-
-/** Which tools a format carries as they are. */
-export function formsOf(format: FormatName, prompt: Prompt): ToolForms {
-  return {
-    custom: format === "responses" || (format === "chat_completions" && prompt.format === "chat_completions"),
-    namespaces: format === "responses" && prompt.format === "responses",
-    letterFirst: format === "gemini",
-  };
 }

@@ -2,8 +2,6 @@
 import { restore } from "../dlp/restore.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
-import { PROVIDER_FORMATS } from "../formats/mod.ts";
-import { FORMAT_OF_API } from "../providers/provider.ts";
 import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
 import { generate } from "./generate.ts";
@@ -33,11 +31,6 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { prompt, model } = call;
   const n = prompt.n ?? 1;
-  // Whichever route answers, it must be able to.
-  const several = model.routes.every((route) => {
-    const provider = kit.providers.get(route.provider);
-    return provider !== undefined && givesSeveral(provider.api, prompt.stream);
-  });
   if (wantsSearch(prompt) && model.features.has("tools")) {
     return searchLoop(
       prompt,
@@ -46,12 +39,9 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
       (query) => call.screened?.query(query) ?? Promise.resolve(query),
     );
   }
-  if (n === 1 || several) return generate(call, prompt, kit);
+  // Whichever route answers, it must be able to.
+  const several = n === 1 ||
+    model.routes.every((route) => kit.providers.get(route.provider)?.api.severalAnswers(prompt.stream));
+  if (several) return generate(call, prompt, kit);
   return choices(n, () => generate(call, { ...prompt, n: 1 }, kit));
-}
-
-/** Whether one call of this API can give several answers. */
-function givesSeveral(api: keyof typeof FORMAT_OF_API, stream: boolean): boolean {
-  const format = PROVIDER_FORMATS[FORMAT_OF_API[api]].name;
-  return format === "chat_completions" || (format === "gemini" && !stream);
 }

@@ -7,7 +7,7 @@
  */
 import { addressOf, connect, type Connection, rested } from "./http1_connection.ts";
 import {
-  Framing,
+  BodyFraming,
   type Head,
   headEnd,
   MAX_HEAD_BYTES,
@@ -62,7 +62,7 @@ class PlainReply implements Reply {
   readonly #ticker: Ticker;
   readonly #deadline: Deadline;
   #head: Head | undefined;
-  #framing: Framing | undefined;
+  #framing: BodyFraming | undefined;
   /** Bytes of the buffer that are read and not yet taken. */
   #from = 0;
   #to = 0;
@@ -96,7 +96,7 @@ class PlainReply implements Reply {
     if (coding !== undefined && coding !== "identity") {
       throw new WireError("the content encoding was not asked for");
     }
-    this.#framing = new Framing(head);
+    this.#framing = new BodyFraming(head);
     this.#head = head;
   }
 

@@ -94,7 +94,7 @@ const enum At {
 }
 
 /** Follows a body to its end, through however many reads. */
-export class Framing {
+export class BodyFraming {
   #at: At;
   /** Of the body, or of the chunk. */
   #left = 0;

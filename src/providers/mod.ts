@@ -7,8 +7,8 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/provider_failure.ts";
-import { demoReply } from "./demo.ts";
-import { address, type Provider, type Route } from "./provider.ts";
+import type { ProviderApi } from "./apis/mod.ts";
+import type { Provider, Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";
 import { inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
@@ -34,7 +34,7 @@ export interface Outgoing {
 /** A provider's good answer, of which the first bytes are there. It holds one of the provider's places until closed. */
 export interface Opened {
   readonly provider: Provider;
-  readonly route: Route;
+  readonly api: ProviderApi;
   readonly reply: Reply;
   /** Valid until the next bytes are read. */
   readonly first: Uint8Array;
@@ -45,8 +45,8 @@ export interface Opened {
 }
 
 export interface Opening<T> {
-  /** Makes the request for a route's provider. */
-  prepare(provider: Provider, route: Route): Outgoing;
+  /** Makes the request for a provider's API and its own name of the model. */
+  prepare(api: ProviderApi, model: string): Outgoing;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
   begin(opened: Opened): Promise<T>;
   stream: boolean;
@@ -98,15 +98,19 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     route: Route,
     { outgoing, stream }: { outgoing: Outgoing; stream: boolean },
   ): Promise<{ reply: Reply; first: Uint8Array } | Failure> {
+    const { api, credential } = provider;
     const request = {
-      url: address(provider, route.model, stream),
+      url: api.address(provider.baseUrl, route.model, stream),
       headers: outgoing.headers ? { ...headers, ...outgoing.headers } : headers,
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
     };
-    const reply = await (provider.api === "demo" ? demoReply(request.body, stream) : send(request, ticker));
-    // The reply knows its request, and may last for an hour; the prompt in it has been sent.
+    if (credential.sign) {
+      request.headers = { ...request.headers, ...await credential.sign({ method: "POST", ...request }) };
+    }
+    const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
+    // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";
     if (reply.status < 200 || reply.status >= 300) {
       const text = await readComplaint(reply, ticker);
@@ -135,7 +139,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
     try {
-      outgoing = opening.prepare(state.provider, route);
+      outgoing = opening.prepare(state.provider.api, route.model);
     } catch (thrown) {
       state.limiter.leave();
       throw thrown;
@@ -180,7 +184,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     }
     if (got instanceof Failure) return giveUp(got);
     const { reply, first } = got;
-    const opened = { provider: state.provider, route, reply, first, failed, close: () => close(reply) };
+    const { provider } = state;
+    const opened = { provider, api: provider.api, reply, first, failed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
       pass.succeed(ticker.now());

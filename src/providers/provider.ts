@@ -1,17 +1,15 @@
-/** Providers as the configuration names them, and the address of each API's generation call. */
-import type { FormatName } from "../exchange/prompt.ts";
+/** Providers and routes as the configuration describes them. */
+import type { ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
-
-/** `demo` is the provider inside the process; it speaks chat-completions. */
-export type ProviderApi = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini" | "demo";
+import type { Credential } from "./credentials/credential.ts";
 
 export interface Provider {
   name: string;
   api: ProviderApi;
   /** With the version, without a slash at the end. */
   baseUrl: string;
-  apiKey: string;
-  /** Added to every request. */
+  credential: Credential;
+  /** The operator's own, added to every request; they win over all others of the same name. */
   headers: Readonly<Record<string, string>>;
   /** Longest wait for the first byte of an answer. */
   firstByteMs: number;
@@ -32,45 +30,13 @@ export interface Route {
   weight: number | null;
 }
 
-export const FORMAT_OF_API: Readonly<Record<ProviderApi, FormatName>> = {
-  "openai-chat": "chat_completions",
-  "openai-responses": "responses",
-  "anthropic-messages": "messages",
-  "gemini": "gemini",
-  "demo": "chat_completions",
-};
-
-/** The version of the messages API that this gateway speaks; sent when the caller named none. */
-const ANTHROPIC_VERSION = "2023-06-01";
-
-/** Address of one generation call. */
-export function address(provider: Provider, model: string, stream: boolean): string {
-  switch (provider.api) {
-    case "openai-chat":
-    case "demo":
-      return `${provider.baseUrl}/chat/completions`;
-    case "openai-responses":
-      return `${provider.baseUrl}/responses`;
-    case "anthropic-messages":
-      return `${provider.baseUrl}/messages`;
-    case "gemini": {
-      const name = model.startsWith("models/") || model.startsWith("tunedModels/")
-        ? model
-        : `models/${model}`;
-      return `${provider.baseUrl}/${name}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
-    }
-  }
-}
-
-/** Headers of every call: content type, credentials in the API's own place, and what the operator added. */
-export function standingHeaders(provider: Provider): Record<string, string> {
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (provider.apiKey !== "") {
-    if (provider.api === "anthropic-messages") headers["x-api-key"] = provider.apiKey;
-    else if (provider.api === "gemini") headers["x-goog-api-key"] = provider.apiKey;
-    else headers["authorization"] = `Bearer ${provider.apiKey}`;
-  }
-  if (provider.api === "anthropic-messages") headers["anthropic-version"] = ANTHROPIC_VERSION;
-  for (const [name, value] of Object.entries(provider.headers)) headers[name.toLowerCase()] = value;
-  return headers;
+/** Headers that do not change from call to call. */
+export function standingHeaders({ api, credential, headers }: Provider): Record<string, string> {
+  const standing: Record<string, string> = {
+    "content-type": "application/json",
+    ...credential.headers,
+    ...api.headers,
+  };
+  for (const [name, value] of Object.entries(headers)) standing[name.toLowerCase()] = value;
+  return standing;
 }

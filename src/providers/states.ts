@@ -124,14 +124,14 @@ function modelState(provider: Provider, model: string, log: (line: string) => vo
 }
 
 /** What health is about: the same address, account and notion of failing. */
-function identity({ api, baseUrl, apiKey, headers, breaker }: Provider): string {
-  return JSON.stringify([api, baseUrl, apiKey, headers, breaker]);
+function identity({ api, baseUrl, credential, headers, breaker }: Provider): string {
+  return JSON.stringify([api.name, baseUrl, credential.identity, headers, breaker]);
 }
 
 function healthOf({ provider, limiter, models }: ProviderState, now: number): ProviderHealth {
   return {
     provider: provider.name,
-    api: provider.api,
+    api: provider.api.name,
     in_flight: limiter.inFlight,
     queued: limiter.queued,
     max_concurrent: provider.maxConcurrent,

@@ -9,7 +9,7 @@ import type { FormatName, Prompt } from "../../src/exchange/prompt.ts";
 import { flattenTools } from "../../src/exchange/tools.ts";
 import type { CallerFormat, EncodeRequest } from "../../src/formats/format.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
-import { formsOf } from "../../src/pipeline/generate.ts";
+import { API_OF } from "../support/apis.ts";
 import { checkRequest as checkGeminiRequest, checkSignatures } from "../formats/gemini/request_checker.ts";
 import type { Carried } from "./carried.ts";
 import { readChatRequest } from "./carried_chat.ts";
@@ -143,7 +143,7 @@ function encode(prompt: Prompt, target: FormatName, model: string) {
     efforts: null,
   };
   return PROVIDER_FORMATS[target].encodeRequest(
-    flattenTools(prompt, formsOf(target, prompt)).prompt,
+    flattenTools(prompt, API_OF[target].toolForms(prompt.format)).prompt,
     context,
   );
 }

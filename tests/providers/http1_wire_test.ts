@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { Framing, headEnd, parseHead, requestBytes, WireError } from "../../src/providers/http1_wire.ts";
+import { BodyFraming, headEnd, parseHead, requestBytes, WireError } from "../../src/providers/http1_wire.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const text = (found: Uint8Array) => String.fromCharCode(...found);
@@ -62,7 +62,7 @@ Deno.test("parseHead() refuses what is not HTTP/1", () => {
 });
 
 /** The body that these pieces hold, as far as it goes. */
-function read(framing: Framing, pieces: readonly Uint8Array[]): string {
+function read(framing: BodyFraming, pieces: readonly Uint8Array[]): string {
   let body = "";
   for (const piece of pieces) {
     // As on a connection, where the bytes stand somewhere in a buffer that was used before.
@@ -73,44 +73,44 @@ function read(framing: Framing, pieces: readonly Uint8Array[]): string {
   return body;
 }
 
-Deno.test("Framing takes a chunked body apart wherever it is cut", () => {
+Deno.test("BodyFraming takes a chunked body apart wherever it is cut", () => {
   const body = bytes(
     "5\r\nhello\r\n11;name=value\r\n, wide worldwide!\r\n0\r\nTrailer: x\r\nother: y\r\n\r\n",
   );
   for (let cut = 0; cut <= body.length; cut++) {
-    const framing = new Framing(head("transfer-encoding: chunked"));
+    const framing = new BodyFraming(head("transfer-encoding: chunked"));
     assertEquals(read(framing, [body.subarray(0, cut), body.subarray(cut)]), "hello, wide worldwide!");
     assertEquals([framing.ended, framing.unused], [true, 0]);
   }
-  const framing = new Framing(head("Transfer-Encoding: Chunked"));
+  const framing = new BodyFraming(head("Transfer-Encoding: Chunked"));
   assertEquals(read(framing, Array.from(body, (byte) => Uint8Array.of(byte))), "hello, wide worldwide!");
 });
 
-Deno.test("Framing does not end before the last chunk does", () => {
-  const framing = new Framing(head("transfer-encoding: chunked"));
+Deno.test("BodyFraming does not end before the last chunk does", () => {
+  const framing = new BodyFraming(head("transfer-encoding: chunked"));
   read(framing, [bytes("5\r\nhello\r\n0\r\n")]);
   assertEquals(framing.ended, false);
   read(framing, [bytes("\r\nHTTP/1.1")]);
   assertEquals([framing.ended, framing.unused], [true, 8]);
 });
 
-Deno.test("Framing refuses chunks that are not what they say", () => {
+Deno.test("BodyFraming refuses chunks that are not what they say", () => {
   for (const wrong of ["x\r\n", "\r\n", "3\r\nabcd", "-1\r\n", "fffffffffffff\r\n", "3 3\nabcX"]) {
-    const framing = new Framing(head("transfer-encoding: chunked"));
+    const framing = new BodyFraming(head("transfer-encoding: chunked"));
     assertThrows(() => read(framing, [bytes(wrong)]), WireError);
   }
 });
 
-Deno.test("Framing ends a body of known length there", () => {
-  const framing = new Framing(head("content-length: 5"));
+Deno.test("BodyFraming ends a body of known length there", () => {
+  const framing = new BodyFraming(head("content-length: 5"));
   assertEquals(read(framing, [bytes("he"), bytes("lloHTTP")]), "hello");
   assertEquals([framing.ended, framing.unused], [true, 4]);
-  assertEquals(new Framing(head("content-length: 0")).ended, true);
-  assertEquals(new Framing(parseHead("HTTP/1.1 204 No Content\r\n\r\n")).ended, true);
+  assertEquals(new BodyFraming(head("content-length: 0")).ended, true);
+  assertEquals(new BodyFraming(parseHead("HTTP/1.1 204 No Content\r\n\r\n")).ended, true);
 });
 
-Deno.test("Framing leaves a body without a length to the connection", () => {
-  const framing = new Framing(head());
+Deno.test("BodyFraming leaves a body without a length to the connection", () => {
+  const framing = new BodyFraming(head());
   assertEquals([read(framing, [bytes("he"), bytes("llo")]), framing.untilClose, framing.ended], [
     "hello",
     true,
@@ -118,8 +118,8 @@ Deno.test("Framing leaves a body without a length to the connection", () => {
   ]);
 });
 
-Deno.test("Framing refuses lengths and codings it cannot follow", () => {
+Deno.test("BodyFraming refuses lengths and codings it cannot follow", () => {
   for (const line of ["content-length: 5, 6", "content-length: -1", "transfer-encoding: gzip, chunked"]) {
-    assertThrows(() => new Framing(head(line)), WireError);
+    assertThrows(() => new BodyFraming(head(line)), WireError);
   }
 });

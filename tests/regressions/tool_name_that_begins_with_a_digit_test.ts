@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { Prompt } from "../../src/exchange/prompt.ts";
 import { flattenTools, restoreTools } from "../../src/exchange/tools.ts";
-import { formsOf } from "../../src/pipeline/generate.ts";
+import { API_OF } from "../support/apis.ts";
 
 const PROMPT: Prompt = {
   format: "messages",
@@ -16,7 +16,7 @@ const PROMPT: Prompt = {
 };
 
 Deno.test("flattenTools() gives Gemini names that begin with a letter or an underscore, and back", () => {
-  const { prompt, names } = flattenTools(PROMPT, formsOf("gemini", PROMPT));
+  const { prompt, names } = flattenTools(PROMPT, API_OF.gemini.toolForms(PROMPT.format));
   assertEquals(prompt.tools.map((t) => t.kind !== "opaque" && t.name), ["_3d_render", "_-x"]);
   assertEquals(prompt.toolChoice, { type: "tool", kind: "function", name: "_3d_render" });
   const start = { type: "call-start", block: 0, choice: 0, id: "c", kind: "function" } as const;
@@ -25,5 +25,5 @@ Deno.test("flattenTools() gives Gemini names that begin with a letter or an unde
 });
 
 Deno.test("flattenTools() leaves such names alone for other APIs", () => {
-  assertEquals(flattenTools(PROMPT, formsOf("responses", PROMPT)).names, null);
+  assertEquals(flattenTools(PROMPT, API_OF.responses.toolForms(PROMPT.format)).names, null);
 });

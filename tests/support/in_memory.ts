@@ -13,20 +13,15 @@ import type { Kit } from "../../src/pipeline/kit.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
 import { run } from "../../src/pipeline/run.ts";
 import { sealer } from "../../src/pipeline/seal.ts";
+import { keyCredential } from "../../src/providers/credentials/key.ts";
 import type { Opened, Providers } from "../../src/providers/mod.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { openStates } from "../../src/providers/states.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
+import { API_OF } from "./apis.ts";
 import type { Caller, Target } from "./scenarios.ts";
 
 const KEY: Key = { id: "k", name: "k", account: "a", accessPolicy: null, dlpPolicy: null, models: null };
-
-const APIS = {
-  chat_completions: "openai-chat",
-  messages: "anthropic-messages",
-  responses: "openai-responses",
-  gemini: "gemini",
-} as const;
 
 export interface Account {
   settled: GenerationEnd[];
@@ -134,9 +129,9 @@ function accountsOf(account: Account): Accounts {
 function providersOf(target: Target, sent: Sent): Providers {
   const provider: Provider = {
     name: "p",
-    api: APIS[target],
+    api: API_OF[target],
     baseUrl: "",
-    apiKey: "",
+    credential: keyCredential("", API_OF[target]),
     headers: {},
     firstByteMs: 1,
     idleMs: 1,
@@ -150,8 +145,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     health: () => [],
     states: openStates([], { ticker, routes: [], log: () => {} }),
     async open(_, opening) {
-      const route = { provider: "p", model: "m", weight: null };
-      opening.prepare(provider, route);
+      opening.prepare(provider.api, "m");
       let next = 0;
       const read = () => {
         if (next < sent.pieces.length) return Promise.resolve(sent.pieces[next++]);
@@ -163,7 +157,7 @@ function providersOf(target: Target, sent: Sent): Providers {
       if (first === null) throw new Failure("provider_unavailable", "The provider's answer is empty.");
       const opened: Opened = {
         provider,
-        route,
+        api: provider.api,
         first,
         reply: {
           status: 200,

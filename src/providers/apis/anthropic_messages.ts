@@ -1,0 +1,43 @@
+/** Anthropic's Messages API. */
+import { array, number, object, string } from "../../exchange/json.ts";
+import type { ToolForms } from "../../exchange/tools.ts";
+import { messages } from "../../formats/messages/mod.ts";
+import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
+import { SERVER_SENT_EVENTS } from "./framing.ts";
+
+const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
+
+/** Pages of at most 1,000; `after_id` is the last id of the page before. `max_tokens` is the cap on output. */
+const MODELS: ModelsList = {
+  path: (page) => `/models?limit=1000${page === null ? "" : `&after_id=${encodeURIComponent(page)}`}`,
+  read(body) {
+    const { data, has_more, last_id } = object(body);
+    const models = array(data).map(object).flatMap((m) => {
+      const id = string(m.id);
+      if (id === undefined || id === "") return [];
+      const contextLength = number(m.max_input_tokens);
+      const maxCompletion = number(m.max_tokens);
+      const listed: ListedModel = {
+        id,
+        ...(contextLength !== undefined && { contextLength }),
+        ...(maxCompletion !== undefined && { maxCompletion }),
+      };
+      return [listed];
+    });
+    return { models, next: has_more === true ? string(last_id) ?? null : null };
+  },
+};
+
+export const anthropicMessages: ProviderApi = {
+  name: "anthropic-messages",
+  format: messages,
+  framing: SERVER_SENT_EVENTS,
+  // Without a version the API refuses every call. A caller's own version comes with the request and wins.
+  headers: { "anthropic-version": "2023-06-01" },
+  needsBaseUrl: true,
+  modelsList: MODELS,
+  keyHeaders: (key) => ({ "x-api-key": key }),
+  address: (baseUrl) => `${baseUrl}/messages`,
+  toolForms: () => FUNCTIONS,
+  severalAnswers: () => false,
+};

@@ -1,0 +1,60 @@
+/**
+ * What a provider API is: one object of this shape, in a file of its own, listed in mod.ts. Everything that differs between
+ * APIs stands in it; nothing else compares the names of APIs.
+ *
+ * To add one: write its object beside the others and put it into the list. The configuration's choice of `api`, its check,
+ * the demo, the conversion tests and the reference page follow the list.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FormatName } from "../../exchange/prompt.ts";
+import type { ToolForms } from "../../exchange/tools.ts";
+import type { ProviderFormat } from "../../formats/format.ts";
+import type { Reply } from "../reply.ts";
+import type { Framing } from "./framing.ts";
+
+export interface ProviderApi {
+  /** As the configuration names it. */
+  readonly name: string;
+  /** How requests and answers are worded. */
+  readonly format: ProviderFormat;
+  /** How the bytes of a streamed answer are cut into frames. */
+  readonly framing: Framing;
+  /** Headers of every request, such as the API's version. A request of the format may override them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** False: the configuration may leave the base address out. */
+  readonly needsBaseUrl: boolean;
+  /** How the API's list of models is read; null: it has none. */
+  readonly modelsList: ModelsList | null;
+  /** Where an API key goes. Credentials of other kinds bring their own headers. */
+  keyHeaders(key: string): Record<string, string>;
+  /**
+   * Address of one generation call.
+   * @param baseUrl with the version, without a slash at the end
+   */
+  address(baseUrl: string, model: string, stream: boolean): string;
+  /** Which tools it carries as they are, when the caller spoke `from`; the others are told to it as plain functions. */
+  toolForms(from: FormatName): ToolForms;
+  /** Whether one call can give several answers. */
+  severalAnswers(stream: boolean): boolean;
+  /** The last change of a request's body, for addresses that want the format's body otherwise than the format has it. */
+  finishBody?(body: Loose, model: string): Loose;
+  /** Answers inside of this process, instead of an exchange over the network. */
+  reply?(body: string, stream: boolean): Promise<Reply>;
+}
+
+/** A model as a provider's own list names it. */
+export interface ListedModel {
+  /** As a route of the configuration names it. */
+  id: string;
+  /** Tokens; absent where the list does not say. */
+  contextLength?: number;
+  maxCompletion?: number;
+}
+
+/** A list of models, which may come in pages: `GET` of the base address and this path. */
+export interface ModelsList {
+  /** @param page what the page before gave as `next`; null: the first page */
+  path(page: string | null): string;
+  /** Entries without an id, and models that do not generate, are left out. `next` is null on the last page. */
+  read(body: unknown): { models: ListedModel[]; next: string | null };
+}

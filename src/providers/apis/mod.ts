@@ -1,0 +1,30 @@
+/** The provider APIs there are. What the configuration offers as `api`, and whatever else goes by API, follows this list. */
+import { anthropicMessages } from "./anthropic_messages.ts";
+import type { ProviderApi } from "./api.ts";
+import { demo } from "./demo.ts";
+import { gemini } from "./gemini.ts";
+import { openaiChat } from "./openai_chat.ts";
+import { openaiResponses } from "./openai_responses.ts";
+
+export type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
+
+export const PROVIDER_APIS: readonly ProviderApi[] = [
+  openaiChat,
+  openaiResponses,
+  anthropicMessages,
+  gemini,
+  demo,
+];
+
+const byName = new Map(PROVIDER_APIS.map((api) => [api.name, api]));
+
+/** Names in the order of the list. */
+export const API_NAMES: readonly string[] = [...byName.keys()];
+
+export function apiNamed(name: string): ProviderApi {
+  const api = byName.get(name);
+  if (api === undefined) {
+    throw new Error(`no provider API has the name ${name}; there are ${API_NAMES.join(", ")}`);
+  }
+  return api;
+}

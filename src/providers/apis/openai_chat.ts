@@ -1,0 +1,23 @@
+/** OpenAI's Chat Completions API, and the many servers that speak it. */
+import type { ToolForms } from "../../exchange/tools.ts";
+import { chatCompletions } from "../../formats/chat_completions/mod.ts";
+import type { ProviderApi } from "./api.ts";
+import { SERVER_SENT_EVENTS } from "./framing.ts";
+import { bearer, OPENAI_MODELS } from "./openai.ts";
+
+/** Few servers beside OpenAI's know custom tools, so only callers of the same format, who chose them for it, send any. */
+const OWN: ToolForms = { custom: true, namespaces: false };
+const FOREIGN: ToolForms = { custom: false, namespaces: false };
+
+export const openaiChat: ProviderApi = {
+  name: "openai-chat",
+  format: chatCompletions,
+  framing: SERVER_SENT_EVENTS,
+  headers: {},
+  needsBaseUrl: true,
+  modelsList: OPENAI_MODELS,
+  keyHeaders: bearer,
+  address: (baseUrl) => `${baseUrl}/chat/completions`,
+  toolForms: (from) => from === "chat_completions" ? OWN : FOREIGN,
+  severalAnswers: () => true,
+};

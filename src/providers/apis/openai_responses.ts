@@ -1,0 +1,22 @@
+/** OpenAI's Responses API. */
+import type { ToolForms } from "../../exchange/tools.ts";
+import { responses } from "../../formats/responses/mod.ts";
+import type { ProviderApi } from "./api.ts";
+import { SERVER_SENT_EVENTS } from "./framing.ts";
+import { bearer, OPENAI_MODELS } from "./openai.ts";
+
+const OWN: ToolForms = { custom: true, namespaces: true };
+const FOREIGN: ToolForms = { custom: true, namespaces: false };
+
+export const openaiResponses: ProviderApi = {
+  name: "openai-responses",
+  format: responses,
+  framing: SERVER_SENT_EVENTS,
+  headers: {},
+  needsBaseUrl: true,
+  modelsList: OPENAI_MODELS,
+  keyHeaders: bearer,
+  address: (baseUrl) => `${baseUrl}/responses`,
+  toolForms: (from) => from === "responses" ? OWN : FOREIGN,
+  severalAnswers: () => false,
+};

@@ -1,0 +1,134 @@
+/** What each provider API is told and where: the addresses, headers and lists that their documentation names. */
+import { assertEquals, assertThrows } from "@std/assert";
+import { API_NAMES, apiNamed, PROVIDER_APIS } from "../../../src/providers/apis/mod.ts";
+import { keyCredential } from "../../../src/providers/credentials/key.ts";
+import { type Provider, standingHeaders } from "../../../src/providers/provider.ts";
+
+const BASE = "https://up.example/v1";
+
+function provider(api: string, headers: Record<string, string> = {}, key = "k"): Provider {
+  return {
+    name: "p",
+    api: apiNamed(api),
+    baseUrl: BASE,
+    credential: keyCredential(key, apiNamed(api)),
+    headers,
+    firstByteMs: 1,
+    idleMs: 1,
+    retries: 0,
+    breaker: { failures: 1, windowMs: 1, openMs: 1 },
+    maxConcurrent: null,
+  };
+}
+
+Deno.test("PROVIDER_APIS has each name once, and apiNamed() finds each", () => {
+  assertEquals(new Set(API_NAMES).size, PROVIDER_APIS.length);
+  for (const api of PROVIDER_APIS) assertEquals(apiNamed(api.name), api);
+  assertThrows(() => apiNamed("telepathy"), Error, "openai-chat");
+});
+
+Deno.test("address() of each API", () => {
+  const addresses = (name: string, model: string) =>
+    [true, false].map((stream) => apiNamed(name).address(BASE, model, stream).slice(BASE.length));
+  assertEquals(addresses("openai-chat", "m"), ["/chat/completions", "/chat/completions"]);
+  assertEquals(addresses("openai-responses", "m"), ["/responses", "/responses"]);
+  assertEquals(addresses("anthropic-messages", "m"), ["/messages", "/messages"]);
+  const gemini = ["/models/m:streamGenerateContent?alt=sse", "/models/m:generateContent"];
+  assertEquals(addresses("gemini", "m"), gemini);
+  assertEquals(addresses("gemini", "models/m"), gemini);
+  assertEquals(addresses("gemini", "tunedModels/m")[1], "/tunedModels/m:generateContent");
+});
+
+Deno.test("standingHeaders() carries the key where the API wants it, and the operator's headers above all", () => {
+  const json = { "content-type": "application/json" };
+  assertEquals(standingHeaders(provider("openai-chat")), { ...json, authorization: "Bearer k" });
+  assertEquals(standingHeaders(provider("openai-responses")), { ...json, authorization: "Bearer k" });
+  assertEquals(standingHeaders(provider("gemini")), { ...json, "x-goog-api-key": "k" });
+  assertEquals(standingHeaders(provider("anthropic-messages", { "Anthropic-Version": "2026-10-21" })), {
+    ...json,
+    "x-api-key": "k",
+    "anthropic-version": "2026-10-21",
+  });
+  assertEquals(standingHeaders(provider("openai-chat", { Authorization: "mine" }, "")), {
+    ...json,
+    authorization: "mine",
+  });
+  assertEquals(standingHeaders(provider("openai-chat", {}, "")), json);
+});
+
+Deno.test("toolForms() depends on the caller's format where the API's own tools are no common ground", () => {
+  const forms = (name: string) =>
+    (["chat_completions", "messages", "responses"] as const).map((from) => {
+      const { custom, namespaces } = apiNamed(name).toolForms(from);
+      return `${custom ? "custom" : "-"} ${namespaces ? "namespaces" : "-"}`;
+    });
+  assertEquals(forms("openai-chat"), ["custom -", "- -", "- -"]);
+  assertEquals(forms("openai-responses"), ["custom -", "custom -", "custom namespaces"]);
+  assertEquals(forms("anthropic-messages"), ["- -", "- -", "- -"]);
+  assertEquals(forms("gemini"), ["- -", "- -", "- -"]);
+});
+
+Deno.test("modelsList of the OpenAI APIs reads ids, and sizes by the names that servers give them", () => {
+  const { path, read } = apiNamed("openai-chat").modelsList!;
+  assertEquals(path(null), "/models");
+  const body = {
+    object: "list",
+    data: [
+      { id: "gpt-5", object: "model", created: 1, owned_by: "openai" },
+      { id: "qwen", max_model_len: 32768 },
+      { id: "llama", context_window: 131072 },
+      { id: "" },
+      null,
+    ],
+  };
+  assertEquals(read(body), {
+    models: [{ id: "gpt-5" }, { id: "qwen", contextLength: 32768 }, { id: "llama", contextLength: 131072 }],
+    next: null,
+  });
+  assertEquals(read([{ id: "a", context_length: 8 }]).models, [{ id: "a", contextLength: 8 }]);
+  assertEquals(read("no list"), { models: [], next: null });
+});
+
+Deno.test("modelsList of the Messages API goes on after the last id", () => {
+  const { path, read } = apiNamed("anthropic-messages").modelsList!;
+  const first = read({
+    data: [{ type: "model", id: "claude-a", display_name: "A", max_input_tokens: 200000, max_tokens: 64000 }],
+    has_more: true,
+    first_id: "claude-a",
+    last_id: "claude-a",
+  });
+  assertEquals(first, {
+    models: [{ id: "claude-a", contextLength: 200000, maxCompletion: 64000 }],
+    next: "claude-a",
+  });
+  assertEquals(path(null), "/models?limit=1000");
+  assertEquals(path(first.next), "/models?limit=1000&after_id=claude-a");
+  const last = read({
+    data: [{ id: "b", max_input_tokens: null, max_tokens: null }],
+    has_more: false,
+    last_id: "b",
+  });
+  assertEquals(last, { models: [{ id: "b" }], next: null });
+});
+
+Deno.test("modelsList of Gemini leaves out what does not generate", () => {
+  const { path, read } = apiNamed("gemini").modelsList!;
+  const body = {
+    models: [
+      {
+        name: "models/gemini-x",
+        inputTokenLimit: 1048576,
+        outputTokenLimit: 65536,
+        supportedGenerationMethods: ["generateContent", "countTokens"],
+      },
+      { name: "models/embedding-1", supportedGenerationMethods: ["embedContent"] },
+    ],
+    nextPageToken: "a/b",
+  };
+  assertEquals(read(body), {
+    models: [{ id: "gemini-x", contextLength: 1048576, maxCompletion: 65536 }],
+    next: "a/b",
+  });
+  assertEquals(path("a/b"), "/models?pageSize=1000&pageToken=a%2Fb");
+  assertEquals(read({ models: [] }).next, null);
+});
