@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { SECRET } from "./support/gateway.ts";
 import { runProgram, serveProgram, type Serving } from "./support/program.ts";
 import { loopbackProvider, sseResponse } from "./support/provider.ts";
+import { eventually } from "./support/time.ts";
 
 const linux = Deno.build.os === "linux";
 
@@ -87,11 +88,6 @@ function ask(url: string, stream: boolean, signal?: AbortSignal): Promise<Respon
   });
 }
 
-/** Looks until it is so; the test's own limit is what fails it. */
-async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await is()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 /** The worker that answers, by its number in the metrics. */
 async function workerAt(url: string): Promise<string> {
   const page = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
@@ -131,13 +127,13 @@ Deno.test("--workers share one port, say once that they listen, and are replaced
 }, () =>
   serving(["--workers", "2"], async (program) => {
     const seen = new Set<string>();
-    await until(async () => seen.add(await workerAt(program.url)).size === 2);
+    await eventually(async () => seen.add(await workerAt(program.url)).size === 2);
     assertEquals([...seen].sort(), ["1", "2"]);
     const [killed, left] = childrenOf(program.pid);
     Deno.kill(killed, "SIGKILL");
     await program.said("ended (SIGKILL)");
     seen.clear();
-    await until(async () => seen.add(await workerAt(program.url)).size === 2);
+    await eventually(async () => seen.add(await workerAt(program.url)).size === 2);
     const children = childrenOf(program.pid);
     assert(children.length === 2 && children.includes(left) && !children.includes(killed));
     assertEquals(program.out().match(/listening/g)?.length, 1);
@@ -180,6 +176,6 @@ Deno.test(
       const children = childrenOf(program.pid);
       assertEquals(children.length, 2);
       program.kill("SIGKILL");
-      await until(() => !children.some(isAlive));
+      await eventually(() => !children.some(isAlive));
     }),
 );

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { onCluster } from "../store/cluster.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { testGateway } from "../support/gateway.ts";
+import { eventually } from "../support/time.ts";
 
 const BODIES = {
   "/v1/chat/completions": { model: "p/model", messages: [{ role: "user", content: "hi" }] },
@@ -46,7 +47,7 @@ onCluster((cluster) => {
       await (await ask("/v1/responses", BODIES["/v1/responses"])).body?.cancel();
       await accounts.flush();
       await cluster().stop();
-      while (accounts.storeUp()) await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(() => !accounts.storeUp());
       const ids = new Set<string>();
       for (const [path, body] of Object.entries(BODIES)) {
         for (const known of [undefined, secret]) {
@@ -61,7 +62,7 @@ onCluster((cluster) => {
       }
       assertEquals(accounts.pendingCount(), 6);
       await cluster().start();
-      while (!accounts.storeUp()) await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(() => accounts.storeUp());
       await accounts.flush();
       assertEquals(accounts.pendingCount(), 0);
       const { data } = await accounts.generations({});

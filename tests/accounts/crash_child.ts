@@ -4,6 +4,7 @@
  */
 import { openAccounts } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
+import { PATIENCE_MS, pause } from "../support/time.ts";
 import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
 const [url, beside, name, schema] = Deno.args;
@@ -12,6 +13,7 @@ const service = await openAccounts({
   config: configOf({ spend_limit: { amount: "1000", period: "total" } }, "1000"),
   clock: Date,
   log: { info() {}, warn() {} },
+  waitMs: PATIENCE_MS,
 });
 const key = await service.authenticate(SECRET);
 
@@ -24,7 +26,7 @@ async function call(i: number): Promise<void> {
   const reservation = await service.admit(requestOf(key, 3, { id, created: Date.now() }));
   // From here on the provider would know of it.
   say(`+ ${id}`);
-  await new Promise((resolve) => setTimeout(resolve, i % 4));
+  await pause(i % 4);
   if (i % 7 === 6) {
     await reservation.release();
     say(`- ${id}`);

@@ -17,8 +17,12 @@ Deno.test("sqlite: a locked file delays records and nothing else", async () => {
   (await service.admit(requestOf(key, 1))).release();
   const intruder = openSqlite(store.beside!);
   let letGo = () => {};
-  const held = intruder.transaction(() => new Promise<void>((resolve) => letGo = resolve));
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  const locked = Promise.withResolvers<void>();
+  const held = intruder.transaction(() => {
+    locked.resolve();
+    return new Promise<void>((resolve) => letGo = resolve);
+  });
+  await locked.promise;
   for (let i = 0; i < 10; i++) {
     const reservation = await service.admit(requestOf(key, 1));
     await reservation.settle(endOf({ input: 1 }));

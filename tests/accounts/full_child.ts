@@ -2,6 +2,7 @@
 import { openAccounts } from "../../src/accounts/mod.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import { openStore } from "../../src/store/mod.ts";
+import { PATIENCE_MS, pause } from "../support/time.ts";
 import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
 const [url] = Deno.args;
@@ -10,6 +11,7 @@ const service = await openAccounts({
   config: configOf({}, "1000000"),
   clock: Date,
   log: { info() {}, warn() {} },
+  waitMs: PATIENCE_MS,
 });
 const key = await service.authenticate(SECRET);
 const ended: string[] = [];
@@ -19,7 +21,7 @@ async function call(i: number): Promise<void> {
   const request = requestOf(key, 1, { id: `g${i}`, created: Date.now(), requestedModel: "m".repeat(180) });
   try {
     const reservation = await service.admit(request);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await pause(1);
     await reservation.settle(endOf({ input: 1 }));
     ended.push(request.id);
   } catch (error) {

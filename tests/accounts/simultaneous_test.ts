@@ -4,6 +4,7 @@ import postgres from "postgres";
 import { onCluster } from "../store/cluster.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { eventually, pause } from "../support/time.ts";
 
 /** What one costs, in cents: twelve tokens at one cent each. */
 const COST = 12;
@@ -16,7 +17,7 @@ async function crowd(stores: readonly Record<string, unknown>[]): Promise<void> 
   let served = 0;
   const provider = loopbackProvider(async () => {
     served++;
-    await new Promise((resolve) => setTimeout(resolve, served % 5));
+    await pause(served % 5);
     return Response.json({
       id: "c",
       choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
@@ -58,11 +59,12 @@ async function crowd(stores: readonly Record<string, unknown>[]): Promise<void> 
     assertEquals(others, ["api_key_limit_exceeded"]);
 
     // Nothing stays set aside: whoever asks alone is let in as long as there is room, wherever that is held.
-    for (let tries = 0; LIMIT - answered * COST >= ESTIMATE_BELOW && tries < 300; tries++) {
-      if (await ask(nodes[tries % nodes.length])) answered++;
-      else await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    assert(LIMIT - answered * COST < ESTIMATE_BELOW, `only ${answered} were let in`);
+    let tries = 0;
+    await eventually(async () => {
+      if (LIMIT - answered * COST < ESTIMATE_BELOW) return true;
+      if (await ask(nodes[tries++ % nodes.length])) answered++;
+      return false;
+    }, { what: () => `all is spent: ${answered} were let in` });
     for (const node of nodes) await node.gateway.accounts.flush();
     const [sum] = (await nodes[0].gateway.accounts.usage({ by: "key" })).data;
     assertEquals([sum.generations, Math.round(Number(sum.cost) * 100)], [answered, answered * COST]);

@@ -13,6 +13,7 @@ import {
 } from "../../src/accounts/mod.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import type { Store } from "../../src/store/mod.ts";
+import { PATIENCE_MS, StoppedClock } from "../support/time.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);
 export const SECRET = "sk_live_devdevdevdevdevdevdevdevdevdevdevdevdev";
@@ -29,7 +30,7 @@ export function configOf(key: Partial<ConfigKey> = {}, credits: string | null = 
 }
 
 export interface Running extends AccountsService {
-  clock: { at: number; now(): number; move(ms: number): void };
+  clock: StoppedClock;
   warnings: string[];
 }
 
@@ -38,11 +39,20 @@ export async function open(
   config: AccountsConfig,
   more: Partial<AccountsOptions> = {},
 ): Promise<Running> {
-  const clock = { at: NOON, now: () => clock.at, move: (ms: number) => void (clock.at += ms) };
+  const clock = new StoppedClock(NOON);
   const warnings: string[] = [];
   const log = { info() {}, warn: (message: string) => void warnings.push(message) };
-  const service = await openAccounts({ store, config, clock, log, ticking: false, ...more });
-  return { ...service, clock: (more.clock as typeof clock | undefined) ?? clock, warnings };
+  const service = await openAccounts({
+    store,
+    config,
+    clock,
+    log,
+    ticking: false,
+    // A busy machine is no slow store.
+    waitMs: PATIENCE_MS,
+    ...more,
+  });
+  return { ...service, clock: (more.clock as StoppedClock | undefined) ?? clock, warnings };
 }
 
 let count = 0;

@@ -25,7 +25,7 @@ function verdict(policy: Rules | null, wishes: Wishes | null, messages?: unknown
     messages: messages ?? [{ role: "user", content: `to ${VALUE} ok` }, { role: "user", content: "hi" }],
   };
   const reading = readLeaves(body, LEAVES.chat_completions);
-  const work = screenBody(reading, merge(policy, wishes, DEFAULTS), { budgetMs: 1000 });
+  const work = screenBody(reading, merge(policy, wishes, DEFAULTS), { budgetMs: 60_000 });
   let step = work.next();
   while (!step.done) step = work.next();
   return step.value;

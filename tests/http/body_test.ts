@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { readJson } from "../../src/http/body.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
+import { nextTurn, stoppedTicker } from "../support/time.ts";
 
 const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
   new Request("http://x/", { method: "POST", body, headers });
@@ -97,8 +97,7 @@ Deno.test("readJson() refuses another content-encoding, and bytes that are not i
 });
 
 Deno.test("readJson() does not wait for ever for a body that comes drop by drop", async () => {
-  let now = 0;
-  const ticker = new Ticker({ now: () => now });
+  const { ticker, pass } = stoppedTicker();
   let release = () => {};
   const never = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
@@ -107,11 +106,9 @@ Deno.test("readJson() does not wait for ever for a body that comes drop by drop"
     },
   });
   const reading = assertRejects(() => readJson(post(never), 1000, { ticker }), Failure);
-  await new Promise((resolve) => setTimeout(resolve));
-  now = 59_000;
-  ticker.tick();
-  now = 62_000;
-  ticker.tick();
+  await nextTurn();
+  pass(59_000);
+  pass(3000);
   const failure = await reading;
   assertEquals([failure.code, failure.errors?.[0].type], ["validation_error", "body_incomplete"]);
   release();

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { SECRET, type TestGateway, testGateway, type TestProvider } from "../support/gateway.ts";
 import { type LoopbackProvider, loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
 
 async function running(
   config: Record<string, unknown>,
@@ -294,7 +295,7 @@ Deno.test("too many calls under way are refused with a time to come back", async
   });
   const body = { model: "p/model", messages: HI };
   const first = gateway.post("/v1/chat/completions", body);
-  while (provider.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => provider.seen.length > 0);
   const second = await gateway.post("/v1/messages", { ...body, max_tokens: 9 });
   assertEquals([second.status, second.headers.get("retry-after")], [503, "1"]);
   assertEquals((await second.json()).error.code, "service_unavailable");

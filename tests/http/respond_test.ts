@@ -5,7 +5,7 @@ import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { CallerFormat } from "../../src/formats/format.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { type Delivery, DRAIN_MS, respondStream, respondWhole, STALL_MS } from "../../src/http/respond.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
+import { nextTurn, stoppedTicker } from "../support/time.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -40,8 +40,7 @@ class Source {
 }
 
 function setUp(format: CallerFormat = CALLER_FORMATS.chat_completions) {
-  let now = 0;
-  const ticker = new Ticker({ now: () => now });
+  const { ticker, pass: tick } = stoppedTicker();
   const source = new Source();
   const events: string[] = [];
   const delivery: Delivery = {
@@ -69,15 +68,11 @@ function setUp(format: CallerFormat = CALLER_FORMATS.chat_completions) {
     over: () => events.push("over"),
   };
   const pass = async (ms: number) => {
-    now += ms;
-    ticker.tick();
-    await settled();
+    tick(ms);
+    await nextTurn();
   };
   return { source, delivery, events, pass };
 }
-
-/** Lets everything that can go on go on. */
-const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 const START: readonly Part[] = [{ type: "start" }, { type: "text-start", block: 0, choice: 0 }];
 const word = (text: string): readonly Part[] => [{ type: "text-delta", block: 0, text }];
@@ -186,7 +181,7 @@ for (const [name, format] of Object.entries(CALLER_FORMATS) as [keyof typeof FAI
     const reader = readerOf(response);
     assertEquals(await reader.next(), format.keepAlive);
     const second = reader.next();
-    await settled();
+    await nextTurn();
     await pass(KEEP_ALIVE_MS + 1);
     assertEquals(await second, format.keepAlive);
     source.give(new Failure("provider_timeout", "late"));
@@ -201,7 +196,7 @@ for (const [name, format] of Object.entries(CALLER_FORMATS) as [keyof typeof FAI
     await reader.next();
     for (let i = 0; i < 2; i++) {
       const next = reader.next();
-      await settled();
+      await nextTurn();
       await pass(KEEP_ALIVE_MS + 1);
       assertEquals(await next, format.keepAlive);
     }
@@ -218,7 +213,7 @@ Deno.test("respondStream() asks for no more than its reader takes", async () => 
   const response = await respondStream(delivery);
   const reader = response.body!.getReader();
   await reader.read();
-  await settled();
+  await nextTurn();
   assert(source.asked <= 3, `asked ${source.asked} times for one read`);
   source.give(END);
   source.give(null);
@@ -232,7 +227,7 @@ Deno.test("respondStream() reads on to the end for a caller who has left", async
   const reader = response.body!.getReader();
   await reader.read();
   const cancelled = reader.cancel();
-  await settled();
+  await nextTurn();
   assertEquals(events, ["left"]);
   for (let i = 0; i < 20; i++) source.give(word(String(i)));
   source.give(END);
@@ -248,7 +243,7 @@ Deno.test("respondStream() gives a run up that never ends for nobody", async () 
   source.give([...START, ...word("one")]);
   const response = await respondStream(delivery);
   const cancelled = response.body!.cancel();
-  await settled();
+  await nextTurn();
   source.give(word("two"));
   await pass(DRAIN_MS + 1);
   source.give(word("three"));
@@ -265,7 +260,7 @@ Deno.test("respondStream() takes a caller for gone who takes nothing any more", 
   await reader.read();
   source.give(word("two"));
   const two = reader.read();
-  await settled();
+  await nextTurn();
   await two;
   await pass(STALL_MS - KEEP_ALIVE_MS);
   assertEquals(events, []);
@@ -273,7 +268,7 @@ Deno.test("respondStream() takes a caller for gone who takes nothing any more", 
   source.give(END);
   source.give(null);
   await pass(STALL_MS);
-  await settled();
+  await nextTurn();
   assertEquals(events, ["left", "over"]);
   await reader.cancel().catch(() => {});
 });

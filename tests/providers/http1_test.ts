@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { sendPlain } from "../../src/providers/http1.ts";
 import type { Reply } from "../../src/providers/reply.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
+import { pause, stoppedTicker, turns } from "../support/time.ts";
 
 /** A server that answers each request with the pieces given for it, in the order requests come. */
 function scripted(answers: readonly ((conn: Deno.Conn) => Promise<void>)[]) {
@@ -46,7 +46,7 @@ function scripted(answers: readonly ((conn: Deno.Conn) => Promise<void>)[]) {
       for (const conn of open) end(conn);
       await serving;
       // The other side of each connection hears of it.
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await turns(10);
     },
   };
 }
@@ -54,12 +54,12 @@ function scripted(answers: readonly ((conn: Deno.Conn) => Promise<void>)[]) {
 const pieces = (...texts: string[]) => async (conn: Deno.Conn) => {
   for (const text of texts) {
     await conn.write(new TextEncoder().encode(text));
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await pause(1);
   }
 };
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-const ask = (url: string, ticker = new Ticker(), body = "{}") =>
+const ask = (url: string, { ticker } = stoppedTicker(), body = "{}") =>
   sendPlain({ url, headers: { "x-a": "b" }, body, firstByteMs: 60_000, idleMs: 60_000 }, ticker);
 
 async function rest(reply: Reply): Promise<string> {
@@ -141,7 +141,7 @@ Deno.test("sendPlain() leaves a connection that the provider ends while it rests
     pieces(OK),
   ]);
   await rest(await ask(server.url));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns(20);
   assertEquals(await rest(await ask(server.url)), "ok");
   assertEquals(server.seen.requests.length, 2);
   await server.close();
@@ -200,22 +200,20 @@ Deno.test("sendPlain() reads a refusal that comes before the request has been ta
     return conn;
   })();
   const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/`;
-  const reply = await ask(url, new Ticker(), "x".repeat(30_000_000));
+  const reply = await ask(url, stoppedTicker(), "x".repeat(30_000_000));
   assertEquals([reply.status, await rest(reply)], [413, "no"]);
   (await serving).close();
   listener.close();
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await turns(10);
 });
 
 Deno.test("sendPlain() gives up a head that does not come", async () => {
-  const clock = { time: 0, now: () => clock.time };
-  const ticker = new Ticker(clock);
+  const stopped = stoppedTicker();
   const server = scripted([() => {
-    clock.time = 60_001;
-    ticker.tick();
+    stopped.pass(60_001);
     return Promise.resolve();
   }]);
-  const failure = await assertRejects(() => ask(server.url, ticker), Failure);
+  const failure = await assertRejects(() => ask(server.url, stopped), Failure);
   assertEquals([failure.code, failure.begun], ["provider_timeout", false]);
   await server.close();
 });

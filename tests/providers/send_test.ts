@@ -1,22 +1,15 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { send } from "../../src/providers/send.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { stoppedTicker } from "../support/time.ts";
 
 const exchange = (url: string) => ({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 });
-
-/** A ticker whose time stands still until the test moves it. */
-function stoppedTicker() {
-  const clock = { time: 0, now: () => clock.time };
-  const ticker = new Ticker(clock);
-  return { ticker, pass: (ms: number) => clock.time += ms };
-}
 
 Deno.test("send() hands on every byte of a stream, also when the reader is slow", async () => {
   const big = "x".repeat(300_000);
   const provider = loopbackProvider(() => sseResponse(["data: a\n\n", big, "ü".repeat(5000), "end"]));
-  const reply = await send(exchange(provider.url), new Ticker());
+  const reply = await send(exchange(provider.url), stoppedTicker().ticker);
   let text = "";
   const decoder = new TextDecoder();
   for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
@@ -28,11 +21,11 @@ Deno.test("send() hands on every byte of a stream, also when the reader is slow"
 });
 
 Deno.test("send() gives up a provider that sends no first byte", async () => {
-  const { ticker, pass } = stoppedTicker();
+  const { ticker, clock } = stoppedTicker();
   let release = () => {};
   const held = new Promise<void>((resolve) => release = resolve);
   const provider = loopbackProvider(async () => {
-    pass(60_001);
+    clock.move(60_001);
     await held;
     return new Response();
   });
@@ -43,7 +36,7 @@ Deno.test("send() gives up a provider that sends no first byte", async () => {
 });
 
 Deno.test("send() gives up a stream that falls silent, and not one whose reader does", async () => {
-  const { ticker, pass } = stoppedTicker();
+  const { ticker, clock } = stoppedTicker();
   let release = () => {};
   const held = new Promise<void>((resolve) => release = resolve);
   const provider = loopbackProvider(() =>
@@ -59,10 +52,10 @@ Deno.test("send() gives up a stream that falls silent, and not one whose reader 
   );
   const reply = await send(exchange(provider.url), ticker);
   assertEquals((await reply.read())?.length, 3);
-  pass(1_000_000);
+  clock.move(1_000_000);
   ticker.tick();
   const second = reply.read();
-  pass(60_001);
+  clock.move(60_001);
   const failure = await assertRejects(() => second, Failure);
   assertEquals(failure.code, "provider_timeout");
   reply.close();
@@ -71,6 +64,9 @@ Deno.test("send() gives up a stream that falls silent, and not one whose reader 
 });
 
 Deno.test("send() says that nobody listens", async () => {
-  const failure = await assertRejects(() => send(exchange("http://127.0.0.1:9"), new Ticker()), Failure);
+  const failure = await assertRejects(
+    () => send(exchange("http://127.0.0.1:9"), stoppedTicker().ticker),
+    Failure,
+  );
   assertEquals(failure.code, "provider_unavailable");
 });

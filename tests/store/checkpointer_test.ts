@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { openCheckpointer } from "../../src/store/checkpointer.ts";
+import { eventually } from "../support/time.ts";
 
 const PAGE = 4096;
 
@@ -22,10 +23,6 @@ function written(folder: string): { path: string; database: DatabaseSync; write(
   };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 Deno.test("a checkpoint is made once so many rows are committed, and again, while the database stays open", async () => {
   const folder = await Deno.makeTempDir();
   const { path, database, write } = written(folder);
@@ -35,10 +32,10 @@ Deno.test("a checkpoint is made once so many rows are committed, and again, whil
   checkpointer.committed(99);
   assert(pages() < 10);
   checkpointer.committed(1);
-  await until(() => pages() >= 500);
+  await eventually(() => pages() >= 500);
   write(500);
   // The answer to the first may still be on its way.
-  await until(() => {
+  await eventually(() => {
     checkpointer.committed(100);
     return pages() >= 1000;
   });

@@ -77,7 +77,7 @@ export async function makeCluster(): Promise<Cluster> {
     url: `postgres://sluice@127.0.0.1:${port}/postgres`,
     async start() {
       if (up) return;
-      await run("pg_ctl", ["-D", data, "-o", settings, "-l", `${folder}/log`, "-w", "-t", "30", "start"]);
+      await run("pg_ctl", ["-D", data, "-o", settings, "-l", `${folder}/log`, "-w", "-t", "120", "start"]);
       up = true;
     },
     async stop() {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
+import { eventually, pause } from "../support/time.ts";
 import { type Cluster, onCluster } from "./cluster.ts";
 
 /** Ends a backend from outside, as an operator or a failing server would. */
@@ -23,7 +24,7 @@ onCluster((cluster) => {
           const [{ pid }] = await query("SELECT pg_backend_pid() AS pid");
           await terminate(cluster(), Number(pid));
           // At once, and after the driver has heard of it: it breaks in a different place each time.
-          await new Promise((resolve) => setTimeout(resolve, i));
+          await pause(i);
           await query("SELECT 1");
         }), StoreUnavailable);
       assertEquals((await engine.query("SELECT 2 AS x"))[0].x, 2n);
@@ -37,20 +38,22 @@ onCluster((cluster) => {
     const heard: string[] = [];
     await engine.listen((message) => heard.push(message));
     for (let round = 0; round < 3; round++) {
+      let answered = 0;
       const busy = Array.from({ length: 8 }, () =>
         engine.transaction(async (query) => {
-          for (;;) await query("SELECT 1");
+          for (;; answered++) await query("SELECT 1");
         }).catch((error) => error));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await eventually(() => answered > 100);
       await cluster().stop();
       for (const error of await Promise.all(busy)) assert(error instanceof StoreUnavailable, String(error));
       await assertRejects(() => engine.query("SELECT 1"), StoreUnavailable);
       await cluster().start();
       const message = `round ${round}`;
-      while (!heard.includes(message)) {
+      await eventually(async () => {
         await engine.query("SELECT 1").catch(() => {});
         await other.transaction((query) => other.notify(query, message)).catch(() => {});
-      }
+        return heard.includes(message);
+      });
     }
     await engine.close();
     await other.close();

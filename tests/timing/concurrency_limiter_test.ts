@@ -1,18 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { ConcurrencyLimiter, QUEUE_MS } from "../../src/timing/concurrency_limiter.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
+import { stoppedTicker } from "../support/time.ts";
 
 function stopped(limit: number | null) {
-  const clock = { time: 0, now: () => clock.time };
-  const ticker = new Ticker(clock);
-  const limiter = new ConcurrencyLimiter(limit, ticker);
-  return {
-    limiter,
-    pass(ms: number) {
-      clock.time += ms;
-      ticker.tick();
-    },
-  };
+  const { ticker, pass } = stoppedTicker();
+  return { limiter: new ConcurrencyLimiter(limit, ticker), pass };
 }
 
 /** Notes who gets a place, in order. */

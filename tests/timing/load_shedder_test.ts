@@ -1,11 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { LoadShedder } from "../../src/timing/load_shedder.ts";
+import { StoppedClock } from "../support/time.ts";
 
 const A_TURN = 32;
 
 /** A shedder whose turns end when the test says so, after so many milliseconds. */
 function stopped() {
-  const clock = { time: 0, now: () => clock.time };
+  const clock = new StoppedClock();
   let ends: (() => void)[] = [];
   const shedder = new LoadShedder({ clock, turnEnd: (work) => void ends.push(work) });
   const entered: number[] = [];

@@ -1,18 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { Ticker } from "../../src/timing/ticker.ts";
+import { stoppedTicker } from "../support/time.ts";
 
 function stopped(options = {}) {
-  const clock = { time: 0, now: () => clock.time };
-  const ticker = new Ticker(clock, options);
+  const { ticker, pass } = stoppedTicker(options);
   return {
     ticker,
     /** Ticks that come so long after the one before. */
-    ticks(...gaps: number[]) {
-      for (const gap of gaps) {
-        clock.time += gap;
-        ticker.tick();
-      }
-    },
+    ticks: (...gaps: number[]) => gaps.forEach(pass),
   };
 }
 

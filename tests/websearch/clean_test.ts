@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { cleanText } from "../../src/websearch/clean.ts";
+import { PATIENCE_MS } from "../support/time.ts";
 
 const CASES: [what: string, from: string, to: string][] = [
   ["markup", "<p>One <b>w</b>ord</p><p>two &amp; three&hellip;</p>", "One word two & three…"],
@@ -55,8 +56,8 @@ Deno.test("cleanText() of hostile pages does no more than a bounded work", () =>
     "<<SYS",
     "system ",
   ];
-  const began = Date.now();
+  const began = performance.now();
   for (const piece of pieces) cleanText(piece.repeat(128_000 / piece.length), 16_000);
   // Not a measurement: a square of the length would be minutes.
-  assert(Date.now() - began < 20_000);
+  assert(performance.now() - began < PATIENCE_MS);
 });

@@ -172,7 +172,9 @@ Deno.test("search() gives an engine that says nothing no more than its time", as
     log: (line) => lines.push(line),
   });
   assertEquals(await web.search("x", {}), { hits: [], failed: true });
-  assertEquals([server.seen.length, lines], [1, ["web search: searxng: no answer in time"]]);
+  // There is no second try. On a busy machine the time may be over before the first has arrived.
+  assert(server.seen.length <= 1);
+  assertEquals(lines, ["web search: searxng: no answer in time"]);
   never.resolve(new Response());
   await server.close();
 });

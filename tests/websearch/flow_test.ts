@@ -3,12 +3,11 @@
  * the provider and of the engine waits until the caller has seen the step before; whatever is buffered would stand still.
  */
 import { assert, assertEquals } from "@std/assert";
+import { inTime } from "../support/time.ts";
 import { type Cell, CELLS, hitsOf, openSearchRig, type Script, searchCall, type SearchRig } from "./rig.ts";
 import { type Round, type SearchedApi, streamOf } from "./rounds.ts";
 
 const STREAMS = CELLS.filter((cell) => cell.stream);
-/** What stands still fails after this. */
-const PATIENCE_MS = 20_000;
 
 /** A caller's view of a stream: what came so far, and what it is waited for. */
 class View {
@@ -48,20 +47,13 @@ async function inStreams(
   work: (rig: SearchRig, cell: Cell, view: View) => Promise<void>,
 ): Promise<void> {
   const rig = await openSearchRig(config);
-  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     for (const cell of STREAMS) {
       const view = new View();
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
-          reject(new Error(`${cell.caller} by ${cell.api} stands still after: ${view.text.slice(-600)}`));
-        }, PATIENCE_MS);
-      });
-      await Promise.race([work(rig, cell, view), late]);
-      clearTimeout(timer);
+      const what = () => `${cell.caller} by ${cell.api} goes on after: ${view.text.slice(-600)}`;
+      await inTime(work(rig, cell, view), { what });
     }
   } finally {
-    clearTimeout(timer);
     await rig.close();
   }
 }
@@ -126,7 +118,7 @@ Deno.test("a stream shows searches side by side as each starts and ends, in ever
 
 Deno.test("a stream is kept alive while a search runs, in every caller format", async () => {
   await inStreams({ server: { keepalive_seconds: 0.02 } }, async (rig, cell, view) => {
-    const sign = cell.caller === "messages" ? "event: ping" : "\n: ";
+    const sign = cell.caller === "messages" ? "event: ping" : ": keep-alive";
     rig.engine(async (query) => {
       await view.saw(BEGUN[cell.caller]);
       await view.saw(sign);
@@ -135,6 +127,7 @@ Deno.test("a stream is kept alive while a search runs, in every caller format", 
     const calls = (ticket: string) => [searchCall(`${ticket} it`)];
     const { response } = await rig.ask(cell, script(cell, view, calls, []));
     const text = await view.read(response);
-    assert(text.indexOf(sign) > 0 && text.includes("two."));
+    // On a slow machine the first sign comes before the first word.
+    assert(text.includes(sign) && text.includes("two."), text);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { type CallerName, readCaller } from "../corpus/caller.ts";
+import { pause } from "../support/time.ts";
 import {
   type Asked,
   type Cell,
@@ -182,7 +183,7 @@ const SITUATIONS: Situation[] = [
     name: "the engine slow",
     answer: sequence(2),
     engine: async (query) => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
       return hitsOf(query);
     },
     text: steps(2),
