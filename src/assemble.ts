@@ -29,7 +29,7 @@ import { apiNamed } from "./providers/apis/mod.ts";
 import { keyCredential } from "./providers/credentials/key.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import type { Provider } from "./providers/provider.ts";
-import { canWriteBeside, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
+import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
 import { Ticker } from "./timing/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
@@ -183,11 +183,11 @@ export function assembleAccounts(config: Config, options: GatewayOptions): Promi
 function storeOf(config: Config, log: (line: string) => void): Store {
   const { url, journal } = config.store;
   if (url.startsWith("sqlite:")) return openStore(url);
-  const beside = journal !== null && canWriteBeside(journal) ? journal : null;
-  if (beside === null) {
+  const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
+  if (filePrefix === null) {
     log("no store.journal on a disk: while the database is away, records wait in bounded memory");
   }
-  return openStore(url, { beside });
+  return openStore(url, { filePrefix });
 }
 
 function accountsOptions(config: Config, store: Store, { now, log }: GatewayOptions): AccountsOptions {

@@ -10,7 +10,7 @@ import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.t
 import { type AccountsCommand, runCommand } from "./console/cli.ts";
 import { Failure } from "./exchange/failure.ts";
 import { ConfigError } from "./config/mistakes.ts";
-import { SchemaTooNew } from "./store/migrations.ts";
+import { SchemaTooNew } from "./store/mod.ts";
 import { policyMistakes } from "./pipeline/dlp.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";

@@ -4,7 +4,7 @@
  * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
  * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
  */
-import { type Store, StoreUnavailable } from "../store/mod.ts";
+import { decodeRecord, type Store, StoreUnavailable } from "../store/mod.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { createAdmission } from "./admission.ts";
 import { adoptOrphans, fileJournal, type Journal, memoryJournal, type Orphan } from "./journal.ts";
@@ -78,9 +78,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   let credits = readCredits(config);
   let configStates = readKeys(config);
 
-  const journal: Journal = store.beside === null
+  const journal: Journal = store.filePrefix === null
     ? memoryJournal({ maxBytes: Math.min(outbox.maxBytes, 32 << 20) })
-    : fileJournal(store.beside, node, outbox);
+    : fileJournal(store.filePrefix, node, outbox);
   const settler = createSettler({
     store,
     node,
@@ -150,8 +150,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
 
   /** Journals of processes that died here: what ended goes to the store, what ran is recorded as interrupted. */
   async function adopt(): Promise<void> {
-    if (store.beside === null) return;
-    for (const orphan of adoptOrphans(store.beside, node)) await takeOver(orphan);
+    if (store.filePrefix === null) return;
+    for (const orphan of adoptOrphans(store.filePrefix, node)) await takeOver(orphan);
   }
 
   async function takeOver(orphan: Orphan): Promise<void> {
@@ -165,12 +165,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (orphan.node !== "") gone.add(orphan.node);
     };
     held.add(orphan);
-    for (const [id, json] of orphan.ended) {
+    for (const json of orphan.ended.values()) {
       left++;
-      const row: unknown[] = JSON.parse(json);
-      // Columns of a record: id, created, key, its name, account.
-      const [keyId, account] = [String(row[2]), String(row[4])];
-      settler.enqueue({ id, json, account, keyId, cost: 0n, slices: [], shipped });
+      settler.enqueue({ ...decodeRecord(json), slices: [], shipped });
     }
     let count = 0;
     for (const json of orphan.running.values()) {
@@ -185,7 +182,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
 
   async function forgetGone(): Promise<void> {
     const nodes = [...gone];
-    await store.forget(nodes);
+    await store.removeNodes(nodes);
     for (const id of nodes) gone.delete(id);
   }
 
@@ -197,7 +194,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   }
 
   async function beat(): Promise<void> {
-    const counts = await store.beat(node);
+    const counts = await store.heartbeat(node);
     if (counts.size === 0) return;
     const seen = new Map<string, { count: number; still: number }>();
     const dead: string[] = [];
@@ -209,7 +206,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       else seen.set(id, { count, still });
     }
     beats = seen;
-    for (const { id, data } of await store.forget(dead)) {
+    for (const { id, data } of await store.removeNodes(dead)) {
       recordInterrupted(data, () => settler.ended(id));
     }
   }
@@ -223,7 +220,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       else if (!settler.up) await settler.connect();
       await learn();
       await forgetGone();
-      settler.giveBack(await store.wantedOf(node));
+      settler.giveBack(await store.wantedLeases(node));
       if (turn % BEAT_TICKS === 0) {
         await beat();
         await adopt();
@@ -379,8 +376,8 @@ function amountOf(text: string): bigint {
 
 /** Beside an embedded store in a file of its own; where several nodes share a database, in there. */
 async function findPepper(store: Store): Promise<string> {
-  if (store.kind !== "sqlite" || store.beside === null) return await store.shared("pepper", newPepper);
-  const path = `${store.beside}.pepper`;
+  if (store.kind !== "sqlite" || store.filePrefix === null) return await store.shared("pepper", newPepper);
+  const path = `${store.filePrefix}.pepper`;
   try {
     return readPepper(path) ?? makePepper(path);
   } catch (error) {

@@ -8,8 +8,9 @@
  */
 import {
   type BudgetRef,
-  encodeGeneration,
+  encodeRecord,
   type Generation,
+  type LedgerRecord,
   StaleSync,
   type Store,
   StoreUnavailable,
@@ -17,12 +18,7 @@ import {
 } from "../store/mod.ts";
 import { applyGrant, askFor, newSlice, ship, type Slice, type SliceKind } from "./slices.ts";
 
-export interface Pending {
-  id: string;
-  json: string;
-  account: string;
-  keyId: string;
-  cost: bigint;
+export interface Pending extends LedgerRecord {
   /** The slices in which the cost counts as used until the store has it. */
   slices: readonly Slice[];
   /** Called once the store has it. */
@@ -154,7 +150,7 @@ export function createSettler(options: SettlerOptions): Settler {
         seq: ++seq,
         now: clock.now(),
         records: batch,
-        asks,
+        leases: asks,
         began: toldBegan,
         ended: toldEnded,
       });
@@ -337,7 +333,7 @@ export function createSettler(options: SettlerOptions): Settler {
         if (running !== null) await running;
         for (const { reject } of waiters) reject(new StoreUnavailable("Shutting down."));
         self.wake();
-        if (up && queue.length === 0) await store.forget([node]).catch(() => {});
+        if (up && queue.length === 0) await store.removeNodes([node]).catch(() => {});
       }
     },
   };
@@ -357,13 +353,5 @@ export function pendingOf(
   slices: readonly Slice[],
   shipped: () => void,
 ): Pending {
-  return {
-    id: generation.id,
-    json: encodeGeneration(generation),
-    account: generation.account,
-    keyId: generation.keyId,
-    cost: generation.cost,
-    slices,
-    shipped,
-  };
+  return { ...encodeRecord(generation), slices, shipped };
 }

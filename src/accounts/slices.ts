@@ -5,7 +5,7 @@
  * rate: all of this minute), `reserved` what runs. Free is the first less the other two. A budget's unit is picodollars, or
  * requests, or tokens.
  */
-import type { Ask, BudgetRef, Grant } from "../store/mod.ts";
+import type { BudgetRef, LeaseGrant, LeaseRequest } from "../store/mod.ts";
 
 export type SliceKind = "credits" | "spend" | "requests" | "tokens";
 
@@ -116,7 +116,7 @@ export function use(made: Claim, amount: bigint): void {
   if (unclaim(made)) made.slice.used += amount;
 }
 
-export function askFor(slice: Slice, shipping: bigint): Ask {
+export function askFor(slice: Slice, shipping: bigint): LeaseRequest {
   const floor = slice.used - (slice.ref.scope === "rate" ? 0n : shipping) + slice.reserved;
   // Only somebody who waits for more keeps this node from giving back.
   const exact = slice.giveBack && slice.waiting === 0n;
@@ -131,7 +131,7 @@ export function ship(slice: Slice, shipped: bigint): void {
   slice.granted = slice.granted > shipped ? slice.granted - shipped : 0n;
 }
 
-export function applyGrant(slice: Slice, grant: Grant, now: number): void {
+export function applyGrant(slice: Slice, grant: LeaseGrant, now: number): void {
   if (slice.ref.scope === "rate" && grant.starts !== slice.ref.starts) {
     slice.ref = { ...slice.ref, starts: grant.starts };
     slice.used = 0n;

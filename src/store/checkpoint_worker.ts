@@ -1,12 +1,13 @@
 /** The thread of `checkpointer.ts`: for each path that it is sent, a checkpoint of what is in the log by then; for null, the end. */
 import { DatabaseSync } from "node:sqlite";
 
-/** Said back: a checkpoint was made, or tried; the database is closed. */
-export type Said = "done" | "closed";
+/** A checkpoint was made, or tried; the database is closed. */
+export type CheckpointAnswer = "done" | "closed";
 
-const scope = globalThis as unknown as {
+/** The program's types are those of the main thread, whose `self` differs. */
+declare const self: {
   onmessage: (event: { data: string | null }) => void;
-  postMessage(said: Said): void;
+  postMessage(answer: CheckpointAnswer): void;
 };
 
 let database: DatabaseSync | undefined;
@@ -16,10 +17,10 @@ function close(): void {
   database = undefined;
 }
 
-scope.onmessage = ({ data: path }) => {
+self.onmessage = ({ data: path }) => {
   if (path === null) {
     close();
-    return scope.postMessage("closed");
+    return self.postMessage("closed");
   }
   try {
     database ??= new DatabaseSync(path, { timeout: 0 });
@@ -29,5 +30,5 @@ scope.onmessage = ({ data: path }) => {
     // Another is at it, or the disk is full: the log goes on growing until the next one.
     close();
   }
-  scope.postMessage("done");
+  self.postMessage("done");
 };

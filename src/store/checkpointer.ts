@@ -6,7 +6,7 @@
  * that it begins anew, SQLite's own checkpoint at a much longer log is what remains.
  */
 
-import type { Said } from "./checkpoint_worker.ts";
+import type { CheckpointAnswer } from "./checkpoint_worker.ts";
 
 export interface Checkpointer {
   /** So many rows have been committed. */
@@ -59,7 +59,7 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
           event.preventDefault();
           resolve();
         };
-        ending.onmessage = ({ data }: MessageEvent<Said>) => data === "closed" && resolve();
+        ending.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => data === "closed" && resolve();
         ending.postMessage(null);
       });
       clearTimeout(timer);

@@ -4,9 +4,8 @@
  * SQL is the part both understand, with `$1` parameters. Integers of any size come back as bigint, text as string. The few
  * places where the dialects part (rows from JSON, the type for money, a lock) are methods here.
  */
+import type { Row, Value } from "./rows.ts";
 
-export type Value = string | number | bigint | null;
-export type Row = Record<string, Value>;
 /** Runs one statement and returns its rows. */
 export type Query = (sql: string, params?: readonly Value[]) => Promise<Row[]>;
 
@@ -14,19 +13,22 @@ export type Query = (sql: string, params?: readonly Value[]) => Promise<Row[]>;
 export type ColumnType = "text" | "int" | "money";
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 
+/** A row to insert: its primary key, and a JSON array of all columns' values, of which the key is the first. */
+export interface EncodedRow {
+  readonly id: string;
+  readonly json: string;
+}
+
 export interface Engine {
   readonly kind: "sqlite" | "postgres";
   /** Runs `work` in one transaction; whatever it throws undoes it. A conflict that only bad luck explains is repeated. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** One statement by itself. */
-  query: Query;
+  readonly query: Query;
   /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
   rows(param: string, columns: Columns): string;
-  /**
-   * Inserts rows, each a JSON array of the columns' values, unless their first column is there already. Answers the values
-   * of those that were new.
-   */
-  insertNew(query: Query, table: string, columns: Columns, rows: readonly string[]): Promise<Value[][]>;
+  /** Inserts rows unless their primary key is there already. Answers the keys of those that were new. */
+  insertNew(query: Query, table: string, columns: Columns, rows: readonly EncodedRow[]): Promise<Set<string>>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
   list(param: string): string;
   /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */

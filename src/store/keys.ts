@@ -1,10 +1,9 @@
-/**
- * Keys, hashes of their secrets, and accounts, as rows with a revision.
- *
- * Every change takes the next number of one counter in its own transaction, so numbers become visible in order and a node
- * that asks for "all after 41" misses nothing.
- */
-import type { Engine, Query, Row } from "./engine.ts";
+/** Keys, hashes of their secrets, and what changed since a revision. */
+import type { Engine, Query } from "./engine.ts";
+import { change, currentRevision } from "./revision.ts";
+import { int, money, optional, type Row, text } from "./rows.ts";
+
+export type SpendPeriod = "day" | "week" | "month" | "total";
 
 export interface StoredKey {
   id: string;
@@ -13,7 +12,7 @@ export interface StoredKey {
   accessPolicy: string | null;
   dlpPolicy: string | null;
   models: readonly string[] | null;
-  spendLimit: { amount: bigint; period: "day" | "week" | "month" | "total" } | null;
+  spendLimit: { amount: bigint; period: SpendPeriod } | null;
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
   created: number;
@@ -41,17 +40,6 @@ export interface Changes {
 /** Another key that is not revoked has the name. */
 export class NameTaken extends Error {
   override readonly name = "NameTaken";
-}
-
-const CHANGED = "changed";
-
-function change<T>(engine: Engine, work: (query: Query, rev: number) => Promise<T>): Promise<T> {
-  return engine.transaction(async (query) => {
-    const rows = await query("UPDATE revision SET rev = rev + 1 WHERE one = 1 RETURNING rev");
-    const result = await work(query, Number(rows[0].rev));
-    await engine.notify(query, CHANGED);
-    return result;
-  });
 }
 
 export function insertKey(engine: Engine, key: StoredKey, hash: string): Promise<void> {
@@ -120,14 +108,14 @@ function fields(key: StoredKey) {
 /** All that changed after a revision; 0: everything. */
 export async function changesSince(engine: Engine, query: Query, rev: number): Promise<Changes> {
   // The number first: what changes in between is told again next time, never missed.
-  const now = Number((await query("SELECT rev FROM revision"))[0].rev);
+  const now = await currentRevision(query);
   if (now === rev) return { rev, keys: [], accounts: [] };
   const keys = await query("SELECT * FROM keys WHERE rev > $1", [rev]);
   const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
   return {
     rev: now,
     keys: await withSecrets(engine, query, keys),
-    accounts: accounts.map((row) => String(row.name)),
+    accounts: accounts.map((row) => text(row.name)),
   };
 }
 
@@ -148,107 +136,32 @@ async function withSecrets(engine: Engine, query: Query, rows: Row[]): Promise<K
       JSON.stringify(rows.map((row) => row.id)),
     ],
   );
-  const of = Map.groupBy(secrets, (row) => String(row.key_id));
+  const of = Map.groupBy(secrets, (row) => text(row.key_id));
   return rows.map((row) => ({
     ...decodeKey(row),
-    secrets: (of.get(String(row.id)) ?? []).map((secret) => ({
-      hash: String(secret.hash),
-      expiresAt: number(secret.expires_at),
+    secrets: (of.get(text(row.id)) ?? []).map((secret) => ({
+      hash: text(secret.hash),
+      expiresAt: optional(secret.expires_at, int),
     })),
   }));
 }
 
 function decodeKey(row: Row): StoredKey {
   return {
-    id: String(row.id),
-    name: String(row.name),
-    account: String(row.account),
-    accessPolicy: row.access_policy === null ? null : String(row.access_policy),
-    dlpPolicy: row.dlp_policy === null ? null : String(row.dlp_policy),
-    models: row.models === null ? null : JSON.parse(String(row.models)),
+    id: text(row.id),
+    name: text(row.name),
+    account: text(row.account),
+    accessPolicy: optional(row.access_policy, text),
+    dlpPolicy: optional(row.dlp_policy, text),
+    models: row.models === null ? null : JSON.parse(text(row.models)),
     spendLimit: row.spend_amount === null ? null : {
-      amount: BigInt(row.spend_amount),
-      period: String(row.spend_period) as "day" | "week" | "month" | "total",
+      amount: money(row.spend_amount),
+      period: text(row.spend_period) as SpendPeriod,
     },
-    requestsPerMinute: number(row.requests_per_minute),
-    tokensPerMinute: number(row.tokens_per_minute),
-    created: Number(row.created),
-    expiresAt: number(row.expires_at),
-    revokedAt: number(row.revoked_at),
-  };
-}
-
-function number(value: Row[string]): number | null {
-  return value === null ? null : Number(value);
-}
-
-/**
- * The credits that configuration gives an account; null: it never runs out. What was added later stays. With `ifNew` only an
- * account that is not there yet gets them.
- */
-export async function declareAccounts(
-  engine: Engine,
-  accounts: readonly { name: string; credits: bigint | null; ifNew?: boolean }[],
-): Promise<void> {
-  const rows = await engine.query("SELECT name, granted FROM accounts");
-  const known = new Map(
-    rows.map((row) => [String(row.name), row.granted === null ? null : BigInt(row.granted)]),
-  );
-  const changed = accounts.filter((a) =>
-    known.has(a.name) ? a.ifNew !== true && known.get(a.name) !== a.credits : true
-  );
-  if (changed.length === 0) return;
-  await change(engine, async (query, rev) => {
-    for (const { name, credits } of changed) {
-      await query(
-        `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, $2, 0, $3)
-         ON CONFLICT (name) DO UPDATE SET granted = excluded.granted, rev = excluded.rev`,
-        [name, credits, rev],
-      );
-    }
-  });
-}
-
-export function addCredits(
-  engine: Engine,
-  account: string,
-  addition: { amount: bigint; now: number; note: string | null },
-): Promise<void> {
-  return change(engine, async (query, rev) => {
-    await query(
-      `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, 0, $2, $3)
-       ON CONFLICT (name) DO UPDATE SET added = accounts.added + excluded.added, rev = excluded.rev`,
-      [account, addition.amount, rev],
-    );
-    await query("INSERT INTO credit_additions (account, amount, created, note) VALUES ($1, $2, $3, $4)", [
-      account,
-      addition.amount,
-      addition.now,
-      addition.note,
-    ]);
-  });
-}
-
-export interface AccountRow {
-  name: string;
-  /** Null: never runs out. */
-  granted: bigint | null;
-  added: bigint;
-  spent: bigint;
-}
-
-export async function accountByName(query: Query, name: string): Promise<AccountRow | null> {
-  const rows = await query(
-    `SELECT a.name AS name, a.granted AS granted, a.added AS added, COALESCE(b.spent, 0) AS spent
-     FROM accounts a LEFT JOIN budgets b ON b.id = $2 WHERE a.name = $1`,
-    [name, `a:${name}`],
-  );
-  if (rows.length === 0) return null;
-  const [row] = rows;
-  return {
-    name: String(row.name),
-    granted: row.granted === null ? null : BigInt(row.granted),
-    added: BigInt(row.added!),
-    spent: BigInt(row.spent!),
+    requestsPerMinute: optional(row.requests_per_minute, int),
+    tokensPerMinute: optional(row.tokens_per_minute, int),
+    created: int(row.created),
+    expiresAt: optional(row.expires_at, int),
+    revokedAt: optional(row.revoked_at, int),
   };
 }

@@ -1,86 +1,45 @@
-/**
- * The store: what outlives the process, on one of two engines.
- *
- * Everything here is off the path of a call. It may be slow, locked, full or away, and then throws
- * {@link StoreUnavailable}; whoever calls decides what waits and what is refused. Each method may be repeated.
- */
+/** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
+import * as accounts from "./accounts.ts";
 import type { Engine } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
-import { migrate } from "./migrations.ts";
+import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
+import { text } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
-import * as settling from "./sync.ts";
-import { retire, sumUsage, type UsageFilter, type UsageSum } from "./usage.ts";
+import type { Store } from "./store.ts";
+import { sync } from "./sync.ts";
+import * as usage from "./usage.ts";
 
+export type { AccountDeclaration, AccountRow } from "./accounts.ts";
+export { accountBudget, accountBudgetId, type BudgetRef } from "./budgets.ts";
 export { StoreUnavailable } from "./engine.ts";
-export { SCHEMA_VERSION, SchemaTooNew } from "./migrations.ts";
-export { encodeGeneration, type Generation, type GenerationFilter, type Position } from "./generations.ts";
 export {
-  type AccountRow,
+  decodeRecord,
+  encodeRecord,
+  type Generation,
+  type GenerationFilter,
+  type LedgerRecord,
+  type Position,
+} from "./generations.ts";
+export {
   type Changes,
   type KeyWithSecrets,
   NameTaken,
+  type SpendPeriod,
   type StoredKey,
   type StoredSecret,
 } from "./keys.ts";
-export {
-  accountBudget,
-  accountBudgetId,
-  type Ask,
-  type BudgetRef,
-  type Grant,
-  StaleSync,
-  type SyncRequest,
-  type SyncResult,
-} from "./sync.ts";
+export type { LeaseGrant, LeaseRequest } from "./leases.ts";
+export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
+export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare } from "./store.ts";
+export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export type { UsageFilter, UsageSum } from "./usage.ts";
 
-export interface Store {
-  readonly kind: "sqlite" | "postgres";
-  /** Where files that belong beside the store go, as a path prefix; null: there is no disk to count on. */
-  readonly beside: string | null;
-  /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
-  prepare(): Promise<void>;
-
-  registerNode(node: string): Promise<void>;
-  sync(request: settling.SyncRequest): Promise<settling.SyncResult>;
-  beat(node: string): Promise<Map<string, number>>;
-  wantedOf(node: string): Promise<string[]>;
-  forget(nodes: readonly string[]): Promise<{ id: string; node: string; data: string }[]>;
-
-  insertKey(key: keys.StoredKey, hash: string): Promise<void>;
-  updateKey(key: keys.StoredKey): Promise<boolean>;
-  addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
-  keyByHash(hash: string): Promise<keys.KeyWithSecrets | null>;
-  changesSince(rev: number): Promise<keys.Changes>;
-
-  declareAccounts(
-    accounts: readonly { name: string; credits: bigint | null; ifNew?: boolean }[],
-  ): Promise<void>;
-  addCredits(account: string, addition: { amount: bigint; now: number; note: string | null }): Promise<void>;
-  account(name: string): Promise<keys.AccountRow | null>;
-
-  listGenerations(
-    filter: generations.GenerationFilter,
-    page: { after: generations.Position | null; limit: number },
-  ): Promise<generations.Generation[]>;
-  generation(id: string): Promise<generations.Generation | null>;
-  sumUsage(filter: UsageFilter): Promise<UsageSum[]>;
-  /** Sums up and deletes what is older. Answers how many generations were deleted. */
-  retire(before: number): Promise<number>;
-
-  /** A value that all nodes share, `made` by the first that asks. */
-  shared(name: string, made: () => string): Promise<string>;
-  /** Calls back with each message of another process, where the engine can. */
-  listen(onMessage: (message: string) => void): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface StoreOptions {
-  /** Where a PostgreSQL node keeps its journal, as a path prefix. Null or absent: in bounded memory. */
-  beside?: string | null;
+  /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */
+  filePrefix?: string | null;
   /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
   schema?: string;
 }
@@ -88,9 +47,9 @@ export interface StoreOptions {
 /** Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws on any other, and when a file cannot be made. */
 export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
-    const beside = options.beside ?? null;
-    if (beside !== null) makeFolderOf(beside);
-    return storeOn(openPostgres(url, { schema: options.schema ?? null }), beside);
+    const filePrefix = options.filePrefix ?? null;
+    if (filePrefix !== null) makeFolderOf(filePrefix);
+    return storeOn(openPostgres(url, { schema: options.schema ?? null }), filePrefix);
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   // The URL may hold a password: name what is allowed, not what was found.
@@ -104,11 +63,11 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   return storeOn(openSqlite(path), path);
 }
 
-/** Whether files can be made beside a path; makes its folder. */
-export function canWriteBeside(path: string): boolean {
-  const probe = `${path}.${crypto.randomUUID()}.probe`;
+/** Whether files can be made whose names begin so; makes their folder. */
+export function canMakeFiles(filePrefix: string): boolean {
+  const probe = `${filePrefix}.${crypto.randomUUID()}.probe`;
   try {
-    makeFolderOf(path);
+    makeFolderOf(filePrefix);
     Deno.writeTextFileSync(probe, "", { createNew: true });
     Deno.removeSync(probe);
     return true;
@@ -122,35 +81,40 @@ function makeFolderOf(path: string): void {
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
 }
 
-function storeOn(engine: Engine, beside: string | null): Store {
+function storeOn(engine: Engine, filePrefix: string | null): Store {
   const { query } = engine;
   return {
     kind: engine.kind,
-    beside,
-    prepare: () => migrate(engine),
+    filePrefix,
+
     registerNode: (node) => nodes.registerNode(query, node),
-    sync: (request) => settling.sync(engine, request),
-    beat: (node) => nodes.beat(query, node),
-    wantedOf: (node) => nodes.wantedOf(query, node),
-    forget: (dead) => nodes.forget(engine, dead),
+    sync: (request) => sync(engine, request),
+    heartbeat: (node) => nodes.heartbeat(query, node),
+    wantedLeases: (node) => nodes.wantedLeases(query, node),
+    removeNodes: (gone) => nodes.removeNodes(engine, gone),
+
     insertKey: (key, hash) => keys.insertKey(engine, key, hash),
     updateKey: (key) => keys.updateKey(engine, key),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
     changesSince: (rev) => keys.changesSince(engine, query, rev),
-    declareAccounts: (accounts) => keys.declareAccounts(engine, accounts),
-    addCredits: (account, addition) => keys.addCredits(engine, account, addition),
-    account: (name) => keys.accountByName(query, name),
+
+    declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
+    addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
+    account: (name) => accounts.accountByName(query, name),
+
     listGenerations: (filter, page) => generations.listGenerations(query, filter, page),
     generation: (id) => generations.generationById(query, id),
-    sumUsage: (filter) => sumUsage(query, filter),
-    retire: (before) => retire(engine, before),
+    sumUsage: (filter) => usage.sumUsage(query, filter),
+
+    prepare: () => migrate(engine),
+    retire: (before) => usage.retire(engine, before),
     shared: async (name, made) => {
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,
         made(),
       ]);
-      return String((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
+      return text((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
     },
     listen: (onMessage) => engine.listen(onMessage),
     close: () => engine.close(),

@@ -1,38 +1,45 @@
 /**
- * The nodes that share a store: how one shows that it lives, hears what others need, and is cleared away when it has died.
+ * The nodes that share a store: heartbeats, what other nodes want of a node's leases, and clearing away the dead.
  *
- * Life is a count that goes up, not a time: clocks of different machines need not agree, and one that stops is seen to stop
- * by whoever watches.
+ * A heartbeat is a count that goes up, not a time: clocks of different machines need not agree, and a count that stands
+ * still is seen by whoever watches.
  */
 import type { Engine, Query } from "./engine.ts";
+import { int, text } from "./rows.ts";
 
 export async function registerNode(query: Query, node: string): Promise<void> {
   await query("INSERT INTO nodes (id, seq, beat) VALUES ($1, 0, 0) ON CONFLICT (id) DO NOTHING", [node]);
 }
 
-/** Beats for this node and tells how often each has beaten. Empty: this node was given up. */
-export async function beat(query: Query, node: string): Promise<Map<string, number>> {
+/** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
+export async function heartbeat(query: Query, node: string): Promise<Map<string, number>> {
   const own = await query("UPDATE nodes SET beat = beat + 1 WHERE id = $1 RETURNING id", [node]);
   if (own.length === 0) return new Map();
   const rows = await query("SELECT id, beat FROM nodes");
-  return new Map(rows.map((row) => [String(row.id), Number(row.beat)]));
+  return new Map(rows.map((row) => [text(row.id), int(row.beat)]));
 }
 
 /** Budgets of which this node holds something and another needs some. */
-export async function wantedOf(query: Query, node: string): Promise<string[]> {
+export async function wantedLeases(query: Query, node: string): Promise<string[]> {
   const rows = await query(
     `SELECT DISTINCT l.budget AS budget FROM wants w JOIN leases l ON l.budget = w.budget
      WHERE l.node = $1 AND w.node <> $1 AND l.amount > 0`,
     [node],
   );
-  return rows.map((row) => String(row.budget));
+  return rows.map((row) => text(row.budget));
 }
 
-/** Returns the leases of nodes that are gone, and hands over what they had running. */
-export function forget(
+export interface RunningGeneration {
+  id: string;
+  node: string;
+  data: string;
+}
+
+/** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
+export function removeNodes(
   engine: Engine,
   nodes: readonly string[],
-): Promise<{ id: string; node: string; data: string }[]> {
+): Promise<RunningGeneration[]> {
   if (nodes.length === 0) return Promise.resolve([]);
   return engine.transaction(async (query) => {
     const list = JSON.stringify(nodes);
@@ -49,6 +56,6 @@ export function forget(
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [
       list,
     ]);
-    return rows.map((row) => ({ id: String(row.id), node: String(row.node), data: String(row.data) }));
+    return rows.map((row) => ({ id: text(row.id), node: text(row.node), data: text(row.data) }));
   });
 }

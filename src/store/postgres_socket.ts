@@ -65,14 +65,14 @@ async function secured(plain: Socket, address: Address, mode: string | null): Pr
 function once(socket: Socket, event: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const failed = (error?: unknown) => {
-      settle();
+      removeListeners();
       reject(error instanceof Error ? error : coded("CONNECTION_CLOSED"));
     };
     const done = (value?: unknown) => {
-      settle();
+      removeListeners();
       resolve(value);
     };
-    function settle(): void {
+    function removeListeners(): void {
       socket.off(event, done);
       socket.off("error", failed);
       socket.off("close", failed);

@@ -6,8 +6,9 @@
  * process is met by trying again later.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { openCheckpointer } from "./checkpointer.ts";
-import { type Columns, type Engine, type Query, type Row, StoreUnavailable, type Value } from "./engine.ts";
+import { type Checkpointer, openCheckpointer } from "./checkpointer.ts";
+import { type Columns, type EncodedRow, type Engine, type Query, StoreUnavailable } from "./engine.ts";
+import type { Row, Value } from "./rows.ts";
 
 /**
  * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
@@ -26,44 +27,133 @@ interface Prepared {
 
 /** Opens a file, or `:memory:`. */
 export function openSqlite(path: string): Engine {
+  return new SqliteEngine(path);
+}
+
+class SqliteEngine implements Engine {
+  readonly kind = "sqlite";
+  readonly forUpdate = "";
+  readonly moneyType = "INTEGER";
+  readonly #path: string;
   /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
-  let opened: DatabaseSync | null = null;
-  const prepared = new Map<string, Prepared>();
+  #database: DatabaseSync | null = null;
+  readonly #prepared = new Map<string, Prepared>();
+  readonly #checkpointer: Checkpointer | null;
   /** One connection has one transaction at a time: the next begins when the last is through. */
-  let turn: Promise<unknown> = Promise.resolve();
-  const checkpointer = path === ":memory:" ? null : openCheckpointer(path);
-  /** By the transaction under way. */
-  let inserted = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Rows inserted by the transaction under way. */
+  #inserted = 0;
 
-  const open = (): DatabaseSync => opened ??= connect(path);
-
-  function preparedFor(sql: string): Prepared {
-    let entry = prepared.get(sql);
-    if (entry === undefined) {
-      entry = prepare(open(), sql);
-      prepared.set(sql, entry);
-    }
-    return entry;
+  constructor(path: string) {
+    this.#path = path;
+    this.#checkpointer = path === ":memory:" ? null : openCheckpointer(path);
   }
 
-  function run(sql: string, params: readonly Value[] = []): Row[] {
-    const entry = preparedFor(sql);
-    return entry.statement.all(...entry.order.map((i) => bound(params[i]))) as Row[];
+  readonly query: Query = (sql, params) => this.#inTurn(() => this.#query(sql, params));
+
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#begin();
+      this.#inserted = 0;
+      try {
+        const result = await work(this.#query);
+        translating(() => this.#open().exec("COMMIT"));
+        this.#checkpointer?.committed(this.#inserted);
+        return result;
+      } catch (error) {
+        // Some errors, a full disk among them, have ended the transaction already.
+        if (this.#open().isTransaction) this.#open().exec("ROLLBACK");
+        throw error;
+      }
+    });
   }
 
+  rows(param: string, columns: Columns): string {
+    const fields = columns.map(([name, type], i) => {
+      const value = `value ->> ${i}`;
+      return `${type === "text" ? value : `CAST(${value} AS INTEGER)`} AS ${name}`;
+    });
+    return `(SELECT ${fields.join(", ")} FROM json_each(${param})) AS r`;
+  }
+
+  // A statement a row: binding thirty values takes 6 µs, and taking them out of JSON inside SQLite 23.
   // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
-  const query: Query = async (sql, params) => guard(() => run(sql, params));
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work, work);
-    turn = mine.catch(() => {});
-    return mine;
+  async insertNew(
+    _query: Query,
+    table: string,
+    columns: Columns,
+    rows: readonly EncodedRow[],
+  ): Promise<Set<string>> {
+    return translating(() => {
+      const { statement } = this.#prepare(insertSql(table, columns));
+      this.#inserted += rows.length;
+      const added = new Set<string>();
+      for (const { id, json } of rows) {
+        if (Number(statement.run(...JSON.parse(json) as Value[]).changes) > 0) added.add(id);
+      }
+      return added;
+    });
   }
 
-  async function begin(): Promise<void> {
+  list(param: string): string {
+    return `SELECT value FROM json_each(${param})`;
+  }
+
+  lockTable(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  lockMigrations(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  notify(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  listen(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#checkpointer?.close();
+      this.#prepared.clear();
+      this.#database?.close();
+    });
+  }
+
+  /** Of the transaction under way, whose turn it is. */
+  // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
+  readonly #query: Query = async (sql, params = []) =>
+    translating(() => {
+      const { statement, order } = this.#prepare(sql);
+      return statement.all(...order.map((i) => bound(params[i]))) as Row[];
+    });
+
+  #open(): DatabaseSync {
+    return this.#database ??= connect(this.#path);
+  }
+
+  #prepare(sql: string): Prepared {
+    let prepared = this.#prepared.get(sql);
+    if (prepared === undefined) {
+      prepared = prepare(this.#open(), sql);
+      this.#prepared.set(sql, prepared);
+    }
+    return prepared;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work, work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #begin(): Promise<void> {
     for (let attempt = 1;; attempt++) {
       try {
-        open().exec("BEGIN IMMEDIATE");
+        this.#open().exec("BEGIN IMMEDIATE");
         return;
       } catch (error) {
         if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
@@ -71,53 +161,6 @@ export function openSqlite(path: string): Engine {
       }
     }
   }
-
-  return {
-    kind: "sqlite",
-    query: (sql, params) => inTurn(() => query(sql, params)),
-    transaction: (work) =>
-      inTurn(async () => {
-        await begin();
-        inserted = 0;
-        try {
-          const result = await work(query);
-          guard(() => open().exec("COMMIT"));
-          checkpointer?.committed(inserted);
-          return result;
-        } catch (error) {
-          // Some errors, a full disk among them, have ended the transaction already.
-          if (open().isTransaction) open().exec("ROLLBACK");
-          throw error;
-        }
-      }),
-    rows: jsonRows,
-    // A statement a row: binding thirty values takes 6 µs, and taking them out of JSON inside SQLite 23.
-    // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
-    insertNew: async (_query, table, columns, rows) =>
-      guard(() => {
-        const { statement } = preparedFor(insertSql(table, columns));
-        inserted += rows.length;
-        const fresh: Value[][] = [];
-        for (const row of rows) {
-          const values: Value[] = JSON.parse(row);
-          if (Number(statement.run(...values).changes) > 0) fresh.push(values);
-        }
-        return fresh;
-      }),
-    list: (param) => `SELECT value FROM json_each(${param})`,
-    forUpdate: "",
-    lockTable: () => Promise.resolve(),
-    lockMigrations: () => Promise.resolve(),
-    moneyType: "INTEGER",
-    notify: () => Promise.resolve(),
-    listen: () => Promise.resolve(),
-    close: () =>
-      inTurn(async () => {
-        await checkpointer?.close();
-        prepared.clear();
-        opened?.close();
-      }),
-  };
 }
 
 function connect(path: string): DatabaseSync {
@@ -161,15 +204,7 @@ function insertSql(table: string, columns: Columns): string {
     ON CONFLICT (${names[0]}) DO NOTHING`;
 }
 
-function jsonRows(param: string, columns: Columns): string {
-  const fields = columns.map(([name, type], i) => {
-    const value = `value ->> ${i}`;
-    return `${type === "text" ? value : `CAST(${value} AS INTEGER)`} AS ${name}`;
-  });
-  return `(SELECT ${fields.join(", ")} FROM json_each(${param})) AS r`;
-}
-
-function guard<T>(work: () => T): T {
+function translating<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

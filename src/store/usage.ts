@@ -5,7 +5,8 @@
  * A sum reads both. Of a day that has been summed up no smaller part can be told apart, so it counts when its first
  * millisecond lies within the span asked for.
  */
-import type { Engine, Query, Row, Value } from "./engine.ts";
+import type { Engine, Query } from "./engine.ts";
+import { int, money, type Row, text, type Value } from "./rows.ts";
 
 export interface UsageSum {
   /** Key id and name, model id, or the day as `2026-01-31`. */
@@ -36,7 +37,7 @@ export interface UsageFilter {
 const DAY = 86_400_000;
 const SUMMED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
 const FAILED = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
-/** Days deleted in one transaction, so that none holds the store for long. */
+/** Rows deleted in one transaction, so that none holds the store for long. */
 const ROWS_AT_ONCE = 5000;
 
 const GROUPS = {
@@ -74,19 +75,19 @@ export async function sumUsage(query: Query, filter: UsageFilter): Promise<Usage
 
 function decodeSum(row: Row, by: UsageFilter["by"]): UsageSum {
   const label = (value: Value) =>
-    by === "day" ? new Date(Number(value)).toISOString().slice(0, 10) : String(value);
+    by === "day" ? new Date(int(value)).toISOString().slice(0, 10) : text(value);
   return {
     id: label(row.id),
     name: label(row.name),
-    generations: Number(row.generations),
-    failed: Number(row.failed),
-    input: Number(row.input),
-    cached: Number(row.cached),
-    cacheWrite: Number(row.cache_write),
-    output: Number(row.output),
-    reasoning: Number(row.reasoning),
-    searches: Number(row.searches),
-    cost: BigInt(row.cost!),
+    generations: int(row.generations),
+    failed: int(row.failed),
+    input: int(row.input),
+    cached: int(row.cached),
+    cacheWrite: int(row.cache_write),
+    output: int(row.output),
+    reasoning: int(row.reasoning),
+    searches: int(row.searches),
+    cost: money(row.cost),
   };
 }
 

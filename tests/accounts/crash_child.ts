@@ -7,9 +7,9 @@ import { openStore } from "../../src/store/mod.ts";
 import { PATIENCE_MS, pause } from "../support/time.ts";
 import { configOf, endOf, requestOf, SECRET } from "./support.ts";
 
-const [url, beside, name, schema] = Deno.args;
+const [url, filePrefix, name, schema] = Deno.args;
 const service = await openAccounts({
-  store: openStore(url, { beside, schema }),
+  store: openStore(url, { filePrefix, schema }),
   config: configOf({ spend_limit: { amount: "1000", period: "total" } }, "1000"),
   clock: Date,
   log: { info() {}, warn() {} },

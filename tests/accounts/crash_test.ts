@@ -48,14 +48,14 @@ async function runAndKill(args: string[], lines: number, told: Told): Promise<vo
   }
 }
 
-async function check(url: string, beside: string, schema?: string): Promise<void> {
+async function check(url: string, filePrefix: string, schema?: string): Promise<void> {
   const told: Told = { began: new Set(), ended: new Map(), released: new Set() };
   for (let kill = 0; kill < KILLS; kill++) {
     const lines = 60 + Math.floor(Math.random() * 400);
-    await runAndKill([url, beside, `k${kill}`, ...(schema === undefined ? [] : [schema])], lines, told);
+    await runAndKill([url, filePrefix, `k${kill}`, ...(schema === undefined ? [] : [schema])], lines, told);
   }
   const service = await open(
-    openStore(url, { beside, schema }),
+    openStore(url, { filePrefix, schema }),
     configOf({ spend_limit: { amount: "1000", period: "total" } }, "1000"),
   );
   try {

@@ -15,7 +15,7 @@ Deno.test("sqlite: a locked file delays records and nothing else", async () => {
   const service = await open(store, configOf({}, "10"));
   const key = await service.authenticate(SECRET);
   (await service.admit(requestOf(key, 1))).release();
-  const intruder = openSqlite(store.beside!);
+  const intruder = openSqlite(store.filePrefix!);
   let letGo = () => {};
   const locked = Promise.withResolvers<void>();
   const held = intruder.transaction(() => {
@@ -43,7 +43,7 @@ Deno.test("sqlite: a full file says so, and works on when there is room again", 
   const store = here.open();
   await store.prepare();
   await store.close();
-  const engine = openSqlite(store.beside!);
+  const engine = openSqlite(store.filePrefix!);
   await engine.query("PRAGMA max_page_count = 60");
   const insert = () =>
     engine.query("INSERT INTO meta VALUES ($1, $2)", [crypto.randomUUID(), "x".repeat(5000)]);

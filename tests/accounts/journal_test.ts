@@ -9,7 +9,7 @@ import {
 
 const ROOM = { maxBytes: 64 << 20 };
 
-async function withFolder(body: (beside: string, folder: string) => void | Promise<void>): Promise<void> {
+async function withFolder(body: (filePrefix: string, folder: string) => void | Promise<void>): Promise<void> {
   const folder = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
   try {
     await body(`${folder}/store.db`, folder);
@@ -36,8 +36,8 @@ function found(folder: string) {
 }
 
 Deno.test("fileJournal() tells what ran and what ended", () =>
-  withFolder(async (beside, folder) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder(async (filePrefix, folder) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     const g1 = journal.begin("g1", '{"a":"né"}');
     const g2 = journal.begin("g2", "{}");
     journal.begin("g3", "{}");
@@ -55,18 +55,18 @@ Deno.test("fileJournal() tells what ran and what ended", () =>
   }));
 
 Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =>
-  withFolder(async (beside, folder) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder(async (filePrefix, folder) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     journal.finish(journal.begin("g1", '{"a":"né"}'), "[1]");
     await journal.written();
-    const bytes = Deno.readFileSync(`${beside}.n1.journal`);
+    const bytes = Deno.readFileSync(`${filePrefix}.n1.journal`);
     const end = bytes.indexOf(0);
     const text = new TextDecoder().decode(bytes.subarray(0, end));
     const [head, began] = text.split("\n").map((line) => new TextEncoder().encode(line).length + 1);
     for (let cut = head; cut <= end; cut++) {
       const torn = bytes.slice();
       torn.fill(0, cut);
-      Deno.writeFileSync(`${beside}.n1.journal`, torn);
+      Deno.writeFileSync(`${filePrefix}.n1.journal`, torn);
       const [{ running, ended, damaged }] = found(folder);
       assertEquals(
         [running.length, ended.length, damaged],
@@ -77,8 +77,8 @@ Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =
   }));
 
 Deno.test("fileJournal() stays small while records come and go, and loses none that is left", () =>
-  withFolder(async (beside, folder) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder(async (filePrefix, folder) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     const filler = "x".repeat(500);
     journal.begin("kept", "first");
     for (let i = 0; i < 30_000; i++) {
@@ -88,7 +88,7 @@ Deno.test("fileJournal() stays small while records come and go, and loses none t
       if (i % 1000 !== 0) journal.shipped(entry);
     }
     await journal.written();
-    const { size } = Deno.statSync(`${beside}.n1.journal`);
+    const { size } = Deno.statSync(`${filePrefix}.n1.journal`);
     assert(size < 8 << 20, `${size} bytes`);
     const [{ running, ended }] = found(folder);
     assertEquals(running, [["kept", "first"]]);
@@ -98,8 +98,8 @@ Deno.test("fileJournal() stays small while records come and go, and loses none t
   }));
 
 Deno.test("fileJournal() refuses to begin what it may not be able to end", () =>
-  withFolder(async (beside) => {
-    const journal = fileJournal(beside, "n1", { maxBytes: 20_000 });
+  withFolder(async (filePrefix) => {
+    const journal = fileJournal(filePrefix, "n1", { maxBytes: 20_000 });
     const begun: Entry[] = [];
     assertThrows(() => {
       while (true) begun.push(journal.begin(`g${begun.length}`, "x".repeat(200)));
@@ -126,23 +126,23 @@ Deno.test("memoryJournal() is bounded the same way", () => {
 });
 
 Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
-  withFolder((beside) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder((filePrefix) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     journal.begin("g1", "{}");
-    assertEquals(adoptOrphans(beside, "n2").length, 0);
+    assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
     journal.close();
-    const [orphan] = adoptOrphans(beside, "n2");
+    const [orphan] = adoptOrphans(filePrefix, "n2");
     assertEquals([...orphan.running.keys()], ["g1"]);
     // Taken once, until it is let go of.
-    assertEquals(adoptOrphans(beside, "n3").length, 0);
+    assertEquals(adoptOrphans(filePrefix, "n3").length, 0);
     orphan.leave();
-    adoptOrphans(beside, "n3")[0].remove();
-    assertEquals(adoptOrphans(beside, "n2").length, 0);
+    adoptOrphans(filePrefix, "n3")[0].remove();
+    assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
   }));
 
 Deno.test("fileJournal() with nothing left leaves no file", () =>
-  withFolder((beside, folder) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder((filePrefix, folder) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     const entry = journal.begin("g1", "{}");
     journal.finish(entry, "[]");
     journal.shipped(entry);
@@ -151,11 +151,11 @@ Deno.test("fileJournal() with nothing left leaves no file", () =>
   }));
 
 Deno.test("fileJournal() that finds no room at first refuses, and begins when there is some", () =>
-  withFolder(async (beside, folder) => {
-    const path = `${beside}.n1.journal`;
+  withFolder(async (filePrefix, folder) => {
+    const path = `${filePrefix}.n1.journal`;
     // A folder in its place fails like a disk that is full.
     Deno.mkdirSync(`${path}/x`, { recursive: true });
-    const journal = fileJournal(beside, "n1", ROOM);
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     assertThrows(() => journal.begin("g1", "{}"), JournalFull);
     Deno.removeSync(path, { recursive: true });
     journal.finish(journal.begin("g2", "{}"), "[2]");
@@ -166,8 +166,8 @@ Deno.test("fileJournal() that finds no room at first refuses, and begins when th
   }));
 
 Deno.test("fileJournal() writes the first of a turn at once, the others together, and says when they are there", () =>
-  withFolder(async (beside, folder) => {
-    const journal = fileJournal(beside, "n1", ROOM);
+  withFolder(async (filePrefix, folder) => {
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     const running = () => found(folder)[0].running.length;
     const entries = [journal.begin("first", "{}")];
     assertEquals(running(), 0);
@@ -188,21 +188,21 @@ Deno.test("fileJournal() writes the first of a turn at once, the others together
   }));
 
 Deno.test("adoptOrphans() takes over from a process that died before its journal was there", () =>
-  withFolder((beside, folder) => {
-    const path = `${beside}.n1.journal`;
+  withFolder((filePrefix, folder) => {
+    const path = `${filePrefix}.n1.journal`;
     // A folder in its place fails like a disk that is full.
     Deno.mkdirSync(`${path}/x`, { recursive: true });
-    const journal = fileJournal(beside, "n1", ROOM);
+    const journal = fileJournal(filePrefix, "n1", ROOM);
     Deno.removeSync(path, { recursive: true });
     const age = () => Deno.utimeSync(`${path}.lock`, new Date(1000), new Date(1000));
     age();
-    assertEquals(adoptOrphans(beside, "n2"), []);
+    assertEquals(adoptOrphans(filePrefix, "n2"), []);
     // As death does: the file stays, and is nobody's.
     journal.close();
     Deno.writeTextFileSync(`${path}.lock`, "");
-    assertEquals(adoptOrphans(beside, "n2"), []);
+    assertEquals(adoptOrphans(filePrefix, "n2"), []);
     age();
-    const [{ node, running, ended, damaged, remove }] = adoptOrphans(beside, "n2");
+    const [{ node, running, ended, damaged, remove }] = adoptOrphans(filePrefix, "n2");
     assertEquals([node, running.size, ended.size, damaged], ["n1", 0, 0, 0]);
     remove();
     assertEquals([...Deno.readDirSync(folder)], []);

@@ -23,8 +23,8 @@ onCluster((cluster) => {
       const nodes: Running[] = [];
       try {
         for (let i = 0; i < count; i++) {
-          const beside = disk ? `${folder}/node${i}` : null;
-          nodes.push(await open(openStore(cluster().url, { schema, beside }), config, options));
+          const filePrefix = disk ? `${folder}/node${i}` : null;
+          nodes.push(await open(openStore(cluster().url, { schema, filePrefix }), config, options));
         }
         await body(nodes, cluster());
       } finally {

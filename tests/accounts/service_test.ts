@@ -477,13 +477,13 @@ Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", asy
   const here = sqlitePlace();
   const store = here.open();
   const service = await open(store, configOf());
-  const path = `${store.beside}.pepper`;
+  const path = `${store.filePrefix}.pepper`;
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   const pepper = Deno.readTextFileSync(path);
   assert(pepper.length >= 40);
   const { secret } = await service.createKey({ name: "ci" });
   await service.close();
-  const bytes = Deno.readFileSync(store.beside!);
+  const bytes = Deno.readFileSync(store.filePrefix!);
   assert(!new TextDecoder("latin1").decode(bytes).includes(secret));
   const later = await open(here.open(), configOf());
   assertEquals((await later.authenticate(secret)).name, "ci");
@@ -498,7 +498,7 @@ Deno.test("sqlite: a pepper whose making was cut short is made anew", async () =
   const { sqlitePlace } = await import("../store/cluster.ts");
   const here = sqlitePlace();
   const store = here.open();
-  const path = `${store.beside}.pepper`;
+  const path = `${store.filePrefix}.pepper`;
   Deno.writeTextFileSync(path, "");
   const service = await open(store, configOf());
   assert(Deno.readTextFileSync(path).length >= 40);

@@ -58,6 +58,7 @@ function pending(id: string, shipped: (id: string) => void = () => {}): Pending 
     json: JSON.stringify([...row, null, null]),
     account: "acme",
     keyId: "k",
+    created: 1,
     cost: 5n,
     slices: [],
     shipped: () => shipped(id),
@@ -117,7 +118,7 @@ Deno.test("createSettler() asks anew after the store gave it up", () =>
     await settler.refill(slice, 10n);
     assertEquals(slice.granted, 1000n);
     slice.reserved += 100n;
-    await store.forget(["n"]);
+    await store.removeNodes(["n"]);
     await settler.refill(slice, 10n);
     assertEquals(slice.granted, 1000n);
     assertEquals(warnings.length, 1);

@@ -18,7 +18,7 @@ const AT_ONCE = 16;
 
 const folder = await Deno.makeTempDir({ prefix: "sluice-bench-" });
 const store = openStore(Deno.args[0] ?? `sqlite:${folder}/store.db`, {
-  beside: `${folder}/node`,
+  filePrefix: `${folder}/node`,
   schema: "bench",
 });
 const service = await openAccounts({

@@ -145,7 +145,7 @@ export function postgresPlace(cluster: () => Cluster): Place {
   const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
   const folder = Deno.makeTempDirSync({ prefix: "sluice-node-" });
   return {
-    open: () => openStore(cluster().url, { schema, beside: `${folder}/node` }),
+    open: () => openStore(cluster().url, { schema, filePrefix: `${folder}/node` }),
     remove: () => Deno.removeSync(folder, { recursive: true }),
   };
 }

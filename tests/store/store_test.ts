@@ -2,10 +2,10 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import {
   accountBudget,
-  type Ask,
   type BudgetRef,
-  encodeGeneration,
+  encodeRecord,
   type Generation,
+  type LeaseRequest,
   NameTaken,
   SCHEMA_VERSION,
   SchemaTooNew,
@@ -47,8 +47,6 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
   };
 }
 
-const recordOf = (g: Generation) => ({ json: encodeGeneration(g), account: g.account, keyId: g.keyId });
-
 const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   id,
   name: id,
@@ -88,13 +86,19 @@ function nodeOf(store: Store, node: string) {
   let seq = 0;
   return {
     ask: async (budget: BudgetRef, floor: bigint, more: Partial<SyncRequest> & { exact?: boolean } = {}) => {
-      const asks: Ask[] = [{ budget, floor, exact: more.exact ?? false }];
-      const result = await store.sync({ node, seq: ++seq, now: NOW, records: [], asks, ...more });
+      const leases: LeaseRequest[] = [{ budget, floor, exact: more.exact ?? false }];
+      const result = await store.sync({ node, seq: ++seq, now: NOW, records: [], leases, ...more });
       return result.grants[0];
     },
     record: (...generations: Generation[]) =>
-      store.sync({ node, seq: ++seq, now: NOW, records: generations.map(recordOf), asks: [] }),
-    at: (number: number) => store.sync({ node, seq: number, now: NOW, records: [], asks: [] }),
+      store.sync({
+        node,
+        seq: ++seq,
+        now: NOW,
+        records: generations.map((g) => encodeRecord(g)),
+        leases: [],
+      }),
+    at: (number: number) => store.sync({ node, seq: number, now: NOW, records: [], leases: [] }),
   };
 }
 
@@ -188,8 +192,8 @@ onBothEngines(({ name, place }) => {
     await store.registerNode("b");
     const b = nodeOf(store, "b");
     assertEquals((await b.ask(accountBudget("acme"), 10n)).amount, 0n);
-    assertEquals(await store.wantedOf("a"), ["a:acme"]);
-    assertEquals(await store.wantedOf("b"), []);
+    assertEquals(await store.wantedLeases("a"), ["a:acme"]);
+    assertEquals(await store.wantedLeases("b"), []);
     assertEquals((await a.ask(accountBudget("acme"), 300n, { exact: true })).amount, 300n);
     const granted = await b.ask(accountBudget("acme"), 10n);
     assertEquals([granted.amount, granted.others, granted.limit], [175n, 300n, 1000n]);
@@ -245,31 +249,31 @@ onBothEngines(({ name, place }) => {
     assertEquals((await a.at(6)).forgotten, false);
   });
 
-  test("forget() returns leases and tells the node when it comes back", async (store) => {
+  test("removeNodes() returns leases and tells the node when it comes back", async (store) => {
     await store.registerNode("a");
     await store.registerNode("b");
     const [a, b] = [nodeOf(store, "a"), nodeOf(store, "b")];
     await a.ask(keyBudget(100n), 100n);
     assertEquals((await b.ask(keyBudget(100n), 60n)).amount, 0n);
-    await store.forget(["a"]);
+    await store.removeNodes(["a"]);
     assertEquals((await b.ask(keyBudget(100n), 60n)).amount, 100n);
     assertEquals((await a.at(99)).forgotten, true);
   });
 
-  test("forget() hands over what a node without a journal had running", async (store) => {
+  test("removeNodes() hands over what a node without a journal had running", async (store) => {
     await store.registerNode("a");
     await store.sync({
       node: "a",
       seq: 1,
       now: NOW,
       records: [],
-      asks: [],
+      leases: [],
       began: [{ id: "g1", data: "one" }, { id: "g2", data: "two" }],
     });
-    await store.sync({ node: "a", seq: 2, now: NOW, records: [], asks: [], ended: ["g1"] });
-    assertEquals(await store.forget(["a"]), [{ id: "g2", node: "a", data: "two" }]);
+    await store.sync({ node: "a", seq: 2, now: NOW, records: [], leases: [], ended: ["g1"] });
+    assertEquals(await store.removeNodes(["a"]), [{ id: "g2", node: "a", data: "two" }]);
     // Until it has been recorded, the next one that looks is told again.
-    assertEquals(await store.forget(["a"]), [{ id: "g2", node: "a", data: "two" }]);
+    assertEquals(await store.removeNodes(["a"]), [{ id: "g2", node: "a", data: "two" }]);
   });
 
   test("sync() begins a rate's minute anew when it is over or far ahead", async (store) => {
@@ -303,18 +307,18 @@ onBothEngines(({ name, place }) => {
           const id = `${account}-${node}`;
           await store.registerNode(id);
           if (what === "forget") {
-            await store.forget([id]);
+            await store.removeNodes([id]);
             leased[node] = 0n;
             seqs[node] = 0;
             continue;
           }
           const records = what === "record"
-            ? [recordOf(generation(`${account}-${i}`, { account, cost: amount }))]
+            ? [encodeRecord(generation(`${account}-${i}`, { account, cost: amount }))]
             : [];
-          const asks = what === "record"
+          const leases = what === "record"
             ? []
             : [{ budget: accountBudget(account), floor: amount, exact: what === "exact" }];
-          const { grants } = await store.sync({ node: id, seq: ++seqs[node], now: NOW, records, asks });
+          const { grants } = await store.sync({ node: id, seq: ++seqs[node], now: NOW, records, leases });
           if (what === "record") {
             spent += amount;
             if (amount > leased[node]) overrun += amount - leased[node];
@@ -337,17 +341,17 @@ onBothEngines(({ name, place }) => {
     await Promise.all(["a", "b", "c", "d"].map(async (id, n) => {
       await store.registerNode(id);
       for (let round = 1; round <= 10; round++) {
-        const asks = budgets.map((budget) => ({ budget, floor: 100n, exact: false }));
-        const order = n % 2 === 0 ? asks : asks.reverse();
+        const leases = budgets.map((budget) => ({ budget, floor: 100n, exact: false }));
+        const order = n % 2 === 0 ? leases : leases.reverse();
         const records = budgets.map((b, i) => {
           // Nodes spend only what they hold: whoever comes first may hold everything.
           const cost = (granted.get(`${id} ${b.id}`) ?? 0n) > 0n ? 1n : 0n;
           spent.set(b.id, (spent.get(b.id) ?? 0n) + cost);
-          return recordOf(
+          return encodeRecord(
             generation(`${id}-${round}-${i}`, { keyId: b.owner, account: `acc${(i + n) % 4}`, cost }),
           );
         });
-        const { grants } = await store.sync({ node: id, seq: round, now: NOW, records, asks: order });
+        const { grants } = await store.sync({ node: id, seq: round, now: NOW, records, leases: order });
         for (const grant of grants) granted.set(`${id} ${grant.id}`, grant.amount);
       }
     }));

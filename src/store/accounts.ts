@@ -1,0 +1,79 @@
+/** Accounts and their credits: what configuration grants, what was added, what the ledger has charged. */
+import { accountBudgetId } from "./budgets.ts";
+import type { Engine, Query } from "./engine.ts";
+import { change } from "./revision.ts";
+import { money, optional, text } from "./rows.ts";
+
+export interface AccountDeclaration {
+  name: string;
+  /** Null: it never runs out. */
+  credits: bigint | null;
+  /** True: only an account that is not there yet gets them. */
+  ifNew?: boolean;
+}
+
+export interface AccountRow {
+  name: string;
+  /** Null: never runs out. */
+  granted: bigint | null;
+  added: bigint;
+  spent: bigint;
+}
+
+/** The credits that configuration gives to accounts. What was added later stays. */
+export async function declareAccounts(
+  engine: Engine,
+  accounts: readonly AccountDeclaration[],
+): Promise<void> {
+  const rows = await engine.query("SELECT name, granted FROM accounts");
+  const known = new Map(rows.map((row) => [text(row.name), optional(row.granted, money)]));
+  const changed = accounts.filter((a) =>
+    known.has(a.name) ? a.ifNew !== true && known.get(a.name) !== a.credits : true
+  );
+  if (changed.length === 0) return;
+  await change(engine, async (query, rev) => {
+    for (const { name, credits } of changed) {
+      await query(
+        `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, $2, 0, $3)
+         ON CONFLICT (name) DO UPDATE SET granted = excluded.granted, rev = excluded.rev`,
+        [name, credits, rev],
+      );
+    }
+  });
+}
+
+export function addCredits(
+  engine: Engine,
+  account: string,
+  addition: { amount: bigint; now: number; note: string | null },
+): Promise<void> {
+  return change(engine, async (query, rev) => {
+    await query(
+      `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, 0, $2, $3)
+       ON CONFLICT (name) DO UPDATE SET added = accounts.added + excluded.added, rev = excluded.rev`,
+      [account, addition.amount, rev],
+    );
+    await query("INSERT INTO credit_additions (account, amount, created, note) VALUES ($1, $2, $3, $4)", [
+      account,
+      addition.amount,
+      addition.now,
+      addition.note,
+    ]);
+  });
+}
+
+export async function accountByName(query: Query, name: string): Promise<AccountRow | null> {
+  const rows = await query(
+    `SELECT a.name AS name, a.granted AS granted, a.added AS added, COALESCE(b.spent, 0) AS spent
+     FROM accounts a LEFT JOIN budgets b ON b.id = $2 WHERE a.name = $1`,
+    [name, accountBudgetId(name)],
+  );
+  if (rows.length === 0) return null;
+  const [row] = rows;
+  return {
+    name: text(row.name),
+    granted: optional(row.granted, money),
+    added: money(row.added),
+    spent: money(row.spent),
+  };
+}

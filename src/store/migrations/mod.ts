@@ -1,0 +1,47 @@
+/**
+ * The schema, as numbered steps that only go forward, one file each.
+ *
+ * A step that has been released is never edited. All missing steps run in one transaction under a lock, so of many
+ * processes that start together one migrates and the others find it done.
+ */
+import type { Engine, Query } from "../engine.ts";
+import { int } from "../rows.ts";
+import { v1 } from "./v1.ts";
+
+/** SQL statements; `money` is the engine's type for amounts. */
+type Step = (money: string) => readonly string[];
+
+const STEPS: readonly Step[] = [v1];
+
+export const SCHEMA_VERSION = STEPS.length;
+
+/** The store was written by a newer program, which may rely on what this one does not know. */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+}
+
+/** Brings the schema to {@link SCHEMA_VERSION}. Throws {@link SchemaTooNew}. */
+export async function migrate(engine: Engine): Promise<void> {
+  await engine.transaction(async (query) => {
+    await engine.lockMigrations(query);
+    await query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
+    const version = await currentVersion(query);
+    if (version > SCHEMA_VERSION) {
+      throw new SchemaTooNew(
+        `Cannot open the store: its schema has version ${version}, this program knows versions up to ` +
+          `${SCHEMA_VERSION}. Start the newer program, or give this one a store of its own.`,
+      );
+    }
+    if (version === SCHEMA_VERSION) return;
+    for (const step of STEPS.slice(version)) {
+      for (const statement of step(engine.moneyType)) await query(statement);
+    }
+    await query("DELETE FROM schema_version");
+    await query("INSERT INTO schema_version VALUES ($1)", [SCHEMA_VERSION]);
+  });
+}
+
+async function currentVersion(query: Query): Promise<number> {
+  const rows = await query("SELECT version FROM schema_version");
+  return rows.length === 0 ? 0 : int(rows[0].version);
+}

@@ -1,0 +1,76 @@
+/**
+ * The one interface to what outlives the process, in five parts. Both engines serve it with the same SQL, which stands
+ * in the files beside this one.
+ *
+ * Everything here is off the path of a call. It may be slow, locked, full or away, and then throws
+ * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
+ */
+import type { AccountDeclaration, AccountRow } from "./accounts.ts";
+import type { Generation, GenerationFilter, Position } from "./generations.ts";
+import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
+import type { RunningGeneration } from "./nodes.ts";
+import type { SyncRequest, SyncResult } from "./sync.ts";
+import type { UsageFilter, UsageSum } from "./usage.ts";
+
+/** Nodes: the transaction that writes records and renews leases, heartbeats, and clearing away the dead. */
+export interface NodeStore {
+  registerNode(node: string): Promise<void>;
+  sync(request: SyncRequest): Promise<SyncResult>;
+  /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
+  heartbeat(node: string): Promise<Map<string, number>>;
+  /** Ids of budgets of which this node holds a lease and another node lacks some. */
+  wantedLeases(node: string): Promise<string[]>;
+  /** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
+  removeNodes(nodes: readonly string[]): Promise<RunningGeneration[]>;
+}
+
+export interface KeyStore {
+  /** Throws `NameTaken`. */
+  insertKey(key: StoredKey, hash: string): Promise<void>;
+  /** Writes all that can change of a key. False: there is no such key. Throws `NameTaken`. */
+  updateKey(key: StoredKey): Promise<boolean>;
+  /** Adds a secret; those there were end at `until`, or when they would have ended if that is sooner. */
+  addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
+  /** The key that a hash belongs to, revoked and expired ones too. */
+  keyByHash(hash: string): Promise<KeyWithSecrets | null>;
+  /** All that changed after a revision; 0: everything. */
+  changesSince(rev: number): Promise<Changes>;
+}
+
+export interface AccountStore {
+  declareAccounts(accounts: readonly AccountDeclaration[]): Promise<void>;
+  addCredits(account: string, addition: { amount: bigint; now: number; note: string | null }): Promise<void>;
+  account(name: string): Promise<AccountRow | null>;
+}
+
+/** Reads of the ledger, which may be long: none of them is part of a transaction that writes. */
+export interface LedgerReader {
+  /** Newest first. */
+  listGenerations(
+    filter: GenerationFilter,
+    page: { after: Position | null; limit: number },
+  ): Promise<Generation[]>;
+  generation(id: string): Promise<Generation | null>;
+  sumUsage(filter: UsageFilter): Promise<UsageSum[]>;
+}
+
+export interface StoreCare {
+  /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
+  prepare(): Promise<void>;
+  /** Sums up and deletes what is older. Answers how many generations were deleted. */
+  retire(before: number): Promise<number>;
+  /** A value that all nodes share, `made` by the first that asks. */
+  shared(name: string, made: () => string): Promise<string>;
+  /** Calls back with each message of another process, where the engine can. */
+  listen(onMessage: (message: string) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Store extends NodeStore, KeyStore, AccountStore, LedgerReader, StoreCare {
+  readonly kind: "sqlite" | "postgres";
+  /**
+   * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the
+   * database's path. Null: there is no disk to count on.
+   */
+  readonly filePrefix: string | null;
+}
