@@ -5,10 +5,10 @@
  * An engine gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
  * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
-import { isObject, parse } from "../exchange/json.ts";
+import { isObject, type Loose, parse } from "../exchange/json.ts";
 import type { SearchWish } from "../exchange/prompt.ts";
 import { cleanText } from "./clean.ts";
-import { type EngineName, ENGINES, type EngineSettings } from "./engines.ts";
+import { engineNamed, type EngineSettings } from "./engines/mod.ts";
 import { fitsDomains, webAddress } from "./hosts.ts";
 
 export interface Hit {
@@ -29,7 +29,8 @@ export interface WebSearch {
 }
 
 export interface WebSearchSettings extends EngineSettings {
-  engine: EngineName | "none";
+  /** Name of an engine; `none`: nothing is searched. */
+  engine: string;
   timeoutMs: number;
 }
 
@@ -56,23 +57,27 @@ class Refused extends Error {
 }
 
 export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
-  const name = settings.engine;
-  if (name === "none") return { search: () => Promise.resolve({ hits: [], failed: true }) };
-  const engine = ENGINES[name];
+  if (settings.engine === "none") return { search: () => Promise.resolve({ hits: [], failed: true }) };
+  const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const kept = new Map<string, { found: Promise<Found>; until: number }>();
 
-  async function once(query: string, wish: SearchWish, signal: AbortSignal): Promise<Hit[]> {
-    const request = engine.request(query, wish, engineSettings);
+  /** @param signal ends the request when its time is up */
+  async function send(request: Request, signal: AbortSignal): Promise<Loose> {
     // A redirect could lead to any address that the gateway's machine can reach.
     const response = await fetch(request, { signal, redirect: "error" });
     if (!response.ok) {
       await response.body?.cancel();
       throw new Refused(response.status);
     }
-    const body = parse(await readText(response));
+    const body = parse(await readBody(response));
     if (!isObject(body)) throw new Error("its answer is no JSON object");
-    const found = engine.hits(body, engineSettings).flatMap((h) => {
+    return body;
+  }
+
+  async function once(query: string, wish: SearchWish, signal: AbortSignal): Promise<Hit[]> {
+    const raw = await engine.search(query, wish, engineSettings, (request) => send(request, signal));
+    const found = raw.flatMap((h) => {
       const url = webAddress(h.url);
       return url !== undefined && fitsDomains(url, wish) ? [{ ...h, url }] : [];
     }).slice(0, settings.results);
@@ -93,7 +98,9 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
       } catch (thrown) {
         const final = thrown instanceof Refused && thrown.status < 500;
         if (left > 1 && !final && !signal.aborted) continue;
-        options.log?.(`web search: ${name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`);
+        options.log?.(
+          `web search: ${engine.name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`,
+        );
         return { hits: [], failed: true };
       }
     }
@@ -124,7 +131,7 @@ function reason(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : "it failed";
 }
 
-async function readText(response: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;

@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ENGINE_NAMES, engineNamed, SEARCH_ENGINES } from "../../src/websearch/engines/mod.ts";
 import { openWebSearch, type WebSearchSettings } from "../../src/websearch/mod.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
@@ -259,4 +260,21 @@ Deno.test("search() shows no address that could pass for text around it", async 
     "https://a.test/caf\u00e9?q=1#f",
   ]);
   await server.close();
+});
+
+Deno.test("every engine of the list has a name of its own, and one whose server is not public says so", async () => {
+  assertEquals(new Set(ENGINE_NAMES).size, SEARCH_ENGINES.length);
+  for (const engine of SEARCH_ENGINES) {
+    assertEquals(engineNamed(engine.name), engine);
+    let asked = "";
+    const ask = (request: Request) => {
+      asked = request.url;
+      return Promise.reject(new Error("asked"));
+    };
+    const search = () => engine.search("q", {}, { baseUrl: "", apiKey: "k", results: 1 }, ask);
+    // Without an address there is nothing to ask, unless the engine knows its own.
+    await assertRejects(async () => await search(), engine.needs.includes("base_url") ? TypeError : Error);
+    assertEquals(asked.startsWith("https://"), !engine.needs.includes("base_url"), engine.name);
+  }
+  assertThrows(() => engineNamed("ouija"), Error, "searxng");
 });

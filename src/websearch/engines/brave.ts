@@ -1,0 +1,31 @@
+/** Brave's "Web Search API". It alone takes a place. */
+import { array, object } from "../../exchange/json.ts";
+import { get, hit, objects, type SearchEngine, withOperators } from "./engine.ts";
+
+export const brave: SearchEngine = {
+  name: "brave",
+  needs: ["api_key"],
+  async search(query, wish, { baseUrl, apiKey, results }, ask) {
+    const { country, region, city, timezone } = wish.location ?? {};
+    const request = get(
+      `${baseUrl || "https://api.search.brave.com/res/v1"}/web/search`,
+      { q: withOperators(query, wish), count: String(results) },
+      {
+        "x-subscription-token": apiKey,
+        ...placed("x-loc-country", country),
+        ...placed("x-loc-state-name", region),
+        ...placed("x-loc-city", city),
+        ...placed("x-loc-timezone", timezone),
+      },
+    );
+    const body = await ask(request);
+    return objects(object(body.web).results).map((r) =>
+      hit(r.url, r.title, r.description, ...array(r.extra_snippets))
+    );
+  },
+};
+
+/** A header of a place; none for words that cannot stand in a header. */
+function placed(name: string, value: string | undefined): Record<string, string> {
+  return value !== undefined && /^[ -~]{1,100}$/.test(value) ? { [name]: value } : {};
+}

@@ -1,0 +1,79 @@
+/**
+ * What a search engine is: one object of this shape, in a file of its own, listed in mod.ts. Shapes of requests and answers
+ * are those of the engines' public documentation.
+ *
+ * Hosts that a caller wants or does not want go to the engine where it has a field or an operator for them, so that its
+ * few hits are not spent on others; whatever comes back is filtered all the same.
+ */
+import { array, type Loose, object, string } from "../../exchange/json.ts";
+import type { SearchWish } from "../../exchange/prompt.ts";
+import { hostOf } from "../hosts.ts";
+
+export interface EngineSettings {
+  /** Empty: the engine's public address, where it has one. No slash at its end. */
+  baseUrl: string;
+  apiKey: string;
+  /** Hits wanted. */
+  results: number;
+}
+
+/** A hit as the engine words it: text may hold markup. */
+export interface RawHit {
+  url: string;
+  title: string;
+  text: string;
+}
+
+export interface SearchEngine {
+  /** As the configuration names it. */
+  readonly name: string;
+  /** What the configuration must give. Without `base_url` the engine cannot be asked; without `api_key` it refuses. */
+  readonly needs: readonly ("base_url" | "api_key")[];
+  /**
+   * One search.
+   * @param ask sends a request within the time limit, and gives the JSON object of its answer. Throws on any other answer
+   * @throws when the answer says that nothing was searched
+   */
+  search(
+    query: string,
+    wish: SearchWish,
+    settings: EngineSettings,
+    ask: (request: Request) => Promise<Loose>,
+  ): Promise<RawHit[]>;
+}
+
+/** A list that every good answer has, also one without hits. */
+export function listed(value: unknown): Loose[] {
+  if (!Array.isArray(value)) throw new Error("no list of results");
+  return value.map(object);
+}
+
+/** What may be missing. */
+export function objects(value: unknown): Loose[] {
+  return array(value).map(object);
+}
+
+export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
+  const words = texts.map(string).filter((t) => t !== undefined && t !== "");
+  return { url: string(url) ?? "", title: string(title) ?? "", text: words.join(" ") };
+}
+
+/** Most hosts that go into a query: engines cut long ones. */
+const MOST_HOSTS = 8;
+
+/** The query with the `site:` operators that most engines know. */
+export function withOperators(query: string, { allowedDomains, blockedDomains }: SearchWish): string {
+  const sites = (domains: readonly string[] | undefined) =>
+    (domains ?? []).slice(0, MOST_HOSTS).map((domain) => `site:${hostOf(domain)}`);
+  const wanted = sites(allowedDomains);
+  const operators = sites(blockedDomains).map((site) => `-${site}`);
+  if (wanted.length > 0) operators.unshift(wanted.length === 1 ? wanted[0] : `(${wanted.join(" OR ")})`);
+  return [query, ...operators].join(" ");
+}
+
+export function get(url: string, query: Record<string, string>, headers: Record<string, string>): Request {
+  return new Request(`${url}?${new URLSearchParams(query)}`, {
+    // Wikimedia refuses clients that do not say who they are.
+    headers: { accept: "application/json", "user-agent": "sluice (language-model gateway)", ...headers },
+  });
+}

@@ -1,0 +1,23 @@
+/** Tavily's "Search". */
+import { hostOf } from "../hosts.ts";
+import { hit, listed, type SearchEngine } from "./engine.ts";
+
+export const tavily: SearchEngine = {
+  name: "tavily",
+  needs: ["api_key"],
+  async search(query, wish, { baseUrl, apiKey, results }, ask) {
+    const request = new Request(`${baseUrl || "https://api.tavily.com"}/search`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({
+        query,
+        max_results: results,
+        ...(wish.contextSize === "high" && { search_depth: "advanced" }),
+        ...(wish.allowedDomains && { include_domains: wish.allowedDomains.map(hostOf) }),
+        ...(wish.blockedDomains && { exclude_domains: wish.blockedDomains.map(hostOf) }),
+      }),
+    });
+    const body = await ask(request);
+    return listed(body.results).map((r) => hit(r.url, r.title, r.content));
+  },
+};
