@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { StoppedClock } from "../support/time.ts";
 
 const chunk = (delta: unknown, finish: string | null = null) =>
   `data: ${
@@ -20,21 +21,31 @@ const USAGE = `data: ${
   })
 }\n\n`;
 
-/** A promise and what resolves it. */
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => open = resolve);
-  return { opened, open };
+/** Sees that a caller leaves, as the gateway does: now and then a call looks at its connection. */
+function leaving() {
+  const clock = new StoppedClock();
+  const left = Promise.withResolvers<void>();
+  return {
+    options: {
+      clock,
+      onRequest: (request: Request) => request.signal.addEventListener("abort", () => left.resolve()),
+    },
+    async seen() {
+      await left.promise;
+      await clock.moveOn(1000);
+    },
+  };
 }
 
 const BODY = (stream: boolean) => ({ model: "p/model", stream, messages: [{ role: "user", content: "hi" }] });
 
 for (const stream of [true, false]) {
   Deno.test(`a caller who leaves before the first byte is still billed, stream ${stream}`, async () => {
-    const { opened, open } = gate();
-    const asked = gate();
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const { options, seen } = leaving();
     const provider = loopbackProvider(async () => {
-      asked.open();
+      asked.resolve();
       await opened;
       if (stream) {
         return sseResponse([chunk({ content: "hello" }), chunk({}, "stop"), USAGE, "data: [DONE]\n\n"]);
@@ -47,7 +58,7 @@ for (const stream of [true, false]) {
         usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
       });
     });
-    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } }, {}, options);
     const abort = new AbortController();
     const gone = fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
@@ -55,11 +66,10 @@ for (const stream of [true, false]) {
       body: JSON.stringify(BODY(stream)),
       signal: abort.signal,
     }).then((r) => r.text()).catch(() => "gone");
-    await asked.opened;
+    await asked.promise;
     abort.abort();
     assertEquals(await gone, "gone");
-    // The gateway looks at the connection only after some milliseconds.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await seen();
     open();
     await gateway.gateway.idle();
     const { data } = await gateway.gateway.accounts.generations({});
@@ -74,7 +84,8 @@ for (const stream of [true, false]) {
 }
 
 Deno.test("a caller who leaves in the middle of a stream is still billed, and recorded as gone", async () => {
-  const { opened, open } = gate();
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const { options, seen } = leaving();
   const provider = loopbackProvider(() => {
     const pieces = [
       chunk({ role: "assistant", content: "hello" }),
@@ -96,7 +107,7 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
       { headers: { "content-type": "text/event-stream" } },
     );
   });
-  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url + "/v1" } }, {}, options);
   const abort = new AbortController();
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -108,6 +119,7 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
   await reader.read();
   abort.abort();
   await reader.read().catch(() => {});
+  await seen();
   open();
   await gateway.gateway.idle();
   const { data } = await gateway.gateway.accounts.generations({});

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { turns } from "../support/time.ts";
 
 const chunk = (fields: Record<string, unknown>) => `data: ${JSON.stringify({ id: "c", ...fields })}\n\n`;
 const TEXT = chunk({ choices: [{ index: 0, delta: { content: "hello" }, finish_reason: null }] });
@@ -46,7 +47,7 @@ for (const [format, [path, end]] of Object.entries(FORMATS)) {
         return {
           ...reservation,
           async settle(ending, prices) {
-            for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+            await turns(20);
             seenBefore = seen;
             letWrite();
             await reservation.settle(ending, prices);

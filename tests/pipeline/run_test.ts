@@ -1,18 +1,27 @@
 /** Whole calls through the gateway: what reaches the provider, and what a provider that fails leaves the caller with. */
 import { assert, assertEquals } from "@std/assert";
 import { CHAT_FRAMES, leastAnswer } from "../support/answers.ts";
-import { SECRET, type TestGateway, testGateway, type TestProvider } from "../support/gateway.ts";
+import {
+  SECRET,
+  type TestGateway,
+  testGateway,
+  type TestOptions,
+  type TestProvider,
+} from "../support/gateway.ts";
 import { type LoopbackProvider, loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
+import { eventually, StoppedClock, turns } from "../support/time.ts";
 
 async function running(
   options: Partial<TestProvider> & { answer?: (seen: Seen, nth: number) => Response | Promise<Response> },
   test: (gateway: TestGateway, provider: LoopbackProvider) => Promise<void>,
   config: Record<string, unknown> = {},
+  more: TestOptions = {},
 ): Promise<void> {
   const provider = loopbackProvider(options.answer ?? leastAnswer);
   const gateway = await testGateway(
     { p: { api: "openai-chat", url: `${provider.url}/v1`, ...options } },
     config,
+    more,
   );
   try {
     await test(gateway, provider);
@@ -113,24 +122,34 @@ const ENDPOINTS = {
 
 /** The first word, and then what goes wrong. */
 function broken(then: (controller: ReadableStreamDefaultController<Uint8Array>) => void): Response {
+  let said = false;
   return new Response(
     new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new TextEncoder().encode(CHAT_FRAMES[0]));
-        // The word leaves in a write of its own.
-        setTimeout(() => then(controller), 20);
+      async pull(controller) {
+        if (!said) controller.enqueue(new TextEncoder().encode(CHAT_FRAMES[0]));
+        else {
+          // The word leaves in a write of its own.
+          await turns(5);
+          then(controller);
+        }
+        said = true;
       },
     }),
     { headers: { "content-type": "text/event-stream" } },
   );
 }
 
-const BREAKS: Record<string, { code: string; answer: () => Response }> = {
+const BREAKS: Record<string, { code: string; answer: () => Response; more?: Record<string, unknown> }> = {
   "it ends without its terminal marker": {
     code: "provider_unavailable",
     answer: () => broken((c) => c.close()),
   },
-  "it says nothing more": { code: "provider_timeout", answer: () => broken(() => {}) },
+  "it says nothing more": {
+    code: "provider_timeout",
+    answer: () => broken(() => {}),
+    // The word has come before this begins to run.
+    more: { idle_seconds: 0.2 },
+  },
   "it sends an error": {
     code: "provider_model_down",
     answer: () =>
@@ -143,9 +162,9 @@ const BREAKS: Record<string, { code: string; answer: () => Response }> = {
   },
 };
 
-for (const [what, { code, answer }] of Object.entries(BREAKS)) {
+for (const [what, { code, answer, more }] of Object.entries(BREAKS)) {
   Deno.test(`run() a provider whose stream has begun: ${what}`, () =>
-    running({ answer, more: { idle_seconds: 0.2 } }, async (gateway) => {
+    running({ answer, more }, async (gateway) => {
       for (const [path, body] of Object.entries(ENDPOINTS)) {
         const response = await gateway.post(path, body);
         assertEquals(response.status, 200, path);
@@ -199,30 +218,38 @@ Deno.test("run() a reader that stops holds little, and is no silence of the prov
       { headers: { "content-type": "text/event-stream" } },
     );
   };
-  await running({ answer, more: { idle_seconds: 0.2, first_byte_seconds: 0.5 } }, async (gateway) => {
-    const { hostname, port } = new URL(gateway.url);
-    const connection = await Deno.connect({ hostname, port: Number(port) });
-    const body = JSON.stringify(ENDPOINTS["/v1/chat/completions"]);
-    await connection.write(new TextEncoder().encode(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SECRET}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-    ));
-    const buffer = new Uint8Array(1 << 16);
-    await connection.read(buffer);
-    let before = -1;
-    while (before !== sent) {
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-    assert(sent < pieces, `the provider was read to its end (${sent} pieces) though nobody takes them`);
-    let last = "";
-    for (let n = await connection.read(buffer); n !== null; n = await connection.read(buffer)) {
-      last = (last + new TextDecoder().decode(buffer.subarray(0, n))).slice(-2000);
-    }
-    connection.close();
-    assert(last.includes("data: [DONE]"), last);
-    assert(!last.includes('"error":{'), last);
-    assertEquals((await records(gateway)).map((g) => [g.status, g.client_gone]), [["completed", false]]);
-  });
+  const clock = new StoppedClock();
+  await running(
+    { answer },
+    async (gateway) => {
+      const { hostname, port } = new URL(gateway.url);
+      const connection = await Deno.connect({ hostname, port: Number(port) });
+      const body = JSON.stringify(ENDPOINTS["/v1/chat/completions"]);
+      await connection.write(new TextEncoder().encode(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SECRET}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      ));
+      const buffer = new Uint8Array(1 << 16);
+      await connection.read(buffer);
+      await eventually(async () => {
+        const before = sent;
+        await turns(100);
+        return before === sent;
+      });
+      // Longer than a provider may be silent.
+      for (let i = 0; i < 5; i++) await clock.moveOn(60_000);
+      assert(sent < pieces, `the provider was read to its end (${sent} pieces) though nobody takes them`);
+      let last = "";
+      for (let n = await connection.read(buffer); n !== null; n = await connection.read(buffer)) {
+        last = (last + new TextDecoder().decode(buffer.subarray(0, n))).slice(-2000);
+      }
+      connection.close();
+      assert(last.includes("data: [DONE]"), last);
+      assert(!last.includes('"error":{'), last);
+      assertEquals((await records(gateway)).map((g) => [g.status, g.client_gone]), [["completed", false]]);
+    },
+    {},
+    { clock },
+  );
 });
 
 Deno.test("run() frames of one network read leave in one write", () =>

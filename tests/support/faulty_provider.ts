@@ -3,6 +3,7 @@
  * length, end in the middle of a frame. Each request is answered by a script of the test. Bodies must be ASCII.
  */
 import { createServer, type Socket } from "node:net";
+import { turns } from "./time.ts";
 
 /** One request, as far as scripts need to know it, and the means to answer it badly. */
 export interface Exchange {
@@ -14,7 +15,7 @@ export interface Exchange {
   write(text: string): void;
   /** One chunk of a chunked body. */
   chunk(text: string): void;
-  /** Whatever follows goes out in another packet. */
+  /** All that was written has left: whatever follows goes out in another packet. */
   flush(): Promise<void>;
   /** Resolves when the gateway gives the connection up. */
   hang(): Promise<void>;
@@ -71,7 +72,10 @@ export async function faultyProvider(script: Script): Promise<FaultyProvider> {
         write(`HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`);
       },
       chunk: (text) => write(`${text.length.toString(16)}\r\n${text}\r\n`),
-      flush: () => new Promise((resolve) => setTimeout(resolve, 30)),
+      async flush() {
+        await new Promise<void>((resolve) => void socket.write("", () => resolve()));
+        await turns(5);
+      },
       hang: () => gone,
       reset: () => socket.resetAndDestroy(),
     }, nth++);

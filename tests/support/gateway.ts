@@ -1,6 +1,7 @@
 /** A gateway for a test: in memory, on a loopback port, with one key and one model for each provider given. */
 import { assemble, type Gateway, type GatewayOptions } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
+import { steadyClock } from "./time.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
 
@@ -26,13 +27,18 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+export interface TestOptions extends Partial<GatewayOptions> {
+  /** Sees each request before the gateway does. */
+  onRequest?(request: Request): void;
+}
+
 export const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"];
 
 /** @param providers by name; each gets a model `NAME/model` with every feature */
 export async function testGateway(
   providers: Record<string, TestProvider>,
   config: Record<string, unknown> = {},
-  options: Partial<GatewayOptions> = {},
+  { onRequest, ...options }: TestOptions = {},
 ): Promise<TestGateway> {
   const { config: loaded } = loadValue({
     store: { url: "sqlite::memory:" },
@@ -60,8 +66,17 @@ export async function testGateway(
     ...config,
   }, { env: () => undefined });
   const logged: string[] = [];
-  const gateway = await assemble(loaded, { now: Date.now, log: (line) => logged.push(line), ...options });
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, gateway.handle);
+  const gateway = await assemble(loaded, {
+    now: Date.now,
+    log: (line) => logged.push(line),
+    clock: steadyClock(),
+    ...options,
+  });
+  const handle = onRequest === undefined ? gateway.handle : (request: Request) => {
+    onRequest(request);
+    return gateway.handle(request);
+  };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handle);
   const url = `http://127.0.0.1:${server.addr.port}`;
   return {
     url,

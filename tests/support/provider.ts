@@ -2,6 +2,7 @@
  * A provider on loopback that does as it is told: each request is answered by a function of the test, and kept for the
  * test to look at.
  */
+import { nextTurn } from "./time.ts";
 
 export interface Seen {
   path: string;
@@ -34,14 +35,14 @@ export function loopbackProvider(
   return { url: `http://127.0.0.1:${server.addr.port}`, seen, close: () => server.shutdown() };
 }
 
-/** A stream of these pieces, each a network chunk of its own; `pauseMs` between them. */
-export function sseResponse(pieces: readonly (string | Uint8Array)[], pauseMs = 0): Response {
+/** A stream of these pieces, each a network chunk of its own. */
+export function sseResponse(pieces: readonly (string | Uint8Array)[]): Response {
   const encoder = new TextEncoder();
   let i = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (i === pieces.length) return controller.close();
-      if (i > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (i > 0) await nextTurn();
       const piece = pieces[i++];
       controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
     },

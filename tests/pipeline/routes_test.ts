@@ -1,0 +1,165 @@
+/** Where a call goes when routes fail: the next one, none at all while a breaker is open, and never more and more. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { loadValue } from "../../src/config/load.ts";
+import { faultyProvider, type Script } from "../support/faulty_provider.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { ADMIN, delta, HEADERS, refusal, setting, sound, WHOLE } from "./fault_rig.ts";
+
+Deno.test("a breaker opens, says so, tries again after a while, and closes", async () => {
+  await setting(refusal(500), async ({ provider, clock, ask, health, gateway }) => {
+    for (let i = 0; i < 5; i++) assertEquals((await ask("faulty", false)).status, 502);
+    assertEquals((await health("faulty")).state, "open");
+    const refused = await ask("faulty", true);
+    assertEquals([refused.status, refused.code], [503, "circuit_breaker_open"]);
+    assertEquals(refused.retryAfter, null);
+    assertStringIncludes(refused.text, "p (faulty)");
+    assertEquals(provider.hits.faulty, 5);
+    assertEquals((await ask("sound", false)).status, 200);
+
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    assertStringIncludes(metrics, 'sluice_breaker_state{provider="p",model="faulty"} 2\n');
+    assertStringIncludes(metrics, 'sluice_breaker_state{provider="p",model="sound"} 0\n');
+
+    clock.time += 15_001;
+    assertEquals((await health("faulty")).state, "half-open");
+    assertEquals((await ask("faulty", false)).status, 502);
+    assertEquals((await health("faulty")).state, "open");
+
+    clock.time += 15_001;
+    provider.play(sound);
+    assertEquals((await ask("faulty", false)).status, 200);
+    assertEquals((await health("faulty")).state, "half-open");
+    assertEquals((await ask("faulty", true)).code, null);
+    assertEquals((await health("faulty")).state, "closed");
+    assert(gateway.logged.some((line) => line.includes("p (faulty): circuit breaker open after 5 failures")));
+  });
+});
+
+Deno.test("callers' own mistakes never open a breaker", async () => {
+  await setting(refusal(400), async ({ ask, health }) => {
+    for (let i = 0; i < 20; i++) assertEquals((await ask("faulty", i % 2 === 0)).status, 400);
+    assertEquals((await health("faulty")).state, "closed");
+    assertEquals((await health("faulty")).failures, 0);
+  });
+});
+
+Deno.test("the next route answers when the first fails, and while its breaker is open", async () => {
+  const second = await faultyProvider(sound);
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
+  await setting(refusal(500), async ({ provider, ask, records }) => {
+    for (let i = 0; i < 8; i++) assertEquals((await ask("faulty", i % 2 === 0)).code, null);
+    assertEquals(provider.hits.faulty, 5);
+    assertEquals(second.hits.faulty, 8);
+    assertEquals(new Set((await records()).map((r) => r.provider)), new Set(["second"]));
+  }, { more });
+  await second.close();
+});
+
+Deno.test("a refused key sends callers to the next route, and the operator one line", async () => {
+  const second = await faultyProvider(sound);
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
+  await setting(refusal(401), async ({ ask, gateway, health }) => {
+    for (let i = 0; i < 3; i++) assertEquals((await ask("faulty", false)).status, 200);
+    assertEquals(gateway.logged.filter((line) => line.includes("refuses our key")).length, 1);
+    assertEquals((await health("faulty")).failures, 0);
+  }, { more });
+  await second.close();
+});
+
+Deno.test("no route is tried after the first byte", async () => {
+  const second = await faultyProvider(sound);
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
+  const cut: Script = async (e) => {
+    e.head(200, HEADERS);
+    e.chunk(e.stream ? delta("Hi") : WHOLE.slice(0, 20));
+    await e.flush();
+  };
+  await setting(cut, async ({ ask, health }) => {
+    assertEquals((await ask("faulty", true)).code, "provider_unavailable");
+    // There is another route to go to, so it counts.
+    assertEquals((await health("faulty")).failures, 1);
+    assertEquals((await ask("faulty", false)).code, "provider_unavailable");
+    assertEquals(second.hits.faulty, undefined);
+  }, { more, provider: { retries: 2 } });
+  await second.close();
+});
+
+Deno.test("everything failing is not answered with more and more requests", async () => {
+  await setting(refusal(500), async ({ provider, ask }) => {
+    await Promise.all(Array.from({ length: 200 }, () => ask("faulty", false)));
+    // Ten, and a tenth of two hundred.
+    assert(provider.hits.faulty <= 230, String(provider.hits.faulty));
+    assert(provider.hits.faulty >= 205, String(provider.hits.faulty));
+  }, { provider: { retries: 2, breaker: { failures: 1_000_000 } } });
+});
+
+Deno.test("a reload keeps what is known of a provider that stays the same, and forgets one that does not", async () => {
+  await setting(refusal(500), async ({ gateway, provider, ask, health }) => {
+    for (let i = 0; i < 5; i++) await ask("faulty", false);
+    assertEquals((await health("faulty")).state, "open");
+    const again = (more: Record<string, unknown>) =>
+      loadValue({
+        store: { url: "sqlite::memory:" },
+        admin_key: ADMIN,
+        providers: { p: { api: "openai-chat", base_url: provider.url, api_key: "k", retries: 0, ...more } },
+        models: ["faulty", "sound"].map((m) => ({ id: `p/${m}`, routes: [{ provider: "p", model: m }] })),
+        keys: [{ name: "test", secret: SECRET }],
+      }, { env: () => undefined }).config;
+    await gateway.gateway.reload(again({ max_concurrent: 9 }));
+    assertEquals((await ask("faulty", false)).code, "circuit_breaker_open");
+    await gateway.gateway.reload(again({ api_key: "another" }));
+    assertEquals((await ask("faulty", false)).code, "provider_unavailable");
+  });
+});
+
+Deno.test("svc/auto leaves out a model that no route would be tried for", async () => {
+  const script: Script = (e) => e.model === "dear" ? refusal(500)(e, 0) : sound(e);
+  const provider = await faultyProvider(script);
+  const route = (model: string) => [{ provider: "p", model }];
+  const gateway = await testGateway({}, {
+    providers: { p: { api: "openai-chat", base_url: provider.url, retries: 0 } },
+    models: [
+      { id: "p/cheap", routes: route("cheap"), pricing: { prompt: "0.000001", completion: "0.000001" } },
+      { id: "p/dear", routes: route("dear"), pricing: { prompt: "0.0001", completion: "0.0001" } },
+    ],
+    auto: { models: ["p/cheap", "p/dear"], quality: 1 },
+  });
+  const messages = [{ role: "user", content: "Prove that there are infinitely many primes." }];
+  const ask = async () => {
+    const response = await gateway.post("/v1/chat/completions", { model: "svc/auto", messages });
+    await response.body?.cancel();
+    return [response.status, response.headers.get("x-svc-route")?.split(" ")[0]];
+  };
+  for (let i = 0; i < 5; i++) assertEquals((await ask())[0], 502);
+  assertEquals(await ask(), [200, "p/cheap"]);
+  await gateway.close();
+  await provider.close();
+});
+
+Deno.test("a share of the load goes to each weighted route", async () => {
+  const second = await faultyProvider(sound);
+  const provider = await faultyProvider(sound);
+  const gateway = await testGateway({}, {
+    providers: {
+      a: { api: "openai-chat", base_url: provider.url },
+      b: { api: "openai-chat", base_url: second.url },
+    },
+    models: [{
+      id: "x/y",
+      routes: [{ provider: "a", model: "m", weight: 1 }, { provider: "b", model: "m", weight: 1 }],
+    }],
+  });
+  for (let i = 0; i < 60; i++) {
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "x/y",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    await response.body?.cancel();
+  }
+  // One in 2^59 runs sends everything one way.
+  assert(provider.hits.m > 0 && second.hits.m > 0);
+  assertEquals(provider.hits.m + second.hits.m, 60);
+  await gateway.close();
+  await provider.close();
+  await second.close();
+});
