@@ -2,12 +2,13 @@
  * Guard: reads the request, finds its model, and reserves what it may cost. Everything that can be refused without a
  * provider is refused here, with a status of its own.
  */
-import type { Arrival, Call, Kit } from "./kit.ts";
+import type { Arrival, Call, Screened } from "./call.ts";
+import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
 import { marksCache, type Prompt } from "../exchange/prompt.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
-import type { Screened } from "./screen.ts";
+
 import { searchLimit, wantsSearch } from "./search_loop.ts";
 
 /** Output tokens reserved when neither the caller nor the model caps them. */

@@ -9,7 +9,8 @@ import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts
 import type { Opened } from "../providers/mod.ts";
 import { readText } from "../providers/text.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
-import type { Call, Kit } from "./kit.ts";
+import type { Call } from "./call.ts";
+import type { Kit } from "./kit.ts";
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;

@@ -10,7 +10,8 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
-import type { Call, Kit } from "./kit.ts";
+import type { Call } from "./call.ts";
+import type { Kit } from "./kit.ts";
 
 export async function* meter(
   parts: AsyncGenerator<readonly Part[]>,

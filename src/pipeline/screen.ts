@@ -7,30 +7,17 @@
 import { setImmediate } from "node:timers";
 import type { Key } from "../accounts/mod.ts";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
-import { type Check, merge, type Mode, type Wishes } from "../dlp/policy.ts";
+import { type Check, merge, type Wishes } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
 import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
-import type { DlpReport } from "../formats/format.ts";
 import { type Reading, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import type { Arrival, Screened } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
-import type { Arrival, Kit } from "./kit.ts";
-
-/** What is known of a call's data after its guard let it pass. */
-export interface Screened {
-  mode: Mode;
-  findings: number;
-  /** For the answer; null when the request did not ask. */
-  report: DlpReport | null;
-  headers: Record<string, string>;
-  /** Placeholders to be turned back in the answer; null: none are. */
-  originals: ReadonlyMap<string, string> | null;
-  /** What may leave of a query for a search; null: nothing. */
-  query(text: string): Promise<string | null>;
-}
+import type { Kit } from "./kit.ts";
 
 /** Work that one request may cause; text at the limit of a request takes a tenth of it. */
 const BUDGET_MS = 5000;

@@ -1,0 +1,53 @@
+/** A call on its way through the pipeline, and what its stages leave with it. */
+import type { Key, Reservation } from "../accounts/mod.ts";
+import type { Mode } from "../dlp/policy.ts";
+import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import type { CallerFormat, DlpReport } from "../formats/format.ts";
+import type { Model } from "../models/catalog.ts";
+import type { PromptSize } from "../models/limits.ts";
+
+/** A request as the edge hands it over: who asks is known, what is asked is not yet read. */
+export interface Arrival {
+  /** `gen_…` */
+  id: string;
+  format: CallerFormat;
+  formatName: CallerFormatName;
+  key: Key;
+  /** The parsed JSON body. */
+  body: unknown;
+  /** Its headers whose names begin so; names in lower case. */
+  headers(prefix: string): Record<string, string>;
+  /** Whether the caller has left meanwhile. */
+  gone(): boolean;
+}
+
+/** What is known of a call's data after its guard let it pass. */
+export interface Screened {
+  mode: Mode;
+  findings: number;
+  /** For the answer; null when the request did not ask. */
+  report: DlpReport | null;
+  headers: Record<string, string>;
+  /** Placeholders to be turned back in the answer; null: none are. */
+  originals: ReadonlyMap<string, string> | null;
+  /** What may leave of a query for a search; null: nothing. */
+  query(text: string): Promise<string | null>;
+}
+
+/** An admitted call on its way. */
+export interface Call {
+  arrival: Arrival;
+  prompt: Prompt;
+  model: Model;
+  size: PromptSize;
+  reservation: Reservation;
+  /** Null: nothing was checked. */
+  screened: Screened | null;
+  /** Milliseconds since the epoch. */
+  created: number;
+  /** Headers of the answer; stages add to them until the first part is out. */
+  headers: Record<string, string>;
+  /** The provider that answers, once one does. */
+  provider: string | null;
+}

@@ -1,0 +1,59 @@
+/** No file of src/ imports itself by way of others. Imports of types count: what needs each other is one thing or wrongly cut. */
+import { assertEquals } from "@std/assert";
+
+const SOURCE = new URL("../src/", import.meta.url);
+
+function* sources(directory: URL): Generator<URL> {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (isDirectory) yield* sources(new URL(`${name}/`, directory));
+    else if (/\.m?[jt]s$/.test(name)) yield new URL(name, directory);
+  }
+}
+
+const nameOf = (file: URL) => file.href.slice(SOURCE.href.length);
+
+/** Each file with the files that it imports, `import()` and workers included. */
+function graph(): Map<string, string[]> {
+  const files = [...sources(SOURCE)];
+  const names = new Set(files.map(nameOf));
+  return new Map(files.map((file) => {
+    const specifiers = Deno.readTextFileSync(file).matchAll(
+      /(?:\bfrom|\bimport|new URL)\s*\(?\s*["'](\.[^"'\n]+)["']/g,
+    );
+    const targets = [...specifiers].map(([, specifier]) => nameOf(new URL(specifier, file)));
+    return [nameOf(file), [...new Set(targets)].filter((name) => names.has(name))];
+  }));
+}
+
+/** Groups of files that reach each other (Tarjan's strongly connected components), those of one file only by an own loop. */
+function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  function visit(file: string): void {
+    index.set(file, index.size);
+    low.set(file, index.get(file)!);
+    stack.push(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!index.has(target)) visit(target);
+      if (stack.includes(target)) low.set(file, Math.min(low.get(file)!, low.get(target)!));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || imports.get(file)?.includes(file)) found.push(group.sort());
+  }
+  for (const file of imports.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
+
+Deno.test("circles() finds what reaches itself, and nothing else", () => {
+  const imports = new Map([["a", ["b", "d"]], ["b", ["c"]], ["c", ["a"]], ["d", ["e"]], ["e", []], ["f", [
+    "f",
+  ]]]);
+  assertEquals(circles(imports), [["a", "b", "c"], ["f"]]);
+});
+
+Deno.test("no file of src/ imports itself by way of others", () => {
+  assertEquals(circles(graph()), []);
+});
