@@ -13,11 +13,11 @@ import { admin } from "./console/admin.ts";
 import { consolePage } from "./console/page.ts";
 import { metricsPage } from "./console/metrics_page.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
-import type { Config, ModelConfig } from "./config/schema.ts";
+import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
 import { type Edge, handler, InFlight } from "./http/handler.ts";
 import type { AutoRouter } from "./models/auto.ts";
-import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
+import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { keepMemory } from "./memory.ts";
 import { prometheusText } from "./metrics/prometheus.ts";
 import { openRe2 } from "./dlp/re2.ts";
@@ -25,10 +25,7 @@ import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
-import { apiNamed } from "./providers/apis/mod.ts";
-import { keyCredential } from "./providers/credentials/key.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
-import type { Provider } from "./providers/provider.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
 import { Ticker } from "./timing/ticker.ts";
@@ -90,13 +87,16 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   }));
   const edgeOf = async (config: Config): Promise<Edge> => {
     const catalog = openCatalog(
-      config.models.map(model),
+      config.models,
       config.auto.models,
       Math.floor(options.now() / 1000),
     );
     const auto = await autoRouter(config, catalog);
     const current = providers = openProviders(
-      Object.entries(config.providers).map(([name, p]) => provider(name, p, share)),
+      config.providers.map((provider) => ({
+        ...provider,
+        maxConcurrent: provider.maxConcurrent && share(provider.maxConcurrent),
+      })),
       {
         ticker,
         routes: catalog.models.flatMap((m) => m.routes),
@@ -110,20 +110,10 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       catalog,
       auto,
       providers: current,
-      websearch: openWebSearch({
-        engine: config.search.engine,
-        baseUrl: config.search.base_url,
-        apiKey: config.search.api_key,
-        results: config.search.results,
-        timeoutMs: config.search.timeout_seconds * 1000,
-      }, options),
+      websearch: openWebSearch(config.search, options),
       dlp: openDlp(config, re2),
       sealer: seal,
-      limits: {
-        maxTextChars: config.server.max_text_chars,
-        maxFileBytes: config.server.max_file_bytes,
-        maxMessages: config.server.max_messages,
-      },
+      limits: config.server,
       metrics,
       ticker,
       now: options.now,
@@ -132,16 +122,14 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     return {
       kit,
       administration: accounts,
-      maxBodyBytes: config.server.max_body_bytes,
-      maxInFlight: share(config.server.max_in_flight),
-      maxInFlightBytes: share(config.server.max_in_flight_bytes),
-      keepAliveMs: config.server.keepalive_seconds * 1000,
-      corsOrigins: config.server.cors_origins,
+      ...config.server,
+      maxInFlight: share(config.server.maxInFlight),
+      maxInFlightBytes: share(config.server.maxInFlightBytes),
       ready: () => !stopped,
       inFlight,
       shedder,
       more(request, path, remote) {
-        const adminKey = config.admin_key;
+        const { adminKey } = config;
         if (path === "/metrics") {
           const text = () => prometheusText(metrics.registry.collect(), commonLabels);
           return metricsPage(request, remote, adminKey, text);
@@ -197,18 +185,13 @@ function accountsOptions(config: Config, store: Store, { now, log }: GatewayOpti
     clock: { now },
     log: { info: log, warn: log },
     pepper: config.store.pepper ?? undefined,
-    retentionDays: config.store.retention_days,
-    offlineMs: config.store.offline_seconds * 1000,
+    retentionDays: config.store.retentionDays,
+    offlineMs: config.store.offlineMs,
   };
 }
 
-function accountsConfig(config: Config): AccountsConfig {
-  return {
-    keys: config.keys,
-    accounts: config.accounts,
-    accessPolicies: Object.entries(config.access_policies).map(([name, policy]) => ({ name, ...policy })),
-    searchPrice: config.search.price,
-  };
+function accountsConfig({ keys, accounts, accessPolicies, search }: Config): AccountsConfig {
+  return { keys, accounts, accessPolicies, searchPrice: search.price };
 }
 
 /** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */
@@ -232,44 +215,4 @@ async function openSealer(config: Config, store: Store, log: (line: string) => v
     );
     return lateSealer(keyOf(made()), shared);
   }
-}
-
-function model(m: ModelConfig): Model {
-  return {
-    id: m.id,
-    name: m.name,
-    routes: m.routes,
-    contextLength: m.context_length,
-    maxCompletion: m.max_completion_tokens,
-    pricing: m.pricing,
-    inputs: m.capabilities.modality_input,
-    outputs: m.capabilities.modality_output,
-    features: new Set(m.capabilities.features),
-    efforts: m.reasoning_efforts,
-    shortNames: m.short_names,
-  };
-}
-
-function provider(
-  name: string,
-  p: Config["providers"][string],
-  share: (limit: number) => number,
-): Provider {
-  const api = apiNamed(p.api);
-  return {
-    name,
-    api,
-    baseUrl: p.base_url,
-    credential: keyCredential(p.api_key, api),
-    headers: p.headers,
-    firstByteMs: p.first_byte_seconds * 1000,
-    idleMs: p.idle_seconds * 1000,
-    retries: p.retries,
-    breaker: {
-      failures: p.breaker.failures,
-      windowMs: p.breaker.window_seconds * 1000,
-      openMs: p.breaker.open_seconds * 1000,
-    },
-    maxConcurrent: p.max_concurrent === null ? null : share(p.max_concurrent),
-  };
 }

@@ -3,15 +3,15 @@
  * the environment, prints, or listens to signals.
  */
 import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
-import { type Command, HELP, parseCommand, UsageError } from "./config/args.ts";
+import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
+import { type Command, HELP, parseCommand, UsageError } from "./commands/parse.ts";
+import { checkedConfig } from "./config/check.ts";
+import { ConfigError } from "./config/config_error.ts";
 import { demoConfig } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
-import { type Flags, loadConfig, type Loaded, readSource } from "./config/load.ts";
-import { type AccountsCommand, runCommand } from "./console/cli.ts";
+import { type Flags, type Loaded, readSource } from "./config/load.ts";
 import { Failure } from "./exchange/failure.ts";
-import { ConfigError } from "./config/mistakes.ts";
 import { SchemaTooNew } from "./store/mod.ts";
-import { policyMistakes } from "./pipeline/dlp.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -74,10 +74,7 @@ async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
   const source = named ?? env("SLUICE_CONFIG");
   if (source === undefined || source === "") return demoConfig({ env, flags });
   const { name, text } = await readSource(source);
-  const loaded = loadConfig(text, { env, flags, source: name });
-  const mistakes = await policyMistakes(loaded.config);
-  if (mistakes.length > 0) throw new ConfigError(name, mistakes);
-  return loaded;
+  return await checkedConfig(text, { env, flags, source: name });
 }
 
 /** Opens the accounts of the configured store for one command. */
@@ -132,7 +129,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   log("stopping: generations under way are finished first");
   let timer: ReturnType<typeof setTimeout> | undefined;
   const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, config.server.shutdown_grace_seconds * 1000);
+    timer = setTimeout(resolve, config.server.shutdownGraceMs);
   });
   await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
   clearTimeout(timer);

@@ -5,7 +5,9 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
-  main: 7,
+  main: 9,
+  commands: 8,
+  config: 7,
   console: 6,
   http: 5,
   pipeline: 4,
@@ -16,13 +18,11 @@ const RANKS: Record<string, number> = {
   providers: 3,
   formats: 2,
   store: 2,
-  config: 1,
   exchange: 0,
+  schema: 0,
   timing: 0,
   metrics: 0,
 };
-/** The parts that the pipeline puts together get their settings as plain arguments. */
-const SEES_CONFIG = ["main", "http", "console", "pipeline"];
 
 function* sources(directory: URL): Generator<URL> {
   for (const { name, isDirectory } of Deno.readDirSync(directory)) {
@@ -38,8 +38,7 @@ function layer(file: URL): string {
 }
 
 function allowed(from: string, to: string): boolean {
-  if (from === to) return true;
-  return RANKS[to] < RANKS[from] && (to !== "config" || SEES_CONFIG.includes(from));
+  return from === to || RANKS[to] < RANKS[from];
 }
 
 function faults(file: URL): string[] {

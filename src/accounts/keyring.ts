@@ -25,20 +25,6 @@ export interface KeyState {
   revokedAt: number | null;
 }
 
-/** A key as the configuration file names it. */
-export interface ConfigKey {
-  name: string;
-  secret: string;
-  account?: string;
-  access_policy?: string | null;
-  dlp_policy?: string | null;
-  models?: readonly string[] | null;
-  spend_limit?: { amount: string; period: Period } | null;
-  rate_limit?: { requests_per_minute?: number | null; tokens_per_minute?: number | null } | null;
-  /** ISO 8601. */
-  expires_at?: string | null;
-}
-
 export interface Keyring {
   /** Answers from memory where it can. */
   authenticate(secret: string): Key | Promise<Key>;

@@ -7,19 +7,18 @@
 import { decodeRecord, type Store, StoreUnavailable } from "../store/mod.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { createAdmission } from "./admission.ts";
+import type { ConfigAccount, ConfigKey } from "./config.ts";
 import { adoptOrphans, fileJournal, type Journal, memoryJournal, type Orphan } from "./journal.ts";
-import { type ConfigKey, createKeyring, type KeyState } from "./keyring.ts";
+import { createKeyring, type KeyState } from "./keyring.ts";
 import { decodeBeginning, interrupted } from "./ledger.ts";
 import type { AccessPolicy, Accounts } from "./types.ts";
-import { parseAmount } from "./money.ts";
 import { newId, newPepper } from "./secrets.ts";
 import { createSettler, pendingOf } from "./settler.ts";
 
-/** As the configuration file writes it; all of it may change while running. */
+/** What the configuration says of accounts; all of it may change while running. */
 export interface AccountsConfig {
   keys: readonly ConfigKey[];
-  /** Credits null: never runs out. */
-  accounts: readonly { name: string; credits: string | null }[];
+  accounts: readonly ConfigAccount[];
   accessPolicies: readonly AccessPolicy[];
   /** Price of one executed search, as a decimal string. */
   searchPrice?: string;
@@ -53,7 +52,7 @@ export interface AccountsService extends Accounts, Administration {
   storeUp(): boolean;
   /** Records that are not in the store yet. */
   pendingCount(): number;
-  /** Takes a new configuration. Throws before anything is changed when it is wrong. */
+  /** Takes a new configuration. */
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the clockwork: hears what changed, beats, takes over from the dead. */
   tick(): Promise<void>;
@@ -75,8 +74,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   const node = newId("node_");
   const outbox = { maxBytes: options.outboxBytes ?? 256 << 20 };
   let config = options.config;
-  let credits = readCredits(config);
-  let configStates = readKeys(config);
+  let credits = creditsOf(config);
+  let configStates = statesOf(config);
 
   const journal: Journal = store.filePrefix === null
     ? memoryJournal({ maxBytes: Math.min(outbox.maxBytes, 32 << 20) })
@@ -260,11 +259,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   }
 
   async function reload(next: AccountsConfig): Promise<void> {
-    const nextCredits = readCredits(next);
-    const nextStates = readKeys(next);
     config = next;
-    credits = nextCredits;
-    configStates = nextStates;
+    credits = creditsOf(next);
+    configStates = statesOf(next);
     ring.configure(configStates, config.keys.map((k) => k.secret), config.accessPolicies);
     for (const slice of settler.slices()) forgetRefusal(slice);
     if (prepared) {
@@ -322,56 +319,30 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   };
 }
 
-function readCredits(config: AccountsConfig): Map<string, bigint | null> {
-  const credits = new Map<string, bigint | null>();
-  for (const { name, credits: text } of config.accounts) {
-    credits.set(name, text === null ? null : amountOf(text));
-  }
-  // Keys need an account even where nobody has thought of accounts.
-  if (!credits.has("default")) credits.set("default", null);
-  return credits;
+/** Keys need an account even where nobody has thought of accounts. */
+function creditsOf({ accounts }: AccountsConfig): Map<string, bigint | null> {
+  return new Map([["default", null], ...accounts.map(({ name, credits }) => [name, credits] as const)]);
 }
 
 /** The account that is there by itself takes no credits from one that a configuration has named. */
 function declared(config: AccountsConfig): { name: string; credits: bigint | null; ifNew?: boolean }[] {
   const named = new Set(config.accounts.map((a) => a.name));
-  return [...readCredits(config)].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
+  return [...creditsOf(config)].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
 }
 
-function readKeys(config: AccountsConfig): KeyState[] {
-  return config.keys.map((k) => ({
-    key: Object.freeze({
-      id: `key_config_${k.name}`,
-      name: k.name,
-      account: k.account ?? "default",
-      // Resolved when the keyring takes it, from the policies of the same file.
-      accessPolicy: null,
-      dlpPolicy: k.dlp_policy ?? null,
-      models: k.models ?? null,
-    }),
+function statesOf({ keys }: AccountsConfig): KeyState[] {
+  return keys.map(({ name, account, accessPolicy, dlpPolicy, models, ...limits }) => ({
+    // The policy is resolved when the keyring takes the key, from the policies of the same file.
+    key: Object.freeze({ id: `key_config_${name}`, name, account, accessPolicy: null, dlpPolicy, models }),
     source: "config",
-    accessPolicyName: k.access_policy ?? null,
-    spendLimit: k.spend_limit == null
-      ? null
-      : { amount: amountOf(k.spend_limit.amount), period: k.spend_limit.period },
-    requestsPerMinute: k.rate_limit?.requests_per_minute ?? null,
-    tokensPerMinute: k.rate_limit?.tokens_per_minute ?? null,
+    accessPolicyName: accessPolicy,
+    spendLimit: limits.spendLimit,
+    requestsPerMinute: limits.requestsPerMinute,
+    tokensPerMinute: limits.tokensPerMinute,
     created: null,
-    expiresAt: k.expires_at == null ? null : Date.parse(k.expires_at),
+    expiresAt: limits.expiresAt,
     revokedAt: null,
   }));
-}
-
-function amountOf(text: string): bigint {
-  const amount = parseAmount(text);
-  if (amount === null) {
-    throw new TypeError(
-      `Cannot read amount: expected a decimal of at most 12 places within 9000000, got ${
-        JSON.stringify(text)
-      }`,
-    );
-  }
-  return amount;
 }
 
 /** Beside an embedded store in a file of its own; where several nodes share a database, in there. */

@@ -4,7 +4,7 @@
  * It goes through the same validation as a file, with the same overrides from environment and command line, except that the
  * address must be a loopback one: the demo provider answers whoever asks.
  */
-import { ConfigError } from "./mistakes.ts";
+import { ConfigError } from "./config_error.ts";
 import { type Loaded, type LoadOptions, loadValue } from "./load.ts";
 
 const DEMO = {

@@ -6,7 +6,8 @@
  * written twice, and because an own field `__proto__` must stay a field.
  */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { ConfigError, type Mistake, type Path, pathText, shown } from "./mistakes.ts";
+import { type Mistake, type Path, pathText, shown } from "../schema/mistakes.ts";
+import { ConfigError } from "./config_error.ts";
 
 /** Looks up one variable of the environment. */
 export type Env = (name: string) => string | undefined;

@@ -4,10 +4,10 @@
  * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
-import type { z } from "zod";
-import { checkReferences } from "./references.ts";
-import { ConfigError, type Path, pathText, type Report, report } from "./mistakes.ts";
+import { type Mistake, pathText, read, type Report, report } from "../schema/mistakes.ts";
+import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
+import { checkReferences } from "./references.ts";
 import { CONFIG, type Config } from "./schema.ts";
 
 export interface Loaded {
@@ -63,20 +63,19 @@ function fileTrouble(error: unknown): string {
 function validate(parsed: Parsed, options: LoadOptions): Loaded {
   const names = overlay(parsed, options);
   const found = report(parsed.written);
-  const result = CONFIG.safeParse(parsed.value, { reportInput: true, error: unknownFields });
-  for (const issue of result.error?.issues ?? []) addIssue(issue, found);
+  const config = read(CONFIG, parsed.value, found);
   checkReferences(parsed.value, found);
   // A string with a missing variable is wrong already; what its remains look like is no news.
   const first = new Set(parsed.mistakes.map(({ path }) => path));
   const mistakes = [...parsed.mistakes, ...found.mistakes.filter(({ path }) => !first.has(path))]
     .map(({ path, message }) => ({ path: names.get(path) ?? path, message }));
-  if (mistakes.length > 0 || !result.success) {
+  if (mistakes.length > 0 || config === undefined) {
     throw new ConfigError(options.source ?? "configuration", mistakes);
   }
-  const config = result.data;
   // Those that nothing has were warned of; whoever chooses among them need not look again.
-  config.auto.models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
-  return { config: freeze(config), warnings: [...parsed.warnings, ...found.warnings] };
+  const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
+  const auto = { ...config.auto, models };
+  return { config: freeze({ ...config, auto }), warnings: [...parsed.warnings, ...found.warnings] };
 }
 
 /** Lays environment and flags over the value; answers which path now stands for which name of theirs. */
@@ -111,27 +110,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The known names in place of a message: only the schema's raw issue still knows its object. */
-function unknownFields(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== "unrecognized_keys") return undefined;
-  const shape = (issue.inst as z.ZodObject | undefined)?.shape ?? {};
-  return Object.keys(shape).join(" ");
-}
-
-function addIssue(issue: z.core.$ZodIssue, found: Report): void {
-  const path = issue.path as Path;
-  if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) found.unknown(key, path, issue.message.split(" "));
-  } else if (issue.code === "invalid_key") {
-    found.expect(issue.issues[0].message, path.at(-1), path);
-  } else {
-    const known = issue.code === "invalid_value" ? issue.values.map(String) : [];
-    found.expect(issue.message, issue.input, path, known);
-  }
-}
-
 function freeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.values(value).forEach(freeze);
     Object.freeze(value);
   }

@@ -4,7 +4,8 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
-import { oneOf, type Path, pathText, type Report } from "./mistakes.ts";
+import { PROVIDER_APIS } from "../providers/apis/mod.ts";
+import { oneOf, type Path, pathText, type Report } from "../schema/mistakes.ts";
 
 type Loose = Record<string, unknown>;
 
@@ -35,7 +36,8 @@ export function checkReferences(root: unknown, report: Report): void {
 
   for (const [name, provider] of Object.entries(providers)) {
     const { api, base_url } = object(provider);
-    if (api !== "demo" && (base_url === undefined || base_url === "")) {
+    const optional = PROVIDER_APIS.some(({ name, needsBaseUrl }) => name === api && !needsBaseUrl);
+    if (!optional && (base_url === undefined || base_url === "")) {
       report.expect("an http:// or https:// address", base_url, ["providers", name, "base_url"]);
     }
   }

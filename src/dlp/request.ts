@@ -1,11 +1,10 @@
 /**
- * `plugins.dlp` of a request as {@link Wishes}, or a `validation_error` that names every mistake in it; and the policies
- * of a configuration as {@link Rules}. A field that is misspelt must not silently check less, so unknown ones are mistakes.
+ * `plugins.dlp` of a request as {@link Wishes}, or a `validation_error` that names every mistake in it. A field that is misspelt must not silently check less, so unknown ones are mistakes.
  */
 import { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
-import type { Mode, Pattern, Rules, Wishes } from "./policy.ts";
+import type { Wishes } from "./policy.ts";
 import type { StopWord } from "./stop_word.ts";
 
 /** Rules that one request may declare, so that what they cost is bounded. */
@@ -113,30 +112,6 @@ export function refusePattern(index: number, name: string, why: string): Failure
     loc: path,
     msg: `Cannot read ${dotted(path)}: expected an RE2 pattern for ${shown(name)}, ${why}`,
   }]);
-}
-
-/** A policy as a configuration has it. */
-export interface PolicyConfig {
-  mode: Mode;
-  entity_types?: readonly string[];
-  stop_words: readonly { value: string; match: "exact" | "fuzzy" }[];
-  allowlist: readonly { value: string }[];
-  regexes: readonly Pattern[];
-}
-
-/** A configured policy's rules, and those of its entity types that there are not. */
-export function readPolicy(policy: PolicyConfig): { rules: Rules; unknown: string[] } {
-  const { types, unknown } = typesOf(policy.entity_types);
-  return {
-    rules: {
-      mode: policy.mode,
-      types,
-      stopWords: policy.stop_words.map(word),
-      patterns: policy.regexes,
-      allowed: policy.allowlist.map((entry) => entry.value),
-    },
-    unknown,
-  };
 }
 
 /** The default set stays one object: whoever compares sets need not look into it. */

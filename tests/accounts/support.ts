@@ -6,11 +6,11 @@ import {
   type AccountsOptions,
   type AccountsService,
   type AdmissionRequest,
-  type ConfigKey,
   type Key,
   openAccounts,
   type Reservation,
 } from "../../src/accounts/mod.ts";
+import { ACCOUNTS, CONFIG_KEY } from "../../src/accounts/config.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import type { Store } from "../../src/store/mod.ts";
 import { PATIENCE_MS, StoppedClock } from "../support/time.ts";
@@ -20,10 +20,11 @@ export const SECRET = "sk_live_devdevdevdevdevdevdevdevdevdevdevdevdev";
 /** One token costs a cent, in and out. */
 export const CENT = { prompt: "0.01", completion: "0.01" };
 
-export function configOf(key: Partial<ConfigKey> = {}, credits: string | null = null): AccountsConfig {
+/** With one key, whose fields are those of the configuration file. */
+export function configOf(key: Record<string, unknown> = {}, credits: string | null = null): AccountsConfig {
   return {
-    keys: [{ name: "dev", secret: SECRET, account: "acme", ...key }],
-    accounts: [{ name: "acme", credits }],
+    keys: [CONFIG_KEY.parse({ name: "dev", secret: SECRET, account: "acme", ...key })],
+    accounts: ACCOUNTS.parse([{ name: "acme", credits }]),
     accessPolicies: [{ name: "eu", allow: ["mistral/*"], deny: [] }],
     searchPrice: "0.005",
   };

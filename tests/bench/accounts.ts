@@ -4,6 +4,7 @@
  *
  * `deno run -A tests/bench/accounts.ts [STORE_URL]`; without a URL an SQLite file in a folder that goes with the run.
  */
+import { ACCOUNTS, KEYS } from "../../src/accounts/config.ts";
 import process from "node:process";
 import { openAccounts } from "../../src/accounts/mod.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
@@ -26,14 +27,14 @@ const service = await openAccounts({
   clock: Date,
   log: { info: console.log, warn: console.warn },
   config: {
-    keys: [{
+    keys: KEYS.parse([{
       name: "bench",
       secret: SECRET,
       account: "bench",
       spend_limit: { amount: "100000", period: "month" },
       rate_limit: { requests_per_minute: 100_000_000, tokens_per_minute: 1_000_000_000_000 },
-    }],
-    accounts: [{ name: "bench", credits: "1000000" }],
+    }]),
+    accounts: ACCOUNTS.parse([{ name: "bench", credits: "1000000" }]),
     accessPolicies: [],
     searchPrice: "0.005",
   },

@@ -32,7 +32,7 @@ Deno.test("demoConfig() is a configuration without a warning, on loopback, with 
   assertEquals(warnings, []);
   assertEquals(config.server.hostname, "127.0.0.1");
   assertEquals(config.store.url, "sqlite:./data/sluice.db");
-  assertEquals(Object.values(config.providers).map(({ api }) => api), ["demo"]);
+  assertEquals(config.providers.map(({ api }) => api.name), ["demo"]);
 });
 
 Deno.test("demoConfig() follows PORT and --port, and leaves a DATABASE_URL alone", () => {

@@ -1,5 +1,5 @@
 /** The contract's example configuration, and what the tests of this folder do with it. */
-import { ConfigError } from "../../src/config/mistakes.ts";
+import { ConfigError } from "../../src/config/config_error.ts";
 import { loadConfig, type Loaded } from "../../src/config/load.ts";
 
 export const EXAMPLE = `{

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { loadConfig } from "../../src/config/load.ts";
-import { ConfigError, nearest } from "../../src/config/mistakes.ts";
+import { ConfigError } from "../../src/config/config_error.ts";
+import { nearest } from "../../src/schema/mistakes.ts";
 import { environment, least, load, mistakesOf, NO_ENV } from "./example.ts";
 
 /** A configuration that loads, put together from the least one and the fields given. */

@@ -1,7 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { patternMistakes } from "../../src/config/check.ts";
+import { ConfigError } from "../../src/config/config_error.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
-import { openDlp, policyMistakes } from "../../src/pipeline/dlp.ts";
+import { openDlp } from "../../src/pipeline/dlp.ts";
 
 function config(dlp_policies: Record<string, unknown>) {
   return loadValue({
@@ -11,26 +13,22 @@ function config(dlp_policies: Record<string, unknown>) {
   }, { env: () => undefined }).config;
 }
 
-Deno.test("policyMistakes() names every type and pattern that there is not, by its path", async () => {
-  const mistakes = await policyMistakes(config({
+Deno.test("a type that there is not and a pattern that RE2 refuses are mistakes of the configuration", async () => {
+  const policies = {
     good: { mode: "block", entity_types: ["FINANCIAL", "email"], regexes: [{ name: "a", pattern: "a+" }] },
-    bad: {
-      mode: "mask",
-      entity_types: ["CREDIT_CARD", "BOGUS"],
-      regexes: [{ name: "a", pattern: "a+" }, { name: "b", pattern: "(?=a)" }],
-    },
-  }));
-  assertEquals(mistakes, [
-    {
-      path: "dlp_policies.bad.entity_types[1]",
-      message: 'expected the name of an entity type or a group of them, got "BOGUS"',
-    },
-    {
-      path: "dlp_policies.bad.regexes[1].pattern",
-      message: "expected an RE2 pattern: invalid perl operator: (?=",
-    },
-  ]);
-  assertEquals(await policyMistakes(config({})), []);
+    bad: { mode: "mask", regexes: [{ name: "a", pattern: "a+" }, { name: "b", pattern: "(?=a)" }] },
+  };
+  assertEquals(await patternMistakes(config(policies)), [{
+    path: "dlp_policies.bad.regexes[1].pattern",
+    message: "expected an RE2 pattern: invalid perl operator: (?=",
+  }]);
+  assertEquals(await patternMistakes(config({})), []);
+  const wrong = { mode: "mask", entity_types: ["CREDIT_CARD", "BOGUS"] };
+  const error = assertThrows(() => config({ wrong }), ConfigError);
+  assertEquals(error.mistakes, [{
+    path: "dlp_policies.wrong.entity_types[1]",
+    message: 'expected the name of an entity type or a group of them, got "BOGUS"',
+  }]);
 });
 
 Deno.test("openDlp() makes each policy's check once", () => {

@@ -1,10 +1,11 @@
 /**
- * What is wrong with a configuration, in words: where, what is allowed, what was found, and what was perhaps meant.
+ * What is wrong with something that an operator wrote, in words: where, what is allowed, what was found, and what was perhaps meant.
  *
  * A mistake is printed on terminals and in logs, so nothing secret may get into it: values of credential fields are never
  * shown, and neither is anything that came from the environment.
  */
 import { levenshteinDistance } from "@std/text/levenshtein_distance.js";
+import type { z } from "zod";
 
 export type Path = readonly (string | number)[];
 
@@ -12,19 +13,6 @@ export interface Mistake {
   /** `models[0].routes[1].provider`; empty for the file as a whole; `line:column` for syntax. */
   path: string;
   message: string;
-}
-
-/** All mistakes of one configuration. The message lists them, one a line. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly mistakes: readonly Mistake[];
-
-  constructor(source: string, mistakes: readonly Mistake[]) {
-    const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
-    const lines = mistakes.map(({ path, message }) => `  ${path}${path && ": "}${message}`);
-    super(`Cannot use ${source}: ${count}\n${lines.join("\n")}`);
-    this.mistakes = mistakes;
-  }
 }
 
 export function pathText(path: Path): string {
@@ -55,9 +43,15 @@ export function shown(value: unknown, path: Path): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-/** An address without what may be secret in it: user and password, and the query, where drivers take passwords too. */
+/**
+ * An address without what may be secret in it: whatever stands before an `@`, what follows a colon and is no port, and the
+ * query, where drivers take passwords too. Addresses that are misspelt are shown as well, so no slash is relied on.
+ */
 export function withoutPassword(address: string): string {
-  return address.includes("//") ? address.replace(/\/\/.*@/s, "//…@").replace(/\?.*/s, "?…") : address;
+  const [, scheme, rest] = /^([a-z][a-z\d+.-]*:(?=.*@|\/\/)(?:\/\/)?)?(.*)$/is.exec(address)!;
+  if (scheme === undefined && !rest.includes("@")) return rest;
+  const behind = rest.replace(/^.*@/s, "…@").replace(/\?.*/s, "?…");
+  return (scheme ?? "") + behind.replace(/^([^/:@[]*):(?!\d{0,5}(?:[/?,]|$))[^/]*/s, "…");
 }
 
 /** The known name that was probably meant: one slip away, else longer or shorter, else a few slips away. */
@@ -82,7 +76,7 @@ export function oneOf(known: readonly string[], what = ""): string {
   return `one of ${what}${known.length ? listed : "(there are none)"}${more}`;
 }
 
-/** Collects what is wrong with one configuration. */
+/** Collects what is wrong with one text. */
 export interface Report {
   mistakes: Mistake[];
   warnings: string[];
@@ -117,4 +111,32 @@ export function report(written: ReadonlyMap<string, string>): Report {
     doubt: (allowed, value, path, known) =>
       warnings.push(`${pathText(path)}: ${sentence(allowed, value, path, known)}`),
   };
+}
+
+/** Reads a value by its schema. What does not fit goes into the report; undefined: something did not. */
+export function read<T extends z.ZodType>(schema: T, value: unknown, found: Report): z.output<T> | undefined {
+  const result = schema.safeParse(value, { reportInput: true, error: knownFields });
+  for (const issue of result.error?.issues ?? []) addIssue(issue, found);
+  return result.data;
+}
+
+/** The known names in place of a message: only the schema's raw issue still knows its object. */
+function knownFields(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "unrecognized_keys") return undefined;
+  const shape = (issue.inst as z.ZodObject | undefined)?.shape ?? {};
+  return Object.keys(shape).join(" ");
+}
+
+function addIssue(issue: z.core.$ZodIssue, found: Report): void {
+  const path = issue.path as Path;
+  // A value that is wrong in two ways is one mistake.
+  if (issue.code !== "unrecognized_keys" && found.mistakes.at(-1)?.path === pathText(path)) return;
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) found.unknown(key, path, issue.message.split(" "));
+  } else if (issue.code === "invalid_key") {
+    found.expect(issue.issues[0].message, path.at(-1), path);
+  } else {
+    const known = issue.code === "invalid_value" ? issue.values.map(String) : [];
+    found.expect(issue.message, issue.input, path, known);
+  }
 }

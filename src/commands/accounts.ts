@@ -1,6 +1,6 @@
 /** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
 import type { Administration } from "../accounts/administration.ts";
-import type { Command } from "../config/args.ts";
+import type { Command } from "./parse.ts";
 
 export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
 

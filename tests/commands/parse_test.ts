@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type Command, HELP, parseCommand, UsageError } from "../../src/config/args.ts";
+import { type Command, HELP, parseCommand, UsageError } from "../../src/commands/parse.ts";
 
 const words = (line: string) => line.split(" ").filter(Boolean);
 

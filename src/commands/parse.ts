@@ -5,7 +5,8 @@
  * words of the command.
  */
 import { parseArgs } from "node:util";
-import { nearest, oneOf } from "./mistakes.ts";
+import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
+import { nearest, oneOf } from "../schema/mistakes.ts";
 
 export type Command =
   | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
@@ -236,19 +237,10 @@ function whole(option: Option, text: string | undefined, least: number, most: nu
   );
 }
 
-/** A day or a moment, as it was written; a moment needs its zone. */
+/** A day or a moment, as it was written. */
 function time(option: Option, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const shape = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-  // An engine may roll the 31st of a short month over into the next; the day must come back as it went in.
-  const day = text.slice(0, 10);
-  const real = shape.test(text) && !Number.isNaN(Date.parse(text)) &&
-    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-  if (real) return text;
-  throw new UsageError(
-    `Cannot read --${option}: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, ` +
-      `got ${JSON.stringify(text)}`,
-  );
+  if (text === undefined || readMoment(text) !== null) return text;
+  throw new UsageError(`Cannot read --${option}: expected ${MOMENT_WORDS}, got ${JSON.stringify(text)}`);
 }
 
 function wrong(what: string, allowed: readonly string[], got: string | undefined): UsageError {

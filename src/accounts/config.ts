@@ -1,0 +1,153 @@
+/**
+ * Keys, accounts and access policies as an operator writes them: in the configuration, and in the administration API, which the
+ * commands use too. A field of a key stands here once.
+ */
+import { z } from "zod";
+import {
+  catalogPattern,
+  choice,
+  fields,
+  label,
+  listOf,
+  matching,
+  moment,
+  MOMENT_WORDS,
+  named,
+  says,
+  title,
+  whole,
+} from "../schema/fields.ts";
+import { parseAmount } from "./money.ts";
+import type { AccessPolicy } from "./mod.ts";
+import type { Period } from "./period.ts";
+
+const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
+
+/** An amount of money, in the code picodollars. Never a JSON number: those are binary fractions. */
+function amount() {
+  return z.string(says(AMOUNT)).refine(
+    (text) => !text.startsWith("-") && parseAmount(text) !== null,
+    says(AMOUNT),
+  )
+    .transform((text) => parseAmount(text) ?? 0n);
+}
+
+const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Period[];
+const MOST_PATTERNS = 1000;
+
+const SPEND_LIMIT = fields({
+  amount: amount().describe("Most that the key may spend in a period, as a decimal string."),
+  period: choice(...PERIODS).describe(
+    "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",
+  ),
+});
+
+const rate = () => whole(1, 1e12).nullable();
+
+const RATE_LIMIT = fields({
+  requests_per_minute: rate().prefault(null).describe("Most requests in a minute. Null: no limit."),
+  tokens_per_minute: rate().prefault(null).describe(
+    "Most tokens, input and output together, in a minute. Null: no limit.",
+  ),
+});
+
+/** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
+const KEY = {
+  name: title().describe("Name of the key, in records, usage and commands; no other key has it."),
+  account: title().describe("Account that pays."),
+  access_policy: title().nullable()
+    .describe(
+      "Access policy that the models of the key must pass. Null: none. A policy that is missing refuses every call.",
+    ),
+  dlp_policy: title().nullable()
+    .describe(
+      "DLP policy that prompts of the key are screened by. Null: none. A policy that is missing refuses every call.",
+    ),
+  models: listOf(catalogPattern(), "catalog patterns").max(
+    MOST_PATTERNS,
+    says(`a list of at most ${MOST_PATTERNS} catalog patterns`),
+  ).nullable()
+    .describe("Models that exist for the key, as patterns like `mistral/*`. Null: all."),
+  spend_limit: SPEND_LIMIT.nullable().describe("Most that the key may spend. Null: no limit."),
+  rate_limit: RATE_LIMIT.nullable().describe("Most that the key may use in a minute. Null: no limit."),
+  expires_at: moment().nullable()
+    .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
+};
+
+const NEW_KEY = {
+  ...KEY,
+  account: KEY.account.prefault("default"),
+  access_policy: KEY.access_policy.prefault(null),
+  dlp_policy: KEY.dlp_policy.prefault(null),
+  models: KEY.models.prefault(null),
+  spend_limit: KEY.spend_limit.prefault(null),
+  rate_limit: KEY.rate_limit.prefault(null),
+  expires_at: KEY.expires_at.prefault(null),
+};
+
+type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
+
+/** A key has its rates without an object around them; whoever writes that object, or null, writes both. */
+function ratesOf(limit: Rates | null): Rates {
+  return {
+    requestsPerMinute: limit?.requestsPerMinute ?? null,
+    tokensPerMinute: limit?.tokensPerMinute ?? null,
+  };
+}
+
+/** `sk_live_…` is how a manual writes a secret that it leaves out: no header carries it, so nobody can use such a key. */
+export const LEFT_OUT = "sk_live_…";
+
+const SECRET = new RegExp(`^(?:sk_live_[!-~]{1,504}|${LEFT_OUT})$`);
+
+/** A key of the configuration. */
+export const CONFIG_KEY = fields({
+  ...NEW_KEY,
+  secret: matching(SECRET, '"sk_live_" and up to 504 characters of printable ASCII without spaces')
+    .describe("Secret that callers send. It begins with `sk_live_`."),
+}).transform(({ rateLimit, ...rest }) => ({ ...rest, ...ratesOf(rateLimit) }));
+
+/** A key that the administration API or a command makes. */
+export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) => ({
+  ...rest,
+  ...ratesOf(rateLimit),
+}));
+
+/** A change of a key: only what is named changes. */
+export const KEY_CHANGE = fields({
+  name: KEY.name.optional(),
+  account: KEY.account.optional(),
+  access_policy: KEY.access_policy.optional(),
+  dlp_policy: KEY.dlp_policy.optional(),
+  models: KEY.models.optional(),
+  spend_limit: KEY.spend_limit.optional(),
+  rate_limit: KEY.rate_limit.optional(),
+  expires_at: KEY.expires_at.optional(),
+}).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
+
+export const KEYS = listOf(CONFIG_KEY, "keys");
+
+export const ACCOUNTS = listOf(
+  fields({
+    name: title().describe("Name of the account; keys name it."),
+    credits: amount().nullable().prefault(null)
+      .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
+  }),
+  "accounts",
+);
+
+const ACCESS_POLICY = fields({
+  allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(
+    "Models that may be called, as patterns.",
+  ),
+  deny: listOf(catalogPattern(), "catalog patterns").prefault([])
+    .describe("Models that may not be called, whatever `allow` says."),
+});
+
+export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)
+  .transform((policies): AccessPolicy[] =>
+    Object.entries(policies).map(([name, policy]) => ({ name, ...policy }))
+  );
+
+export type ConfigKey = z.output<typeof CONFIG_KEY>;
+export type ConfigAccount = z.output<typeof ACCOUNTS>[number];

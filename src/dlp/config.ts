@@ -1,0 +1,83 @@
+/** The sections `dlp` and `dlp_policies` of the configuration: what is looked for, and what is done about it. */
+import { z } from "zod";
+import { choice, fields, flag, label, listOf, matching, named, says, text } from "../schema/fields.ts";
+import { DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
+import type { Rules } from "./policy.ts";
+import { openRe2 } from "./re2.ts";
+
+const ENTITY = "the name of an entity type or a group of them";
+
+const STOP_WORD = fields({
+  value: text(4096, "some text").describe("Text to look for, in whatever case."),
+  match: choice("exact", "fuzzy").prefault("exact").describe(
+    "`fuzzy` finds the text with slips of the pen as well.",
+  ),
+});
+
+const ALLOWED = fields({
+  value: text(4096, "some text").describe("Value that is no finding, in whatever case."),
+  match: choice("exact").prefault("exact").describe("How the value is compared; `exact` is the only way."),
+});
+
+const REGEX = fields({
+  name: text(100, "a name").describe("Name that findings of the pattern have."),
+  pattern: matching(/^[^]{1,512}$/, "an RE2 pattern of 1 to 512 characters").describe(
+    "Pattern in RE2 syntax.",
+  ),
+});
+
+export const DLP = fields({
+  enabled: flag().prefault(true)
+    .describe(
+      "Whether prompts are screened. If not, a request or a key that wants it is refused with 503 `dlp_unavailable`.",
+    ),
+  on_unscannable: choice("pass", "block").prefault("pass")
+    .describe(
+      "What a policy in mode `block` does with an image, a PDF or anything else that has no text to scan.",
+    ),
+  restore: flag().prefault(false)
+    .describe("Whether originals are put back where an answer repeats the placeholders of a masked request."),
+});
+
+const POLICY = fields({
+  mode: choice("alert", "mask", "block")
+    .describe("What a finding leads to: a report, a placeholder in its place, or a refusal of the request."),
+  entity_types: listOf(
+    z.string(says(ENTITY)).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
+    "entity types",
+  ).optional().describe(
+    "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",
+  ),
+  stop_words: listOf(STOP_WORD, "stop words").prefault([]).describe("Texts that are findings by themselves."),
+  allowlist: listOf(ALLOWED, "allowed values").prefault([])
+    .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
+  regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
+}).transform(({ mode, entityTypes, stopWords, regexes, allowlist }): Rules => ({
+  mode,
+  // The default set stays one object: whoever compares sets need not look into it.
+  types: entityTypes === undefined ? DEFAULT_TYPES : resolveEntityTypes(entityTypes).types,
+  stopWords,
+  patterns: regexes,
+  allowed: allowlist.map(({ value }) => value),
+}));
+
+export const DLP_POLICIES = named(label(), POLICY);
+
+export type DlpConfig = z.output<typeof DLP>;
+
+/** Why RE2 does not take a pattern, for each of these; null: it does. */
+export async function patternTroubles(patterns: readonly string[]): Promise<(string | null)[]> {
+  if (patterns.length === 0) return [];
+  const re2 = openRe2({ limitMs: 10_000 });
+  try {
+    const troubles: (string | null)[] = [];
+    for (const pattern of patterns) {
+      const outcome = await re2.find(pattern, []);
+      if (outcome.kind === "found") troubles.push(null);
+      else troubles.push(outcome.kind === "refused" ? outcome.why : "it takes too long to be read");
+    }
+    return troubles;
+  } finally {
+    re2.close();
+  }
+}

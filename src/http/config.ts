@@ -1,0 +1,56 @@
+/** The section `server` of the configuration: where the gateway listens, and how much it takes on. */
+import { fields, flag, isHost, listOf, says, seconds, whole } from "../schema/fields.ts";
+import { z } from "zod";
+
+const HOST_WORDS = "a host name or an IP address, without port and brackets";
+const ORIGIN_WORDS = 'an origin like "https://app.example" or "*"';
+
+/** An origin as browsers write it: in lower case, without the port that its scheme has anyway. Null: not an origin. */
+function originOf(text: string): string | null {
+  const match = /^([a-z][a-z\d+.-]*):\/\/((?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?)$/i.exec(text);
+  if (match === null || !URL.canParse(text)) return null;
+  return /^https?$/i.test(match[1]) ? new URL(text).origin : text.toLowerCase();
+}
+
+const origin = () =>
+  z.string(says(ORIGIN_WORDS))
+    .refine((text) => text === "*" || originOf(text) !== null, says(ORIGIN_WORDS))
+    .transform((text) => originOf(text) ?? text);
+
+export const SERVER = fields({
+  hostname: z.string(says(HOST_WORDS)).refine(
+    (text) => !text.startsWith("[") && isHost(text),
+    says(HOST_WORDS),
+  )
+    .prefault("127.0.0.1")
+    .describe("Address or host name to listen on. `0.0.0.0` and `::` are every address of the machine."),
+  port: whole(0, 65_535).prefault(8787)
+    .describe("TCP port to listen on. 0 takes a free one, which the line `sluice listening on` names."),
+  max_body_bytes: whole(1024, 2 ** 30).prefault(33_554_432)
+    .describe("Largest request body, in bytes. Beyond it: 413 `payload_too_large`."),
+  max_file_bytes: whole(1024, 2 ** 30).prefault(20_971_520)
+    .describe("Largest attachment after decoding, in bytes. Beyond it: 413 `file_too_large`."),
+  max_text_chars: whole(1, 2 ** 30).prefault(4_000_000)
+    .describe("Most characters of all text of a request together. Beyond it: 413 `text_content_too_large`."),
+  max_messages: whole(1, 1_000_000).prefault(2000)
+    .describe("Most messages of a request. Beyond it: 422 `validation_error`."),
+  max_in_flight: whole(1, 1_000_000).prefault(4096)
+    .describe("Most generations under way at once. Beyond it: 503 `service_unavailable`. Workers divide it."),
+  max_in_flight_bytes: whole(1024, 2 ** 40).prefault(536_870_912)
+    .describe(
+      "Most bytes of request bodies of generations under way; of one that is being answered a quarter counts. Beyond it: " +
+        "503 `service_unavailable`. Workers divide it.",
+    ),
+  keepalive_seconds: seconds(0.01).prefault(15)
+    .describe("Silence on an open stream, in seconds, after which a keep-alive is sent."),
+  shutdown_grace_seconds: seconds(0).prefault(60)
+    .describe("Longest time in seconds that generations under way may take to end after SIGTERM or SIGINT."),
+  workers: whole(1, 64).prefault(1)
+    .describe("Processes that share the port and the work. A change takes a restart."),
+  cors_origins: listOf(origin(), "origins").prefault([])
+    .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
+  docs: flag().prefault(true)
+    .describe("Whether the manual (`/docs`), `/openapi.json` and `/config.schema.json` are served."),
+}).transform(({ keepaliveMs, ...rest }) => ({ ...rest, keepAliveMs: keepaliveMs }));
+
+export type ServerConfig = z.output<typeof SERVER>;

@@ -1,0 +1,129 @@
+/** The sections `models` and `auto` of the configuration: the catalog, and what `svc/auto` chooses from. */
+import { z } from "zod";
+import type { Effort } from "../exchange/prompt.ts";
+import {
+  between,
+  choice,
+  exactly,
+  fields,
+  listOf,
+  matching,
+  price,
+  says,
+  text,
+  whole,
+} from "../schema/fields.ts";
+import type { AutoSettings } from "./auto.ts";
+import type { Model } from "./catalog.ts";
+
+const MODALITIES = ["text", "image", "file", "audio", "video"] as const;
+const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"] as const;
+const EFFORTS = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const satisfies readonly Effort[];
+
+/**
+ * Prices per token. The names are those of OpenRouter's catalog, the most copied one; where it counts whole images, here
+ * as everywhere else a price is for one token.
+ */
+const PRICING = exactly({
+  prompt: price().describe("One token of input, where nothing below has a price of its own for it."),
+  completion: price().describe("One token of output, where nothing below has a price of its own for it."),
+  input_cache_read: price().optional().describe(
+    "One token of input that was read from the cache. Left out: as `prompt`.",
+  ),
+  input_cache_write: price().optional().describe(
+    "One token of input that was written to the cache. Left out: as `prompt`.",
+  ),
+  input_cache_write_1h: price().optional()
+    .describe(
+      "One token of input that was written to the cache for an hour. Left out: as `input_cache_write`.",
+    ),
+  internal_reasoning: price().optional().describe("One token of reasoning. Left out: as `completion`."),
+  image: price().optional().describe("One token of input that is of an image. Left out: as `prompt`."),
+  image_output: price().optional().describe(
+    "One token of output that is of an image. Left out: as `completion`.",
+  ),
+  audio: price().optional().describe("One token of input that is audio. Left out: as `prompt`."),
+  audio_output: price().optional().describe("One token of output that is audio. Left out: as `completion`."),
+});
+
+const WEIGHT = "a number from 0.000001 to 1000000, or null";
+
+const ROUTE = fields({
+  provider: z.string(says("the name of a provider")).describe("Name of the provider."),
+  model: matching(
+    /^[^\p{Cc}\p{Z}]{1,256}$/u,
+    "the provider's own name of the model: 1 to 256 characters without spaces",
+  )
+    .describe("The provider's own name of the model."),
+  weight: z.number(says(WEIGHT)).min(1e-6, says(WEIGHT)).max(1e6, says(WEIGHT)).nullable().prefault(null)
+    .describe(
+      "Share of the load among neighbouring routes that have a weight. Null: the route has its turn by its place.",
+    ),
+});
+
+const CAPABILITIES = fields({
+  modality_input: listOf(choice(...MODALITIES), "modalities").prefault(["text"]).describe(
+    "What the model takes.",
+  ),
+  modality_output: listOf(choice("text", "image", "audio", "video"), "modalities").prefault(["text"])
+    .describe("What the model gives."),
+  features: listOf(choice(...FEATURES), "features").prefault([])
+    .describe("What the model can do beyond that; `svc/auto` goes by it."),
+});
+
+const MODEL = fields({
+  id: matching(
+    /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/,
+    'a model id "<provider>/<model>" of at most 256 characters in printable ASCII without "*"',
+  ).describe("Id that callers name, `<vendor>/<model>`."),
+  name: text(256, "a display name").optional().describe(
+    "Name for people, listed by `GET /v1/models`. Left out: the id.",
+  ),
+  routes: listOf(ROUTE, "routes").min(1, says("a list of at least one route"))
+    .describe("Providers that have the model, tried in order; those with a weight share the load."),
+  context_length: whole(1, 2 ** 31).nullable().prefault(null)
+    .describe("Most tokens of input and output together. Null: unknown, so the provider decides."),
+  max_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
+    .describe("Most tokens of output. Null: unknown, so the provider decides."),
+  pricing: PRICING.prefault({ prompt: "0", completion: "0" })
+    .describe(
+      "Prices of one token as decimal strings, in the currency of all amounts. Left out: the model costs nothing.",
+    ),
+  capabilities: CAPABILITIES.prefault({}).describe("What the model takes, gives and can do."),
+  reasoning_efforts: listOf(choice(...EFFORTS), "reasoning efforts").nullable().prefault(null)
+    .describe(
+      "Levels of reasoning that the model has; others become the nearest one. Null: every level is passed on.",
+    ),
+  short_names: listOf(
+    matching(/^(?:[!-)+-.0-~]{1,256}\*?|\*)$/, 'a name without "/", with "*" only at its end'),
+    "short names",
+  ).prefault([])
+    .describe(
+      "Further names that `/v1/messages` accepts for the model, like `claude-sonnet-4-5`; a `*` at the end is a prefix.",
+    ),
+}).transform(({ name, maxCompletionTokens, capabilities, reasoningEfforts, ...rest }): Model => ({
+  ...rest,
+  name: name ?? rest.id,
+  maxCompletion: maxCompletionTokens,
+  inputs: capabilities.modalityInput,
+  outputs: capabilities.modalityOutput,
+  features: new Set(capabilities.features),
+  efforts: reasoningEfforts,
+}));
+
+export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
+
+export const AUTO_SECTION = fields({
+  models: listOf(z.string(says("the id of a model")), "model ids").prefault([])
+    .describe("Models that `svc/auto` chooses from. Empty: there is no `svc/auto`."),
+  quality: between(0, 1).prefault(0.5)
+    .describe("How much quality counts against price, from 0 (the cheapest model) to 1 (the best)."),
+}).transform((auto): AutoSettings => auto);

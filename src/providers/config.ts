@@ -1,0 +1,101 @@
+/** The section `providers` of the configuration: who is called, how, and how long is waited. */
+import { z } from "zod";
+import {
+  choice,
+  credential,
+  fields,
+  label,
+  matching,
+  named,
+  says,
+  seconds,
+  urlOrNone,
+  whole,
+} from "../schema/fields.ts";
+import { API_NAMES, apiNamed } from "./apis/mod.ts";
+import { keyCredential } from "./credentials/key.ts";
+import type { Provider } from "./provider.ts";
+
+const [FIRST_API, ...OTHER_APIS] = API_NAMES;
+
+/** Headers that the exchange itself makes: with another value the request or its answer could not be read. */
+const OWN_HEADERS = new Set([
+  "accept-encoding",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const HEADERS = named(
+  matching(/^[\w!#$%&'*+.^`|~-]+$/, "a header name").refine(
+    (name) => !OWN_HEADERS.has(name.toLowerCase()),
+    says(`a header that is not the gateway's own, as ${[...OWN_HEADERS].join(", ")} are`),
+  ),
+  matching(/^[\t -~\x80-\xff]*$/, "a header value without line breaks"),
+).superRefine((headers, context) => {
+  const seen = new Set<string>();
+  for (const name of Object.keys(headers)) {
+    const folded = name.toLowerCase();
+    if (seen.has(folded)) {
+      context.addIssue({
+        code: "custom",
+        path: [name],
+        message: "one value for a header, in whatever case its name is",
+      });
+    }
+    seen.add(folded);
+  }
+});
+
+const BREAKER = fields({
+  failures: whole(1, 1_000_000).prefault(5)
+    .describe("Failures within the window that open the breaker, if half of the calls or more failed."),
+  window_seconds: seconds(0.01).prefault(30).describe("Window that failures are counted in, in seconds."),
+  open_seconds: seconds(0.01).prefault(15)
+    .describe("How long, in seconds, an open breaker lets no call through before it tries one."),
+});
+
+export const PROVIDER = fields({
+  api: choice(FIRST_API, ...OTHER_APIS)
+    .describe("API that the provider speaks. `demo` is a provider inside the gateway, for trying it out."),
+  base_url: urlOrNone().prefault("")
+    .describe(
+      "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo`.",
+    ),
+  api_key: credential().prefault("")
+    .describe(
+      "Credential, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
+    ),
+  headers: HEADERS.prefault({})
+    .describe(
+      "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
+    ),
+  first_byte_seconds: seconds(0.01).prefault(120)
+    .describe("Longest wait for the first byte of an answer, in seconds. Beyond it: 408 `provider_timeout`."),
+  idle_seconds: seconds(0.01).prefault(120)
+    .describe("Longest silence within an answer, in seconds. Beyond it: `provider_timeout`."),
+  retries: whole(0, 10).prefault(2)
+    .describe("Further tries of a route that fails before the first byte of its answer."),
+  breaker: BREAKER.prefault({})
+    .describe(
+      "Circuit breaker that each model of the provider has: it stops calls to one that keeps failing.",
+    ),
+  max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
+    .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
+}).transform(({ api: name, apiKey, ...rest }): Omit<Provider, "name"> => {
+  const api = apiNamed(name);
+  return { ...rest, api, credential: keyCredential(apiKey, api) };
+});
+
+export const PROVIDERS = named(label(), PROVIDER)
+  .transform((providers): Provider[] =>
+    Object.entries(providers).map(([name, provider]) => ({ name, ...provider }))
+  );

@@ -1,0 +1,66 @@
+/** The section `store` of the configuration: where keys, records and credits are kept. */
+import { z } from "zod";
+import { fields, isHost, matching, says, seconds, whole } from "../schema/fields.ts";
+
+const ADDRESS_WORDS = '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"';
+/** Of libpq; any other would be taken for the strictest or the laxest of them. */
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/** What is wrong with the address of a store; null: nothing that can be seen without asking it. */
+export function addressTrouble(address: string): string | null {
+  if (/^sqlite:[^\0]*[^\0/]$/.test(address)) return null;
+  if (!/^postgres(?:ql)?:\/\/[^\s\0]+$/.test(address)) return ADDRESS_WORDS;
+  const url = parsed(address);
+  if (url === null || url.port === "0") {
+    return "a postgres:// address with a host, and a port from 1 to 65535";
+  }
+  const socket = url.searchParams.get("host");
+  if (url.hostname === "" ? socket === null : !isHost(decoded(url.hostname) ?? "")) {
+    return "a postgres:// address with the name or the IP address of a host";
+  }
+  if ([url.username, url.password, url.pathname].some((part) => decoded(part) === null)) {
+    return "a postgres:// address in which % stands before two hexadecimal digits (%25 is % itself)";
+  }
+  const mode = url.searchParams.get("sslmode");
+  if (mode !== null && !SSL_MODES.includes(mode)) return `an sslmode of ${SSL_MODES.join(", ")}`;
+  return null;
+}
+
+function parsed(address: string): URL | null {
+  return URL.canParse(address) ? new URL(address) : null;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+export const STORE = fields({
+  url: z.string(says(ADDRESS_WORDS)).superRefine((address, context) => {
+    const message = addressTrouble(address);
+    if (message !== null) context.addIssue({ code: "custom", message, input: address });
+  }).prefault("sqlite:./data/sluice.db")
+    .describe(
+      "Where keys, records and credits are kept: `sqlite:PATH`, `sqlite::memory:`, or `postgres://…` for several nodes. " +
+        "`SLUICE_STORE` wins over it. A change takes a restart.",
+    ),
+  journal: matching(/^[^\0]*[^\0/]$/, "a path of a file, or null").nullable().prefault("./data/node")
+    .describe(
+      "With PostgreSQL: path, without ending, of the files in which a node keeps what the database does not have yet. Null, " +
+        "or nothing can be written there: in bounded memory. With SQLite they are always beside its file.",
+    ),
+  offline_seconds: seconds(1).prefault(3600)
+    .describe("How long, in seconds, keys of the store are trusted after the database was last heard of."),
+  retention_days: whole(1, 36_500).prefault(90)
+    .describe("Days that the records of generations are kept. Older ones are kept as sums by day."),
+  pepper: matching(/^[^]{16,}$/, "a secret of at least 16 characters, or null").nullable().prefault(null)
+    .describe(
+      "Secret that the hashes of keys are made with, at least 16 characters. Null: made at the first start and kept beside " +
+        "the store. Keys of the store do not work with another one.",
+    ),
+});
+
+export type StoreConfig = z.output<typeof STORE>;

@@ -1,0 +1,26 @@
+/** The section `search` of the configuration: the engine that web search asks. */
+import { z } from "zod";
+import { choice, credential, fields, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
+import { type EngineName, ENGINES } from "./engines.ts";
+
+const NAMES = [...Object.keys(ENGINES) as EngineName[], "none"] as const;
+
+export const SEARCH = fields({
+  engine: choice(...NAMES as [EngineName, ...EngineName[], "none"]).prefault("none")
+    .describe("Search engine that is asked. `none`: a request that wants web search is answered without it."),
+  base_url: urlOrNone().prefault("")
+    .describe(
+      "Address of the engine. Empty: the public one of `brave` or `tavily`; `searxng` and `mediawiki` have none.",
+    ),
+  api_key: credential().prefault("").describe(
+    "Credential of the engine; `brave` and `tavily` answer no one without it.",
+  ),
+  results: whole(1, 20).prefault(5).describe("Most results that one search gives to the model."),
+  timeout_seconds: seconds(0.01).prefault(10)
+    .describe(
+      "Longest time of a search in seconds, with its second try. Beyond it the search has failed and costs nothing.",
+    ),
+  price: price().prefault("0.005").describe("Price of one search as a decimal string."),
+});
+
+export type SearchConfig = z.output<typeof SEARCH>;
