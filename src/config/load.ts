@@ -4,7 +4,7 @@
  * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
-import { type Mistake, pathText, read, type Report, report } from "../schema/mistakes.ts";
+import { pathText, read, report } from "../schema/mistakes.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
 import { checkReferences } from "./references.ts";
@@ -112,8 +112,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function freeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.values(value).forEach(freeze);
     Object.freeze(value);
+    Object.values(value).forEach(freeze);
   }
   return value;
 }

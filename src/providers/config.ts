@@ -1,5 +1,4 @@
 /** The section `providers` of the configuration: who is called, how, and how long is waited. */
-import { z } from "zod";
 import {
   choice,
   credential,

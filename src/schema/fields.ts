@@ -153,7 +153,7 @@ export function readMoment(written: string): number | null {
   return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(day) ? time : null;
 }
 
-export const MOMENT_WORDS = "a date like 2030-01-31 or a time with its zone like 2030-01-31T00:00:00Z";
+export const MOMENT_WORDS = "a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z";
 
 /** A moment, in the code milliseconds since the epoch. */
 export function moment() {

@@ -13,7 +13,8 @@ const key = (fields: Record<string, unknown>) =>
   plus({ keys: [{ name: "k", secret: "sk_live_1", ...fields }] });
 
 const ADDRESS = "an http:// or https:// address without user, query or fragment";
-const MONEY = 'a decimal string like "0.0000025", at most 12 digits before the point and 18 after it';
+const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
+const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 const PROVIDER_FIELDS =
   "api, base_url, api_key, headers, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
 
@@ -38,7 +39,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a misspelt section", plus({ dlp_polices: {} }), [
     "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, auto, " +
-    "search, dlp, dlp_policies, access_policies, accounts, keys",
+    "search, dlp, dlp_policies, access_policies, accounts, keys, $schema",
   ]],
   ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
     `providers.up.apikey: unknown field; nearest is api_key; known are ${PROVIDER_FIELDS}`,
@@ -85,23 +86,23 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "models[0].routes: expected a list of at least one route, got a list of 0",
   ]],
   ["a weight of zero", model({ routes: [{ provider: "up", model: "a", weight: 0 }] }), [
-    "models[0].routes[0].weight: expected a number above 0, got 0",
+    "models[0].routes[0].weight: expected a number from 0.000001 to 1000000, or null, got 0",
   ]],
   ["a model without provider", model({ id: "gpt-5" }), [
-    'models[0].id: expected a model id "<provider>/<model>" in printable ASCII without "*", got "gpt-5"',
+    'models[0].id: expected a model id "<provider>/<model>" of at most 256 characters in printable ASCII without "*", got "gpt-5"',
   ]],
   ["the gateway's own model", model({ id: "svc/auto" }), [
     'models[0].id: expected another id, this one is the gateway\'s own, got "svc/auto"',
   ]],
   ["a price as a number", model({ pricing: { prompt: 0.5, completion: "1" } }), [
-    `models[0].pricing.prompt: expected ${MONEY}, got 0.5`,
+    `models[0].pricing.prompt: expected ${PRICE}, got 0.5`,
   ]],
   ["a price with an exponent", model({ pricing: { prompt: "1e-6", completion: "-1" } }), [
-    `models[0].pricing.prompt: expected ${MONEY}, got "1e-6"`,
-    `models[0].pricing.completion: expected ${MONEY}, got "-1"`,
+    `models[0].pricing.prompt: expected ${PRICE}, got "1e-6"`,
+    `models[0].pricing.completion: expected ${PRICE}, got "-1"`,
   ]],
   ["a price that is missing", model({ pricing: { prompt: "1" } }), [
-    `models[0].pricing.completion: expected ${MONEY}, got nothing`,
+    `models[0].pricing.completion: expected ${PRICE}, got nothing`,
   ]],
   ["a misspelt kind of price", model({ pricing: { prompt: "1", completion: "1", input_cache_reads: "1" } }), [
     "models[0].pricing.input_cache_reads: unknown field; nearest is input_cache_read; known are prompt, completion, " +
@@ -166,7 +167,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     'accounts[1].name: expected another than accounts[0].name has, got "default"',
   ]],
   ["credits as a number", plus({ accounts: [{ name: "default", credits: 100 }] }), [
-    `accounts[0].credits: expected ${MONEY}, got 100`,
+    `accounts[0].credits: expected ${AMOUNT}, got 100`,
   ]],
   ["a key of an unknown account", key({ account: "defualt" }), [
     'keys[0].account: expected one of the accounts default, got "defualt"; nearest is default',
@@ -175,7 +176,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     'keys[0].account: expected one of the accounts acme, got "default"',
   ]],
   ["a secret without its prefix", key({ secret: "hidden" }), [
-    'keys[0].secret: expected a secret that begins with "sk_live_", got another value (not shown)',
+    'keys[0].secret: expected "sk_live_" and up to 504 characters of printable ASCII without spaces, got another value (not shown)',
   ]],
   [
     "two keys of one name and one secret",
@@ -194,10 +195,10 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     'keys[0].spend_limit.period: expected one of day, week, month, total, got "monthly"; nearest is month',
   ]],
   ["a rate of zero", key({ rate_limit: { requests_per_minute: 0 } }), [
-    "keys[0].rate_limit.requests_per_minute: expected a whole number from 1 to 2147483648, got 0",
+    "keys[0].rate_limit.requests_per_minute: expected a whole number from 1 to 1000000000000, got 0",
   ]],
   ["a time without zone", key({ expires_at: "2030-01-31T00:00:00" }), [
-    'keys[0].expires_at: expected a time like "2030-01-31T00:00:00Z", or null, got "2030-01-31T00:00:00"',
+    'keys[0].expires_at: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "2030-01-31T00:00:00"',
   ]],
   [
     "a missing variable, whatever its remains look like",
@@ -221,7 +222,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "models[0].price: unknown field; known are id, name, routes, context_length, " +
     "max_completion_tokens, pricing, capabilities, reasoning_efforts, short_names",
     "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, auto, search, dlp, " +
-    "dlp_policies, access_policies, accounts, keys",
+    "dlp_policies, access_policies, accounts, keys, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',
     'keys[0].account: expected one of the accounts default, got "nobody"',
   ]],
@@ -234,7 +235,7 @@ for (const [situation, value, expected] of MISTAKES) {
 Deno.test("loadConfig() shows what came from the environment only as it is written", () => {
   const value = plus({ server: { hostname: "${H}" }, search: { engine: "${H}" } });
   assertEquals(mistakesOf(() => load(value, environment({ H: "not a hidden host" }))), [
-    'server.hostname: expected a host name or an address without port, got "${H}"',
+    'server.hostname: expected a host name or an IP address, without port and brackets, got "${H}"',
     'search.engine: expected one of searxng, brave, tavily, mediawiki, none, got "${H}"',
   ]);
 });

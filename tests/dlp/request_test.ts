@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES } from "../../src/dlp/entities.ts";
-import { readPolicy, readWishes } from "../../src/dlp/request.ts";
+import { readWishes } from "../../src/dlp/request.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 
 function refused(given: unknown): Failure {
@@ -85,10 +85,4 @@ Deno.test("readWishes() bounds how many rules a request brings", () => {
   assertEquals(readWishes(words(1000)).rules.stopWords.length, 1000);
   refused(words(1001));
   refused({ regexes: Array.from({ length: 51 }, () => ({ name: "x", pattern: "x" })) });
-});
-
-Deno.test("readPolicy() hands back names that are no entity types", () => {
-  const policy = { mode: "mask", stop_words: [], allowlist: [], regexes: [] } as const;
-  assertEquals(readPolicy({ ...policy, entity_types: ["IBAN", "BOGUS", "FINANCIAL"] }).unknown, ["BOGUS"]);
-  assertEquals(readPolicy(policy).rules.types, DEFAULT_TYPES);
 });
