@@ -4,6 +4,7 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
+import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { oneOf, type Path, pathText, type Report } from "../schema/mistakes.ts";
 
@@ -102,13 +103,17 @@ function checkPolicies(config: Loose, keys: readonly Item[], ids: readonly Spot[
 }
 
 function checkSearch(search: Loose, report: Report): void {
-  const { engine, base_url, api_key } = search;
-  if ((engine === "searxng" || engine === "mediawiki") && (base_url === undefined || base_url === "")) {
-    report.expect(`the address of the ${engine} server`, base_url, ["search", "base_url"]);
+  const engine = SEARCH_ENGINES.find(({ name }) => name === search.engine);
+  if (engine === undefined) return;
+  const lacks = (field: "base_url" | "api_key") =>
+    engine.needs.includes(field) && (search[field] === undefined || search[field] === "");
+  if (lacks("base_url")) {
+    report.expect(`the address of the ${engine.name} server`, search.base_url, ["search", "base_url"]);
   }
-  if ((engine === "brave" || engine === "tavily") && (api_key === undefined || api_key === "")) {
-    report.warnings.push(`search.api_key: ${engine} answers no one without a key`);
-  }
+  if (!lacks("api_key")) return;
+  // Whoever asks a server of their own may have put the key there.
+  const tell = search.base_url === undefined || search.base_url === "" ? report.expect : report.doubt;
+  tell(`a key, since ${engine.name} answers no one without`, search.api_key, ["search", "api_key"]);
 }
 
 function known(spot: Spot, names: readonly string[], what: string, report: Report): void {

@@ -1,12 +1,12 @@
 /** The section `search` of the configuration: the engine that web search asks. */
 import { z } from "zod";
 import { choice, credential, fields, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
-import { type EngineName, ENGINES } from "./engines.ts";
+import { ENGINE_NAMES } from "./engines/mod.ts";
 
-const NAMES = [...Object.keys(ENGINES) as EngineName[], "none"] as const;
+const [FIRST_ENGINE, ...OTHER_ENGINES] = ENGINE_NAMES;
 
 export const SEARCH = fields({
-  engine: choice(...NAMES as [EngineName, ...EngineName[], "none"]).prefault("none")
+  engine: choice(FIRST_ENGINE, ...OTHER_ENGINES, "none").prefault("none")
     .describe("Search engine that is asked. `none`: a request that wants web search is answered without it."),
   base_url: urlOrNone().prefault("")
     .describe(

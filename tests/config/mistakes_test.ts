@@ -144,6 +144,9 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["a search engine of one's own without address", plus({ search: { engine: "searxng" } }), [
     "search.base_url: expected the address of the searxng server, got nothing",
   ]],
+  ["a search engine without its key", plus({ search: { engine: "brave" } }), [
+    "search.api_key: expected a key, since brave answers no one without, got nothing",
+  ]],
   ["an unknown store", plus({ store: { url: "./data.db" } }), [
     'store.url: expected "sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE", got "./data.db"',
   ]],
@@ -281,9 +284,13 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
   ["prices left out", model({ pricing: undefined }), [
     "models[0].pricing: left out, so the model costs nothing",
   ]],
-  ["a search engine without its key", plus({ search: { engine: "brave" } }), [
-    "search.api_key: brave answers no one without a key",
-  ]],
+  [
+    "a search engine at an address of one's own without a key",
+    plus({
+      search: { engine: "brave", base_url: "http://127.0.0.1:1" },
+    }),
+    ["search.api_key: expected a key, since brave answers no one without, got nothing"],
+  ],
 ];
 for (const [situation, value, expected] of WARNINGS) {
   Deno.test(`loadConfig() warns of ${situation}`, () => assertEquals(load(value).warnings, expected));
