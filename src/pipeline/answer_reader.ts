@@ -8,7 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import { parse } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
-import { brokenAnswer } from "../formats/provider_failure.ts";
+import { brokenAnswer } from "../formats/decode_failure.ts";
 import { type FrameSource, type Framing, SERVER_SENT_EVENTS } from "../providers/apis/framing.ts";
 
 const BRACE = 123;

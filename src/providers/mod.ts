@@ -6,7 +6,7 @@
  * refuses this gateway's key is passed over; one that refuses the request has given the answer.
  */
 import { Failure } from "../exchange/failure.ts";
-import { decodeFailure } from "../formats/provider_failure.ts";
+import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { Provider, Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";

@@ -10,7 +10,7 @@ import type { CallContent, Content, ResultContent, Turn } from "../../exchange/p
 import { extraOf } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import type { Unseal } from "../../exchange/proof.ts";
-import { bag, decodeCache, decodeParts } from "./content.ts";
+import { bag, decodeCache, decodeParts } from "./encode_content.ts";
 import { decodeUrl } from "./media.ts";
 import { decodeReasoning, replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
 import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";

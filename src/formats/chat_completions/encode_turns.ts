@@ -17,7 +17,7 @@ import {
   splitSystem,
   type Turn,
 } from "../../exchange/prompt.ts";
-import { encodeCache, encodePart } from "./content.ts";
+import { encodeCache, encodePart } from "./encode_content.ts";
 import { MADE } from "./decode_turns.ts";
 import { encodeReasoning, readReplay } from "./reasoning.ts";
 

@@ -3,11 +3,11 @@
  * some dozens of providers speak in dialects. Dialects are told apart by what they send, never by who they are.
  */
 import type { CallerFormat, ProviderFormat } from "../format.ts";
-import { decodeAnswer, encodeAnswer } from "./answer.ts";
-import { encodeStream } from "./chunks.ts";
+import { decodeAnswer, encodeAnswer } from "./encode_answer.ts";
+import { encodeStream } from "./encode_stream.ts";
 import { encodeFailure } from "./failure.ts";
-import { decodeRequest, encodeRequest } from "./request.ts";
-import { decodeStream } from "./stream.ts";
+import { decodeRequest, encodeRequest } from "./decode_request.ts";
+import { decodeStream } from "./decode_stream.ts";
 
 export const chatCompletions: CallerFormat & ProviderFormat = {
   name: "chat_completions",

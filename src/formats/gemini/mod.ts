@@ -1,7 +1,7 @@
 /** Google's `generateContent`, the provider's side: callers do not speak it here. */
 import type { ProviderFormat } from "../format.ts";
-import { decodeAnswer } from "./answer.ts";
-import { encodeRequest } from "./request.ts";
-import { decodeStream } from "./stream.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { decodeStream } from "./decode_stream.ts";
 
 export const gemini: ProviderFormat = { name: "gemini", encodeRequest, decodeStream, decodeAnswer };

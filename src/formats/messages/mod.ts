@@ -1,11 +1,11 @@
 /** The messages format (Anthropic Messages), for callers and for providers (`anthropic-messages` in the configuration). */
 import type { CallerFormat, ProviderFormat } from "../format.ts";
-import { encodeAnswer } from "./answer.ts";
+import { encodeAnswer } from "./encode_answer.ts";
 import { encodeFailure } from "./failure.ts";
-import { decodeAnswer, decodeStream } from "./provider_stream.ts";
-import { encodeRequest } from "./provider_request.ts";
-import { decodeRequest } from "./request.ts";
-import { encodeStream, KEEP_ALIVE } from "./stream.ts";
+import { decodeAnswer, decodeStream } from "./decode_stream.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
 
 export const messages: CallerFormat & ProviderFormat = {
   name: "messages",

@@ -14,7 +14,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
 import { DONE } from "../sse.ts";
 import { encodeFailure } from "./failure.ts";
-import { ResponseWriter } from "./response_writer.ts";
+import { ResponseWriter } from "./encode_blocks.ts";
 
 export function encodeStream(context: EncodeAnswer): StreamEncoder {
   return new ResponsesStreamEncoder(context);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../../src/exchange/json.ts";
 import type { ToolChoice } from "../../../src/exchange/prompt.ts";
-import { decodeToolChoice } from "../../../src/formats/chat_completions/tools.ts";
+import { decodeToolChoice } from "../../../src/formats/chat_completions/decode_tools.ts";
 import { encode, foreign, request } from "./support.ts";
 
 const F = {

@@ -1,0 +1,122 @@
+/** Tool calls of a provider's deltas. */
+import { isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import {
+  closeReasoning,
+  closeText,
+  hold,
+  isWhole,
+  type OpenCall,
+  type OpenChoice,
+  type Reading,
+  readSigned,
+} from "./decode_blocks.ts";
+import { replayProof, signedFields } from "./reasoning.ts";
+
+export function readCall(reading: Reading, choice: OpenChoice, wire: Loose, out: Part[]): void {
+  const custom = isObject(wire.custom) && !isObject(wire.function);
+  const body = object(custom ? wire.custom : wire.function);
+  const id = string(wire.id) ?? "";
+  const name = string(body.name) ?? "";
+  const given = custom ? body.input : body.arguments;
+  const piece = typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "";
+  const call = findCall(choice, wire.index, id, name) ??
+    addCall(reading, choice, wire.index, custom ? "custom" : "function", out);
+  if (call.ended) return;
+  // Later deltas repeat the id or the name as "".
+  if (call.id === "") call.id = id;
+  if (call.name === "") call.name = name;
+  if (piece !== "") {
+    hold(reading, piece);
+    call.pieces.push(piece);
+  }
+  const signed = signedFields(wire);
+  if (!call.started) {
+    if (signed) call.signed = signed;
+    if (call.name !== "") startCall(reading, choice, call, out);
+    return;
+  }
+  if (signed) readSigned(reading, choice, signed, call.id, out);
+  if (piece !== "") out.push({ type: "call-delta", block: call.block, text: piece });
+}
+
+/**
+ * The call that a delta goes on with. Without an index, an id or else a name begins a new one. With one, so does another
+ * id at a call whose arguments are whole: some providers number every call 0.
+ */
+function findCall(choice: OpenChoice, index: unknown, id: string, name: string): OpenCall | undefined {
+  const key = keyOf(index);
+  if (key === undefined) {
+    if (id !== "") return choice.calls.find((call) => call.id === id);
+    return name === "" ? choice.current : undefined;
+  }
+  const call = choice.byKey.get(key);
+  if (!call || id === "" || name === "" || call.id === "" || call.id === id || call.idVaries) return call;
+  if (isWhole(call)) return undefined;
+  call.idVaries = true;
+  return call;
+}
+
+function keyOf(index: unknown): number | string | undefined {
+  return typeof index === "number" || typeof index === "string" ? index : undefined;
+}
+
+function addCall(
+  reading: Reading,
+  choice: OpenChoice,
+  index: unknown,
+  kind: "function" | "custom",
+  out: Part[],
+): OpenCall {
+  closeReasoning(choice, out);
+  closeText(choice, out);
+  // A call that is whole ends here, so that callers whose format has one open block at a time stream the next one.
+  const { current } = choice;
+  if (current?.started && isWhole(current)) endCall(current, out);
+  const call: OpenCall = {
+    block: reading.nextBlock++,
+    id: "",
+    name: "",
+    kind,
+    started: false,
+    ended: false,
+    idVaries: false,
+    pieces: [],
+  };
+  choice.calls.push(call);
+  const key = keyOf(index);
+  if (key !== undefined) choice.byKey.set(key, call);
+  choice.current = call;
+  return call;
+}
+
+export function startCall(reading: Reading, choice: OpenChoice, call: OpenCall, out: Part[]): void {
+  call.started = true;
+  if (call.id === "") call.id = makeId(reading, choice, call);
+  out.push({
+    type: "call-start",
+    block: call.block,
+    choice: choice.index,
+    id: call.id,
+    name: call.name,
+    kind: call.kind,
+    ...(call.signed && { proof: replayProof({ fields: call.signed }, call.id) }),
+  });
+  const text = call.pieces.join("");
+  if (text !== "") out.push({ type: "call-delta", block: call.block, text });
+}
+
+/** An id for a call without one: unlike that of any other answer, so that histories stay clear. */
+function makeId(reading: Reading, choice: OpenChoice, call: OpenCall): string {
+  const answer = reading.id.replace(/[^a-zA-Z0-9]/g, "").slice(-20);
+  const stem = answer || call.name.replace(/[^\w-]/g, "_").slice(0, 20);
+  const place = choice.calls.indexOf(call);
+  return choice.index > 0 ? `call_${stem}_${choice.index}_${place}` : `call_${stem}_${place}`;
+}
+
+export function endCall(call: OpenCall, out: Part[]): void {
+  if (call.ended || !call.started) return;
+  call.ended = true;
+  call.pieces = [];
+  out.push({ type: "call-end", block: call.block });
+}

@@ -1,0 +1,106 @@
+/** Reasoning of a provider's delta, from whichever of the dialects' places it is in. */
+import { isObject, type Loose, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import {
+  closeReasoning,
+  closeText,
+  FORMAT,
+  hold,
+  type OpenChoice,
+  type OpenReasoning,
+  type Reading,
+  readSigned,
+} from "./decode_blocks.ts";
+import { addDetail, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
+
+export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose, out: Part[]): void {
+  const first = string(delta.reasoning_content);
+  const text = first || string(delta.reasoning) || "";
+  const field: ReasoningField | undefined = first ? "reasoning_content" : text ? "reasoning" : undefined;
+  const details = delta.reasoning_details;
+  if (Array.isArray(details) && details.length > 0) {
+    const entries = details.filter(isObject);
+    const texts = entries.filter((entry) => textKey(entry) !== undefined);
+    const summary = texts.length > 0 && texts.every((entry) => entry.type === "reasoning.summary");
+    const open = choice.reasoning ?? start(reading, choice, field, texts.length > 0, summary, out);
+    for (const entry of entries) readDetail(reading, choice, open, entry, text !== "", out);
+  }
+  if (text !== "") {
+    const open = choice.reasoning ?? start(reading, choice, field, false, false, out);
+    open.field ??= field;
+    choice.source ??= "string";
+    if (choice.source === "string") {
+      open.spoken = true;
+      const section = Math.max(0, open.details.filter((entry) => textKey(entry) !== undefined).length - 1);
+      out.push({ type: "reasoning-delta", block: open.block, section, text });
+    }
+  }
+  const signed = signedFields(delta);
+  if (signed) {
+    closeReasoning(choice, out);
+    readSigned(reading, choice, signed, undefined, out);
+  }
+}
+
+/** @param beside the delta has the text in a field of its own, too */
+function readDetail(
+  reading: Reading,
+  choice: OpenChoice,
+  open: OpenReasoning,
+  entry: Loose,
+  beside: boolean,
+  out: Part[],
+): void {
+  const key = textKey(entry);
+  const words = key ? entry[key] as string : "";
+  hold(reading, words || string(entry.data) || "");
+  const kept = addDetail(open.details, entry);
+  if (words === "" || beside || choice.source === "string") return;
+  choice.source = "details";
+  open.spoken = true;
+  out.push({
+    type: "reasoning-delta",
+    block: open.block,
+    section: sectionOf(open.details, kept),
+    text: words,
+  });
+}
+
+/** The place of an entry among those with text. */
+function sectionOf(details: readonly Loose[], entry: Loose): number {
+  let section = 0;
+  for (const other of details) {
+    if (other === entry) return section;
+    if (textKey(other) !== undefined) section++;
+  }
+  return section;
+}
+
+/** A thinking part of `content`. */
+export function readThinking(reading: Reading, choice: OpenChoice, text: string, out: Part[]): void {
+  const open = choice.reasoning ?? start(reading, choice, "content", false, false, out);
+  open.spoken = true;
+  out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
+}
+
+/** @param details the provider lists its texts in `reasoning_details`, so callers of this API get them there */
+function start(
+  reading: Reading,
+  choice: OpenChoice,
+  field: ReasoningField | undefined,
+  details: boolean,
+  summary: boolean,
+  out: Part[],
+): OpenReasoning {
+  closeText(choice, out);
+  const open: OpenReasoning = { block: reading.nextBlock++, field, details: [], spoken: false };
+  choice.reasoning = open;
+  out.push({
+    type: "reasoning-start",
+    block: open.block,
+    choice: choice.index,
+    kind: summary ? "summary" : "text",
+    extra: { format: FORMAT, fields: { ...(field && { field }), details } },
+  });
+  return open;
+}

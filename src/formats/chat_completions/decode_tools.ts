@@ -1,0 +1,226 @@
+/** Tool definitions and tool choice, both ways. */
+import type { Mistake } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import type {
+  CustomTool,
+  FunctionTool,
+  Prompt,
+  SearchWish,
+  Tool,
+  ToolChoice,
+} from "../../exchange/prompt.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+import { bag, decodeCache, encodeCache } from "./encode_content.ts";
+import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
+
+const FORMAT = "chat_completions";
+
+/** Provider tools for fetching pages and running code, which the service does not offer. */
+const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
+
+const TOOL_KEYS: ReadonlySet<string> = new Set(["type", "function", "custom", "cache_control"]);
+const FLAT_KEYS: ReadonlySet<string> = new Set([
+  ...TOOL_KEYS,
+  "name",
+  "description",
+  "parameters",
+  "strict",
+]);
+const FUNCTION_KEYS: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict"]);
+const CUSTOM_KEYS: ReadonlySet<string> = new Set(["name", "description", "format"]);
+
+/** The `tools` of a request; the built-in search is a wish, not a tool. */
+export function decodeTools(
+  list: readonly unknown[],
+  mistakes: Mistake[],
+): { tools: Tool[]; search?: SearchWish } {
+  const tools: Tool[] = [];
+  let search: SearchWish | undefined;
+  list.forEach((value, i) => {
+    const loc = ["tools", i];
+    if (!isObject(value)) return wrongKind(mistakes, loc, "a tool", "dict_type", value);
+    const type = string(value.type);
+    const kind = type ?? (value.name === "web_search" && !value.parameters ? "web_search" : "function");
+    if (kind === "function") {
+      const tool = decodeFunction(value, loc, mistakes);
+      if (tool) tools.push(tool);
+    } else if (kind === "custom") {
+      const tool = decodeCustom(value, loc, mistakes);
+      if (tool) tools.push(tool);
+    } else if (isSearchType(kind)) {
+      search = {
+        ...search,
+        ...decodeSearchWish(
+          { ...object(value.web_search), ...object(value.parameters), ...value },
+          loc,
+          mistakes,
+        ),
+      };
+    } else if (REFUSED.test(kind)) {
+      throw unsupported(
+        `Cannot read tools: ${shown(kind)} is a provider tool that is not offered here.`,
+        `tools[${i}]`,
+      );
+    } else tools.push({ kind: "opaque", format: FORMAT, value });
+  });
+  return { tools, ...(search && { search }) };
+}
+
+/** `function` and `functions[i]`: the definition itself. Some clients write it flat, as the responses format does. */
+function decodeFunction(value: Loose, loc: Path, mistakes: Mistake[]): FunctionTool | undefined {
+  const nested = isObject(value.function);
+  const body = nested ? object(value.function) : value;
+  const at = nested ? [...loc, "function"] : loc;
+  if (typeof body.name !== "string" || body.name === "") {
+    return void wrongKind(mistakes, [...at, "name"], "a name", "string_type", body.name);
+  }
+  if (body.parameters !== undefined && body.parameters !== null && !isObject(body.parameters)) {
+    return void wrongKind(
+      mistakes,
+      [...at, "parameters"],
+      "a JSON Schema object",
+      "dict_type",
+      body.parameters,
+    );
+  }
+  const inside = nested ? rest(body, FUNCTION_KEYS) : undefined;
+  const outside = rest(value, nested ? TOOL_KEYS : FLAT_KEYS);
+  const cache = decodeCache(value.cache_control);
+  const extra = inside ? { ...outside, function: inside } : outside;
+  return {
+    kind: "function",
+    name: body.name,
+    ...(typeof body.description === "string" && { description: body.description }),
+    ...(isObject(body.parameters) && { parameters: body.parameters }),
+    ...(typeof body.strict === "boolean" && { strict: body.strict }),
+    ...(cache && { cache }),
+    ...(extra && { extra: bag(extra) }),
+  };
+}
+
+function decodeCustom(value: Loose, loc: Path, mistakes: Mistake[]): CustomTool | undefined {
+  const nested = isObject(value.custom);
+  const body = nested ? object(value.custom) : value;
+  if (typeof body.name !== "string" || body.name === "") {
+    return void wrongKind(mistakes, [...loc, "custom", "name"], "a name", "string_type", body.name);
+  }
+  const inside = nested ? rest(body, CUSTOM_KEYS) : undefined;
+  const cache = decodeCache(value.cache_control);
+  return {
+    kind: "custom",
+    name: body.name,
+    ...(typeof body.description === "string" && { description: body.description }),
+    ...(isObject(body.format) && { format: body.format }),
+    ...(cache && { cache }),
+    ...(inside && { extra: bag({ custom: inside }) }),
+  };
+}
+
+/** The older `functions`: definitions without the wrapper. */
+export function decodeFunctions(list: readonly unknown[], mistakes: Mistake[]): Tool[] {
+  const tools: Tool[] = [];
+  list.forEach((value, i) => {
+    const loc = ["functions", i];
+    if (!isObject(value)) return wrongKind(mistakes, loc, "a function", "dict_type", value);
+    const tool = decodeFunction({ type: "function", function: value }, loc, mistakes);
+    if (tool) tools.push(tool);
+  });
+  return tools;
+}
+
+/** Also the older `function_call`: a name alone in the object. Undefined: not said, or not understood. */
+export function decodeToolChoice(value: unknown): ToolChoice | undefined {
+  if (value === "auto" || value === "none" || value === "required") return { type: value };
+  if (value === "any") return { type: "required" };
+  if (!isObject(value)) return undefined;
+  if (value.type === "allowed_tools") {
+    const allowed = isObject(value.allowed_tools) ? value.allowed_tools : value;
+    const names = array(allowed.tools).map((tool) => toolName(object(tool))).filter((name) =>
+      name !== undefined
+    );
+    return { type: "allowed", required: allowed.mode === "required", names };
+  }
+  const name = toolName(value);
+  if (name !== undefined) {
+    return {
+      type: "tool",
+      name,
+      kind: isObject(value.custom) || value.type === "custom" ? "custom" : "function",
+    };
+  }
+  const type = value.type;
+  if (type === "any") return { type: "required" };
+  return type === "auto" || type === "none" || type === "required" ? { type } : undefined;
+}
+
+function toolName(value: Loose): string | undefined {
+  return string(object(value.function).name) ?? string(object(value.custom).name) ?? string(value.name);
+}
+
+export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
+  const fields = own ? extraOf(tool.extra, FORMAT) : undefined;
+  const cache = own && tool.cache ? { cache_control: encodeCache(tool.cache) } : undefined;
+  const description = tool.description !== undefined && { description: tool.description };
+  if (tool.kind === "custom") {
+    return {
+      ...fields,
+      type: "custom",
+      custom: {
+        ...object(fields?.custom),
+        name: tool.name,
+        ...description,
+        ...(tool.format && { format: tool.format }),
+      },
+      ...cache,
+    };
+  }
+  // Left out, it means no arguments; some providers refuse it left out.
+  const parameters = tool.parameters ?? (own ? undefined : { type: "object", properties: {} });
+  return {
+    ...fields,
+    type: "function",
+    function: {
+      ...object(fields?.function),
+      name: tool.name,
+      ...description,
+      ...(parameters && { parameters }),
+      ...(tool.strict !== undefined && { strict: tool.strict }),
+    },
+    ...cache,
+  };
+}
+
+/**
+ * The choice, and the tools that it leaves. A choice among some of the tools exists at OpenAI alone; elsewhere the others
+ * are left away.
+ */
+export function encodeToolChoice(
+  choice: ToolChoice,
+  prompt: Prompt,
+  tools: readonly Tool[],
+): { choice: unknown; tools: readonly Tool[] } {
+  if (choice.type === "tool") {
+    const named = { name: choice.name };
+    return {
+      choice: choice.kind === "custom"
+        ? { type: "custom", custom: named }
+        : { type: "function", function: named },
+      tools,
+    };
+  }
+  if (choice.type !== "allowed") return { choice: choice.type, tools };
+  if (prompt.format === FORMAT) {
+    const kinds = new Map(tools.map((t) => [t.kind === "opaque" ? "" : t.name, t.kind]));
+    const listed = choice.names.map((name) =>
+      kinds.get(name) === "custom"
+        ? { type: "custom", custom: { name } }
+        : { type: "function", function: { name } }
+    );
+    const mode = choice.required ? "required" : "auto";
+    return { choice: { type: "allowed_tools", allowed_tools: { mode, tools: listed } }, tools };
+  }
+  const names = new Set(choice.names);
+  const left = tools.filter((t) => t.kind !== "opaque" && names.has(t.name));
+  return { choice: choice.required && left.length > 0 ? "required" : "auto", tools: left };
+}

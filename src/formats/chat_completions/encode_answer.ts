@@ -1,0 +1,183 @@
+/** Whole chat-completions answers: a provider's body as parts, and an answer as the body for a caller. */
+import type { Answer, Block, Choice } from "../../exchange/answer.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+import type { EncodeAnswer } from "../format.ts";
+import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
+import { ChunkReader } from "./decode_stream.ts";
+import { encodeUsage } from "./usage.ts";
+
+const FORMAT = "chat_completions";
+
+/** All parts of a provider's body. */
+export function decodeAnswer(body: unknown): Part[] {
+  const answer = Array.isArray(body) && body.length === 1 ? body[0] : body;
+  if (!isObject(answer)) throw brokenAnswer("it is no JSON object");
+  if (!Array.isArray(answer.choices)) throw decodeLateFailure(answer);
+  const out: Part[] = [];
+  const reader = new ChunkReader();
+  reader.push(answer, true, out);
+  reader.finish(out, true);
+  return out;
+}
+
+export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
+  const { dlp } = context;
+  return {
+    id: context.id,
+    object: "chat.completion",
+    created: context.created,
+    model: context.model,
+    choices: answer.choices.map((choice) => encodeChoice(choice, context)),
+    ...extraOf(answer.extra, FORMAT),
+    ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches) }),
+    ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
+  };
+}
+
+function encodeChoice(choice: Choice, context: EncodeAnswer): Loose {
+  const writer = new DeltaWriter(context);
+  const fold = new Fold();
+  const emit = (_index: number, delta: Loose, end?: ChunkEnd) => fold.add(delta, end);
+  choice.blocks.forEach((block, i) => {
+    for (const part of partsOf(block, i, choice.index)) writer.write(part, emit);
+  });
+  const { reason, explanation, extra } = choice;
+  writer.write({ type: "finish", choice: choice.index, reason, explanation, extra }, emit);
+  return { index: choice.index, ...fold.choice() };
+}
+
+/** A block as the parts that make it, its text in one piece. */
+function partsOf(block: Block, number: number, choice: number): Part[] {
+  const at = { block: number, choice };
+  const { extra } = block.type === "opaque" ? { extra: undefined } : block;
+  switch (block.type) {
+    case "text":
+      return [
+        { type: "text-start", ...at, refusal: block.refusal, extra },
+        ...(block.text !== "" || block.logprobs
+          ? [{ type: "text-delta" as const, block: number, text: block.text, logprobs: block.logprobs }]
+          : []),
+        ...block.citations.map((citation) => ({ type: "citation" as const, block: number, citation })),
+        { type: "text-end", block: number, proof: block.proof },
+      ];
+    case "reasoning":
+      return [
+        { type: "reasoning-start", ...at, kind: block.kind, extra },
+        ...block.sections.map((text, section) => ({
+          type: "reasoning-delta" as const,
+          block: number,
+          section,
+          text,
+        })),
+        { type: "reasoning-end", block: number, proof: block.proof },
+      ];
+    case "call": {
+      const { id, name, kind, proof } = block;
+      return [
+        { type: "call-start", ...at, id, name, kind, proof, extra },
+        { type: "call-delta", block: number, text: block.arguments },
+        { type: "call-end", block: number },
+      ];
+    }
+    case "media":
+      return [{ ...block, ...at }];
+    case "search":
+      return [
+        { type: "search-start", ...at, id: block.id, query: block.query, extra },
+        { type: "search-end", block: number, hits: block.hits, failed: block.failed },
+      ];
+    case "opaque":
+      return [{ ...block, ...at }];
+  }
+}
+
+/** The message that deltas make, as clients' own folds do. */
+class Fold {
+  #content = "";
+  #refusal = "";
+  #finish: string | null = null;
+  #extra: Loose | undefined;
+  readonly #others: Loose = {};
+  readonly #calls: Loose[] = [];
+  readonly #logprobs: { content: unknown[]; refusal: unknown[] } = { content: [], refusal: [] };
+
+  add(delta: Loose, end: ChunkEnd | undefined): void {
+    for (const key of Object.keys(delta)) this.#field(key, delta[key]);
+    this.#logprobs.content.push(...array(end?.logprobs?.content));
+    this.#logprobs.refusal.push(...array(end?.logprobs?.refusal));
+    if (end?.finish_reason !== undefined) this.#finish = end.finish_reason;
+    if (end?.extra) this.#extra = end.extra;
+  }
+
+  #field(key: string, value: unknown): void {
+    const others = this.#others;
+    switch (key) {
+      case "content":
+        this.#content += value;
+        return;
+      case "refusal":
+        this.#refusal += value;
+        return;
+      case "reasoning":
+      case "reasoning_content":
+        others[key] = `${string(others[key]) ?? ""}${value}`;
+        return;
+      case "images":
+        others[key] = [...array(others[key]), ...array(value)];
+        return;
+      case "annotations": {
+        const more = (value as Loose[]).map(({ index: _, ...annotation }) => annotation);
+        others[key] = [...array(others[key]), ...more];
+        return;
+      }
+      case "tool_calls":
+        for (const call of value as Loose[]) this.#call(call);
+        return;
+      case "function_call": {
+        const now = object(others[key]);
+        const more = object(value);
+        others[key] = { ...now, ...more, arguments: `${now.arguments ?? ""}${more.arguments}` };
+        return;
+      }
+      default:
+        others[key] = value;
+    }
+  }
+
+  #call({ index, ...piece }: Loose): void {
+    const call = this.#calls[index as number];
+    if (!call) {
+      this.#calls[index as number] = piece;
+      return;
+    }
+    for (const [body, text] of [["function", "arguments"], ["custom", "input"]]) {
+      if (!piece[body]) continue;
+      const now = object(call[body]);
+      call[body] = { ...now, [text]: `${now[text]}${object(piece[body])[text]}` };
+    }
+  }
+
+  choice(): Loose {
+    const others = this.#others;
+    const calls = this.#calls;
+    const silent = calls.length > 0 || others.function_call || others.audio || this.#refusal !== "";
+    const { content, refusal } = this.#logprobs;
+    return {
+      message: {
+        role: "assistant",
+        content: this.#content === "" && silent ? null : this.#content,
+        refusal: this.#refusal === "" ? null : this.#refusal,
+        ...others,
+        ...(calls.length > 0 && { tool_calls: calls }),
+      },
+      logprobs: content.length + refusal.length > 0
+        ? { content: content.length > 0 ? content : null, refusal: refusal.length > 0 ? refusal : null }
+        : null,
+      finish_reason: this.#finish,
+      ...this.#extra,
+    };
+  }
+}

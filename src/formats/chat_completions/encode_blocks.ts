@@ -1,0 +1,351 @@
+/**
+ * Parts as deltas of this API's messages: what a stream sends one by one, and what a whole answer is the fold of. One
+ * writer for both, so that they cannot say different things.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
+import { type Citation, extraOf } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import type { EncodeAnswer } from "../format.ts";
+import { encodeFinish } from "./finish.ts";
+import { audioFormat, dataUrl } from "./media.ts";
+import { encodeDetails, readReplay, type ReasoningField, textFields } from "./reasoning.ts";
+import { speaksLegacy } from "./decode_request.ts";
+
+const FORMAT = "chat_completions";
+
+/** What a chunk's choice holds beside its delta. */
+export interface ChunkEnd {
+  logprobs?: Loose;
+  finish_reason?: string;
+  extra?: Loose;
+}
+
+/** @param choice index of the choice */
+export type EmitDelta = (choice: number, delta: Loose, end?: ChunkEnd) => void;
+
+interface OpenChoice {
+  /** Length of `content` so far: citations point into all of it. */
+  chars: number;
+  calls: number;
+  refused: boolean;
+  reasoned: boolean;
+  /** What the text cites. */
+  citations: Loose[];
+  /** Addresses that searches found, each told once. They stand for the whole answer. */
+  sources: Set<string>;
+  /** Annotations that are out. */
+  annotated: number;
+  /** `reasoning_details` so far. */
+  details: Loose[];
+}
+
+type OpenBlock =
+  | { type: "text"; choice: number; refusal: boolean; base: number }
+  | {
+    type: "reasoning";
+    choice: number;
+    kind: "text" | "summary";
+    /** From a provider of this API, which says how it showed the reasoning. */
+    own: boolean;
+    field: ReasoningField | undefined;
+    /** The texts go into `reasoning_details` too, and are kept for that. */
+    listed: boolean;
+    section: number;
+    spoken: boolean;
+    sections: string[][];
+  }
+  | { type: "call"; choice: number; index: number; custom: boolean; written: boolean }
+  | { type: "search"; choice: number };
+
+export class DeltaWriter {
+  readonly #context: EncodeAnswer;
+  readonly #legacy: boolean;
+  readonly #choices = new Map<number, OpenChoice>();
+  readonly #blocks = new Map<number, OpenBlock>();
+
+  constructor(context: EncodeAnswer) {
+    this.#context = context;
+    this.#legacy = speaksLegacy(context.prompt);
+  }
+
+  /** The choice whose `content` a delta of this block would extend; undefined when it is more than plain text. */
+  plainChoice(block: number, chars: number): number | undefined {
+    const open = this.#blocks.get(block);
+    if (open?.type !== "text" || open.refusal) return undefined;
+    this.#choices.get(open.choice)!.chars += chars;
+    return open.choice;
+  }
+
+  write(part: Part, emit: EmitDelta): void {
+    switch (part.type) {
+      case "text-start":
+        this.#blocks.set(part.block, {
+          type: "text",
+          choice: part.choice,
+          refusal: part.refusal === true,
+          base: this.#choice(part.choice).chars,
+        });
+        return;
+      case "text-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type === "text") this.#text(open, part.text, part.logprobs, emit);
+        return;
+      }
+      case "citation": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type !== "text") return;
+        const annotation = citationOf(part.citation, open.base);
+        if (annotation) this.#choice(open.choice).citations.push(annotation);
+        return;
+      }
+      case "text-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open && part.proof) this.#proof(open.choice, part.proof, "text", [], emit);
+        return;
+      }
+      case "reasoning-start":
+        return this.#startReasoning(part);
+      case "reasoning-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type === "reasoning" && part.text !== "") this.#reason(open, part.section, part.text, emit);
+        return;
+      }
+      case "reasoning-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open?.type === "reasoning" && part.proof) {
+          const sections = open.sections.map((pieces) => pieces.join(""));
+          this.#proof(open.choice, part.proof, open.kind, sections, emit);
+        }
+        return;
+      }
+      case "call-start":
+        return this.#startCall(part, emit);
+      case "call-delta": {
+        const open = this.#blocks.get(part.block);
+        if (open?.type !== "call" || part.text === "") return;
+        open.written = true;
+        this.#callText(open, part.text, emit);
+        return;
+      }
+      case "call-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        // Clients parse the arguments, and "" is no JSON.
+        if (open?.type === "call" && !open.custom && !open.written) this.#callText(open, "{}", emit);
+        return;
+      }
+      case "media":
+        return this.#media(part, emit);
+      case "search-start":
+        this.#blocks.set(part.block, { type: "search", choice: part.choice });
+        return;
+      case "search-end": {
+        const open = this.#blocks.get(part.block);
+        this.#blocks.delete(part.block);
+        if (open && !part.failed) {
+          const { sources } = this.#choice(open.choice);
+          const found = part.hits.filter(({ url }) => !sources.has(url) && sources.add(url));
+          this.#annotate(open.choice, found.map(({ url, title }) => annotationOf(url, title, 0, 0)), emit);
+        }
+        return;
+      }
+      case "opaque":
+        if (part.format === FORMAT && Array.isArray(part.value.images)) {
+          emit(part.choice, { images: part.value.images });
+        }
+        return;
+      case "finish":
+        return this.#finish(part, emit);
+    }
+  }
+
+  #choice(index: number): OpenChoice {
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = {
+        chars: 0,
+        calls: 0,
+        refused: false,
+        reasoned: false,
+        citations: [],
+        sources: new Set(),
+        annotated: 0,
+        details: [],
+      };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #text(
+    open: OpenBlock & { type: "text" },
+    text: string,
+    logprobs: readonly TokenLogprob[] | undefined,
+    emit: EmitDelta,
+  ): void {
+    const choice = this.#choice(open.choice);
+    const probs = logprobs?.map(encodeLogprob);
+    if (open.refusal) {
+      choice.refused = true;
+      return emit(open.choice, { refusal: text }, probs && { logprobs: { content: null, refusal: probs } });
+    }
+    choice.chars += text.length;
+    emit(open.choice, { content: text }, probs && { logprobs: { content: probs, refusal: null } });
+  }
+
+  #startReasoning(part: Part & { type: "reasoning-start" }): void {
+    const own = extraOf(part.extra, FORMAT);
+    this.#blocks.set(part.block, {
+      type: "reasoning",
+      choice: part.choice,
+      kind: part.kind,
+      own: own !== undefined,
+      field: own?.field as ReasoningField | undefined,
+      listed: own === undefined || own.details === true,
+      section: 0,
+      spoken: false,
+      sections: [],
+    });
+  }
+
+  #reason(open: OpenBlock & { type: "reasoning" }, section: number, words: string, emit: EmitDelta): void {
+    const choice = this.#choice(open.choice);
+    // A provider of this API that has one text for it writes its own breaks; entries of a list are paragraphs.
+    const running = open.own && open.field !== undefined;
+    const apart = !running && (open.spoken ? section !== open.section : choice.reasoned);
+    const text = apart ? `\n\n${words}` : words;
+    open.section = section;
+    open.spoken = true;
+    choice.reasoned = true;
+    if (open.listed) {
+      while (open.sections.length <= section) open.sections.push([]);
+      open.sections[section].push(words);
+    }
+    const [first, second] = textFields(open.field);
+    emit(open.choice, { [first]: text, [second]: text });
+  }
+
+  #proof(
+    index: number,
+    proof: Proof,
+    kind: "text" | "summary",
+    sections: readonly string[],
+    emit: EmitDelta,
+  ): void {
+    const { details } = this.#choice(index);
+    const slot = details.length === 0 ? 0 : (details.at(-1)!.index as number) + 1;
+    const added = encodeDetails(proof, kind, sections, slot, this.#context.seal);
+    details.push(...added.details);
+    if (added.fields) emit(index, added.fields);
+  }
+
+  #startCall(part: Part & { type: "call-start" }, emit: EmitDelta): void {
+    const choice = this.#choice(part.choice);
+    const replay = readReplay(part.proof);
+    if (part.proof && !replay) this.#proof(part.choice, part.proof, "text", [], emit);
+    const index = choice.calls++;
+    const custom = part.kind === "custom";
+    this.#blocks.set(part.block, { type: "call", choice: part.choice, index, custom, written: false });
+    if (this.#legacy) {
+      // The older form has room for one call, and asked for no more.
+      if (index === 0) emit(part.choice, { function_call: { name: part.name, arguments: "" } });
+      return;
+    }
+    const body = custom
+      ? { type: "custom", custom: { name: part.name, input: "" } }
+      : { type: "function", function: { name: part.name, arguments: "" } };
+    emit(part.choice, { tool_calls: [{ index, id: part.id, ...body, ...replay?.fields }] });
+  }
+
+  #callText(open: OpenBlock & { type: "call" }, text: string, emit: EmitDelta): void {
+    if (this.#legacy) {
+      if (open.index === 0) emit(open.choice, { function_call: { arguments: text } });
+      return;
+    }
+    const body = open.custom ? { custom: { input: text } } : { function: { arguments: text } };
+    emit(open.choice, { tool_calls: [{ index: open.index, ...body }] });
+  }
+
+  #media(part: Part & { type: "media" }, emit: EmitDelta): void {
+    this.#choice(part.choice);
+    if (part.mediaType.startsWith("audio/")) {
+      const own = extraOf(part.extra, FORMAT);
+      emit(part.choice, {
+        audio: {
+          id: own?.id ?? `audio_${this.#context.id}_${part.choice}`,
+          data: part.data,
+          expires_at: own?.expires_at ?? this.#context.created,
+          transcript: part.transcript ?? "",
+          // Another API's sound has a format of its own choice.
+          ...(!own && { format: audioFormat(part.mediaType) }),
+        },
+      });
+    } else {
+      const url = dataUrl(part.mediaType, part.data);
+      emit(part.choice, { images: [{ type: "image_url", image_url: { url } }] });
+    }
+    if (part.proof) this.#proof(part.choice, part.proof, "text", [], emit);
+  }
+
+  /**
+   * Sources go out as they are found. The official Python client, which puts lists together, fails on a second list whose
+   * entries do not say their place in it.
+   */
+  #annotate(index: number, annotations: readonly Loose[], emit: EmitDelta): void {
+    if (annotations.length === 0) return;
+    const choice = this.#choice(index);
+    const from = choice.annotated;
+    choice.annotated += annotations.length;
+    emit(index, {
+      annotations: from === 0 ? annotations : annotations.map((a, i) => ({ index: from + i, ...a })),
+    });
+  }
+
+  /** Details go out once, whole: the official client keeps only the last delta of a field that it does not know. */
+  #finish(part: Part & { type: "finish" }, emit: EmitDelta): void {
+    const choice = this.#choice(part.choice);
+    if (choice.details.length > 0) emit(part.choice, { reasoning_details: choice.details });
+    this.#annotate(part.choice, choice.citations, emit);
+    if (part.explanation !== undefined && part.explanation !== "" && !choice.refused) {
+      choice.refused = true;
+      emit(part.choice, { refusal: part.explanation });
+    }
+    emit(part.choice, {}, {
+      finish_reason: encodeReason(part.reason, part.explanation !== undefined, choice.refused, this.#legacy),
+      extra: extraOf(part.extra, FORMAT),
+    });
+  }
+}
+
+/** An explanation comes from a guard, so the answer was withheld even where words of refusal are shown. */
+function encodeReason(reason: FinishReason, explained: boolean, refused: boolean, legacy: boolean): string {
+  return encodeFinish(reason, refused && !explained, legacy);
+}
+
+function annotationOf(url: string, title: string, start: number, end: number): Loose {
+  return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
+}
+
+/** Documents of the request have no place in this API. A source of the whole answer has the indices 0. */
+function citationOf(citation: Citation, base: number): Loose | undefined {
+  if (citation.url === undefined) return undefined;
+  const { start, end } = citation;
+  const placed = start !== undefined && end !== undefined;
+  return annotationOf(citation.url, citation.title ?? "", placed ? base + start : 0, placed ? base + end : 0);
+}
+
+function encodeLogprob(entry: TokenLogprob): Loose {
+  return {
+    token: entry.token,
+    logprob: entry.logprob,
+    bytes: entry.bytes ?? null,
+    top_logprobs: entry.top.map((top) => ({
+      token: top.token,
+      logprob: top.logprob,
+      bytes: top.bytes ?? null,
+    })),
+  };
+}

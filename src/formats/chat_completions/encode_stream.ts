@@ -1,0 +1,104 @@
+/**
+ * Parts as the chunks of a caller's stream.
+ *
+ * Every choice begins with its role, since clients need it there. The last chunk before `[DONE]` carries usage, asked for
+ * or not. Who asked (`stream_options.include_usage`) gets it as the API has it, on a chunk without choices. Who did not
+ * may read `choices[0]` of every chunk, as most example code does, and gets it beside an empty delta.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import { object } from "../../exchange/json.ts";
+import type { Usage } from "../../exchange/usage.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import { dataFrame, DONE } from "../sse.ts";
+import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
+import { encodeFailure } from "./failure.ts";
+import { encodeUsage } from "./usage.ts";
+
+const FORMAT = "chat_completions";
+
+const TEXT_END = '},"logprobs":null,"finish_reason":null}]}\n\n';
+
+export function encodeStream(context: EncodeAnswer): StreamEncoder {
+  const asked = object(context.prompt.verbatim.stream_options).include_usage === true;
+  const writer = new DeltaWriter(context);
+  const opened = new Set<number>();
+  /** Of one choice: all of a text chunk but the text. */
+  const heads: string[] = [];
+  let head = headOf(context, undefined);
+  let usage: Usage | undefined;
+  let searches: number | undefined;
+  let text = "";
+
+  const headFor = (choice: number) =>
+    heads[choice] ??= `${head}"choices":[{"index":${choice},"delta":{"content":`;
+  const emit = (choice: number, delta: Loose, end?: ChunkEnd) => {
+    open(choice);
+    const wire = {
+      index: choice,
+      delta,
+      logprobs: end?.logprobs ?? null,
+      finish_reason: end?.finish_reason ?? null,
+      ...end?.extra,
+    };
+    text += `${head}"choices":[${JSON.stringify(wire)}]}\n\n`;
+  };
+  const open = (choice: number) => {
+    if (opened.has(choice)) return;
+    opened.add(choice);
+    emit(choice, { role: "assistant", content: "", refusal: null });
+  };
+
+  return {
+    encode(parts) {
+      text = "";
+      for (const part of parts) {
+        if (part.type === "text-delta" && !part.logprobs) {
+          const choice = writer.plainChoice(part.block, part.text.length);
+          if (choice !== undefined) {
+            if (part.text === "") continue;
+            open(choice);
+            text += headFor(choice) + JSON.stringify(part.text) + TEXT_END;
+            continue;
+          }
+        }
+        if (part.type === "usage") {
+          usage = part.usage;
+          searches = part.searches ?? searches;
+        } else if (part.type === "start") {
+          head = headOf(context, extraOf(part.extra, FORMAT));
+          open(0);
+        } else writer.write(part, emit);
+      }
+      return text;
+    },
+    end() {
+      const { dlp } = context;
+      if (!usage && !dlp) return DONE;
+      const last = {
+        ...base(context),
+        choices: asked ? [] : [{ index: 0, delta: {}, logprobs: null, finish_reason: null }],
+        ...(usage && { usage: encodeUsage(usage, searches) }),
+        ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
+      };
+      return dataFrame(JSON.stringify(last)) + DONE;
+    },
+    fail(failure) {
+      return dataFrame(JSON.stringify(encodeFailure(failure))) + DONE;
+    },
+  };
+}
+
+function base(context: EncodeAnswer): Loose {
+  return {
+    id: context.id,
+    object: "chat.completion.chunk",
+    created: context.created,
+    model: context.model,
+  };
+}
+
+/** A chunk up to its choices. */
+function headOf(context: EncodeAnswer, extra: Loose | undefined): string {
+  return `data: ${JSON.stringify({ ...base(context), ...extra }).slice(0, -1)},`;
+}

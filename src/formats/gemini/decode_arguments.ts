@@ -1,0 +1,89 @@
+/**
+ * Arguments of a call that come in pieces: `partialArgs`, each a JSON path (RFC 9535) and a scalar. Strings come in
+ * several pieces with the same path.
+ *
+ * Paths may come in any order, so the object is built and handed out whole. Its objects have no prototype: a path may
+ * name `__proto__`.
+ */
+import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+
+type Step = string | number;
+type Node = Loose | unknown[];
+
+/** How far behind the end of an array a path may point; the hole is filled with null. */
+const LARGEST_GAP = 1000;
+/** Most steps of a path. */
+const DEEPEST = 100;
+
+export class Arguments {
+  #root: Loose = Object.create(null);
+
+  /** Takes what one `functionCall` says: whole `args`, pieces, or nothing. */
+  add(call: Loose): void {
+    const whole = isObject(call.args) ? call.args : {};
+    for (const key of Object.keys(whole)) this.#root[key] = whole[key];
+    for (const piece of array(call.partialArgs)) {
+      if (isObject(piece) && typeof piece.jsonPath === "string") this.#set(steps(piece.jsonPath), piece);
+    }
+  }
+
+  /** The JSON text of what there is. */
+  text(): string {
+    return jsonText(this.#root);
+  }
+
+  #set(path: readonly Step[], piece: Loose): void {
+    const last = path.at(-1);
+    if (last === undefined || path.length > DEEPEST) return;
+    let node: Node = this.#root;
+    for (let i = 0; i < path.length - 1; i++) {
+      const made: Node = typeof path[i + 1] === "number" ? [] : Object.create(null);
+      const below = put(node, path[i], (old) => typeof old === "object" && old !== null ? old : made);
+      if (below === undefined) return;
+      node = below as Node;
+    }
+    put(node, last, (old) => merged(old, piece));
+  }
+}
+
+/** A parsed value as JSON text again. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // V8 parses any depth, but recurses when it writes.
+    throw brokenAnswer("a value in it is nested too deeply");
+  }
+}
+
+/** Sets what `make` gives for the value there, and returns it; undefined when the step does not fit the node. */
+function put(node: Node, step: Step, make: (old: unknown) => unknown): unknown {
+  if (Array.isArray(node)) {
+    if (typeof step !== "number" || step > node.length + LARGEST_GAP) return undefined;
+    while (node.length < step) node.push(null);
+    return node[step] = make(node[step]);
+  }
+  return node[step] = make(node[step]);
+}
+
+function merged(old: unknown, piece: Loose): unknown {
+  if (typeof piece.stringValue === "string") {
+    return typeof old === "string" ? old + piece.stringValue : piece.stringValue;
+  }
+  if (typeof piece.numberValue === "number" || typeof piece.boolValue === "boolean") {
+    return piece.numberValue ?? piece.boolValue;
+  }
+  return "nullValue" in piece ? null : old ?? null;
+}
+
+const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
+
+/** `$.recipe.steps[0]['a key']` as ["recipe", "steps", 0, "a key"]. */
+function steps(path: string): Step[] {
+  return Array.from(path.matchAll(STEP), ([, name, index, single, double]): Step => {
+    if (name !== undefined) return name;
+    if (index !== undefined) return Number(index);
+    return (single ?? double).replace(/\\(.)/g, "$1");
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * A prompt to the body of `models/{model}:generateContent` or `:streamGenerateContent?alt=sse`; the address says which.
+ *
+ * No caller speaks this format, so there is never anything to put back unchanged.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import { type Content, type Prompt, splitSystem } from "../../exchange/prompt.ts";
+import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { encodeContents, textParts } from "./encode_turns.ts";
+import { droppedFields } from "./encode_dropped.ts";
+import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
+import { encodeThinking } from "./encode_effort.ts";
+import { encodeTools } from "./encode_tools.ts";
+import { versionOf, type WirePart } from "./wire.ts";
+
+export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+  const version = versionOf(context.model);
+  const { system, rest } = splitSystem(prompt.turns);
+  const tools = encodeTools(prompt);
+  const shape = encodeShape(prompt, context, "tools" in tools);
+  const instruction: WirePart[] = system.flatMap((turn) => textParts(turn.content));
+  let contents = encodeContents(
+    [...system.map((turn) => ({ ...turn, role: "user" as const, content: notText(turn.content) })), ...rest],
+    { format: prompt.format, version },
+  );
+  if (contents.length === 0) {
+    // Gemini answers no request without contents, other APIs answer to system text alone.
+    contents = instruction.length > 0 ? [{ role: "user", parts: instruction.splice(0) }] : [];
+  }
+  if (shape.instruction) instruction.push({ text: shape.instruction });
+  const thinking = encodeThinking(prompt.reasoning, context);
+  const generationConfig = encodeSampling(prompt, context);
+  if (thinking) generationConfig.thinkingConfig = thinking;
+  Object.assign(generationConfig, shape.config, encodeModalities(prompt));
+  const body: Loose = {
+    ...(instruction.length > 0 && { systemInstruction: { parts: instruction } }),
+    contents,
+    ...tools,
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+  };
+  return { body, dropped: droppedFields(prompt, thinking === null) };
+}
+
+/** A `systemInstruction` takes text only. What else there is goes to the user's turn. */
+function notText(content: readonly Content[]): Content[] {
+  return content.filter((c) => c.type !== "text" && c.type !== "refusal");
+}

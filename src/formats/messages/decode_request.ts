@@ -1,0 +1,201 @@
+/**
+ * A caller's request in the messages format to a prompt.
+ *
+ * Fields whose meaning is in the vocabulary and which a provider of this format must get back as they came (`thinking`,
+ * `output_config`) are kept beside it; unknown fields are kept as they are. `body` is what JSON.parse gave.
+ */
+import { z } from "zod";
+import { Failure } from "../../exchange/failure.ts";
+import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
+import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
+import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import type { DecodeRequest } from "../format.ts";
+import { chooseSearch } from "../decode_search.ts";
+import { readContent, type Reading, readMark } from "./decode_content.ts";
+import { decodeThinking } from "./effort.ts";
+import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
+
+/** Tool definitions per request. */
+const MOST_TOOLS = 256;
+
+const fields = z.looseObject({});
+
+const BODY = z.looseObject({
+  model: z.string().min(1),
+  max_tokens: z.int().min(1),
+  messages: z.array(z.unknown()).min(1),
+  stream: z.boolean().nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  top_k: z.int().nullish(),
+  stop_sequences: z.array(z.string()).nullish(),
+  tools: z.array(z.unknown()).max(MOST_TOOLS).nullish(),
+  thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().nullish() }).nullish(),
+  output_config: fields.nullish(),
+  output_format: fields.nullish(),
+  metadata: fields.nullish(),
+  cache_control: fields.nullish(),
+  service_tier: z.string().nullish(),
+  plugins: fields.nullish(),
+});
+
+const checkFields = checkerOf(BODY);
+
+const KNOWN = new Set([...Object.keys(BODY.shape), "system", "tool_choice"]);
+
+/** Kept as they came for a provider of this format. */
+const VERBATIM = ["thinking", "output_config", "output_format", "metadata", "service_tier"] as const;
+
+/** Headers that would choose whom the provider bills: not the caller's to say. */
+const TENANT_HEADER = /workspace|organization|account/;
+
+export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
+  try {
+    return decode(body, context);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    throw new Failure("validation_error", "Cannot read the request: expected less deep nesting.", {
+      errors: [{ type: "recursion_loop", loc: [], msg: "expected less deep nesting" }],
+    });
+  }
+}
+
+function decode(body: unknown, context: DecodeRequest): Prompt {
+  const reading: Reading = { unseal: context.unseal, mistakes: [] };
+  if (!isObject(body)) {
+    wrongKind(reading.mistakes, [], "an object", "dict_type", body);
+    refuse(reading.mistakes);
+  }
+  const request = body as Loose;
+  refuseThreads(request);
+  checkFields(request, reading.mistakes);
+  const turns = [
+    ...readSystem(request.system, reading),
+    ...(Array.isArray(request.messages) ? readMessages(request.messages, reading) : []),
+  ];
+  const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
+  const decoded = decodeTools(given, reading);
+  const choice = decodeToolChoice(request.tool_choice, reading);
+  const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, decoded.tools);
+  refuse(reading.mistakes);
+  const valid = request as z.output<typeof BODY>;
+
+  const config = valid.output_config ?? {};
+  const reasoning = decodeThinking(valid.thinking, config.effort);
+  const output = decodeOutput(config.format ?? valid.output_format);
+  const user = string(valid.metadata?.user_id);
+  const verbatim: Loose = {};
+  for (const field of VERBATIM) {
+    if (request[field] !== undefined && request[field] !== null) verbatim[field] = request[field];
+  }
+  const headers = context.headers("anthropic-");
+  for (const name of Object.keys(headers)) if (TENANT_HEADER.test(name)) delete headers[name];
+  return {
+    format: "messages",
+    model: valid.model,
+    stream: valid.stream === true,
+    turns: attachProofs(turns),
+    tools: decoded.tools,
+    ...chosen,
+    ...(choice.parallelCalls !== undefined && { parallelCalls: choice.parallelCalls }),
+    maxOutput: valid.max_tokens,
+    ...(typeof valid.temperature === "number" && { temperature: valid.temperature }),
+    ...(typeof valid.top_p === "number" && { topP: valid.top_p }),
+    ...(typeof valid.top_k === "number" && { topK: valid.top_k }),
+    ...(valid.stop_sequences && { stop: valid.stop_sequences }),
+    ...(reasoning && { reasoning }),
+    ...(output && { output }),
+    ...(user !== undefined && { user }),
+    ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),
+    ...(isObject(valid.cache_control) && { cache: readMark(valid.cache_control) }),
+    verbatim,
+    unknown: readUnknown(request),
+    ...(isObject(valid.plugins) && valid.plugins.dlp !== undefined && { dlp: valid.plugins.dlp }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+}
+
+/**
+ * Threads keep the history at the server, which this one does not. The official SDK's tool runner tries them first, and
+ * sends the whole history when the answer says `thread_unsupported_request` in this place.
+ */
+function refuseThreads(request: Loose): void {
+  if (request.thread === undefined || request.thread === null) return;
+  throw new Failure(
+    "feature_not_supported",
+    "Cannot use thread: no conversation is stored here. Send the whole conversation without it.",
+    { param: "thread", details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
+  );
+}
+
+function readSystem(system: unknown, reading: Reading): Turn[] {
+  if (system === undefined || system === null) return [];
+  const { content, plain } = readContent(system, ["system"], "system", reading);
+  return content.length === 0 ? [] : [{ role: "system", content, top: true, ...(plain && { plain }) }];
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);
+
+/** Fields of an answer, which some callers send back whole. */
+const MESSAGE = new Set([
+  "role",
+  "content",
+  "name",
+  "id",
+  "type",
+  "model",
+  "stop_reason",
+  "stop_sequence",
+  "stop_details",
+  "usage",
+  "container",
+  "context_management",
+  "details",
+]);
+
+function readMessages(messages: readonly unknown[], reading: Reading): Turn[] {
+  const turns: Turn[] = [];
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i];
+    const loc = ["messages", i];
+    if (!isObject(message)) {
+      wrongKind(reading.mistakes, loc, "an object", "dict_type", message);
+      continue;
+    }
+    const role = message.role;
+    if (!ROLES.has(role)) {
+      const allowed = `expected one of "system", "user", "assistant", got ${shown(role)}`;
+      mistake(reading.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
+      continue;
+    }
+    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, reading);
+    const name = string(message.name);
+    const unknown = rest(message, MESSAGE);
+    turns.push({
+      role: role as Role,
+      content,
+      ...(name !== undefined && { name }),
+      ...(plain && { plain }),
+      ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
+    });
+  }
+  return turns;
+}
+
+function decodeOutput(format: unknown): OutputShape | undefined {
+  if (!isObject(format) || format.type !== "json_schema") return undefined;
+  return isObject(format.schema) ? { type: "schema", strict: true, schema: format.schema } : undefined;
+}
+
+/** The word that other formats have for it. */
+function decodeTier(tier: string): string {
+  return tier === "standard_only" ? "default" : tier;
+}
+
+function readUnknown(request: Loose): Loose {
+  const unknown = rest(request, KNOWN) ?? {};
+  delete unknown.thread;
+  const plugins = isObject(request.plugins) ? rest(request.plugins, new Set(["dlp"])) : undefined;
+  return plugins ? { ...unknown, plugins } : unknown;
+}

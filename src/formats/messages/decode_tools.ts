@@ -1,0 +1,185 @@
+/**
+ * Tools and the choice among them, both ways.
+ *
+ * A tool may come in the format's own form (`{name, input_schema}`) and in the form of chat-completions
+ * (`{type: "function", function: {…}}`). A `web_search_<version>` becomes the gateway's own search. Tools that run at the
+ * provider and read pages or run code are refused; every other typed tool is kept whole for a provider of this format.
+ */
+import { Failure } from "../../exchange/failure.ts";
+import { boolean, isObject, type Loose, string } from "../../exchange/json.ts";
+import type { FunctionTool, Prompt, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
+import { extraOf } from "../../exchange/prompt.ts";
+import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { marks, type Reading } from "./decode_content.ts";
+import { encodeMark } from "./encode_turns.ts";
+import { objectSchema } from "./encode_schema.ts";
+
+const OWN = new Set(["type", "cache_control", "name", "description", "input_schema", "strict"]);
+const WRAPPED = new Set(["type", "cache_control", "function"]);
+const FLAT = new Set(["type", "cache_control", "name", "description", "parameters", "strict"]);
+
+export function decodeTools(
+  tools: readonly unknown[],
+  reading: Reading,
+): { tools: Tool[]; search?: SearchWish } {
+  const decoded: Tool[] = [];
+  let search: SearchWish | undefined;
+  tools.forEach((tool, i) => {
+    const loc = ["tools", i];
+    if (!isObject(tool)) return wrongKind(reading.mistakes, loc, "an object", "dict_type", tool);
+    const type = tool.type ?? undefined;
+    if (type === undefined || type === "custom") {
+      pushTool(tool, tool.input_schema, OWN, loc, reading, decoded);
+    } else if (typeof type !== "string") {
+      wrongKind(reading.mistakes, [...loc, "type"], "a string", "string_type", type);
+    } else if (type === "function") {
+      if (tool.function === undefined) pushTool(tool, tool.parameters, FLAT, loc, reading, decoded);
+      else if (!isObject(tool.function)) {
+        wrongKind(reading.mistakes, [...loc, "function"], "an object", "dict_type", tool.function);
+      } else {
+        const wrapped = { ...tool.function, cache_control: tool.cache_control };
+        pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], reading, decoded, tool);
+      }
+    } else if (type.startsWith("web_search_") || isSearchType(type)) {
+      search = decodeSearchWish(tool, loc, reading.mistakes);
+    } else if (/^(?:web_fetch|code_execution)(?:_|$)/.test(type)) {
+      throw new Failure(
+        "feature_not_supported",
+        `Cannot use the tool ${
+          shown(type)
+        }: page fetching and code execution at the provider are not supported.`,
+        { param: `tools[${i}]` },
+      );
+    } else decoded.push({ kind: "opaque", format: "messages", value: tool });
+  });
+  return { tools: decoded, ...(search && { search }) };
+}
+
+function pushTool(
+  tool: Loose,
+  parameters: unknown,
+  fields: ReadonlySet<string>,
+  loc: Path,
+  reading: Reading,
+  out: Tool[],
+  wrapper?: Loose,
+): void {
+  const name = string(tool.name);
+  if (name === undefined || name === "") {
+    return wrongKind(
+      reading.mistakes,
+      [...loc, "name"],
+      "a string that is not empty",
+      "string_type",
+      tool.name,
+    );
+  }
+  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
+    const field = fields === OWN ? "input_schema" : "parameters";
+    return wrongKind(reading.mistakes, [...loc, field], "an object", "dict_type", parameters);
+  }
+  const description = string(tool.description);
+  const strict = boolean(tool.strict);
+  const { cache, extra } = marks(tool, fields);
+  const outside = wrapper && marks(wrapper, WRAPPED).extra;
+  const unknown = extra || outside
+    ? { format: "messages" as const, fields: { ...outside?.fields, ...extra?.fields } }
+    : undefined;
+  out.push({
+    kind: "function",
+    name,
+    ...(description !== undefined && { description }),
+    ...(isObject(parameters) && { parameters }),
+    ...(strict !== undefined && { strict }),
+    ...(cache && { cache }),
+    ...(unknown && { extra: unknown }),
+  });
+}
+
+/** The choice as a word is the form of chat-completions, whose tools are taken here too. */
+export function decodeToolChoice(
+  value: unknown,
+  reading: Reading,
+): { toolChoice?: ToolChoice; parallelCalls?: boolean } {
+  if (value === undefined || value === null) return {};
+  const choice = typeof value === "string" ? { type: value } : value;
+  if (!isObject(choice)) {
+    wrongKind(reading.mistakes, ["tool_choice"], "an object", "dict_type", value);
+    return {};
+  }
+  const single = boolean(choice.disable_parallel_tool_use);
+  const parallel = single === undefined ? {} : { parallelCalls: !single };
+  switch (choice.type) {
+    case "auto":
+    case "none":
+      return { toolChoice: { type: choice.type }, ...parallel };
+    case "any":
+    case "required":
+      return { toolChoice: { type: "required" }, ...parallel };
+    case "tool":
+    case "function": {
+      const name = string(choice.name) ??
+        (isObject(choice.function) ? string(choice.function.name) : undefined);
+      if (name === undefined) {
+        wrongKind(reading.mistakes, ["tool_choice", "name"], "a string", "string_type", choice.name);
+        return {};
+      }
+      return { toolChoice: { type: "tool", kind: "function", name }, ...parallel };
+    }
+  }
+  mistake(
+    reading.mistakes,
+    "literal_error",
+    ["tool_choice", "type"],
+    `expected one of "auto", "any", "tool", "none", got ${shown(choice.type)}`,
+  );
+  return {};
+}
+
+/** The format has no list of allowed tools: the others are left out. */
+export function encodeTools(prompt: Prompt): Loose[] {
+  const allowed = prompt.toolChoice?.type === "allowed" ? new Set(prompt.toolChoice.names) : undefined;
+  const tools: Loose[] = [];
+  for (const tool of prompt.tools) {
+    if (tool.kind === "opaque") {
+      if (tool.format === "messages") tools.push(tool.value);
+    } else if (!allowed || allowed.has(tool.name)) {
+      tools.push(
+        tool.kind === "function" ? encodeTool(tool, prompt.format === "messages") : {
+          name: tool.name,
+          ...(tool.description !== undefined && { description: tool.description }),
+          input_schema: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
+          ...encodeMark(tool.cache),
+        },
+      );
+    }
+  }
+  return tools;
+}
+
+/**
+ * `strict` of another format is left out: here it takes a smaller schema language and few tools a request, and without it
+ * the arguments are still made to the schema.
+ */
+function encodeTool(tool: FunctionTool, own: boolean): Loose {
+  return {
+    name: tool.name,
+    ...(tool.description !== undefined && { description: tool.description }),
+    input_schema: own && tool.parameters ? tool.parameters : objectSchema(tool.parameters),
+    ...(own && tool.strict !== undefined && { strict: tool.strict }),
+    ...encodeMark(tool.cache),
+    ...extraOf(tool.extra, "messages"),
+  };
+}
+
+/** Undefined without tools: the API refuses a choice among none. */
+export function encodeToolChoice(prompt: Prompt, tools: readonly Loose[]): Loose | undefined {
+  const { toolChoice: choice, parallelCalls } = prompt;
+  if (tools.length === 0 || (choice === undefined && parallelCalls === undefined)) return undefined;
+  if (choice?.type === "none") return { type: "none" };
+  const single = parallelCalls === undefined ? {} : { disable_parallel_tool_use: !parallelCalls };
+  if (choice?.type === "tool") return { type: "tool", name: choice.name, ...single };
+  const forced = choice?.type === "required" || (choice?.type === "allowed" && choice.required);
+  return { type: forced ? "any" : "auto", ...single };
+}

@@ -1,0 +1,79 @@
+/** A whole answer to a caller. What a stream of the same parts adds up to is the same. */
+import type { Answer, Block } from "../../exchange/answer.ts";
+import { argumentsObject, type Loose } from "../../exchange/json.ts";
+import type { EncodeAnswer } from "../format.ts";
+import {
+  callBlock,
+  carried,
+  dlpDetails,
+  freeformInput,
+  messageId,
+  proofBlock,
+  searchBlock,
+  searchResultBlock,
+  textBlock,
+  thinkingBlock,
+} from "./encode_blocks.ts";
+import { encodeCitation } from "./citations.ts";
+import { encodeFinish } from "./finish.ts";
+import { encodeMedia } from "./media.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** The format has one answer: the first choice. */
+export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
+  const choice = answer.choices[0] ?? { index: 0, blocks: [], reason: "stop" };
+  const { delta, beside } = encodeFinish(choice);
+  return {
+    id: messageId(context.id),
+    type: "message",
+    role: "assistant",
+    model: context.model,
+    content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
+    ...delta,
+    ...beside,
+    usage: encodeUsage(answer.usage, answer.searches),
+    ...dlpDetails(context.dlp),
+  };
+}
+
+function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {
+  switch (block.type) {
+    case "text": {
+      const blocks: Loose[] = [];
+      if (block.text !== "" || block.citations.length > 0) {
+        const text = textBlock(block.text, block.extra);
+        if (block.citations.length > 0) text.citations = block.citations.map(encodeCitation);
+        blocks.push(text);
+      }
+      if (block.proof) blocks.push(proofBlock(block.proof, seal));
+      return blocks;
+    }
+    case "reasoning": {
+      const text = block.sections.filter((section) => section !== "").join("\n\n");
+      if (text !== "") {
+        return [thinkingBlock(text, block.proof ? carried(block.proof, seal) : "", block.extra)];
+      }
+      return block.proof ? [proofBlock(block.proof, seal, block.extra)] : [];
+    }
+    case "call": {
+      const input = block.kind === "custom"
+        ? freeformInput(block.arguments)
+        : argumentsObject(block.arguments);
+      const call = callBlock(block, input);
+      return block.proof ? [proofBlock(block.proof, seal), call] : [call];
+    }
+    case "media": {
+      const blocks = [textBlock(encodeMedia(block.mediaType, block.data))];
+      if (block.transcript) blocks.unshift(textBlock(block.transcript));
+      if (block.proof) blocks.push(proofBlock(block.proof, seal));
+      return blocks;
+    }
+    case "search":
+      return [
+        searchBlock(block, { query: block.query }),
+        searchResultBlock(block.id, block.hits, block.failed, block.resultExtra),
+      ];
+    case "opaque":
+      return block.format === "messages" ? [block.value] : [];
+  }
+}

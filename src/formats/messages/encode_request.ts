@@ -1,0 +1,217 @@
+/**
+ * A prompt as the body of a request to a messages provider.
+ *
+ * A caller of this format gets its own words back: `thinking`, `output_config`, unknown fields and sampling as they came.
+ * For callers of other formats the API's rules are kept: with thinking no other temperature than 1, no `top_k`, no forced
+ * tool; at most one of temperature and `top_p`; at most four cache marks.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FormatName, Prompt } from "../../exchange/prompt.ts";
+import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { foreignFields } from "../encode_dropped.ts";
+import { answerSchema } from "./encode_schema.ts";
+import { encodeThinking, fitThinking, outputCap } from "./effort.ts";
+import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
+import { encodeMark, encodeTurns } from "./encode_turns.ts";
+
+export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+  const max_tokens = outputCap(prompt, context);
+  const { system, messages, thinkingLost } = encodeTurns(prompt);
+  const tools = encodeTools(prompt);
+  const body: Loose = { model: context.model, max_tokens, messages };
+  if (system !== undefined) body.system = system;
+  if (tools.length > 0) body.tools = tools;
+  const choice = encodeToolChoice(prompt, tools);
+  if (choice) body.tool_choice = choice;
+  if (context.stream) body.stream = true;
+  Object.assign(body, encodeMark(prompt.cache));
+  if (prompt.format === "messages") return encodeOwn(prompt, body, max_tokens, thinkingLost);
+  return encodeForeign(prompt, body, context, thinkingLost);
+}
+
+function encodeOwn(prompt: Prompt, body: Loose, cap: number, thinkingLost: boolean): ProviderRequest {
+  const { thinking, ...verbatim } = prompt.verbatim;
+  const fitting = thinkingLost && (thinking as Loose)?.type === "enabled"
+    ? undefined
+    : fitThinking(thinking, cap);
+  return {
+    body: {
+      ...prompt.unknown,
+      ...body,
+      ...sampling(prompt),
+      ...verbatim,
+      ...(fitting !== undefined && { thinking: fitting }),
+    },
+    headers: prompt.headers,
+    dropped: thinking !== undefined && fitting === undefined ? ["thinking"] : [],
+  };
+}
+
+function sampling(prompt: Prompt): Loose {
+  return {
+    ...(prompt.temperature !== undefined && { temperature: prompt.temperature }),
+    ...(prompt.topP !== undefined && { top_p: prompt.topP }),
+    ...(prompt.topK !== undefined && { top_k: prompt.topK }),
+    ...(prompt.stop !== undefined && { stop_sequences: prompt.stop }),
+  };
+}
+
+function encodeForeign(
+  prompt: Prompt,
+  body: Loose,
+  context: EncodeRequest,
+  thinkingLost: boolean,
+): ProviderRequest {
+  const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "messages")]);
+  const lose = (field: keyof typeof FIELDS) => dropped.add(fieldName(field, prompt.format));
+
+  if (!body.tools) declareCalledTools(body);
+  const forced = ["any", "tool"].includes(String((body.tool_choice as Loose | undefined)?.type));
+  const cap = body.max_tokens as number;
+  const { thinking, effort, dropped: unmet } = encodeThinking(
+    prompt.reasoning,
+    cap,
+    context,
+    !forced && !thinkingLost,
+  );
+  if (thinking) body.thinking = thinking;
+  if (unmet) lose("reasoning");
+  const output = encodeOutput(prompt, context);
+  if (output.instruction !== undefined) addSystem(body, output.instruction);
+  if (effort !== undefined || output.format) {
+    body.output_config = {
+      ...(effort !== undefined && { effort }),
+      ...(output.format && { format: output.format }),
+    };
+  }
+
+  const thinks = thinking !== undefined && thinking.type !== "disabled";
+  const temperature = prompt.temperature === undefined ? undefined : Math.min(prompt.temperature, 1);
+  if (temperature !== undefined && (!thinks || temperature === 1)) body.temperature = temperature;
+  else if (temperature !== undefined) lose("temperature");
+  if (prompt.topP !== undefined && prompt.topP < 1) {
+    if (body.temperature === undefined && (!thinks || prompt.topP >= 0.95)) body.top_p = prompt.topP;
+    else lose("topP");
+  }
+  if (prompt.topK !== undefined) {
+    if (thinks) lose("topK");
+    else body.top_k = prompt.topK;
+  }
+  const stop = prompt.stop?.filter((sequence) => sequence.trim() !== "");
+  if (stop && stop.length > 0) body.stop_sequences = stop;
+  if (stop && stop.length < (prompt.stop?.length ?? 0)) lose("stop");
+  if (prompt.user !== undefined) body.metadata = { user_id: prompt.user };
+  const tier = serviceTier(prompt.serviceTier);
+  if (tier !== undefined) body.service_tier = tier;
+  else if (prompt.serviceTier !== undefined) lose("serviceTier");
+
+  for (const field of UNKNOWN_HERE) {
+    const value = prompt[field];
+    if (value !== undefined && value !== false && !isEmpty(value)) lose(field);
+  }
+  if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
+  thinMarks(body);
+  return { body, dropped: [...dropped] };
+}
+
+/** Wishes that this API cannot be told. */
+const UNKNOWN_HERE = [
+  "seed",
+  "frequencyPenalty",
+  "presencePenalty",
+  "logitBias",
+  "logprobs",
+  "topLogprobs",
+  "verbosity",
+  "audio",
+  "metadata",
+] as const;
+
+function isEmpty(value: unknown): boolean {
+  return value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+}
+
+const FIELDS = {
+  reasoning: ["reasoning_effort", "reasoning"],
+  temperature: ["temperature", "temperature"],
+  topP: ["top_p", "top_p"],
+  topK: ["top_k", "top_k"],
+  stop: ["stop", "stop"],
+  serviceTier: ["service_tier", "service_tier"],
+  seed: ["seed", "seed"],
+  frequencyPenalty: ["frequency_penalty", "frequency_penalty"],
+  presencePenalty: ["presence_penalty", "presence_penalty"],
+  logitBias: ["logit_bias", "logit_bias"],
+  logprobs: ["logprobs", "include"],
+  topLogprobs: ["top_logprobs", "top_logprobs"],
+  verbosity: ["verbosity", "text"],
+  audio: ["audio", "audio"],
+  metadata: ["metadata", "metadata"],
+  modalities: ["modalities", "modalities"],
+} as const;
+
+/** The field's name as callers of chat-completions, and of responses, send it. */
+function fieldName(field: keyof typeof FIELDS, format: FormatName): string {
+  return FIELDS[field][format === "responses" ? 1 : 0];
+}
+
+function serviceTier(tier: string | undefined): string | undefined {
+  if (tier === "auto" || tier === "priority") return "auto";
+  return tier === "default" || tier === "standard_only" ? "standard_only" : undefined;
+}
+
+/** The API has a grammar for schemas, and nothing for JSON without one. */
+function encodeOutput(prompt: Prompt, context: EncodeRequest): { format?: Loose; instruction?: string } {
+  const output = prompt.output;
+  if (!output || output.type === "text") return {};
+  if (output.type === "json") return { instruction: JSON_ONLY };
+  const able = context.features === null || context.features.has("structured_outputs");
+  const schema = able ? answerSchema(output.schema) : null;
+  if (schema) return { format: { type: "json_schema", schema } };
+  const named = output.description === undefined ? "" : ` It is this: ${output.description}`;
+  return {
+    instruction: `${JSON_ONLY}${named}\nIt must follow this JSON Schema:\n${JSON.stringify(output.schema)}`,
+  };
+}
+
+const JSON_ONLY =
+  "Answer with one valid JSON value and nothing else: no code fence, no words before or after it.";
+
+function addSystem(body: Loose, text: string): void {
+  const block = { type: "text", text };
+  if (body.system === undefined) body.system = text;
+  else if (typeof body.system === "string") body.system = [{ type: "text", text: body.system }, block];
+  else body.system = [...(body.system as Loose[]), block];
+}
+
+/** "Requests which include tool_use or tool_result blocks must define tools", also when none may be called any more. */
+function declareCalledTools(body: Loose): void {
+  const names = new Set<string>();
+  for (const message of body.messages as Loose[]) {
+    if (!Array.isArray(message.content)) continue;
+    for (const block of message.content) if (block.type === "tool_use") names.add(block.name);
+  }
+  if (names.size === 0) return;
+  body.tools = [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }));
+  body.tool_choice = { type: "none" };
+}
+
+/** The API's limit. */
+const MOST_MARKS = 4;
+
+/** The first marks cover what many requests share, the last what the next one will: the middle is given up. */
+function thinMarks(body: Loose): void {
+  const marked: Loose[] = [];
+  const visit = (blocks: unknown) => {
+    if (!Array.isArray(blocks)) return;
+    for (const block of blocks) {
+      if (block.type === "tool_result") visit(block.content);
+      if (block.cache_control) marked.push(block);
+    }
+  };
+  visit(body.tools);
+  visit(body.system);
+  for (const message of body.messages as Loose[]) visit(message.content);
+  const most = body.cache_control ? MOST_MARKS - 1 : MOST_MARKS;
+  for (const block of marked.slice(2, Math.max(2, marked.length - (most - 2)))) delete block.cache_control;
+}

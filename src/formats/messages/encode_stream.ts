@@ -1,0 +1,306 @@
+/**
+ * Parts to the events of a messages stream, for a caller.
+ *
+ * The format has one open block at a time. Parts of the first block that is open leave at once; those of blocks beside it
+ * wait until it ends, and follow in the order in which they began. A block without content is never opened.
+ */
+import type { Failure } from "../../exchange/failure.ts";
+import type { Loose } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import type { Extra } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import type { Usage } from "../../exchange/usage.ts";
+import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import { eventFrame } from "../sse.ts";
+import {
+  callBlock,
+  carried,
+  dlpDetails,
+  freeformInput,
+  messageId,
+  proofBlock,
+  searchBlock,
+  searchResultBlock,
+  textBlock,
+  thinkingBlock,
+} from "./encode_blocks.ts";
+import { encodeCitation } from "./citations.ts";
+import { encodeFailure } from "./failure.ts";
+import { encodeFinish, type Ending } from "./finish.ts";
+import { encodeMedia } from "./media.ts";
+import { encodeUsage, noUsageYet } from "./usage.ts";
+
+export const KEEP_ALIVE = eventFrame("ping", '{"type": "ping"}');
+
+export function encodeStream(context: EncodeAnswer): StreamEncoder {
+  const writer = new Writer(context);
+  return {
+    encode(parts) {
+      for (const part of parts) writer.add(part);
+      return writer.take();
+    },
+    end() {
+      writer.finish();
+      return writer.take();
+    },
+    fail(failure: Failure) {
+      return writer.take() + eventFrame("error", JSON.stringify(encodeFailure(failure, context.id)));
+    },
+  };
+}
+
+type Blocked = Extract<Part, { block: number }>;
+type Start = Extract<Blocked, { choice: number }>;
+
+/** A block that has begun and is not written to its end. */
+interface Pending {
+  start: Start;
+  /** Parts that wait for the block before; the block being written has none. */
+  waiting: Blocked[];
+  ended: boolean;
+  /** Whether its `content_block_start` is written. */
+  opened: boolean;
+  /** Reasoning: the section of the last delta. */
+  section: number;
+  /** Argument text of a freeform call. */
+  input: string;
+}
+
+class Writer {
+  readonly #context: EncodeAnswer;
+  #out = "";
+  #started = false;
+  /** Index on the wire of the block that is open, or of the next one. */
+  #index = 0;
+  /** What comes before the text of a delta of the open block. */
+  #prefix = "";
+  #current: Pending | undefined;
+  readonly #queue: Pending[] = [];
+  readonly #pending = new Map<number, Pending>();
+  #usage: Usage | null = null;
+  #searches: number | undefined;
+  /** Ids of searches that are not over, by their blocks. */
+  readonly #searching = new Map<number, string>();
+  #ending: Ending = { reason: "stop" };
+
+  constructor(context: EncodeAnswer) {
+    this.#context = context;
+  }
+
+  take(): string {
+    const out = this.#out;
+    this.#out = "";
+    return out;
+  }
+
+  add(part: Part): void {
+    if (part.type === "text-delta" && this.#current?.start.block === part.block) {
+      return this.#write(this.#current, part);
+    }
+    switch (part.type) {
+      case "start":
+        return this.#start();
+      case "usage":
+        this.#usage = part.usage;
+        if (part.searches !== undefined) this.#searches = part.searches;
+        return;
+      case "finish":
+        if (part.choice === 0) this.#ending = part;
+        return;
+    }
+    // Query and result are blocks of their own, so that searches side by side show as they start and finish.
+    if (part.type === "search-end") {
+      const id = this.#searching.get(part.block);
+      if (id === undefined) return;
+      this.#searching.delete(part.block);
+      const value = searchResultBlock(id, part.hits, part.failed === true, part.extra);
+      part = { type: "opaque", block: part.block, choice: 0, format: "messages", value };
+    }
+    if ("choice" in part) {
+      // The format has one answer.
+      if (part.choice !== 0) return;
+      if (part.type === "search-start") this.#searching.set(part.block, part.id);
+      const pending = { start: part, waiting: [], ended: false, opened: false, section: -1, input: "" };
+      this.#pending.set(part.block, pending);
+      this.#queue.push(pending);
+    }
+    const pending = this.#pending.get(part.block);
+    if (!pending) return;
+    if (pending === this.#current) this.#write(pending, part);
+    else pending.waiting.push(part);
+    if (ENDS.has(part.type)) {
+      pending.ended = true;
+      this.#pending.delete(part.block);
+    }
+    this.#advance();
+  }
+
+  /** Lets the next blocks be written, as far as the ones before them have ended. */
+  #advance(): void {
+    while (!this.#current || this.#current.ended) {
+      this.#current = this.#queue.shift();
+      if (!this.#current) return;
+      this.#start();
+      for (const part of this.#current.waiting) this.#write(this.#current, part);
+      this.#current.waiting = [];
+    }
+  }
+
+  finish(): void {
+    this.#start();
+    const { delta, beside } = encodeFinish(this.#ending);
+    this.#event("message_delta", {
+      delta,
+      usage: encodeUsage(this.#usage, this.#searches),
+      ...beside,
+      ...dlpDetails(this.#context.dlp),
+    });
+    this.#event("message_stop", {});
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#event("message_start", {
+      message: {
+        id: messageId(this.#context.id),
+        type: "message",
+        role: "assistant",
+        model: this.#context.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        usage: noUsageYet(),
+        ...dlpDetails(this.#context.dlp),
+      },
+    });
+  }
+
+  #write(pending: Pending, part: Blocked): void {
+    const { seal } = this.#context;
+    switch (part.type) {
+      case "text-delta":
+        if (part.text === "") return;
+        if (!pending.opened) this.#openText(pending);
+        this.#out += this.#prefix + JSON.stringify(part.text) + "}}\n\n";
+        return;
+      case "citation":
+        if (!pending.opened) this.#openText(pending);
+        this.#delta({ type: "citations_delta", citation: encodeCitation(part.citation) });
+        return;
+      case "text-end":
+        if (pending.opened) this.#close();
+        if (part.proof) this.#proof(part.proof);
+        return;
+      case "reasoning-delta": {
+        if (part.text === "") return;
+        const paragraph = pending.opened && part.section !== pending.section ? "\n\n" : "";
+        if (!pending.opened) {
+          const extra = pending.start.type === "reasoning-start" ? pending.start.extra : undefined;
+          this.#open(pending, thinkingBlock("", "", extra), "thinking_delta", "thinking");
+        }
+        pending.section = part.section;
+        this.#out += this.#prefix + JSON.stringify(paragraph + part.text) + "}}\n\n";
+        return;
+      }
+      case "reasoning-end": {
+        if (pending.opened) {
+          if (part.proof) this.#delta({ type: "signature_delta", signature: carried(part.proof, seal) });
+          return this.#close();
+        }
+        const extra = pending.start.type === "reasoning-start" ? pending.start.extra : undefined;
+        if (part.proof) this.#proof(part.proof, extra);
+        return;
+      }
+      case "call-start":
+        if (part.proof) this.#proof(part.proof);
+        return this.#open(pending, callBlock(part, {}), "input_json_delta", "partial_json");
+      case "call-delta":
+        if (part.text === "") return;
+        pending.section = 0;
+        if (pending.start.type === "call-start" && pending.start.kind === "custom") {
+          pending.input += part.text;
+        } else this.#out += this.#prefix + JSON.stringify(part.text) + "}}\n\n";
+        return;
+      case "call-end": {
+        const freeform = pending.start.type === "call-start" && pending.start.kind === "custom";
+        // Clients parse what the pieces add up to, and nothing is no JSON.
+        if (freeform) this.#input(freeformInput(pending.input));
+        else if (pending.section < 0) this.#input({});
+        return this.#close();
+      }
+      case "media":
+        if (part.transcript) this.#wholeText(part.transcript);
+        this.#wholeText(encodeMedia(part.mediaType, part.data));
+        if (part.proof) this.#proof(part.proof);
+        return;
+      case "search-start":
+        this.#open(pending, searchBlock(part, {}), "input_json_delta", "partial_json");
+        this.#input({ query: part.query });
+        return this.#close();
+      case "opaque":
+        if (part.format === "messages") this.#whole(part.value);
+        return;
+    }
+  }
+
+  #openText(pending: Pending): void {
+    const extra = pending.start.type === "text-start" ? pending.start.extra : undefined;
+    this.#open(pending, textBlock("", extra), "text_delta", "text");
+  }
+
+  #open(pending: Pending, block: Loose, delta: string, field: string): void {
+    pending.opened = true;
+    this.#event("content_block_start", { index: this.#index, content_block: block });
+    this.#prefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},` +
+      `"delta":{"type":"${delta}","${field}":`;
+  }
+
+  #delta(delta: Loose): void {
+    this.#event("content_block_delta", { index: this.#index, delta });
+  }
+
+  #input(input: Loose): void {
+    this.#out += this.#prefix + JSON.stringify(JSON.stringify(input)) + "}}\n\n";
+  }
+
+  #close(): void {
+    this.#event("content_block_stop", { index: this.#index });
+    this.#index++;
+  }
+
+  #whole(block: Loose): void {
+    this.#event("content_block_start", { index: this.#index, content_block: block });
+    this.#close();
+  }
+
+  /** Clients take a signature from its delta; some forget one that the block began with. */
+  #proof(proof: Proof, extra?: Extra): void {
+    const block = proofBlock(proof, this.#context.seal, extra);
+    if (block.type !== "thinking") return this.#whole(block);
+    this.#event("content_block_start", { index: this.#index, content_block: { ...block, signature: "" } });
+    this.#delta({ type: "signature_delta", signature: block.signature });
+    this.#close();
+  }
+
+  /** Clients build text from deltas only. */
+  #wholeText(text: string): void {
+    this.#event("content_block_start", { index: this.#index, content_block: textBlock("") });
+    this.#delta({ type: "text_delta", text });
+    this.#close();
+  }
+
+  #event(type: string, fields: Loose): void {
+    this.#out += eventFrame(type, JSON.stringify({ type, ...fields }));
+  }
+}
+
+const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
+  "text-end",
+  "reasoning-end",
+  "call-end",
+  "media",
+  "search-start",
+  "opaque",
+]);

@@ -1,0 +1,410 @@
+/**
+ * The output items of an answer as blocks, from events or whole. Each item is a slot under its `output_index`; a
+ * message's slot holds a block for each content part, every other slot one.
+ *
+ * A block that was streamed keeps only how much of it was sent, not the text: enough to send the rest when the whole
+ * comes.
+ */
+import { array, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part, SearchHit } from "../../exchange/part.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import { count } from "../../exchange/usage.ts";
+import { decodeCitation } from "./citations.ts";
+import { decodeLogprobs } from "./logprobs.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+
+/** How much of a text was sent, and its last piece to tell a true continuation from another text. */
+interface Sent {
+  length: number;
+  last: string;
+}
+
+interface TextBlock extends Sent {
+  block: number;
+  /** The wire's content index, whatever it counts from. */
+  index: number;
+  citations: number;
+  logprobs: boolean;
+}
+
+interface Slot {
+  type: string;
+  item: Loose;
+  /** Message: the blocks of its parts, in order. */
+  texts: TextBlock[];
+  /** Reasoning or call: its block, once started. */
+  block: number;
+  call: Sent;
+  sections: Sent[];
+  kind: "summary" | "text";
+  ended: boolean;
+}
+
+/** Parts of one item that are told apart; a hostile index must not make a large array. */
+const MOST_PARTS = 1000;
+
+export class ItemReader {
+  searches = 0;
+  /** Calls of functions and custom tools. */
+  calls = 0;
+  refused = false;
+  readonly #slots = new Map<number, Slot>();
+  #blocks = 0;
+  /** A reasoning item whose kind is not known yet; it must still start before anything that follows it. */
+  #waiting: Slot | null = null;
+
+  constructor(private readonly emit: (part: Part) => void) {}
+
+  /** Whether there was any item. */
+  get any(): boolean {
+    return this.#slots.size > 0;
+  }
+
+  /** The items of a whole answer. */
+  whole(output: readonly unknown[]): void {
+    for (const [i, item] of output.entries()) {
+      this.added(i, object(item));
+      this.done(i, object(item));
+    }
+  }
+
+  added(index: number, item: Loose): void {
+    if (this.#slots.has(index)) return;
+    const slot: Slot = {
+      type: string(item.type) ?? "",
+      item,
+      texts: [],
+      block: -1,
+      call: { length: 0, last: "" },
+      sections: [],
+      kind: "summary",
+      ended: false,
+    };
+    this.#slots.set(index, slot);
+    if (slot.type === "reasoning") this.#waiting = slot;
+    else if (isCall(slot) && item.name) this.#startCall(slot);
+  }
+
+  done(index: number, item: Loose): void {
+    this.added(index, item);
+    const slot = this.#slots.get(index)!;
+    if (slot.ended) return;
+    slot.item = { ...slot.item, ...item };
+    switch (slot.type) {
+      case "message":
+        this.#wholeMessage(slot, array(item.content));
+        break;
+      case "reasoning":
+        this.#wholeReasoning(slot, item);
+        break;
+      case "function_call":
+        this.#rest(slot, string(item.arguments));
+        break;
+      case "custom_tool_call":
+        this.#rest(slot, string(item.input));
+        break;
+    }
+    this.#end(slot);
+  }
+
+  /** Ends what the stream left open. */
+  close(): void {
+    for (const slot of this.#slots.values()) this.#end(slot);
+  }
+
+  textDelta(event: Loose, type: "output_text" | "refusal"): void {
+    const delta = string(event.delta);
+    if (delta === undefined || (delta === "" && !array(event.logprobs).length)) return;
+    const slot = this.#slot(event, "message");
+    if (!slot) return;
+    const text = this.#text(slot, count(event.content_index), type);
+    this.#sendText(text, delta, event.logprobs);
+  }
+
+  textDone(event: Loose, whole: string | undefined, type: "output_text" | "refusal"): void {
+    const slot = this.#slot(event, "message");
+    if (slot && whole !== undefined) {
+      this.#completeText(this.#text(slot, count(event.content_index), type), whole, event.logprobs);
+    }
+  }
+
+  annotation(event: Loose): void {
+    const slot = this.#slot(event, "message");
+    if (slot) {
+      this.#cite(this.#text(slot, count(event.content_index), "output_text"), object(event.annotation));
+    }
+  }
+
+  part(event: Loose, part: Loose): void {
+    if (part.type !== "output_text" && part.type !== "refusal") return;
+    const slot = this.#slot(event, "message");
+    if (slot) this.#wholePart(this.#text(slot, count(event.content_index), part.type), part);
+  }
+
+  callDelta(event: Loose): void {
+    const slot = this.#slot(event, "function_call");
+    const delta = string(event.delta);
+    if (!slot || !delta) return;
+    // Not announced, or announced without a name: the whole item brings both name and arguments.
+    if (slot.block < 0) return;
+    this.emit({ type: "call-delta", block: slot.block, text: delta });
+    slot.call.length += delta.length;
+    slot.call.last = delta;
+  }
+
+  callDone(event: Loose, whole: string | undefined): void {
+    const slot = this.#slot(event, "function_call");
+    if (slot && slot.block >= 0) this.#rest(slot, whole);
+  }
+
+  reasoningDelta(event: Loose, kind: "summary" | "text"): void {
+    const delta = string(event.delta);
+    const slot = this.#slot(event, "reasoning");
+    if (slot && delta) this.#think(slot, kind, sectionOf(event, kind), delta);
+  }
+
+  reasoningDone(event: Loose, kind: "summary" | "text"): void {
+    const whole = string(event.text);
+    const slot = this.#slot(event, "reasoning");
+    if (slot && whole) this.#completeSection(slot, kind, sectionOf(event, kind), whole);
+  }
+
+  /** The slot of an event; made up when a provider never announced the item. Undefined: ended, or of another kind. */
+  #slot(event: Loose, type: "message" | "reasoning" | "function_call"): Slot | undefined {
+    const index = count(event.output_index);
+    if (!this.#slots.has(index) && type !== "function_call") this.added(index, { type, id: event.item_id });
+    const slot = this.#slots.get(index);
+    if (!slot || slot.ended) return undefined;
+    return slot.type === type || (type === "function_call" && isCall(slot)) ? slot : undefined;
+  }
+
+  /** The number of a new block. Reasoning that waits starts first: order is the order of starts. */
+  #open(): number {
+    const waiting = this.#waiting;
+    if (waiting) this.#startReasoning(waiting, waiting.kind);
+    return this.#blocks++;
+  }
+
+  #text(slot: Slot, wireIndex: number, type: "output_text" | "refusal"): TextBlock {
+    const index = Math.min(wireIndex, MOST_PARTS);
+    const known = slot.texts.find((t) => t.index === index);
+    if (known) return known;
+    const text: TextBlock = {
+      block: this.#open(),
+      index,
+      citations: 0,
+      logprobs: false,
+      length: 0,
+      last: "",
+    };
+    slot.texts.push(text);
+    if (type === "refusal") this.refused = true;
+    const fields: Loose = {};
+    if (string(slot.item.id)) fields.id = slot.item.id;
+    if (string(slot.item.phase)) fields.phase = slot.item.phase;
+    this.emit({
+      type: "text-start",
+      block: text.block,
+      choice: 0,
+      ...(type === "refusal" && { refusal: true }),
+      extra: { format: "responses", fields },
+    });
+    return text;
+  }
+
+  #sendText(text: TextBlock, piece: string, logprobs: unknown): void {
+    text.length += piece.length;
+    text.last = piece;
+    const decoded = decodeLogprobs(logprobs);
+    if (decoded) text.logprobs = true;
+    this.emit(
+      decoded
+        ? { type: "text-delta", block: text.block, text: piece, logprobs: decoded }
+        : { type: "text-delta", block: text.block, text: piece },
+    );
+  }
+
+  #completeText(text: TextBlock, whole: string, logprobs: unknown): void {
+    const missing = restOf(text, whole);
+    const late = text.logprobs ? undefined : logprobs;
+    if (missing !== "" || decodeLogprobs(late)) this.#sendText(text, missing, late);
+  }
+
+  #wholePart(text: TextBlock, part: Loose): void {
+    const whole = string(part.text) ?? string(part.refusal);
+    if (whole !== undefined) this.#completeText(text, whole, part.logprobs);
+    for (const annotation of array(part.annotations).slice(text.citations)) {
+      this.#cite(text, object(annotation));
+    }
+  }
+
+  #wholeMessage(slot: Slot, content: readonly unknown[]): void {
+    for (const [i, value] of content.entries()) {
+      const part = object(value);
+      if (part.type !== "output_text" && part.type !== "refusal") continue;
+      this.#wholePart(slot.texts[i] ?? this.#text(slot, i, part.type), part);
+    }
+  }
+
+  #cite(text: TextBlock, annotation: Loose): void {
+    text.citations++;
+    this.emit({ type: "citation", block: text.block, citation: decodeCitation(annotation) });
+  }
+
+  #startCall(slot: Slot): void {
+    this.calls++;
+    const { item } = slot;
+    slot.block = this.#open();
+    const id = string(item.call_id) || string(item.id) || string(item.item_id) || `call_${slot.block}`;
+    const namespace = string(item.namespace);
+    const fields: Loose = {};
+    if (string(item.id)) fields.id = item.id;
+    if (item.caller !== undefined) fields.caller = item.caller;
+    this.emit({
+      type: "call-start",
+      block: slot.block,
+      choice: 0,
+      id,
+      name: string(item.name) ?? "",
+      ...(namespace && { namespace }),
+      kind: slot.type === "custom_tool_call" ? "custom" : "function",
+      extra: { format: "responses", fields },
+    });
+  }
+
+  #rest(slot: Slot, whole: string | undefined): void {
+    if (slot.block < 0) this.#startCall(slot);
+    const missing = whole === undefined ? "" : restOf(slot.call, whole);
+    if (missing === "") return;
+    this.emit({ type: "call-delta", block: slot.block, text: missing });
+    slot.call.length += missing.length;
+    slot.call.last = missing;
+  }
+
+  #startReasoning(slot: Slot, kind: "summary" | "text"): void {
+    if (this.#waiting === slot) this.#waiting = null;
+    slot.kind = kind;
+    slot.block = this.#open();
+    const id = string(slot.item.id);
+    this.emit({
+      type: "reasoning-start",
+      block: slot.block,
+      choice: 0,
+      kind,
+      extra: { format: "responses", fields: id ? { id } : {} },
+    });
+  }
+
+  #think(slot: Slot, kind: "summary" | "text", section: number, piece: string): void {
+    if (slot.block < 0) this.#startReasoning(slot, kind);
+    // Text beside a summary of itself: the first of the two that came is the one that is shown.
+    if (slot.kind !== kind && slot.sections.length > 0) return;
+    slot.kind = kind;
+    this.emit({ type: "reasoning-delta", block: slot.block, section, text: piece });
+    const sent = slot.sections[section] ?? { length: 0, last: "" };
+    slot.sections[section] = { length: sent.length + piece.length, last: piece };
+  }
+
+  #completeSection(slot: Slot, kind: "summary" | "text", section: number, whole: string): void {
+    if (slot.kind !== kind && slot.sections.length > 0) return;
+    const sent = slot.sections[section];
+    const missing = sent ? restOf(sent, whole) : whole;
+    if (missing !== "") this.#think(slot, kind, section, missing);
+  }
+
+  #wholeReasoning(slot: Slot, item: Loose): void {
+    const texts = array(item.content);
+    const summaries = array(item.summary);
+    const kind = slot.sections.length > 0 ? slot.kind : texts.length > 0 ? "text" : "summary";
+    const sections = kind === "text" ? texts : summaries;
+    for (const [i, section] of sections.entries()) {
+      const whole = string(object(section).text);
+      if (whole) this.#completeSection(slot, kind, i, whole);
+    }
+  }
+
+  #end(slot: Slot): void {
+    if (slot.ended) return;
+    slot.ended = true;
+    switch (slot.type) {
+      case "message":
+        for (const text of slot.texts) this.emit({ type: "text-end", block: text.block });
+        return;
+      case "reasoning": {
+        const proof = proofOf(slot.item);
+        // Hidden reasoning that leaves nothing to carry is no block, unless something already made it one.
+        if (slot.block < 0 && !proof) {
+          if (this.#waiting === slot) this.#waiting = null;
+          return;
+        }
+        if (slot.block < 0) this.#startReasoning(slot, slot.kind);
+        this.emit({ type: "reasoning-end", block: slot.block, ...(proof && { proof }) });
+        return;
+      }
+      case "function_call":
+      case "custom_tool_call":
+        if (slot.block < 0) this.#startCall(slot);
+        this.emit({ type: "call-end", block: slot.block });
+        return;
+      case "web_search_call":
+        return this.#search(slot.item);
+      case "image_generation_call":
+        return this.#image(slot.item);
+      case "":
+        return;
+      default:
+        // An item of a kind that is passed on unread must be what it was announced as.
+        if (slot.item.type !== slot.type) throw brokenAnswer("an item of its output changed its kind");
+        this.emit({ type: "opaque", block: this.#open(), choice: 0, format: "responses", value: slot.item });
+    }
+  }
+
+  /** A search by the provider. Opened pages and finds in them are steps of it that no other format has words for. */
+  #search(item: Loose): void {
+    const action = object(item.action);
+    const block = this.#open();
+    if (action.type !== undefined && action.type !== "search") {
+      return this.emit({ type: "opaque", block, choice: 0, format: "responses", value: item });
+    }
+    this.searches++;
+    const query = string(action.query) ?? string(array(action.queries)[0]) ?? string(item.arguments) ?? "";
+    const hits = array(action.sources).flatMap((source): SearchHit[] => {
+      const url = string(object(source).url);
+      return url === undefined ? [] : [{ url, title: string(object(source).title) ?? "" }];
+    });
+    const id = string(item.id) || string(item.call_id) || `ws_${block}`;
+    this.emit({ type: "search-start", block, choice: 0, id, query });
+    this.emit({ type: "search-end", block, hits, ...(item.status === "failed" && { failed: true }) });
+  }
+
+  #image(item: Loose): void {
+    const data = string(item.result);
+    const block = this.#open();
+    if (!data) return this.emit({ type: "opaque", block, choice: 0, format: "responses", value: item });
+    const mediaType = `image/${string(item.output_format) ?? "png"}`;
+    const { result: _, ...fields } = item;
+    this.emit({ type: "media", block, choice: 0, mediaType, data, extra: { format: "responses", fields } });
+  }
+}
+
+function isCall(slot: Slot): boolean {
+  return slot.type === "function_call" || slot.type === "custom_tool_call";
+}
+
+function sectionOf(event: Loose, kind: "summary" | "text"): number {
+  return Math.min(count(kind === "summary" ? event.summary_index : event.content_index), MOST_PARTS);
+}
+
+/** What of a whole text was not sent yet; nothing when the whole is another text than the one sent. */
+function restOf(sent: Sent, whole: string): string {
+  if (whole.length <= sent.length) return "";
+  return whole.startsWith(sent.last, sent.length - sent.last.length) ? whole.slice(sent.length) : "";
+}
+
+/** The encrypted content of a finished item. The one of its announcement is another text, and not the last word. */
+function proofOf(item: Loose): Proof | undefined {
+  const data = string(item.encrypted_content);
+  if (!data) return undefined;
+  const id = string(item.id);
+  return { api: "responses", kind: "encrypted", data, ...(id && { id }) };
+}

@@ -1,0 +1,200 @@
+/**
+ * A caller's request of the responses format as a prompt. Stateless: fields that need a stored conversation are refused
+ * by name, references to stored items are passed over.
+ */
+import { z } from "zod";
+import { Failure, type Mistake } from "../../exchange/failure.ts";
+import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
+import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { EFFORTS, isEffort } from "../effort.ts";
+import type { DecodeRequest } from "../format.ts";
+import { decodeInput } from "./decode_turns.ts";
+import { chooseSearch } from "../decode_search.ts";
+import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
+
+const SHAPE = z.looseObject({
+  model: z.string().min(1),
+  instructions: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  tools: z.array(z.unknown()).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  top_logprobs: z.int().min(0).nullish(),
+  include: z.array(z.string()).nullish(),
+  reasoning: z.looseObject({ summary: z.string().nullish(), generate_summary: z.string().nullish() })
+    .nullish(),
+  text: z.looseObject({ verbosity: z.string().nullish() }).nullish(),
+  metadata: z.looseObject({}).nullish(),
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+  service_tier: z.string().nullish(),
+});
+
+const checkFields = checkerOf(SHAPE);
+
+/** Read here; all other fields go into the bag of unknown ones. */
+const READ: ReadonlySet<string> = new Set([
+  ...Object.keys(SHAPE.shape),
+  "input",
+  "tool_choice",
+  "store",
+  "previous_response_id",
+  "conversation",
+  "background",
+  "plugins",
+]);
+
+export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
+  const mistakes: Mistake[] = [];
+  if (!isObject(body)) {
+    wrongKind(mistakes, [], "a JSON object", "dict_type", body);
+    refuse(mistakes);
+    throw new Error("unreachable");
+  }
+  refuseState(body);
+  checkFields(body, mistakes);
+  if (typeof body.model === "string" && body.model !== "" && !/^[^/]+\/./.test(body.model)) {
+    mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
+  }
+
+  const { tools, search: wish } = decodeTools(body.tools, mistakes);
+  const choice = decodeToolChoice(body.tool_choice, mistakes);
+  const { search, toolChoice } = chooseSearch(wish, body.tool_choice, choice, tools);
+  const reasoning = decodeReasoning(body.reasoning, mistakes);
+  const output = decodeShape(object(body.text).format, mistakes);
+  const turns = decodeInput(body.input, mistakes, context.unseal);
+  refuse(mistakes);
+
+  const prompt: Prompt = {
+    format: "responses",
+    model: body.model as string,
+    stream: body.stream === true,
+    turns: attachProofs(turns),
+    tools,
+    verbatim: Object.create(null) as Loose,
+    unknown: Object.create(null) as Loose,
+  };
+  const instructions = string(body.instructions);
+  if (instructions !== undefined) {
+    const top = {
+      role: "system",
+      content: [{ type: "text", text: instructions }],
+      top: true,
+      plain: true,
+    } as const;
+    prompt.turns.unshift({ ...top, content: [...top.content] });
+  }
+  if (search) prompt.search = search;
+  if (toolChoice) prompt.toolChoice = toolChoice;
+  if (reasoning) prompt.reasoning = reasoning;
+  if (output) prompt.output = output;
+  setIf(prompt, "parallelCalls", body.parallel_tool_calls);
+  setIf(prompt, "maxOutput", body.max_output_tokens);
+  setIf(prompt, "temperature", body.temperature);
+  setIf(prompt, "topP", body.top_p);
+  setIf(prompt, "topLogprobs", body.top_logprobs);
+  setIf(prompt, "metadata", body.metadata);
+  setIf(prompt, "cacheKey", body.prompt_cache_key);
+  setIf(prompt, "serviceTier", body.service_tier);
+  setIf(prompt, "verbosity", object(body.text).verbosity);
+  setIf(prompt, "user", body.user ?? body.safety_identifier);
+  if (Array.isArray(body.include) && body.include.includes("message.output_text.logprobs")) {
+    prompt.logprobs = true;
+  }
+  for (const field of ["reasoning", "text", "include", "tool_choice", "user", "safety_identifier"]) {
+    if (body[field] !== undefined && body[field] !== null) prompt.verbatim[field] = body[field];
+  }
+  const unknown = rest(body, READ);
+  for (const field of Object.keys(unknown ?? {})) {
+    if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
+  }
+  const dlp = object(body.plugins).dlp;
+  if (dlp !== undefined && dlp !== null) prompt.dlp = dlp;
+  return prompt;
+}
+
+function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): void {
+  if (value !== undefined && value !== null) prompt[key] = value as Prompt[K];
+}
+
+/** The four fields that need a memory. `store: false` and `background: false` are the normal form. */
+function refuseState(body: Loose): void {
+  for (const field of ["store", "previous_response_id", "conversation", "background"]) {
+    const value = body[field];
+    if (value === undefined || value === null || value === false) continue;
+    throw new Failure(
+      "feature_not_supported",
+      `Cannot use ${field}: nothing is stored here, every request carries the whole conversation.`,
+      { param: field },
+    );
+  }
+}
+
+function decodeReasoning(value: unknown, mistakes: Mistake[]): ReasoningWish | undefined {
+  if (!isObject(value)) return undefined;
+  const wish: ReasoningWish = {};
+  const effort = value.effort;
+  if (isEffort(effort)) {
+    wish.effort = effort;
+    if (effort === "none") wish.mode = "off";
+  } else if (effort !== undefined && effort !== null) {
+    const given = typeof effort === "string" && effort.length <= 40
+      ? JSON.stringify(effort)
+      : "another value";
+    mistake(
+      mistakes,
+      "literal_error",
+      ["reasoning", "effort"],
+      `expected one of ${EFFORTS.join(", ")}, got ${given}`,
+    );
+  }
+  const summary = string(value.summary) ?? string(value.generate_summary);
+  if (summary !== undefined) wish.summary = summary;
+  return wish;
+}
+
+function decodeShape(value: unknown, mistakes: Mistake[]): OutputShape | undefined {
+  if (value === undefined || value === null) return undefined;
+  const loc = ["text", "format"];
+  if (!isObject(value)) {
+    wrongKind(mistakes, loc, "an object", "dict_type", value);
+    return undefined;
+  }
+  switch (value.type) {
+    case "text":
+      return { type: "text" };
+    case "json_object":
+      return { type: "json" };
+    case "json_schema": {
+      // Nested under `json_schema` is chat-completions' form.
+      const shape = isObject(value.json_schema) ? value.json_schema : value;
+      if (!isObject(shape.schema)) {
+        wrongKind(
+          mistakes,
+          [...loc, "schema"],
+          "a JSON Schema object",
+          "dict_type",
+          shape.schema ?? undefined,
+        );
+        return undefined;
+      }
+      const name = string(shape.name);
+      const description = string(shape.description);
+      return {
+        type: "schema",
+        schema: shape.schema,
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        ...(typeof shape.strict === "boolean" && { strict: shape.strict }),
+      };
+    }
+    default:
+      // Kinds that only this format knows (`grammar`) go back to a provider of it as they came.
+      return undefined;
+  }
+}

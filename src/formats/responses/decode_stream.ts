@@ -1,0 +1,127 @@
+/**
+ * A provider's stream of the responses format as parts, and (through {@link ItemReader}) a whole answer as well.
+ *
+ * Items are known by `output_index` alone: they interleave, and some providers change every id on every event. Deltas
+ * may be missing or cut short; each `.done` brings the whole, and what was not streamed of it is sent then. Providers
+ * disagree on where content indices start, so a whole item's contents are matched to the streamed ones by their order.
+ */
+import { array, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
+import type { FinishReason, Part } from "../../exchange/part.ts";
+import { count } from "../../exchange/usage.ts";
+import type { Frame, StreamDecoder } from "../format.ts";
+import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { ItemReader } from "./decode_blocks.ts";
+import { decodeUsage } from "./usage.ts";
+
+export function decodeStream(): StreamDecoder {
+  return new ResponsesStream();
+}
+
+class ResponsesStream implements StreamDecoder {
+  #started = false;
+  #finished = false;
+  #out: Part[] = [];
+  readonly #items = new ItemReader((part) => this.#out.push(part));
+
+  push(frame: Frame, out: Part[]): void {
+    if (this.#finished || frame.data.startsWith("[DONE]") || frame.data === "") return;
+    const event = parse(frame.data);
+    if (!isObject(event)) throw brokenAnswer("a frame of its stream is not a JSON object");
+    this.#out = out;
+    const type = string(event.type) ?? frame.event;
+    if (type === "error" || event.error) throw decodeLateFailure(event);
+    if (type === "response.failed" || type === "response.cancelled") throw decodeLateFailure(event);
+    if (!this.#started) this.#start(object(event.response));
+    this.#read(type, event);
+  }
+
+  end(_out: Part[]): void {
+    if (!this.#finished) throw brokenAnswer("the stream ended before the response was completed");
+  }
+
+  #start(response: Loose): void {
+    this.#started = true;
+    this.#out.push({ type: "start", ...modelOf(response) });
+  }
+
+  #read(type: string, event: Loose): void {
+    const items = this.#items;
+    switch (type) {
+      case "response.output_text.delta":
+        return items.textDelta(event, "output_text");
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return items.callDelta(event);
+      case "response.reasoning_summary_text.delta":
+        return items.reasoningDelta(event, "summary");
+      case "response.reasoning_text.delta":
+        return items.reasoningDelta(event, "text");
+      case "response.refusal.delta":
+        return items.textDelta(event, "refusal");
+      case "response.output_item.added":
+        return items.added(indexOf(event), object(event.item));
+      case "response.output_item.done":
+        return items.done(indexOf(event), object(event.item));
+      case "response.content_part.added":
+      case "response.content_part.done":
+        return items.part(event, object(event.part));
+      case "response.output_text.done":
+        return items.textDone(event, string(event.text), "output_text");
+      case "response.refusal.done":
+        return items.textDone(event, string(event.refusal), "refusal");
+      case "response.output_text.annotation.added":
+        return items.annotation(event);
+      case "response.function_call_arguments.done":
+        return items.callDone(event, string(event.arguments));
+      case "response.custom_tool_call_input.done":
+        return items.callDone(event, string(event.input));
+      case "response.reasoning_summary_text.done":
+        return items.reasoningDone(event, "summary");
+      case "response.reasoning_text.done":
+        return items.reasoningDone(event, "text");
+      case "response.completed":
+      case "response.incomplete":
+        return this.#finish(object(event.response), type);
+    }
+  }
+
+  #finish(response: Loose, type: string): void {
+    this.#finished = true;
+    // A provider that streams no items at all puts them here; after a stream, this is only a repetition.
+    if (!this.#items.any) this.#items.whole(array(response.output));
+    this.#items.close();
+    finishParts(response, type === "response.incomplete", this.#items, this.#out);
+  }
+}
+
+function indexOf(event: Loose): number {
+  return count(event.output_index);
+}
+
+export function modelOf(response: Loose): { model?: string } {
+  const model = string(response.model);
+  return model ? { model } : {};
+}
+
+/** What follows the items: usage, when there is any, and the reason for the end. */
+export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
+  const usage = decodeUsage(response.usage);
+  if (usage) out.push({ type: "usage", usage, ...(items.searches > 0 && { searches: items.searches }) });
+  const reason = reasonOf(response, incomplete, items);
+  const tier = string(response.service_tier);
+  out.push({
+    type: "finish",
+    choice: 0,
+    reason,
+    ...(tier !== undefined && { extra: { format: "responses", fields: { service_tier: tier } } }),
+  });
+}
+
+function reasonOf(response: Loose, incomplete: boolean, items: ItemReader): FinishReason {
+  if (incomplete) {
+    const why = string(object(response.incomplete_details).reason);
+    return why === "content_filter" ? "content-filter" : "length";
+  }
+  if (items.calls > 0) return "tool-calls";
+  return items.refused ? "refusal" : "stop";
+}

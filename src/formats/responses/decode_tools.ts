@@ -1,0 +1,263 @@
+/**
+ * `tools` and `tool_choice` of the responses format, both ways.
+ *
+ * The built-in search never reaches a provider: whoever asks for it, in any of its spellings, asks the gateway. Tools
+ * that a provider would run itself stay as they are for a provider of this format, apart from those that fetch pages or
+ * run code, which are refused. A namespace becomes its tools, each knowing its namespace; neighbours of one namespace
+ * make it again.
+ */
+import { Failure, type Mistake } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import {
+  type CustomTool,
+  extraOf,
+  type FunctionTool,
+  type Prompt,
+  type SearchWish,
+  type Tool,
+  type ToolChoice,
+} from "../../exchange/prompt.ts";
+import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { bag } from "./decode_content.ts";
+
+export const MOST_TOOLS = 256;
+
+/** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
+const REFUSED =
+  /^(code_interpreter|code_execution|programmatic_tool_calling|web_fetch|url_context|browser)(_\d+)?$/;
+
+const FUNCTION = new Set(["type", "name", "description", "parameters", "strict", "cache_control"]);
+const CUSTOM = new Set(["type", "name", "description", "format", "cache_control"]);
+const NAMESPACE = new Set(["type", "name", "tools"]);
+
+export function decodeTools(
+  value: unknown,
+  mistakes: Mistake[],
+): { tools: Tool[]; search: SearchWish | undefined } {
+  const tools: Tool[] = [];
+  let search: SearchWish | undefined;
+  const list = array(value);
+  if (list.length > MOST_TOOLS) {
+    mistake(mistakes, "too_long", ["tools"], `expected at most ${MOST_TOOLS}, got ${list.length}`);
+    return { tools, search };
+  }
+  for (let i = 0; i < list.length; i++) {
+    const tool = list[i];
+    const loc = ["tools", i];
+    if (!isObject(tool)) {
+      wrongKind(mistakes, loc, "a tool", "dict_type", tool);
+      continue;
+    }
+    const type = string(tool.type);
+    if (type === undefined) wrongKind(mistakes, [...loc, "type"], "a string", "string_type", tool.type);
+    else if (isSearchType(type)) search = { ...search, ...decodeSearchWish(tool, loc, mistakes) };
+    else if (runsCode(type, tool)) {
+      throw new Failure(
+        "feature_not_supported",
+        `Cannot use tools[${i}]: ${type} would fetch pages or run code at the provider.`,
+        { param: `tools[${i}]` },
+      );
+    } else if (type === "namespace") decodeNamespace(tool, loc, mistakes, tools);
+    else {tools.push(
+        decodeTool(type, tool, loc, mistakes) ?? { kind: "opaque", format: "responses", value: tool },
+      );}
+  }
+  return { tools, search };
+}
+
+/** `shell` runs where its environment says: at the client, or in a container of the provider. */
+function runsCode(type: string, tool: Loose): boolean {
+  const place = string(object(tool.environment).type);
+  return REFUSED.test(type) || (type === "shell" && place !== undefined && place.startsWith("container"));
+}
+
+function decodeNamespace(tool: Loose, loc: Path, mistakes: Mistake[], out: Tool[]): void {
+  const name = string(tool.name);
+  if (name === undefined) return wrongKind(mistakes, [...loc, "name"], "a string", "string_type", tool.name);
+  const space = rest(tool, NAMESPACE) ?? {};
+  for (const [i, inner] of array(tool.tools).entries()) {
+    const path = [...loc, "tools", i];
+    const type = string(object(inner).type);
+    const decoded = isObject(inner) && type !== undefined
+      ? decodeTool(type, inner, path, mistakes)
+      : undefined;
+    if (!decoded) {
+      mistake(
+        mistakes,
+        "literal_error",
+        [...path, "type"],
+        `expected one of function, custom, got ${shown(object(inner).type)}`,
+      );
+      continue;
+    }
+    const fields = { ...extraOf(decoded.extra, "responses"), namespace: space };
+    out.push({ ...decoded, namespace: name, extra: { format: "responses", fields } });
+  }
+}
+
+/** A function or a custom tool; undefined for any other kind. */
+function decodeTool(
+  type: string,
+  tool: Loose,
+  loc: Path,
+  mistakes: Mistake[],
+): FunctionTool | CustomTool | undefined {
+  if (type !== "function" && type !== "custom") return undefined;
+  // Nested under the kind's name is chat-completions' form, which clients of both send by mistake.
+  const nested = tool[type];
+  const t = tool.name === undefined && isObject(nested) ? { type, ...nested } as Loose : tool;
+  const name = string(t.name);
+  if (!name) wrongKind(mistakes, [...loc, "name"], "a name", "string_type", t.name ?? undefined);
+  const description = string(t.description);
+  const extra = bag(rest(t, type === "function" ? FUNCTION : CUSTOM));
+  const cache = isObject(t.cache_control) ? { ttl: string(t.cache_control.ttl) } : undefined;
+  const common = {
+    name: name ?? "",
+    ...(description !== undefined && { description }),
+    ...(cache && { cache }),
+    ...(extra && { extra }),
+  };
+  if (type === "custom") {
+    return { kind: "custom", ...common, ...(isObject(t.format) && { format: t.format }) };
+  }
+  const parameters = t.parameters ?? undefined;
+  if (parameters !== undefined && !isObject(parameters)) {
+    wrongKind(mistakes, [...loc, "parameters"], "a JSON Schema object", "dict_type", parameters);
+  }
+  return {
+    kind: "function",
+    ...common,
+    ...(isObject(parameters) && { parameters }),
+    ...(typeof t.strict === "boolean" && { strict: t.strict }),
+  };
+}
+
+/**
+ * The choice in words that other formats have. Undefined for one that only this format knows (`{type: "mcp"}`), which
+ * then goes back as it came.
+ */
+export function decodeToolChoice(value: unknown, mistakes: Mistake[]): ToolChoice | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === "auto" || value === "none" || value === "required") return { type: value };
+  if (!isObject(value)) {
+    mistake(
+      mistakes,
+      "literal_error",
+      ["tool_choice"],
+      `expected one of auto, none, required, or an object, got ${shown(value)}`,
+    );
+    return undefined;
+  }
+  const type = string(value.type);
+  if (type === undefined) {
+    wrongKind(mistakes, ["tool_choice", "type"], "a string", "string_type", value.type);
+    return undefined;
+  }
+  if (type === "auto" || type === "none" || type === "required") return { type };
+  if (type === "allowed_tools") {
+    const list = array(value.tools ?? object(value.allowed_tools).tools);
+    const mode = value.mode ?? object(value.allowed_tools).mode;
+    return { type: "allowed", required: mode === "required", names: list.flatMap(nameOf) };
+  }
+  if (type !== "function" && type !== "custom") return undefined;
+  const [name] = nameOf(value);
+  if (name === undefined) {
+    wrongKind(mistakes, ["tool_choice", "name"], "a string", "string_type", value.name);
+    return undefined;
+  }
+  const namespace = string(value.namespace);
+  return { type: "tool", name, kind: type, ...(namespace !== undefined && { namespace }) };
+}
+
+/** The name of a function or custom tool that a choice names. */
+function nameOf(entry: unknown): string[] {
+  const e = object(entry);
+  if (e.type !== "function" && e.type !== "custom") return [];
+  const name = string(e.name) ?? string(object(e.function).name);
+  return name === undefined ? [] : [name];
+}
+
+/** Tools for a provider, or for the echo in an answer. */
+export function encodeTools(prompt: Prompt): Loose[] {
+  const own = prompt.format === "responses";
+  const wire: Loose[] = [];
+  let space: { name: string; tools: Loose[] } | undefined;
+  for (const tool of prompt.tools) {
+    if (tool.kind === "opaque") {
+      if (tool.format === "responses") wire.push(tool.value);
+      space = undefined;
+      continue;
+    }
+    const { namespace, ...extra } = extraOf(tool.extra, "responses") ?? {};
+    const encoded = tool.kind === "function" ? encodeFunction(tool, extra, own) : encodeCustom(tool, extra);
+    if (tool.namespace === undefined) {
+      wire.push(encoded);
+      space = undefined;
+    } else if (space?.name === tool.namespace) space.tools.push(encoded);
+    else {
+      space = { name: tool.namespace, tools: [encoded] };
+      const description = string(object(namespace).description) ?? "";
+      wire.push({
+        ...object(namespace),
+        type: "namespace",
+        name: space.name,
+        description,
+        tools: space.tools,
+      });
+    }
+  }
+  return wire;
+}
+
+/**
+ * `strict` is said outright for tools of other formats: an API of this one takes its absence as a wish for strictness
+ * and then refuses, or rewrites, schemas that were written without it.
+ */
+function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {
+  const wire: Loose = { ...extra, type: "function", name: tool.name };
+  if (tool.description !== undefined) wire.description = tool.description;
+  wire.parameters = tool.parameters ?? (own ? null : { type: "object", properties: {} });
+  if (tool.strict !== undefined) wire.strict = tool.strict;
+  else if (!own) wire.strict = false;
+  return wire;
+}
+
+function encodeCustom(tool: CustomTool, extra: Loose): Loose {
+  const wire: Loose = { ...extra, type: "custom", name: tool.name };
+  if (tool.description !== undefined) wire.description = tool.description;
+  if (tool.format !== undefined) {
+    // chat-completions nests the grammar, this format does not.
+    const { grammar, ...format } = tool.format;
+    wire.format = isObject(grammar) ? { ...format, ...grammar } : tool.format;
+  }
+  return wire;
+}
+
+/** The choice for a provider; undefined when there is nothing to choose from or nothing was chosen. */
+export function encodeToolChoice(prompt: Prompt): unknown {
+  const choice = prompt.toolChoice;
+  const own = prompt.format === "responses" ? prompt.verbatim.tool_choice : undefined;
+  if (prompt.tools.length === 0) return undefined;
+  if (choice === undefined) return isObject(own) && !isSearchType(String(own.type)) ? own : undefined;
+  if (choice.type === "tool") {
+    const { name, namespace, kind } = choice;
+    return { type: kind, name, ...(namespace !== undefined && { namespace }) };
+  }
+  if (choice.type !== "allowed") return choice.type;
+  const tools: Loose[] = [];
+  for (const name of choice.names) {
+    const tool = prompt.tools.find((t) => t.kind !== "opaque" && t.name === name);
+    if (tool && tool.kind !== "opaque") tools.push({ type: tool.kind, name });
+  }
+  // Entries such as {type: "mcp", server_label} have no name in the vocabulary.
+  for (const entry of array(object(own).tools)) {
+    const type = object(entry).type;
+    const named = type === "function" || type === "custom";
+    if (isObject(entry) && typeof type === "string" && !named && !isSearchType(type)) {
+      tools.push(entry);
+    }
+  }
+  if (tools.length === 0) return "auto";
+  return { type: "allowed_tools", mode: choice.required ? "required" : "auto", tools };
+}

@@ -1,0 +1,206 @@
+/**
+ * The `input` of a request as turns: one turn an item, in order, so that borders survive.
+ *
+ * What the gateway itself made (`svc:web_search`), what a provider's own search left (`web_search_call`) and references
+ * to stored items are passed over: nothing is stored here, and clients send references by default. Items of kinds
+ * without a word stay as they are, for a provider of this format.
+ */
+import type { Mistake } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import type { Content, ReasoningContent, ResultContent, Turn } from "../../exchange/prompt.ts";
+import { isSealed, type Unseal } from "../../exchange/proof.ts";
+import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { bag, decodeParts } from "./decode_content.ts";
+
+const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call", "item_reference"]);
+
+export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Turn[] {
+  if (typeof input === "string") {
+    return [{ role: "user", content: [{ type: "text", text: input }], plain: true }];
+  }
+  if (!Array.isArray(input)) {
+    wrongKind(mistakes, ["input"], "a string or an array of items", "list_type", input);
+    return [];
+  }
+  if (input.length === 0) mistake(mistakes, "too_short", ["input"], "expected at least 1 item, got 0");
+  const reader = new ItemReader(mistakes, unseal);
+  for (let i = 0; i < input.length; i++) reader.read(input[i], ["input", i]);
+  return reader.turns;
+}
+
+const MESSAGE = new Set(["role", "content", "name"]);
+const CALL = new Set(["type", "call_id", "name", "namespace", "arguments", "input"]);
+const RESULT = new Set(["type", "call_id", "output"]);
+const REASONING = new Set(["type", "summary", "content", "encrypted_content", "status"]);
+
+class ItemReader {
+  readonly turns: Turn[] = [];
+  readonly #names = new Map<string, string>();
+
+  constructor(private readonly mistakes: Mistake[], private readonly unseal: Unseal) {}
+
+  read(item: unknown, loc: Path): void {
+    if (!isObject(item)) return wrongKind(this.mistakes, loc, "an item", "dict_type", item);
+    const type = item.type ??
+      (item.role === undefined ? (item.id === undefined ? undefined : "item_reference") : "message");
+    if (typeof type !== "string") {
+      return wrongKind(this.mistakes, [...loc, "type"], "the kind of an item", "string_type", item.type);
+    }
+    if (PASSED_OVER.has(type)) return;
+    switch (type) {
+      case "message":
+        return this.#message(item, loc);
+      case "function_call":
+      case "custom_tool_call":
+        return this.#call(item, loc);
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#result(item, loc);
+      case "reasoning":
+        return this.#reasoning(item);
+      case "image_generation_call":
+        if (typeof item.result === "string" && item.result !== "") return this.#image(item, item.result);
+        // falls through
+      default: {
+        const role = type.endsWith("_output") ? "user" : type === "additional_tools" ? "system" : "assistant";
+        this.turns.push({ role, content: [{ type: "opaque", format: "responses", value: item }] });
+      }
+    }
+  }
+
+  #message(item: Loose, loc: Path): void {
+    const { role } = item;
+    if (role !== "user" && role !== "assistant" && role !== "system" && role !== "developer") {
+      return mistake(
+        this.mistakes,
+        "literal_error",
+        [...loc, "role"],
+        `expected one of user, assistant, system, developer, got ${shown(role)}`,
+      );
+    }
+    const plain = typeof item.content === "string";
+    let content: Content[] = [];
+    if (plain) content = [{ type: "text", text: item.content as string }];
+    else if (Array.isArray(item.content)) {
+      content = decodeParts(item.content, [...loc, "content"], this.mistakes);
+    } else if (item.content !== null || role !== "assistant") {
+      wrongKind(this.mistakes, [...loc, "content"], "a string or an array", "list_type", item.content);
+    }
+    const name = string(item.name);
+    const extra = bag(rest(item, MESSAGE));
+    this.turns.push({
+      role: role === "developer" ? "system" : role,
+      content,
+      ...(role === "developer" && { developer: true }),
+      ...(name !== undefined && { name }),
+      ...(plain && { plain }),
+      ...(extra && { extra }),
+    });
+  }
+
+  /** An image that a model made; for a provider of this format it stays the item that it was. */
+  #image(item: Loose, data: string): void {
+    const mediaType = `image/${string(item.output_format) ?? "png"}`;
+    const source = { kind: "base64", mediaType, data } as const;
+    this.turns.push({ role: "assistant", content: [{ type: "image", source, extra: bag(item) }] });
+  }
+
+  #call(item: Loose, loc: Path): void {
+    const custom = item.type === "custom_tool_call";
+    const id = this.#string(item, "call_id", loc);
+    const name = this.#string(item, "name", loc);
+    const field = custom ? "input" : "arguments";
+    // Some clients send the parsed object.
+    const text = isObject(item[field]) && !custom
+      ? JSON.stringify(item[field])
+      : this.#string(item, field, loc);
+    if (id === undefined || name === undefined || text === undefined) return;
+    this.#names.set(id, name);
+    const namespace = string(item.namespace);
+    const extra = bag(rest(item, CALL));
+    this.turns.push({
+      role: "assistant",
+      content: [{
+        type: "call",
+        id,
+        name,
+        ...(namespace !== undefined && { namespace }),
+        kind: custom ? "custom" : "function",
+        arguments: text,
+        ...(extra && { extra }),
+      }],
+    });
+  }
+
+  #result(item: Loose, loc: Path): void {
+    const callId = this.#string(item, "call_id", loc);
+    if (callId === undefined) return;
+    const { output } = item;
+    let content: Content[] = [];
+    if (typeof output === "string") content = [{ type: "text", text: output }];
+    else if (Array.isArray(output)) content = decodeParts(output, [...loc, "output"], this.mistakes);
+    else if (output === undefined) {
+      wrongKind(this.mistakes, [...loc, "output"], "a string or an array", "string_type", output);
+    } // A result that a client did not turn into text is text all the same.
+    else if (output !== null) content = [{ type: "text", text: JSON.stringify(output) }];
+    const name = this.#names.get(callId) ?? string(item.name);
+    const extra = bag(rest(item, RESULT));
+    const result: ResultContent = {
+      type: "result",
+      callId,
+      ...(name !== undefined && { name }),
+      kind: item.type === "custom_tool_call_output" ? "custom" : "function",
+      content,
+      isError: false,
+      ...(!Array.isArray(output) && { plain: true }),
+      ...(extra && { extra }),
+    };
+    this.turns.push({ role: "user", content: [result] });
+  }
+
+  /**
+   * Reasoning that was sealed here carries the proof of another API. What came from a provider of this format is its own
+   * proof; text without either is kept, for providers that want reasoning back as text.
+   */
+  #reasoning(item: Loose): void {
+    const texts = textsOf(item.content);
+    const summary = textsOf(item.summary);
+    const encrypted = string(item.encrypted_content);
+    const reasoning: ReasoningContent = {
+      type: "reasoning",
+      sections: texts.length > 0 ? texts : summary,
+      kind: texts.length > 0 ? "text" : "summary",
+    };
+    const sealed = encrypted ? this.unseal(encrypted) : null;
+    if (sealed) reasoning.proof = sealed;
+    else {
+      const id = string(item.id);
+      if (encrypted && !isSealed(encrypted)) {
+        reasoning.proof = {
+          api: "responses",
+          kind: "encrypted",
+          data: encrypted,
+          ...(id !== undefined && { id }),
+        };
+      }
+      const fields = rest(item, REASONING) ?? {};
+      // Beside the text itself, its summary is only for the provider that wrote both.
+      if (texts.length > 0 && summary.length > 0) fields.summary = item.summary;
+      reasoning.extra = { format: "responses", fields };
+    }
+    if (reasoning.sections.length === 0 && !reasoning.proof) return;
+    this.turns.push({ role: "assistant", content: [reasoning] });
+  }
+
+  #string(item: Loose, field: string, loc: Path): string | undefined {
+    const value = string(item[field]);
+    if (value === undefined) {
+      wrongKind(this.mistakes, [...loc, field], "a string", "string_type", item[field] ?? undefined);
+    }
+    return value;
+  }
+}
+
+function textsOf(parts: unknown): string[] {
+  return array(parts).map((p) => string(object(p).text)).filter((t) => t !== undefined);
+}

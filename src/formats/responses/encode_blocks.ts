@@ -1,0 +1,356 @@
+/**
+ * Parts to the output items of one answer and to the events that announce them.
+ *
+ * An item is announced when its block starts and done when its block ends; blocks may interleave, each under its own
+ * `output_index`. Reasoning of other APIs is shown as a summary, which is what clients of this format display; its proof,
+ * and any proof that belongs to a call or a text, travels as `encrypted_content` of a reasoning item.
+ *
+ * The events are those that the official clients know, since an unknown name makes their stream helpers throw.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { FinishReason, Part } from "../../exchange/part.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import type { Usage } from "../../exchange/usage.ts";
+import type { EncodeAnswer } from "../format.ts";
+import { MessageWriter } from "./encode_text_blocks.ts";
+import { type Emit, OutputList, place } from "./encode_items.ts";
+import { ResponseObject, suffixOf } from "./encode_response.ts";
+import { encodeUsage } from "./usage.ts";
+
+interface ReasoningState {
+  type: "reasoning";
+  index: number;
+  id: string;
+  /** Its text is shown as reasoning text, not as a summary. */
+  open: boolean;
+  sections: string[];
+  pieces: string[];
+}
+
+interface CallState {
+  type: "call";
+  index: number;
+  item: Loose;
+  custom: boolean;
+  pieces: string[];
+  deltaHead: string;
+}
+
+interface SearchState {
+  type: "search";
+  index: number;
+  id: string;
+  query: string;
+}
+
+export class ResponseWriter {
+  readonly #context: EncodeAnswer;
+  readonly #emit: Emit | null;
+  readonly #response: ResponseObject;
+  readonly #list: OutputList;
+  readonly #messages: MessageWriter;
+  readonly #blocks = new Map<number, ReasoningState | CallState | SearchState>();
+  #started = false;
+  #usage: Usage | null = null;
+  #searches: number | undefined;
+  #end: Extract<Part, { type: "finish" }> | undefined;
+
+  /** @param emit null: only the finished response is wanted */
+  constructor(context: EncodeAnswer, emit: Emit | null) {
+    this.#context = context;
+    this.#emit = emit;
+    this.#response = new ResponseObject(context);
+    this.#list = new OutputList(suffixOf(context.id), emit ?? (() => {}));
+    this.#messages = new MessageWriter(this.#list);
+  }
+
+  /** Whether the caller has heard of the response. */
+  get started(): boolean {
+    return this.#started;
+  }
+
+  write(part: Part): void {
+    if (!this.#started) this.#start();
+    // A response is one answer. A provider that gives several anyway is read, and its first is shown.
+    if ("choice" in part && part.choice !== 0) return;
+    switch (part.type) {
+      case "text-delta":
+        return this.#messages.delta(part.block, part.text, part.logprobs);
+      case "call-delta":
+        return this.#callDelta(part.block, part.text);
+      case "reasoning-delta":
+        return this.#reasoningDelta(part.block, part.section, part.text);
+      case "text-start":
+        return this.#messages.start(part.block, part.refusal === true, part.extra);
+      case "citation":
+        return this.#messages.cite(part.block, part.citation);
+      case "text-end":
+        if (this.#messages.end(part.block) && part.proof) this.#carry(part.proof);
+        return;
+      case "reasoning-start":
+        return this.#reasoningStart(part.block, part.kind, part.extra);
+      case "reasoning-end":
+        return this.#reasoningEnd(part.block, part.proof);
+      case "call-start":
+        return this.#callStart(part);
+      case "call-end":
+        return this.#callEnd(part.block);
+      case "search-start":
+        return this.#searchStart(part.block, part.id, part.query);
+      case "search-end":
+        return this.#searchEnd(part.block, part.hits.map((h) => h.url), part.failed === true);
+      case "media":
+        return this.#media(part);
+      case "opaque":
+        if (part.format === "responses") this.#whole(part.value, "item");
+        return;
+      case "usage":
+        this.#usage = part.usage;
+        this.#searches = part.searches ?? this.#searches;
+        return;
+      case "finish":
+        this.#end = part;
+        return;
+    }
+  }
+
+  /** Ends the answer with its last event and gives the whole response. */
+  finish(): Loose {
+    if (!this.#started) this.#start();
+    this.#messages.endAll();
+    for (const block of [...this.#blocks.keys()]) this.#endBlock(block);
+    const reason = this.#end?.reason ?? "stop";
+    if (reason === "refusal" && !this.#messages.refused) {
+      this.#messages.say(this.#end?.explanation ?? "The model declined to answer.", true);
+    }
+    const cut = cutBy(reason);
+    const status = cut === undefined ? "completed" : "incomplete";
+    this.#messages.close(status);
+    const tier = extraOf(this.#end?.extra, "responses")?.service_tier;
+    const response = this.#response.object({
+      status,
+      output: this.#list.items,
+      usage: this.#usageNow(),
+      incomplete: cut,
+      ...(typeof tier === "string" && { serviceTier: tier }),
+    });
+    this.#emit?.(`response.${status}`, `"response":${JSON.stringify(response)}}`);
+    return response;
+  }
+
+  /** The last event of an answer that broke off: what was done of it, and why it ended. */
+  fail(error: Loose): void {
+    const output = this.#list.items.filter((item) => item.status !== "in_progress");
+    const response = this.#response.object({ status: "failed", output, usage: this.#usageNow(), error });
+    this.#emit?.("response.failed", `"response":${JSON.stringify(response)}}`);
+  }
+
+  #usageNow(): Loose | null {
+    return this.#usage && encodeUsage(this.#usage, this.#searches);
+  }
+
+  #start(): void {
+    this.#started = true;
+    if (!this.#emit) return;
+    const response = this.#response.object({ status: "in_progress", output: [], usage: null });
+    const fields = `"response":${JSON.stringify(response)}}`;
+    this.#emit("response.created", fields);
+    this.#emit("response.in_progress", fields);
+  }
+
+  /** An item that comes whole. */
+  #whole(item: Loose, prefix: string): void {
+    this.#messages.leave();
+    const whole = { ...item, id: this.#list.id(prefix, item.id) };
+    this.#list.done(this.#list.add(whole), whole);
+  }
+
+  #endBlock(block: number): void {
+    switch (this.#blocks.get(block)?.type) {
+      case "reasoning":
+        return this.#reasoningEnd(block, undefined);
+      case "call":
+        return this.#callEnd(block);
+      case "search":
+        return this.#searchEnd(block, [], true);
+    }
+  }
+
+  // Reasoning
+
+  /** The proof of something that cannot hold one here, as reasoning without words. */
+  #carry(proof: Proof): void {
+    this.#messages.leave();
+    const id = this.#list.id("rs", undefined);
+    const item = reasoningItem(id, "completed", [], this.#encrypted(proof));
+    this.#list.done(this.#list.add(item), item);
+  }
+
+  #encrypted(proof: Proof | undefined): string | undefined {
+    if (!proof) return undefined;
+    return proof.api === "responses" ? proof.data : this.#context.seal(proof);
+  }
+
+  #reasoningStart(block: number, kind: "text" | "summary", extra: Extra | undefined): void {
+    this.#messages.leave();
+    const fields = extraOf(extra, "responses");
+    const id = this.#list.id("rs", fields?.id);
+    const open = kind === "text" && fields !== undefined;
+    const index = this.#list.add({ ...reasoningItem(id, "in_progress", []), ...(open && { content: [] }) });
+    this.#blocks.set(block, { type: "reasoning", index, id, open, sections: [], pieces: [] });
+  }
+
+  #reasoningDelta(block: number, section: number, text: string): void {
+    const state = this.#blocks.get(block);
+    if (state?.type !== "reasoning") return;
+    // A section that was left is done: what still comes for it goes to the one that is open.
+    while (state.sections.length <= section) this.#sectionStart(state);
+    state.pieces.push(text);
+    const type = state.open ? "response.reasoning_text.delta" : "response.reasoning_summary_text.delta";
+    this.#list.emit(type, `${sectionPlace(state)}"delta":${JSON.stringify(text)}}`);
+  }
+
+  #sectionStart(state: ReasoningState): void {
+    this.#sectionEnd(state);
+    state.sections.push("");
+    const part = state.open ? { type: "reasoning_text", text: "" } : { type: "summary_text", text: "" };
+    const type = state.open ? "response.content_part.added" : "response.reasoning_summary_part.added";
+    this.#list.emit(type, `${sectionPlace(state)}"part":${JSON.stringify(part)}}`);
+  }
+
+  #sectionEnd(state: ReasoningState): void {
+    if (state.sections.length === 0) return;
+    const text = state.pieces.join("");
+    state.pieces = [];
+    state.sections[state.sections.length - 1] = text;
+    const at = sectionPlace(state);
+    const [done, partDone, type] = state.open
+      ? ["response.reasoning_text.done", "response.content_part.done", "reasoning_text"]
+      : ["response.reasoning_summary_text.done", "response.reasoning_summary_part.done", "summary_text"];
+    this.#list.emit(done, `${at}"text":${JSON.stringify(text)}}`);
+    this.#list.emit(partDone, `${at}"part":${JSON.stringify({ type, text })}}`);
+  }
+
+  #reasoningEnd(block: number, proof: Proof | undefined): void {
+    const state = this.#blocks.get(block);
+    if (state?.type !== "reasoning") return;
+    this.#blocks.delete(block);
+    this.#sectionEnd(state);
+    const { id, open, sections } = state;
+    const item = reasoningItem(id, "completed", open ? [] : sections, this.#encrypted(proof));
+    if (open) item.content = sections.map((text) => ({ type: "reasoning_text", text }));
+    this.#list.done(state.index, item);
+  }
+
+  // Calls
+
+  #callStart(part: Extract<Part, { type: "call-start" }>): void {
+    if (part.proof) this.#carry(part.proof);
+    else this.#messages.leave();
+    const custom = part.kind === "custom";
+    const fields = extraOf(part.extra, "responses");
+    const id = this.#list.id(custom ? "ctc" : "fc", fields?.id);
+    const item: Loose = {
+      id,
+      type: custom ? "custom_tool_call" : "function_call",
+      status: "in_progress",
+      call_id: part.id,
+      name: part.name,
+      ...(part.namespace !== undefined && { namespace: part.namespace }),
+      ...(fields?.caller !== undefined && { caller: fields.caller }),
+      [custom ? "input" : "arguments"]: "",
+    };
+    const index = this.#list.add(item);
+    const deltaHead = `${place(id, index)},"delta":`;
+    this.#blocks.set(part.block, { type: "call", index, item, custom, pieces: [], deltaHead });
+  }
+
+  #callDelta(block: number, text: string): void {
+    const state = this.#blocks.get(block);
+    if (state?.type !== "call") return;
+    state.pieces.push(text);
+    const type = state.custom
+      ? "response.custom_tool_call_input.delta"
+      : "response.function_call_arguments.delta";
+    this.#list.emit(type, `${state.deltaHead}${JSON.stringify(text)}}`);
+  }
+
+  #callEnd(block: number): void {
+    const state = this.#blocks.get(block);
+    if (state?.type !== "call") return;
+    // No arguments at all are an empty object on this wire.
+    if (!state.custom && state.pieces.every((p) => p === "")) this.#callDelta(block, "{}");
+    this.#blocks.delete(block);
+    const text = state.pieces.join("");
+    const at = place(String(state.item.id), state.index);
+    if (state.custom) {
+      this.#list.emit("response.custom_tool_call_input.done", `${at},"input":${JSON.stringify(text)}}`);
+    } else {
+      const name = JSON.stringify(state.item.name);
+      this.#list.emit(
+        "response.function_call_arguments.done",
+        `${at},"name":${name},"arguments":${JSON.stringify(text)}}`,
+      );
+    }
+    this.#list.done(state.index, {
+      ...state.item,
+      status: "completed",
+      [state.custom ? "input" : "arguments"]: text,
+    });
+  }
+
+  // Searches and media
+
+  #searchStart(block: number, given: string, query: string): void {
+    this.#messages.leave();
+    const id = this.#list.id("ws", given);
+    const index = this.#list.add(searchItem(id, "in_progress", query, []));
+    this.#blocks.set(block, { type: "search", index, id, query });
+  }
+
+  #searchEnd(block: number, urls: readonly string[], failed: boolean): void {
+    const state = this.#blocks.get(block);
+    if (state?.type !== "search") return;
+    this.#blocks.delete(block);
+    this.#list.done(state.index, searchItem(state.id, failed ? "failed" : "completed", state.query, urls));
+  }
+
+  /** An image is an item of its own; sound has no item here, and what it says is a text. */
+  #media(part: Extract<Part, { type: "media" }>): void {
+    if (part.proof) this.#carry(part.proof);
+    const own = extraOf(part.extra, "responses");
+    if (own || part.mediaType.startsWith("image/")) {
+      const output_format = part.mediaType.slice(part.mediaType.indexOf("/") + 1);
+      const made = { type: "image_generation_call", status: "completed", output_format };
+      return this.#whole({ ...(own ?? made), result: part.data }, "ig");
+    }
+    if (part.transcript !== undefined) this.#messages.say(part.transcript, false);
+  }
+}
+
+function sectionPlace(state: ReasoningState): string {
+  const field = state.open ? "content_index" : "summary_index";
+  return `${place(state.id, state.index)},"${field}":${state.sections.length - 1},`;
+}
+
+function reasoningItem(id: string, status: string, summary: readonly string[], encrypted?: string): Loose {
+  return {
+    id,
+    type: "reasoning",
+    status,
+    summary: summary.map((text) => ({ type: "summary_text", text })),
+    ...(encrypted !== undefined && { encrypted_content: encrypted }),
+  };
+}
+
+function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {
+  const sources = urls.map((url) => ({ type: "url", url }));
+  return { type: "svc:web_search", id, status, action: { type: "search", query, sources } };
+}
+
+/** Why an answer is `incomplete`. A suspended turn has no word of its own here. */
+function cutBy(reason: FinishReason): string | undefined {
+  if (reason === "content-filter") return "content_filter";
+  return reason === "length" || reason === "pause" ? "max_output_tokens" : undefined;
+}

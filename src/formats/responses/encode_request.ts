@@ -1,0 +1,195 @@
+/**
+ * A prompt as the request of a provider of this format. Nothing is stored at the provider, so reasoning is asked for in
+ * the form that can be carried (`reasoning.encrypted_content`).
+ *
+ * A caller of this format gets back what it sent, search and stored state apart. For others: no stop sequences, `top_k`,
+ * seed, penalties and biases exist here; structured output always does, unless the catalog says otherwise.
+ */
+import { array, isObject, type Loose, string } from "../../exchange/json.ts";
+import { type Effort, type OutputShape, type Prompt } from "../../exchange/prompt.ts";
+import { nearestEffort, wishedEffort } from "../effort.ts";
+import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { foreignFields } from "../encode_dropped.ts";
+import { legalUser } from "./encode_ids.ts";
+import { encodeTurns } from "./encode_turns.ts";
+import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
+
+/** The least cap that OpenAI takes. */
+const LEAST_OUTPUT = 16;
+const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
+
+export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+  const own = prompt.format === "responses";
+  const dropped = new Set<string>();
+  const replay = encodeTurns(prompt);
+  for (const field of foreignFields(prompt, "responses")) dropped.add(field);
+
+  const body: Loose = own ? { ...prompt.unknown } : {};
+  if (!own) { for (const field of Object.keys(prompt.unknown)) dropped.add(field); }
+  body.model = context.model;
+  if (replay.instructions !== undefined) body.instructions = replay.instructions;
+  body.input = replay.input;
+  body.stream = prompt.stream;
+  body.store = false;
+
+  const reasons = context.features === null || context.features.has("reasoning");
+  const include = encodeInclude(prompt, reasons);
+  if (include.length > 0) body.include = include;
+  const tools = encodeTools(prompt);
+  if (tools.length > 0) {
+    body.tools = tools;
+    const choice = encodeToolChoice(prompt);
+    if (choice !== undefined) body.tool_choice = choice;
+  }
+  if (prompt.parallelCalls !== undefined && (own || tools.length > 0)) {
+    body.parallel_tool_calls = prompt.parallelCalls;
+  }
+  const cap = encodeCap(prompt, context);
+  if (cap !== undefined) body.max_output_tokens = cap;
+  // Reasoning models refuse both by name, even at 1, which is what they mean when absent and what clients of other
+  // formats send by habit.
+  if (prompt.temperature !== undefined && (own || prompt.temperature !== 1)) {
+    body.temperature = prompt.temperature;
+  }
+  if (prompt.topP !== undefined && (own || prompt.topP !== 1)) body.top_p = prompt.topP;
+  if (prompt.topLogprobs !== undefined) body.top_logprobs = prompt.topLogprobs;
+  const reasoning = encodeReasoning(prompt, context.efforts);
+  if (reasoning) {
+    if (own || reasons) body.reasoning = reasoning;
+    else dropped.add(prompt.format === "messages" ? "thinking" : "reasoning_effort");
+  }
+  encodeText(prompt, context, body);
+  if (prompt.metadata !== undefined) body.metadata = prompt.metadata;
+  if (prompt.cacheKey !== undefined) body.prompt_cache_key = prompt.cacheKey;
+  encodeUser(prompt, own, body);
+  encodeTier(prompt, own, body, dropped);
+  if (!own) dropInexpressible(prompt, dropped);
+  return { body, dropped: [...dropped] };
+}
+
+function encodeInclude(prompt: Prompt, reasons: boolean): string[] {
+  const wished = prompt.format === "responses" ? array(prompt.verbatim.include) : [];
+  // The provider's own search is never used, so nothing of it can be included.
+  const include = wished.filter((f): f is string =>
+    typeof f === "string" && !f.startsWith("web_search_call.")
+  );
+  const add = (field: string) => include.includes(field) || include.push(field);
+  if (reasons) add("reasoning.encrypted_content");
+  if (prompt.logprobs) add("message.output_text.logprobs");
+  return include;
+}
+
+function encodeCap(prompt: Prompt, context: EncodeRequest): number | undefined {
+  if (prompt.maxOutput === undefined) return undefined;
+  const cap = context.maxOutput === null ? prompt.maxOutput : Math.min(prompt.maxOutput, context.maxOutput);
+  return prompt.format === "responses" ? cap : Math.max(cap, LEAST_OUTPUT);
+}
+
+function encodeReasoning(prompt: Prompt, efforts: readonly Effort[] | null): Loose | undefined {
+  const verbatim = prompt.format === "responses" ? prompt.verbatim.reasoning : undefined;
+  const wished = wishedEffort(prompt.reasoning);
+  const effort = wished && nearestEffort(wished, efforts);
+  if (isObject(verbatim)) return effort === undefined ? verbatim : { ...verbatim, effort };
+  const wire: Loose = {};
+  // Without a list of levels, the highest that every model with levels has heard of stands for the highest.
+  if (effort !== undefined) wire.effort = efforts === null && effort === "max" ? "xhigh" : effort;
+  const summary = prompt.reasoning?.summary;
+  const on = prompt.reasoning?.mode === "on" || prompt.reasoning?.mode === "adaptive";
+  if (summary === undefined ? on : summary !== "omitted") {
+    wire.summary = SUMMARIES.has(summary ?? "") ? summary : "auto";
+  }
+  return Object.keys(wire).length > 0 ? wire : undefined;
+}
+
+const SUMMARIES: ReadonlySet<string> = new Set(["auto", "concise", "detailed"]);
+
+function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
+  if (prompt.format === "responses") {
+    if (isObject(prompt.verbatim.text)) body.text = prompt.verbatim.text;
+    return;
+  }
+  const text: Loose = {};
+  const { output } = prompt;
+  const has = (feature: string) => context.features === null || context.features.has(feature);
+  if (output?.type === "schema") {
+    if (has("structured_outputs")) text.format = schemaFormat(output, prompt);
+    else {
+      if (has("response_format")) text.format = { type: "json_object" };
+      instruct(
+        body,
+        `Answer with JSON that follows this schema, and nothing else:\n${JSON.stringify(output.schema)}`,
+      );
+    }
+  } else if (output?.type === "json") {
+    if (has("response_format")) text.format = { type: "json_object" };
+    // Refused unless the word occurs in the input; instructions do not count.
+    instruct(body, "Answer with valid JSON and nothing else.");
+  }
+  if (prompt.verbosity !== undefined) text.verbosity = prompt.verbosity;
+  if (Object.keys(text).length > 0) body.text = text;
+}
+
+/** A last word of the system, as an item. */
+function instruct(body: Loose, text: string): void {
+  body.input = [...array(body.input), { role: "system", content: text }];
+}
+
+function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: Prompt): Loose {
+  const name = (output.name ?? "").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
+  // Messages knows exact schemas only, but a schema outside the strict subset would be refused here.
+  const strict = output.strict ?? (prompt.format === "messages" && isExact(output.schema, 0));
+  return {
+    type: "json_schema",
+    name,
+    ...(output.description !== undefined && { description: output.description }),
+    schema: output.schema,
+    strict,
+  };
+}
+
+/** Whether each object of a schema forbids other fields and requires its own, which `strict` demands. */
+function isExact(schema: unknown, depth: number): boolean {
+  if (depth > 64) return false;
+  if (Array.isArray(schema)) return schema.every((s) => isExact(s, depth + 1));
+  if (!isObject(schema)) return true;
+  if (isObject(schema.properties)) {
+    const required = new Set(array(schema.required));
+    if (schema.additionalProperties !== false) return false;
+    if (!Object.keys(schema.properties).every((key) => required.has(key))) return false;
+  }
+  return Object.values(schema).every((value) => isExact(value, depth + 1));
+}
+
+function encodeUser(prompt: Prompt, own: boolean, body: Loose): void {
+  if (!own) {
+    if (prompt.user !== undefined) body.user = legalUser(prompt.user);
+    return;
+  }
+  for (const field of ["user", "safety_identifier"]) {
+    const value = string(prompt.verbatim[field]);
+    if (value !== undefined) body[field] = value;
+  }
+}
+
+function encodeTier(prompt: Prompt, own: boolean, body: Loose, dropped: Set<string>): void {
+  const tier = prompt.serviceTier;
+  if (tier === undefined) return;
+  if (own || TIERS.has(tier)) body.service_tier = tier;
+  else if (tier === "standard_only") body.service_tier = "default";
+  else dropped.add("service_tier");
+}
+
+/** What this API cannot be told, under the names that the caller used. */
+function dropInexpressible(prompt: Prompt, dropped: Set<string>): void {
+  const names: [present: boolean, name: string][] = [
+    [(prompt.stop?.length ?? 0) > 0, prompt.format === "messages" ? "stop_sequences" : "stop"],
+    [prompt.topK !== undefined, "top_k"],
+    [prompt.seed !== undefined, "seed"],
+    [!!prompt.frequencyPenalty, "frequency_penalty"],
+    [!!prompt.presencePenalty, "presence_penalty"],
+    [prompt.logitBias !== undefined, "logit_bias"],
+    [prompt.modalities?.some((m) => m !== "text") ?? false, "modalities"],
+    [prompt.audio !== undefined, "audio"],
+  ];
+  for (const [present, name] of names) if (present) dropped.add(name);
+}

@@ -1,0 +1,97 @@
+/**
+ * The `response` object that frames an answer. Clients of the official types read most of its keys without asking
+ * whether they are there, so all are, and those about the request repeat it.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { Prompt } from "../../exchange/prompt.ts";
+import type { EncodeAnswer } from "../format.ts";
+import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
+
+export interface ResponseState {
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  output: readonly Loose[];
+  usage: Loose | null;
+  incomplete?: string;
+  error?: Loose;
+  serviceTier?: string;
+}
+
+/** The states of one answer, with what all of them repeat. */
+export class ResponseObject {
+  readonly #context: EncodeAnswer;
+  readonly #echo: Loose;
+
+  constructor(context: EncodeAnswer) {
+    this.#context = context;
+    this.#echo = { ...echo(context.prompt), ...report(context) };
+  }
+
+  object(state: ResponseState): Loose {
+    return { ...this.#head(state), ...this.#echo };
+  }
+
+  #head(state: ResponseState): Loose {
+    const { id, created, now, model, prompt } = this.#context;
+    return {
+      id: `resp_${suffixOf(id)}`,
+      object: "response",
+      created_at: created,
+      completed_at: state.status === "completed" ? now?.() ?? null : null,
+      status: state.status,
+      background: false,
+      error: state.error ?? null,
+      incomplete_details: state.incomplete === undefined ? null : { reason: state.incomplete },
+      model,
+      output: state.output,
+      service_tier: state.serviceTier ?? prompt.serviceTier ?? "default",
+      usage: state.usage,
+    };
+  }
+}
+
+/** The part of a generation's id behind its prefix. */
+export function suffixOf(id: string): string {
+  return id.slice(id.indexOf("_") + 1);
+}
+
+function echo(prompt: Prompt): Loose {
+  const { verbatim, unknown } = prompt;
+  const top = prompt.turns.filter((t) => t.top).flatMap((t) => t.content);
+  const text = top.map((c) => c.type === "text" ? c.text : "").join("\n\n");
+  const tools = encodeTools(prompt).map((t): Loose =>
+    t.type === "function" ? { parameters: null, strict: null, ...t } : t
+  );
+  if (prompt.search) {
+    tools.push({ type: "web_search", search_context_size: prompt.search.contextSize ?? "medium" });
+  }
+  return {
+    access_programs: null,
+    frequency_penalty: 0,
+    instructions: top.length > 0 ? text : null,
+    max_output_tokens: prompt.maxOutput ?? null,
+    max_tool_calls: unknown.max_tool_calls ?? null,
+    metadata: prompt.metadata ?? {},
+    moderation: null,
+    parallel_tool_calls: prompt.parallelCalls ?? true,
+    presence_penalty: 0,
+    previous_response_id: null,
+    prompt_cache_key: prompt.cacheKey ?? null,
+    prompt_cache_retention: unknown.prompt_cache_retention ?? null,
+    reasoning: { effort: prompt.reasoning?.effort ?? null, summary: prompt.reasoning?.summary ?? null },
+    safety_identifier: verbatim.safety_identifier ?? null,
+    store: false,
+    temperature: prompt.temperature ?? null,
+    text: { format: { type: "text" }, ...(verbatim.text as Loose | undefined) },
+    tool_choice: verbatim.tool_choice ?? encodeToolChoice(prompt) ?? "auto",
+    tools,
+    top_logprobs: prompt.topLogprobs ?? 0,
+    top_p: prompt.topP ?? null,
+    truncation: unknown.truncation ?? "disabled",
+    user: verbatim.user ?? null,
+  };
+}
+
+function report(context: EncodeAnswer): Loose {
+  const { dlp } = context;
+  return dlp ? { details: { dlp: dlp.findings, findings_count: dlp.count } } : {};
+}

@@ -1,0 +1,167 @@
+/**
+ * Texts and refusals as the contents of message items. Neighbours share one message, so a message is done only when
+ * another item starts or the answer ends; texts that interleave with other items keep theirs open until they end.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { TokenLogprob } from "../../exchange/part.ts";
+import { type Citation, type Extra, extraOf } from "../../exchange/prompt.ts";
+import { encodeCitation } from "./citations.ts";
+import { encodeLogprobs } from "./logprobs.ts";
+import { type OutputList, place } from "./encode_items.ts";
+
+interface Message {
+  index: number;
+  id: string;
+  phase: unknown;
+  content: Loose[];
+  /** Parts that have not ended. */
+  open: number;
+  /** Another item has started: done as soon as no part is open. */
+  left: boolean;
+}
+
+interface Text {
+  message: Message;
+  content: number;
+  refusal: boolean;
+  pieces: string[];
+  annotations: Loose[];
+  logprobs: TokenLogprob[];
+  deltaType: string;
+  deltaHead: string;
+}
+
+export class MessageWriter {
+  /** Whether any of the texts is a refusal. */
+  refused = false;
+  #message: Message | null = null;
+  readonly #texts = new Map<number, Text>();
+
+  constructor(private readonly list: OutputList) {}
+
+  start(block: number, refusal: boolean, extra: Extra | undefined): void {
+    const fields = extraOf(extra, "responses");
+    const message = this.#messageFor(fields);
+    const part = refusal ? { type: "refusal", refusal: "" } : textPart("", [], []);
+    const content = message.content.push(part) - 1;
+    message.open++;
+    const head = `${place(message.id, message.index)},"content_index":${content},`;
+    this.list.emit("response.content_part.added", `${head}"part":${JSON.stringify(part)}}`);
+    if (refusal) this.refused = true;
+    this.#texts.set(block, {
+      message,
+      content,
+      refusal,
+      pieces: [],
+      annotations: [],
+      logprobs: [],
+      deltaType: refusal ? "response.refusal.delta" : "response.output_text.delta",
+      deltaHead: `${head}"delta":`,
+    });
+  }
+
+  delta(block: number, text: string, logprobs: TokenLogprob[] | undefined): void {
+    const state = this.#texts.get(block);
+    if (!state) return;
+    state.pieces.push(text);
+    let end = state.refusal ? "}" : `,"logprobs":[]}`;
+    if (logprobs && !state.refusal) {
+      for (const l of logprobs) state.logprobs.push(l);
+      end = `,"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}}`;
+    }
+    this.list.emit(state.deltaType, state.deltaHead + JSON.stringify(text) + end);
+  }
+
+  cite(block: number, citation: Citation): void {
+    const state = this.#texts.get(block);
+    if (!state || state.refusal) return;
+    const annotation = encodeCitation(citation);
+    const index = state.annotations.push(annotation) - 1;
+    const { message, content } = state;
+    this.list.emit(
+      "response.output_text.annotation.added",
+      `${place(message.id, message.index)},"content_index":${content},"annotation_index":${index},` +
+        `"annotation":${JSON.stringify(annotation)}}`,
+    );
+  }
+
+  /** False: there is no such text. */
+  end(block: number): boolean {
+    const state = this.#texts.get(block);
+    if (!state) return false;
+    this.#texts.delete(block);
+    const { message, content, refusal } = state;
+    const text = state.pieces.join("");
+    const json = JSON.stringify(text);
+    const head = `${place(message.id, message.index)},"content_index":${content},`;
+    let part: Loose;
+    if (refusal) {
+      part = { type: "refusal", refusal: text };
+      this.list.emit("response.refusal.done", `${head}"refusal":${json}}`);
+    } else {
+      const logprobs = encodeLogprobs(state.logprobs);
+      part = textPart(text, state.annotations, logprobs);
+      this.list.emit(
+        "response.output_text.done",
+        `${head}"text":${json},"logprobs":${JSON.stringify(logprobs)}}`,
+      );
+    }
+    message.content[content] = part;
+    this.list.emit("response.content_part.done", `${head}"part":${JSON.stringify(part)}}`);
+    message.open--;
+    if (message.left && message.open === 0) this.#done(message, "completed");
+    return true;
+  }
+
+  /** A text that comes whole. */
+  say(text: string, refusal: boolean): void {
+    this.start(-1, refusal, undefined);
+    this.delta(-1, text, undefined);
+    this.end(-1);
+  }
+
+  /** Another item starts. */
+  leave(): void {
+    const message = this.#message;
+    this.#message = null;
+    if (!message) return;
+    message.left = true;
+    if (message.open === 0) this.#done(message, "completed");
+  }
+
+  /** Ends the texts that are open, in the order of their starts. */
+  endAll(): void {
+    for (const block of [...this.#texts.keys()]) this.end(block);
+  }
+
+  /** Ends the last message. One that the answer's end cut is `incomplete`. */
+  close(status: "completed" | "incomplete"): void {
+    if (this.#message) this.#done(this.#message, status);
+    this.#message = null;
+  }
+
+  #messageFor(fields: Loose | undefined): Message {
+    const last = this.#message;
+    const { id: given, phase } = fields ?? {};
+    if (last && last.phase === phase && (given === undefined || given === last.id)) return last;
+    this.leave();
+    const id = this.list.id("msg", given);
+    const message: Message = { index: 0, id, phase, content: [], open: 0, left: false };
+    message.index = this.list.add(messageItem(message, "in_progress", []));
+    this.#message = message;
+    return message;
+  }
+
+  #done(message: Message, status: string): void {
+    this.list.done(message.index, messageItem(message, status, message.content));
+  }
+}
+
+function messageItem(message: Message, status: string, content: Loose[]): Loose {
+  const { id, phase } = message;
+  return { id, type: "message", status, role: "assistant", content, ...(phase !== undefined && { phase }) };
+}
+
+function textPart(text: string, annotations: Loose[], logprobs: Loose[]): Loose {
+  return { type: "output_text", text, annotations, logprobs };
+}

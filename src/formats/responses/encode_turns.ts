@@ -1,0 +1,186 @@
+/**
+ * Turns as the `input` of a provider's request.
+ *
+ * An API of this format refuses a result whose call it has not seen, a call whose result it has not seen, and reasoning
+ * "without its required following item". So the first becomes text, the second gets a word for a result, and the third
+ * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
+ */
+import { type Loose, string } from "../../exchange/json.ts";
+import {
+  type CallContent,
+  type Content,
+  extraOf,
+  plainText,
+  type Prompt,
+  type ReasoningContent,
+  type ResultContent,
+  type Turn,
+} from "../../exchange/prompt.ts";
+import { legalCallId, legalItemId } from "./encode_ids.ts";
+import { encodeParts } from "./decode_content.ts";
+
+export interface Replay {
+  /** Top system text; undefined when there is none. */
+  instructions: string | undefined;
+  input: Loose[];
+}
+
+export function encodeTurns(prompt: Prompt): Replay {
+  const writer = new ItemWriter(prompt);
+  const instructions: string[] = [];
+  for (const turn of prompt.turns) {
+    if (turn.top && turn.role === "system" && writer.items.length === 0) instructions.push(systemText(turn));
+    else writer.write(turn);
+  }
+  return {
+    instructions: instructions.length > 0 ? instructions.join("\n\n") : undefined,
+    input: withoutLoneReasoning(writer.end()),
+  };
+}
+
+/** Blocks of a system prompt have borders that plain text has not; an empty line stands for them. */
+function systemText(turn: Turn): string {
+  return turn.content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n\n");
+}
+
+class ItemWriter {
+  readonly items: Loose[] = [];
+  readonly #own: boolean;
+  /** Images that the assistant made: the API takes them from the user only, so the next user's words bring them. */
+  #made: Content[] = [];
+  readonly #calls = new Set<string>();
+  readonly #results = new Set<string>();
+
+  constructor(prompt: Prompt) {
+    this.#own = prompt.format === "responses";
+    for (const turn of prompt.turns) {
+      for (const c of turn.content) if (c.type === "result") this.#results.add(c.callId);
+    }
+  }
+
+  write(turn: Turn): void {
+    // Whatever a user says beside results comes after them: results stand right behind their calls.
+    const results = turn.content.filter((c) => c.type === "result");
+    for (const c of results) this.#result(c);
+    let words: Content[] = [];
+    if (turn.role === "user" && results.length < turn.content.length) words = this.#made.splice(0);
+    const say = () => {
+      if (words.length > 0) this.#message(turn, words);
+      words = [];
+    };
+    for (const c of turn.content) {
+      if (c.type === "call") {
+        say();
+        this.#call(c);
+      } else if (c.type === "reasoning") {
+        say();
+        this.#reasoning(c);
+      } else if (c.type === "opaque") {
+        say();
+        if (c.format === "responses") this.#opaque(c.value);
+      } else if (c.type === "image" && turn.role === "assistant") {
+        say();
+        const item = extraOf(c.extra, "responses");
+        if (item) this.items.push(item);
+        else this.#made.push(c);
+      } else if (c.type !== "result") words.push(c);
+    }
+    say();
+    if (turn.content.length === 0 && this.#own) this.#message(turn, []);
+  }
+
+  /** All items, once every turn is written. */
+  end(): Loose[] {
+    if (this.#made.length > 0) this.#message({ role: "user", content: [] }, this.#made.splice(0));
+    return this.items;
+  }
+
+  #message(turn: Turn, content: readonly Content[]): void {
+    const wire: Loose = { ...extraOf(turn.extra, "responses") };
+    if (wire.id !== undefined && legalItemId(wire.id, "msg") === undefined) delete wire.id;
+    wire.role = turn.role === "system" && turn.developer ? "developer" : turn.role;
+    if (turn.name !== undefined && this.#own) wire.name = turn.name;
+    const plain = turn.plain && content.every((c) => c.type === "text");
+    wire.content = plain
+      ? plainText(content)
+      : encodeParts(content, turn.role === "assistant" ? "output" : "input", this.#own);
+    // An id makes it an output item, which must say its type.
+    if (wire.id !== undefined) wire.type = "message";
+    this.items.push(wire);
+  }
+
+  #call(c: CallContent): void {
+    const custom = c.kind === "custom";
+    const id = legalCallId(c.id);
+    const wire: Loose = { ...extraOf(c.extra, "responses") };
+    if (wire.id !== undefined && legalItemId(wire.id, custom ? "ctc" : "fc") === undefined) delete wire.id;
+    wire.type = custom ? "custom_tool_call" : "function_call";
+    wire.call_id = id;
+    wire.name = c.name;
+    if (c.namespace !== undefined) wire.namespace = c.namespace;
+    if (custom) wire.input = c.arguments;
+    else wire.arguments = c.arguments === "" ? "{}" : c.arguments;
+    this.items.push(wire);
+    this.#calls.add(c.id);
+    if (!this.#results.has(c.id)) {
+      const type = custom ? "custom_tool_call_output" : "function_call_output";
+      this.items.push({ type, call_id: id, output: "No result was given." });
+    }
+  }
+
+  #result(c: ResultContent): void {
+    if (!this.#calls.has(c.callId)) {
+      const head = { type: "text", text: `Result of ${c.name ?? "a tool"}:` } as const;
+      this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#own) });
+      return;
+    }
+    const onlyText = c.content.every((part) => part.type === "text");
+    let output: unknown;
+    if (onlyText && (c.plain || !this.#own)) {
+      const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
+      output = c.isError ? `Error: ${text}` : text;
+    } else {
+      const parts = encodeParts(c.content, "input", this.#own);
+      output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
+    }
+    const type = c.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+    this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });
+  }
+
+  /** An item of a kind without a word. One that calls something may be answered like any other call. */
+  #opaque(value: Loose): void {
+    this.items.push(value);
+    const called = string(value.call_id);
+    if (called !== undefined && !String(value.type).endsWith("_output")) this.#calls.add(called);
+  }
+
+  #reasoning(c: ReasoningContent): void {
+    const extra = extraOf(c.extra, "responses");
+    const proof = c.proof?.api === "responses" ? c.proof : undefined;
+    const open = c.proof === undefined && c.kind === "text" && extra !== undefined && c.sections.length > 0;
+    if (!proof && !open) return;
+    const wire: Loose = { ...extra, type: "reasoning", summary: extra?.summary ?? [] };
+    const id = proof?.id ?? extra?.id;
+    if (typeof id === "string") wire.id = id;
+    // OpenAI refuses a text beside the encrypted content; other formats have one word for a text and a summary.
+    if (c.kind === "text" && (open || extra !== undefined)) {
+      wire.content = c.sections.map((text) => ({ type: "reasoning_text", text }));
+    } else wire.summary = c.sections.map((text) => ({ type: "summary_text", text }));
+    wire.encrypted_content = proof ? proof.data : null;
+    this.items.push(wire);
+  }
+}
+
+/** Sealed reasoning belongs to the words or the call right behind it, and is refused where they are gone. */
+function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
+  return items.filter((item, i) =>
+    item.type !== "reasoning" || item.encrypted_content === null || isOutput(items[i + 1])
+  );
+}
+
+function isOutput(item: Loose | undefined): boolean {
+  if (item === undefined) return false;
+  const type = item.type ?? "message";
+  if (type === "message") return item.role === "assistant";
+  return type !== "reasoning" && !String(type).endsWith("_output") && type !== "additional_tools";
+}
