@@ -7,7 +7,7 @@
  * one by one. Bounded: runs of 16 units and more, readable results only, at most twice the text in all.
  */
 
-import { ALNUM, CLASS, DIGIT } from "./recognizers/field.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./recognizers/character_class.ts";
 import { fold, type View } from "./fold.ts";
 
 /** A part of the text and what it says. */
@@ -326,7 +326,7 @@ export function joinLines(view: View): View | null {
 }
 
 function isDigit(text: string, at: number): boolean {
-  return CLASS[text.charCodeAt(at)] === DIGIT;
+  return CLASS_OF[text.charCodeAt(at)] === DIGIT;
 }
 
 /** A break inside something that is not prose: a digit or an at sign near, or capitals, and nothing blank between. */
@@ -341,9 +341,10 @@ function mayContinue(text: string, left: number, right: number): boolean {
     return telling(text, left - 1, -1, a === 32) && telling(text, right + 1, 1, false);
   }
   if (!(b > 32) || !(a >= 32)) return false;
-  if ((CLASS[b] & ALNUM) === 0 && b !== 64 && b !== 46 && b !== 58 && b !== 45) return false;
+  if ((CLASS_OF[b] & ALPHANUMERIC) === 0 && b !== 64 && b !== 46 && b !== 58 && b !== 45) return false;
   if (
-    (CLASS[a] & ALNUM) === 0 && a !== 64 && a !== 46 && a !== 58 && a !== 45 && a !== 43 && a !== 32 &&
+    (CLASS_OF[a] & ALPHANUMERIC) === 0 && a !== 64 && a !== 46 && a !== 58 && a !== 45 && a !== 43 &&
+    a !== 32 &&
     a !== 95
   ) return false;
   return telling(text, left - 1, -1, a === 32) || telling(text, right, 1, false);
@@ -358,7 +359,7 @@ function telling(text: string, from: number, step: number, blank: boolean): bool
       if (blank && n === 0) continue;
       break;
     }
-    const kind = CLASS[c];
+    const kind = CLASS_OF[c];
     if (kind === DIGIT || c === 64) return true;
     if (c >= 65 && c < 91) capitals++;
     else others++;

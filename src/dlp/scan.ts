@@ -9,19 +9,13 @@
 import { decodings, joinLines } from "./decode.ts";
 import { categoryOf } from "./entities.ts";
 import { fold, type View } from "./fold.ts";
-import { scanAssignment, scanManifest } from "./recognizers/credentials.ts";
-import { scanPlaces, scanSpelledEmails } from "./recognizers/contact.ts";
-import { ALNUM, CLASS, type Field, type Raw } from "./recognizers/field.ts";
-import { ACCOUNTS } from "./recognizers/financial.ts";
-import { EUROPE } from "./recognizers/national_eu.ts";
-import { WORLD } from "./recognizers/national_other.ts";
-import { US_UK } from "./recognizers/national_us_uk.ts";
-import { numberTable } from "./recognizers/numbers.ts";
-import { scanPersons } from "./recognizers/person.ts";
-import { type Plan, Walk } from "./walk.ts";
+import { type Plan, planFor } from "./plan.ts";
+import type { Category } from "./recognizers/recognizer.ts";
+import { type Candidate, scannedView } from "./recognizers/scanned_view.ts";
+import { Walk } from "./walk.ts";
 
 export interface Finding {
-  category: "pii" | "financial" | "national_id" | "secret" | "stop_word" | "regex";
+  category: Category | "stop_word" | "regex";
   entityType: string;
   start: number;
   end: number;
@@ -41,10 +35,7 @@ const JOINED = 0.85;
 /** Work between two looks at the clock, in units of text. */
 const STRIDE = 1024;
 const SLICE_MS = 1.5;
-/** Number types beyond which a bare number is too likely to pass one of the checks by chance. */
-const FOCUS = 6;
 
-const RULES = [...ACCOUNTS, ...US_UK, ...EUROPE, ...WORLD];
 const detectors = new Map<string, Detector>();
 
 /** The detector for a set of types; the same object for the same set. */
@@ -59,26 +50,7 @@ export function detector(types: ReadonlySet<string>): Detector {
 }
 
 function build(types: ReadonlySet<string>): Detector {
-  const rules = RULES.filter((rule) => types.has(rule.type));
-  const any = (...names: string[]) => names.some((name) => types.has(name));
-  const plan: Plan = {
-    types,
-    numbers: numberTable(rules),
-    focused: new Set(rules.map((rule) => rule.type)).size <= FOCUS,
-    secrets: [...types].some((type) => categoryOf(type) === "secret"),
-    wants: {
-      email: any("EMAIL_ADDRESS"),
-      phone: any("PHONE_NUMBER"),
-      ip: any("IP_ADDRESS"),
-      mac: any("MAC_ADDRESS"),
-      iban: any("IBAN_CODE"),
-      swift: any("SWIFT_CODE"),
-      cvv: any("CVV"),
-      crypto: any("CRYPTO"),
-      places: any("URL", "DOMAIN_NAME", "STREET_ADDRESS", "POSTAL_CODE"),
-      persons: any("PERSON", "DATE_OF_BIRTH", "AGE", "ORGANIZATION", "LOCATION"),
-    },
-  };
+  const plan = planFor(types);
   return {
     types,
     scan(text) {
@@ -103,7 +75,7 @@ function build(types: ReadonlySet<string>): Detector {
 }
 
 function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
-  const found: Raw[] = [];
+  const found: Candidate[] = [];
   for (let start = 0, end = 0; end < text.length; start = overlapOf(text, end)) {
     end = segmentEnd(text, start);
     const first = found.length;
@@ -113,7 +85,7 @@ function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
       found[i].end += start;
     }
   }
-  return settle(found);
+  return resolveOverlaps(found);
 }
 
 /**
@@ -142,7 +114,7 @@ function overlapOf(text: string, end: number): number {
   return (text.charCodeAt(start) & 0xfc00) === 0xdc00 ? start - 1 : start;
 }
 
-function* scanSegment(plan: Plan, text: string, found: Raw[]): Generator<void, void> {
+function* scanSegment(plan: Plan, text: string, found: Candidate[]): Generator<void, void> {
   const view: View = fold(text) ?? { text };
   yield;
   yield* scanView(plan, view, found, REPORTED);
@@ -159,22 +131,16 @@ function* scanSegment(plan: Plan, text: string, found: Raw[]): Generator<void, v
 }
 
 /** Walks one view and adds what it finds, in offsets of the text that was sent. */
-function* scanView(plan: Plan, view: View, found: Raw[], least: number): Generator<void, void> {
-  const field = fieldOf(plan, view.text);
-  const walk = new Walk(plan, field);
+function* scanView(plan: Plan, view: View, found: Candidate[], least: number): Generator<void, void> {
+  const scanned = scannedView(view.text, plan);
+  const walk = new Walk(plan, scanned);
   for (let at = 0; at < view.text.length; at = walk.at) {
     walk.until(at + STRIDE);
     yield;
   }
-  if (plan.secrets) {
-    scanManifest(field);
-    if (plan.focused) scanAssignment(field);
-  }
-  if (plan.wants.email) scanSpelledEmails(field);
-  if (plan.wants.places) scanPlaces(field);
-  if (plan.wants.persons) scanPersons(field);
-  for (const raw of field.found) {
-    if (raw.confidence < least || !plan.types.has(raw.type)) continue;
+  for (const trigger of plan.views) trigger.scan(scanned);
+  for (const raw of scanned.candidates) {
+    if (raw.confidence < least || !plan.wanted.has(raw.type)) continue;
     if (view.fresh) {
       let touches = false;
       for (let i = raw.start; i < raw.end && !touches; i++) {
@@ -188,22 +154,10 @@ function* scanView(plan: Plan, view: View, found: Raw[], least: number): Generat
   }
 }
 
-function fieldOf(plan: Plan, text: string): Field {
-  let first = 0;
-  let last = text.length;
-  while (first < last && (CLASS[text.charCodeAt(first)] & ALNUM) === 0 && text.charCodeAt(first) < 128) {
-    first++;
-  }
-  while (
-    last > first && (CLASS[text.charCodeAt(last - 1)] & ALNUM) === 0 && text.charCodeAt(last - 1) < 128
-  ) last--;
-  return { text, first, last, focused: plan.focused, wants: plan.types, found: [] };
-}
-
 /** One finding for each value: where spans overlap the longest wins, then the surer, then the more specific. */
-function settle(found: Raw[]): Finding[] {
+function resolveOverlaps(found: Candidate[]): Finding[] {
   found.sort((a, b) => a.start - b.start);
-  const kept: Raw[] = [];
+  const kept: Candidate[] = [];
   for (let i = 0; i < found.length;) {
     let end = found[i].end;
     let j = i + 1;
@@ -224,17 +178,17 @@ function settle(found: Raw[]): Finding[] {
 /** At most this many of a chain of overlapping spans are compared one with another. */
 const CHAIN = 400;
 
-function choose(chain: Raw[], kept: Raw[]): void {
+function choose(chain: Candidate[], kept: Candidate[]): void {
   chain.sort((a, b) =>
     (b.end - b.start) - (a.end - a.start) || b.confidence - a.confidence || specificity(b) - specificity(a)
   );
-  const taken: Raw[] = [];
+  const taken: Candidate[] = [];
   for (const raw of chain.slice(0, CHAIN)) {
     if (!taken.some((other) => other.start < raw.end && raw.start < other.end)) taken.push(raw);
   }
   kept.push(...taken);
 }
 
-function specificity(raw: Raw): number {
+function specificity(raw: Candidate): number {
   return raw.type === "GENERIC_SECRET" ? 0 : raw.type === "API_KEY" || raw.type === "PHONE_NUMBER" ? 1 : 2;
 }

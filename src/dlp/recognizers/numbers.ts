@@ -8,33 +8,13 @@
  * are looked up by length and settled by a pattern on at most 24 characters.
  */
 
-import { after, ALNUM, before, CLASS, DIGIT, type Field, isAlone } from "./field.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import type { NumberForms, Recognizer } from "./recognizer.ts";
+import { after, before, isAlone, type ScannedView } from "./scanned_view.ts";
 
-export interface NumberRule {
+/** Forms of a number and the type that they are of. */
+interface NumberRule extends NumberForms {
   readonly type: string;
-  /**
-   * Masks. `9{3}` repeats, `~` stands for a space, a hyphen or a dot, `=0.4` at the end is this form's confidence
-   * where nothing names the number.
-   */
-  readonly forms: readonly string[];
-  /** Compact lengths and the pattern of numbers whose letters may stand anywhere. */
-  readonly free?: { lengths: readonly number[]; shape: RegExp };
-  /** Country letters that may stand in front. */
-  readonly prefix?: string;
-  /** Gets the number without separators and prefix, in upper case. */
-  readonly check?: (compact: string) => boolean;
-  /** Words that name it. */
-  readonly label: RegExp;
-  /** Confidence without a name nearby; below 0.5 it is reported only with one, or alone in its field. */
-  readonly plain: number;
-  /** Confidence with a name nearby. */
-  readonly labelled?: number;
-  /** Confidence as the only thing in a field; 0 for numbers with nothing to check. */
-  readonly alone?: number;
-  /** Confidence when named but the check fails, for numbers whose samples are usually made up. */
-  readonly loose?: number;
-  /** Small letters are as good as capitals. */
-  readonly anyCase?: boolean;
 }
 
 interface Form {
@@ -46,16 +26,24 @@ interface Form {
 export interface NumberTable {
   masks: Map<string, Form[]>;
   free: Form[][];
-  rules: number;
+  /** Types whose numbers are in it. */
+  types: number;
 }
 
 const MAX_GROUPS = 12;
 const MAX_COMPACT = 24;
 const NINES = "9".repeat(MAX_COMPACT);
 
-/** The table for the wanted rules. */
-export function numberTable(rules: readonly NumberRule[]): NumberTable {
-  const table: NumberTable = { masks: new Map(), free: [], rules: rules.length };
+/** The table of the numbers of these recognizers. */
+export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
+  const rules = recognizers.flatMap(({ type, numbers }) =>
+    (numbers ?? []).map((forms) => ({ ...forms, type }))
+  );
+  const table: NumberTable = {
+    masks: new Map(),
+    free: [],
+    types: new Set(rules.map((rule) => rule.type)).size,
+  };
   for (const rule of rules) {
     for (const written of rule.forms) {
       const [form, plain] = written.split("=");
@@ -95,8 +83,8 @@ const groupMasks: string[] = new Array(MAX_GROUPS).fill("");
  * Looks at the groups around a run of letters and digits at `[start, end)` that holds a digit, and on to the right
  * for as long as single separators join groups. Answers where it stopped: nothing before that needs a second look.
  */
-export function scanNumbers(field: Field, table: NumberTable, start: number, end: number): number {
-  const text = field.text;
+export function scanNumbers(view: ScannedView, table: NumberTable, start: number, end: number): number {
+  const text = view.text;
   let n = 0;
   let digits = 0;
   let p = start;
@@ -110,8 +98,8 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
   while (n < MAX_GROUPS) {
     let q = p;
     let kind = 0;
-    while (q < text.length && (CLASS[text.charCodeAt(q)] & ALNUM) !== 0) {
-      const c = CLASS[text.charCodeAt(q++)];
+    while (q < text.length && (CLASS_OF[text.charCodeAt(q)] & ALPHANUMERIC) !== 0) {
+      const c = CLASS_OF[text.charCodeAt(q++)];
       kind |= c;
       if (c === DIGIT) digits++;
     }
@@ -128,7 +116,7 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
       n < MAX_GROUPS
     ) {
       // A check character in brackets, as on Hong Kong identity cards.
-      if ((CLASS[text.charCodeAt(q + 1)] & ALNUM) === 0) break;
+      if ((CLASS_OF[text.charCodeAt(q + 1)] & ALPHANUMERIC) === 0) break;
       starts[n] = q;
       ends[n] = q + 3;
       kinds[n] = kinds[n - 1];
@@ -143,7 +131,7 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
   if (digits >= 2 && ends[n - 1] - starts[0] >= 7) {
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, starts[i])) continue;
-      trySpans(field, table, i, n);
+      trySpans(view, table, i, n);
     }
   }
   return Math.max(end, n === MAX_GROUPS ? starts[MAX_GROUPS - 1] : ends[n - 1]);
@@ -152,11 +140,11 @@ export function scanNumbers(field: Field, table: NumberTable, start: number, end
 /** A group may begin a number unless it hangs on a digit by a hyphen, dot or slash. */
 function attachable(text: string, start: number): boolean {
   const joint = text.charCodeAt(start - 1);
-  return joint === 32 || (CLASS[text.charCodeAt(start - 2)] & DIGIT) === 0;
+  return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0;
 }
 
-function trySpans(field: Field, table: NumberTable, first: number, n: number): void {
-  const text = field.text;
+function trySpans(view: ScannedView, table: NumberTable, first: number, n: number): void {
+  const text = view.text;
   let mask = "";
   let compact = 0;
   let kind = 0;
@@ -182,12 +170,12 @@ function trySpans(field: Field, table: NumberTable, first: number, n: number): v
     const plain = raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
     for (const form of exact ?? []) {
-      if (!regrouped) judge(field, form, start, end, upper, plain !== upper);
-      else if (form.rule.check) judge(field, { rule: form.rule, plain: -1 }, start, end, upper, false);
+      if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
+      else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
     if (free) {
       for (const form of free) {
-        if (form.rule.free!.shape.test(upper)) judge(field, form, start, end, upper, plain !== upper);
+        if (form.rule.free!.shape.test(upper)) judge(view, form, start, end, upper, plain !== upper);
       }
     }
   }
@@ -198,21 +186,28 @@ function bounded(text: string, start: number, end: number): boolean {
   const prev = text.charCodeAt(start - 1);
   const next = text.charCodeAt(end);
   if (prev === 95 || next === 95 || prev === 36 || prev === 0x20ac || prev === 0xa3) return false;
-  if (prev === 43 || (prev === 46 && (CLASS[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
+  if (prev === 43 || (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
   if (next === 46 || next === 45 || next === 47 || next === 58) {
-    if ((CLASS[text.charCodeAt(end + 1)] & DIGIT) !== 0) return false;
+    if ((CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return false;
   }
   if (prev === 45 || prev === 47) {
     // "a716-446655440000" is the end of a UUID, "SSN-078051120" a name and its value.
     let p = start - 1;
-    while (p > 0 && start - p < 14 && (CLASS[text.charCodeAt(p - 1)] & ALNUM) !== 0) {
-      if ((CLASS[text.charCodeAt(--p)] & DIGIT) !== 0) return false;
+    while (p > 0 && start - p < 14 && (CLASS_OF[text.charCodeAt(p - 1)] & ALPHANUMERIC) !== 0) {
+      if ((CLASS_OF[text.charCodeAt(--p)] & DIGIT) !== 0) return false;
     }
   }
   return next !== 37;
 }
 
-function judge(field: Field, form: Form, start: number, end: number, upper: string, small: boolean): void {
+function judge(
+  view: ScannedView,
+  form: Form,
+  start: number,
+  end: number,
+  upper: string,
+  small: boolean,
+): void {
   const { rule } = form;
   let compact = upper;
   if (rule.prefix && compact.startsWith(rule.prefix) && !rule.free) {
@@ -222,26 +217,26 @@ function judge(field: Field, form: Form, start: number, end: number, upper: stri
   if (!valid && rule.loose === undefined) return;
   const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
   let confidence = valid ? plain : 0;
-  if (rule.label.test(before(field, start, 64)) || rule.label.test(after(field, end, 32).split("\n", 1)[0])) {
+  if (rule.label.test(before(view, start, 64)) || rule.label.test(after(view, end, 32).split("\n", 1)[0])) {
     confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
-  } else if (field.focused && form.plain >= 0 && isAlone(field, start, end) && valid) {
+  } else if (view.focused && form.plain >= 0 && isAlone(view, start, end) && valid) {
     confidence = Math.max(confidence, rule.alone ?? 0.6);
   }
-  if (confidence >= 0.5) field.found.push({ type: rule.type, start, end, confidence });
+  if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
 }
 
 function maskOf(text: string, start: number, end: number): string {
   let mask = "";
-  for (let i = start; i < end; i++) mask += CLASS[text.charCodeAt(i)] === DIGIT ? "9" : "A";
+  for (let i = start; i < end; i++) mask += CLASS_OF[text.charCodeAt(i)] === DIGIT ? "9" : "A";
   return mask;
 }
 
 function isLetter(c: number): boolean {
-  return (CLASS[c] & ALNUM & ~DIGIT) !== 0;
+  return (CLASS_OF[c] & ALPHANUMERIC & ~DIGIT) !== 0;
 }
 
 function isWord(c: number): boolean {
-  return (CLASS[c] & ALNUM) !== 0 || c === 95;
+  return (CLASS_OF[c] & ALPHANUMERIC) !== 0 || c === 95;
 }
 
 /** Space, hyphen, dot, slash, plus: what stands between the groups of one number. */

@@ -3,8 +3,9 @@
  * model a name is a name because something introduces it.
  */
 
-import { type Field } from "./field.ts";
 import { validDate } from "./checksums.ts";
+import type { Recognizer, ViewTrigger } from "./recognizer.ts";
+import { report, type ScannedView } from "./scanned_view.ts";
 
 const BIRTH =
   /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date) of birth|birth[ _-]?da(?:te|y)|born(?: on|[^\n.;]{0,40}? on)?|geburtsdatum|geboren(?: am)?|née? le|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|дата рождения|出生日期|生年月日)["'\])]{0,2}\s{0,2}(?:is|was|[:=#-])?\s{0,3}["'(]?/gi;
@@ -35,34 +36,71 @@ const LOCATION = new RegExp(
   "g",
 );
 
-/** Adds what is introduced as a birth date, a person, an age, an organization or a place. */
-export function scanPersons(field: Field): void {
-  const { text, wants, found } = field;
-  if (wants.has("DATE_OF_BIRTH")) {
-    for (const m of text.matchAll(BIRTH)) {
-      DATE.lastIndex = m.index + m[0].length;
-      const date = DATE.exec(text);
-      if (!date || !real(date)) continue;
-      found.push({ type: "DATE_OF_BIRTH", start: date.index, end: DATE.lastIndex, confidence: 0.85 });
-    }
+function scanBirthDates(view: ScannedView): void {
+  for (const m of view.text.matchAll(BIRTH)) {
+    DATE.lastIndex = m.index + m[0].length;
+    const date = DATE.exec(view.text);
+    if (date && exists(date)) report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
   }
-  const each = (type: string, pattern: RegExp, confidence: number) => {
-    if (!wants.has(type)) return;
-    for (const m of text.matchAll(pattern)) {
-      found.push({ type, start: m.index, end: m.index + m[0].length, confidence });
-    }
+}
+
+function matchesOf(type: string, pattern: RegExp, confidence: number): ViewTrigger {
+  return {
+    on: "view",
+    scan(view) {
+      for (const m of view.text.matchAll(pattern)) {
+        report(view, type, m.index, m.index + m[0].length, confidence);
+      }
+    },
   };
-  each("PERSON", PERSON, 0.5);
-  each("AGE", AGE, 0.6);
-  each("ORGANIZATION", ORGANIZATION, 0.5);
-  each("LOCATION", LOCATION, 0.5);
 }
 
 /** Numeric dates must exist, in one of the two orders of day and month. */
-function real(date: RegExpExecArray): boolean {
+function exists(date: RegExpExecArray): boolean {
   if (date[1]) return validDate(Number(date[1]), Number(date[3]), Number(date[4]));
   if (!date[5]) return true;
   const year = Number(date[8]);
   return validDate(year, Number(date[7]), Number(date[5])) ||
     validDate(year, Number(date[5]), Number(date[7]));
 }
+
+export const PERSON_DATA: readonly Recognizer[] = [
+  {
+    type: "DATE_OF_BIRTH",
+    group: "PERSON_DATA",
+    aliases: ["DATE_OF_BIRTH_DOB", "DOB"],
+    triggers: [{ on: "view", scan: scanBirthDates }],
+    samples: {
+      found: ["born on «12 March 1981»", "DOB: «1990-05-31»", "geboren am «31.12.1999»"],
+      clean: ["DOB: 31.02.1990", "the meeting on 12 March 1981"],
+    },
+  },
+  {
+    type: "PERSON",
+    group: "PERSON_DATA",
+    aliases: ["NAME", "PERSON_NAME"],
+    triggers: [matchesOf("PERSON", PERSON, 0.5)],
+    samples: {
+      found: ["My name is «Ada Brandt».", "Dr. «Grete Holm»", '"full_name": "«Jan van Dijk»"'],
+      clean: ["Ada Brandt", "my name is secret"],
+    },
+  },
+  {
+    type: "AGE",
+    group: "PERSON_DATA",
+    triggers: [matchesOf("AGE", AGE, 0.6)],
+    samples: { found: ["aged «44»", "a «7»-year-old"], clean: ["page 44", "44 years of service"] },
+  },
+  {
+    type: "ORGANIZATION",
+    group: "PERSON_DATA",
+    triggers: [matchesOf("ORGANIZATION", ORGANIZATION, 0.5)],
+    samples: { found: ["at «Holm Marine Ltd»"], clean: ["limited liability", "the company"] },
+  },
+  {
+    type: "LOCATION",
+    group: "PERSON_DATA",
+    triggers: [matchesOf("LOCATION", LOCATION, 0.5)],
+    samples: { found: ["who lives in «Bergen»"], clean: ["Bergen", "lives in a house"] },
+  },
+];

@@ -4,7 +4,7 @@
  * Assumes values of up to a few hundred units without blanks; everything here is one pass or a bounded pattern.
  */
 
-import { CLASS, DIGIT, LOWER, UPPER } from "./field.ts";
+import { CLASS_OF, DIGIT, LOWER, UPPER } from "./character_class.ts";
 
 const counts = new Uint16Array(256);
 
@@ -84,7 +84,7 @@ export function looksRandom(value: string, strict: boolean): boolean {
     const c = value.charCodeAt(i);
     same = i > 0 && c === value.charCodeAt(i - 1) ? same + 1 : 0;
     if (same === 7) return false;
-    const k = CLASS[c];
+    const k = CLASS_OF[c];
     if (k === DIGIT) {
       digits++;
       if (last !== DIGIT) groups++;

@@ -4,7 +4,7 @@
  * Every function takes the compact number, in upper case, of a length and form that its rule has made sure of.
  */
 
-import { dateAt, digit, repeated, two, validDate, weighted } from "./checksums.ts";
+import { dateAt, digit, repeated, two, validDate, weighted } from "../checksums.ts";
 
 export function brazilian(s: string, length: number, weights: readonly number[]): boolean {
   // The CNPJ of 2026 takes letters, each worth its ASCII code less 48, as digits already are.

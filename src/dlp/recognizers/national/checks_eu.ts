@@ -4,7 +4,7 @@
  * Every function takes the compact number, in upper case, of a length and form that its rule has made sure of.
  */
 
-import { dateAt, digit, luhn, modulo, repeated, two, validDate, weighted } from "./checksums.ts";
+import { dateAt, digit, luhn, modulo, repeated, two, validDate, weighted } from "../checksums.ts";
 
 const DNI = "TRWAGMYFPDXBNJZSQVHLCKE";
 const ICAO = [7, 3, 1];

@@ -1,0 +1,101 @@
+/**
+ * What one walk looks for: the triggers, number forms and tokens of the recognizers whose types are wanted, sorted so
+ * that the walk reaches each by a look-up.
+ */
+
+import { ALPHANUMERIC, JOINER } from "./recognizers/character_class.ts";
+import { RECOGNIZERS } from "./recognizers/list.ts";
+import { type NumberTable, numberTable } from "./recognizers/numbers.ts";
+import type { RunTrigger, SignTrigger, ViewTrigger } from "./recognizers/recognizer.ts";
+import { type TokenTable, tokenTable } from "./recognizers/tokens.ts";
+
+export interface Plan {
+  readonly wanted: ReadonlySet<string>;
+  readonly focused: boolean;
+  readonly numbers: NumberTable;
+  readonly tokens: TokenTable;
+  /** By the character's code. */
+  readonly signs: readonly (readonly StartedSign[] | undefined)[];
+  /** By the length of the run or part; the last list is for all that are longer. */
+  readonly runs: readonly (readonly StartedRun[])[];
+  readonly parts: readonly (readonly StartedRun[])[];
+  readonly views: readonly ViewTrigger[];
+  /** How many triggers there are that may say where they go on. */
+  readonly slots: number;
+}
+
+/** A trigger, and where the walk notes how far its scan has come. */
+export interface StartedSign {
+  readonly trigger: SignTrigger;
+  readonly slot: number;
+}
+
+/** The same with its conditions as tables. */
+export interface StartedRun {
+  readonly trigger: RunTrigger;
+  readonly slot: number;
+  /** One cell for each ASCII character that it may begin with; null: any. */
+  readonly begins: Uint8Array | null;
+  readonly first: number;
+  readonly holds: number;
+  readonly lacks: number;
+  /** Code of the character that must follow; -1: any. */
+  readonly next: number;
+}
+
+/** Number types beyond which a bare number is too likely to pass one of the checks by chance. */
+const FOCUS = 6;
+const LONGEST_LISTED = 64;
+/** Tokens of all issuers: what one of them has is not judged as anything else, wanted or not. */
+const TOKENS = tokenTable(RECOGNIZERS);
+
+export function planFor(wanted: ReadonlySet<string>): Plan {
+  const recognizers = RECOGNIZERS.filter(({ type }) => wanted.has(type));
+  const triggers = [...new Set(recognizers.flatMap((recognizer) => recognizer.triggers ?? []))];
+  const numbers = numberTable(recognizers);
+  const signs: StartedSign[][] = [];
+  const lists = { run: [] as StartedRun[], part: [] as StartedRun[] };
+  triggers.forEach((trigger, slot) => {
+    if (trigger.on === "sign") {
+      const one = { trigger, slot };
+      for (const sign of trigger.signs) (signs[sign.charCodeAt(0)] ??= []).push(one);
+    } else if (trigger.on !== "view") lists[trigger.on].push({ trigger, slot, ...conditionsOf(trigger) });
+  });
+  return {
+    wanted,
+    focused: numbers.types <= FOCUS,
+    numbers,
+    tokens: TOKENS,
+    signs,
+    runs: byLength(lists.run),
+    parts: byLength(lists.part),
+    views: triggers.filter((trigger) => trigger.on === "view"),
+    slots: triggers.length,
+  };
+}
+
+function conditionsOf(given: RunTrigger): Omit<StartedRun, "trigger" | "slot"> {
+  let begins: Uint8Array | null = null;
+  if (given.begins !== undefined) {
+    begins = new Uint8Array(128);
+    for (const c of given.begins.toLowerCase() + given.begins.toUpperCase()) begins[c.charCodeAt(0)] = 1;
+  }
+  return {
+    begins,
+    first: given.first ?? ALPHANUMERIC | JOINER,
+    holds: given.holds ?? 0,
+    lacks: given.lacks ?? 0,
+    next: given.followedBy?.charCodeAt(0) ?? -1,
+  };
+}
+
+function byLength(started: readonly StartedRun[]): StartedRun[][] {
+  return Array.from({ length: LONGEST_LISTED + 1 }, (_, length) => {
+    const longer = length === LONGEST_LISTED;
+    return started.filter(({ trigger: { shortest = 1, longest = Infinity, lengths } }) =>
+      lengths
+        ? longer ? lengths.some((n) => n >= length) : lengths.includes(length)
+        : length >= shortest && (length <= longest || longer && longest > length)
+    );
+  });
+}

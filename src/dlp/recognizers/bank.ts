@@ -1,0 +1,84 @@
+/** Bank accounts and bank codes. Sources: ABA's routing number ranges, ISO 9362 and ISO 3166. */
+
+import { JOINER, LOWER } from "./character_class.ts";
+import { repeated, two, weighted } from "./checksums.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { after, before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
+
+function aba(s: string): boolean {
+  const area = two(s, 0);
+  if (!(area <= 12 || (area >= 21 && area <= 32) || (area >= 61 && area <= 72) || area === 80)) return false;
+  return !repeated(s) && weighted(s, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0;
+}
+
+const COUNTRIES = new Set(
+  ("AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA " +
+    "CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA " +
+    "GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP " +
+    "KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS " +
+    "MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS " +
+    "RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW " +
+    "TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW").split(" "),
+);
+const BIC_WORDS = words("swift\\w*", "bic\\w*", "bank (?:code|identifier)");
+const WIRE_WORDS = words("wire", "transfer\\w*", "correspondent", "beneficiary", "iban", "bank");
+
+/** Tries the word at `[start, end)`, 8 or 11 long, as a bank identifier. */
+function scanSwift(view: ScannedView, start: number, end: number): void {
+  const word = view.text.slice(start, end);
+  if (!/^[A-Z]{6}[A-Z2-9][A-NP-Z0-9](?:[A-Z0-9]{3})?$/.test(word) || !COUNTRIES.has(word.slice(4, 6))) return;
+  const lead = before(view, start, 40);
+  const confidence = BIC_WORDS.test(lead) || BIC_WORDS.test(after(view, end, 12))
+    ? 0.9
+    : WIRE_WORDS.test(lead) && !/[A-Z]{3,}\W+$/.test(lead)
+    ? 0.6
+    : view.focused && isAlone(view, start, end)
+    ? 0.6
+    : 0;
+  if (confidence > 0) report(view, "SWIFT_CODE", start, end, confidence);
+}
+
+export const BANK: readonly Recognizer[] = [
+  {
+    type: "ABA_ROUTING_NUMBER",
+    group: "FINANCIAL",
+    aliases: ["US_BANK_ROUTING", "US_BANK_ROUTING_MICR", "BANK_ROUTING"],
+    numbers: [{
+      forms: ["9{9}", "9{4}-9{4}-9=0.6", "9{3}-9{3}-9{3}", "9{4} 9{4} 9"],
+      check: aba,
+      label: words("aba", "routing(?:[ _-]*(?:no|num(?:ber)?|transit))?", "rtn", "bank ?routing", "wire"),
+      plain: 0.3,
+    }],
+    samples: {
+      found: ["routing number «263170175»"],
+      clean: ["routing number 263170176"],
+    },
+  },
+  {
+    type: "US_BANK_NUMBER",
+    group: "FINANCIAL",
+    aliases: ["US_BANK_ACCOUNT", "US_BANK_ACCOUNT_NUMBER", "BANK_ACCOUNT_NUMBER"],
+    numbers: [{
+      forms: ["9{8}", "9{9}", "9{10}", "9{11}", "9{12}", "9{13}", "9{14}", "9{15}", "9{16}", "9{17}", "9{7}"],
+      label: words(
+        "(?:bank|checking|savings?|debit|current)[ _-]*(?:acc(?:oun)?t|a/c)(?:[ _-]*(?:no|num(?:ber)?|#))?",
+        "acc(?:oun)?t[ _-]*(?:no|num(?:ber)?|#)",
+        "account(?= ?(?:is|:|#|\\d))",
+      ),
+      plain: 0,
+      alone: 0,
+      labelled: 0.65,
+    }],
+    samples: {
+      found: ["account number: «9456839487»"],
+      clean: ["order 9456839487"],
+    },
+  },
+  {
+    type: "SWIFT_CODE",
+    group: "FINANCIAL",
+    aliases: ["SWIFT", "BIC_SWIFT"],
+    triggers: [{ on: "run", lengths: [8, 11], lacks: LOWER | JOINER, scan: scanSwift }],
+    samples: { found: ["SWIFT «DEUTDEFF500»"], clean: ["SWIFT DEUTQQFF500", "the word DOCUMENT"] },
+  },
+];

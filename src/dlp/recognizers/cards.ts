@@ -1,0 +1,81 @@
+/** Payment cards. Sources: ISO/IEC 7812 and the number ranges that the schemes publish. */
+
+import { luhn, repeated } from "./checksums.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { report, type ScannedView, words } from "./scanned_view.ts";
+
+function card(s: string): boolean {
+  const n = s.length;
+  const two = Number(s.slice(0, 2));
+  const four = Number(s.slice(0, 4));
+  const known = (s[0] === "4" && (n === 13 || n === 16 || n === 19)) ||
+    (n === 16 && ((two >= 51 && two <= 55) || (four >= 2221 && four <= 2720))) ||
+    (n === 15 && (two === 34 || two === 37)) ||
+    (n >= 16 && (two === 65 || four === 6011 || (four >= 6440 && four <= 6499))) ||
+    (n === 14 &&
+      (two === 36 || two === 38 || two === 39 || (four >= 3000 && four <= 3059) || four === 3095)) ||
+    (n === 15 && (four === 2131 || four === 1800)) || (n >= 16 && four >= 3528 && four <= 3589) ||
+    (n >= 16 && (two === 62 || two === 81 || two === 60)) ||
+    (n >= 16 && four >= 2200 && four <= 2204) ||
+    (n >= 12 && (two === 50 || two === 67 || two === 63 || (two >= 56 && two <= 59) || two === 61));
+  return known && luhn(s) && !repeated(s);
+}
+
+const CARD_WORDS = words(
+  "(?:credit|debit|bank|payment)?[ _-]*cards?(?:[ _-]*(?:no|num(?:ber)?|#))?",
+  "ccn?(?:[ _-]*(?:no|num(?:ber)?))?",
+  "visa|master ?card|amex|american express|discover|diners|jcb|maestro|union ?pay",
+  "kreditkarte\\w*|carte|tarjeta|carta|cart[ãa]o",
+);
+
+const CVV =
+  /(?:cvv2?|cvc2?|csc|cvn|card (?:verification|security) (?:value|code|number)|security code|verification (?:code|value))\b["']?\s*(?:is\b|no\.?|number|code)?\s*[:=#]?\s*["']?(\d{3,4})(?![\d\w.,-]*\d)/iy;
+
+/** Tries for a card's security code named at `start`. */
+function scanCvv(view: ScannedView, start: number): void {
+  CVV.lastIndex = start;
+  const match = CVV.exec(view.text);
+  if (!match) return;
+  const end = match.index + match[0].length;
+  report(view, "CVV", end - match[1].length, end, 0.8);
+}
+
+export const CARDS: readonly Recognizer[] = [
+  {
+    type: "CREDIT_CARD",
+    group: "FINANCIAL",
+    aliases: ["CREDIT_CARD_NUMBER", "CREDIT_DEBIT_NUMBER"],
+    numbers: [{
+      forms: [
+        "9{16}",
+        "9{15}",
+        "9{14}=0.55",
+        "9{19}=0.4",
+        "9{18}=0.3",
+        "9{17}=0.3",
+        "9{13}=0.4",
+        "9{12}=0.3",
+        "9{4}~9{4}~9{4}~9{4}=0.9",
+        "9{4}~9{6}~9{5}=0.9",
+        "9{4}~9{6}~9{4}=0.85",
+        "9{4}~9{4}~9{4}~9{4}~9{3}=0.85",
+        "9{4}~9{4}~9{4}~9=0.6",
+        "9{4}~9{4}~9{5}=0.5",
+      ],
+      check: card,
+      label: CARD_WORDS,
+      plain: 0.65,
+    }],
+    samples: {
+      found: ["«5398228707871527»", "«3714 496353 98431»"],
+      clean: ["5398228707871528", "3714 496353 98432"],
+    },
+  },
+  {
+    type: "CVV",
+    group: "FINANCIAL",
+    aliases: ["CREDIT_DEBIT_CVV"],
+    triggers: [{ on: "run", shortest: 3, longest: 12, begins: "csv", scan: scanCvv }],
+    samples: { found: ["cvv: «123»", "security code is «0417»"], clean: ["cvv: 12345", "code 123"] },
+  },
+];

@@ -1,0 +1,33 @@
+/**
+ * Classes of ASCII characters, as bits, so that one look-up tells what a unit is and a run's classes can be summed up.
+ * Units past 127 have none: the text has been folded, so digits, Latin letters and separators are ASCII.
+ */
+
+export const DIGIT = 1;
+export const UPPER = 2;
+export const LOWER = 4;
+/** `_` and `-`, which hold identifiers and tokens together. */
+export const JOINER = 8;
+/** The other visible characters that are neither letter nor digit. */
+export const PUNCTUATION = 16;
+
+export const LETTER = UPPER | LOWER;
+export const ALPHANUMERIC = DIGIT | LETTER;
+/** What a run is made of: the walk splits a text into these and the rest. */
+export const WORD = ALPHANUMERIC | JOINER;
+
+/** The class of each UTF-16 unit. */
+export const CLASS_OF = new Uint8Array(65536);
+for (let unit = 33; unit < 127; unit++) CLASS_OF[unit] = PUNCTUATION;
+for (let unit = 48; unit < 58; unit++) CLASS_OF[unit] = DIGIT;
+for (let unit = 65; unit < 91; unit++) CLASS_OF[unit] = UPPER;
+for (let unit = 97; unit < 123; unit++) CLASS_OF[unit] = LOWER;
+CLASS_OF[95] = CLASS_OF[45] = JOINER;
+
+export function isDigit(unit: number): boolean {
+  return CLASS_OF[unit] === DIGIT;
+}
+
+export function isAlphanumeric(unit: number): boolean {
+  return (CLASS_OF[unit] & ALPHANUMERIC) !== 0;
+}

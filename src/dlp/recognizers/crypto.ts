@@ -1,0 +1,65 @@
+/** Addresses of crypto-currencies. Sources: BIP 13, 173 and 350, EIP-55. */
+
+import { createHash } from "node:crypto";
+import { repeated } from "./checksums.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { report, type ScannedView } from "./scanned_view.ts";
+
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+/** Version bytes: Bitcoin and its test network, Litecoin, Dogecoin, Dash, Zcash's two-byte ones start with 28. */
+const VERSIONS = new Set([0, 5, 111, 196, 48, 50, 30, 22, 76, 16]);
+
+/** Tries the word at `[start, end)` as an address. */
+function scanCrypto(view: ScannedView, start: number, end: number): void {
+  const word = view.text.slice(start, end);
+  const length = word.length;
+  const valid = length === 42 && /^0x[0-9a-fA-F]{40}$/.test(word)
+    ? !repeated(word.slice(2))
+    : length >= 26 && length <= 35 && /^[13mn2LMDX9A][1-9A-HJ-NP-Za-km-z]+$/.test(word)
+    ? base58check(word)
+    : length >= 14 && length <= 90 && /^(?:bc|tb|ltc)1[02-9ac-hj-np-z]+$/.test(word) && bech32(word);
+  if (valid) report(view, "CRYPTO", start, end, 0.95);
+}
+
+function base58check(word: string): boolean {
+  let n = 0n;
+  for (const c of word) n = n * 58n + BigInt(BASE58.indexOf(c));
+  const hex = n.toString(16).padStart(50, "0");
+  if (hex.length !== 50) return false;
+  const bytes = Uint8Array.from({ length: 25 }, (_, i) => parseInt(hex.slice(i * 2, i * 2 + 2), 16));
+  if (!VERSIONS.has(bytes[0])) return false;
+  const once = createHash("sha256").update(bytes.subarray(0, 21)).digest();
+  const twice = createHash("sha256").update(once).digest();
+  return twice.subarray(0, 4).every((b, i) => b === bytes[21 + i]);
+}
+
+function bech32(word: string): boolean {
+  const split = word.lastIndexOf("1");
+  const values = [...word.slice(0, split)].flatMap((c) => [c.charCodeAt(0) >> 5]);
+  values.push(0, ...[...word.slice(0, split)].map((c) => c.charCodeAt(0) & 31));
+  for (const c of word.slice(split + 1)) values.push(BECH32.indexOf(c));
+  let sum = 1;
+  for (const v of values) {
+    const top = sum >>> 25;
+    sum = ((sum & 0x1ffffff) << 5) ^ v;
+    [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].forEach((g, i) => {
+      if ((top >>> i) & 1) sum ^= g;
+    });
+  }
+  sum >>>= 0;
+  return sum === 1 || sum === 0x2bc830a3;
+}
+
+export const CRYPTO: readonly Recognizer[] = [
+  {
+    type: "CRYPTO",
+    group: "FINANCIAL",
+    aliases: ["BITCOIN_ADDRESS", "ETHEREUM_ADDRESS", "CRYPTO_ETH"],
+    triggers: [{ on: "part", shortest: 25, scan: scanCrypto }],
+    samples: {
+      found: ["«1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiL»", "«bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4»"],
+      clean: ["1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiM", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"],
+    },
+  },
+];

@@ -1,0 +1,91 @@
+/** E-mail addresses, also with the at sign written out. */
+
+import { isAlphanumeric } from "./character_class.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { report, type ScannedView } from "./scanned_view.ts";
+
+/** Position of an `@`: takes what stands around it as an e-mail address if it can be one. */
+function scanEmail(view: ScannedView, at: number): void {
+  const text = view.text;
+  let start = at;
+  if (text.charCodeAt(at - 1) === 34) {
+    // A quoted name may hold anything but a bare quote; one that closes a word's quote is no name.
+    start = text.lastIndexOf('"', at - 2);
+    if (start < 0 || at - start > 64 || start > 0 && isLocal(text.charCodeAt(start - 1))) return;
+    if (!/^"(?:[^"\\\r\n]|\\.)+"$/.test(text.slice(start, at))) return;
+  } else {
+    while (start > 0 && at - start <= 64 && isLocal(text.charCodeAt(start - 1))) start--;
+    while (start < at && !isNamed(text.charCodeAt(start))) start++;
+  }
+  if (start === at || at - start > 64 || text.charCodeAt(at - 1) === 46) return;
+  let end = at + 1;
+  let dot = -1;
+  let label = end;
+  while (end < text.length && end - at < 255) {
+    const c = text.charCodeAt(end);
+    if (c === 46) {
+      if (end === label || end - label > 63 || !isNamed(text.charCodeAt(end + 1))) break;
+      dot = end;
+      label = end + 1;
+    } else if (c !== 45 && !isNamed(c)) break;
+    end++;
+  }
+  while (text.charCodeAt(end - 1) === 45) end--;
+  if (dot < 0 || text.charCodeAt(end) === 64 || text.charCodeAt(end) === 95) return;
+  // "john@acme.com123" runs into the next value.
+  const glued = /^[A-Za-z]{2,}(?=\d+$)/.exec(text.slice(dot + 1, end));
+  if (glued) end = dot + 1 + glued[0].length;
+  const domain = text.slice(at + 1, end);
+  const tld = text.slice(dot + 1, end);
+  if (!/^(?:xn--[a-z0-9-]{2,59}|[a-z\u00a1-\uffff]{2,63})$/i.test(tld) || /\.\.|(?:^|\.)-|-\./.test(domain)) {
+    return;
+  }
+  if (text.slice(start, at).includes("..")) return;
+  // "sprite@2x.png" is a file, "git@host.org:path" the address of a repository.
+  if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
+  if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
+  report(view, "EMAIL_ADDRESS", start, end, 0.95);
+}
+
+const SPELLED =
+  /[A-Za-z0-9._%+-]{1,64} ?[([{<] ?at ?[)\]}>] ?[A-Za-z0-9-]{1,63}(?:(?: ?[([{<] ?dot ?[)\]}>] ?|\.)[A-Za-z0-9-]{1,63}){1,4}/gi;
+
+/** Addresses with the at sign written out in brackets. */
+function scanSpelledEmails(view: ScannedView): void {
+  const text = view.text;
+  const marks = /[([{<] ?at ?[)\]}>]/gi;
+  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
+    const from = Math.max(0, mark.index - 66);
+    SPELLED.lastIndex = 0;
+    const around = text.slice(from, mark.index + 320);
+    for (let m = SPELLED.exec(around); m; m = SPELLED.exec(around)) {
+      if (from + m.index > mark.index || from + m.index + m[0].length < mark.index) continue;
+      if (!/(?:\.|[)\]}>] ?)[a-z]{2,}$/i.test(m[0])) continue;
+      const start = from + m.index;
+      report(view, "EMAIL_ADDRESS", start, start + m[0].length, 0.7);
+      break;
+    }
+  }
+}
+
+function isNamed(c: number): boolean {
+  return isAlphanumeric(c) || (c > 0xa0 && c < 0xfe00 && !(c >= 0x2000 && c < 0x2070)) || c === 95;
+}
+
+function isLocal(c: number): boolean {
+  return isNamed(c) || c === 46 || c === 43 || c === 45 || c === 37 || c === 126 || c === 35;
+}
+
+export const EMAIL: readonly Recognizer[] = [
+  {
+    type: "EMAIL_ADDRESS",
+    group: "CONTACT",
+    aliases: ["EMAIL"],
+    byDefault: true,
+    triggers: [{ on: "sign", signs: "@", scan: scanEmail }, { on: "view", scan: scanSpelledEmails }],
+    samples: {
+      found: ["to <«a.b+c@sub.example.co.uk»>", "«user (at) example (dot) com»", '«"j doe"@corp.example»'],
+      clean: ["sprite@2x.png", "git@github.com:a/b", "@scope/pkg@1.2.3", "meet me (at) noon"],
+    },
+  },
+];

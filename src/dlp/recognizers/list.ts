@@ -1,0 +1,44 @@
+/** Every recognizer. Of two that are equally sure of the same span, the one further up is reported. */
+
+import { BANK } from "./bank.ts";
+import { CARDS } from "./cards.ts";
+import { CRYPTO } from "./crypto.ts";
+import { EMAIL } from "./email.ts";
+import { IBANS } from "./iban.ts";
+import { AMERICAS } from "./national/americas.ts";
+import { ASIA } from "./national/asia.ts";
+import { EASTERN_EUROPE } from "./national/eastern_europe.ts";
+import { GERMANY } from "./national/germany.ts";
+import { NORDIC } from "./national/nordic.ts";
+import { OCEANIA_AFRICA } from "./national/oceania_africa.ts";
+import { UNITED_KINGDOM } from "./national/united_kingdom.ts";
+import { US } from "./national/united_states.ts";
+import { WESTERN_EUROPE } from "./national/western_europe.ts";
+import { NETWORK } from "./network.ts";
+import { PERSON_DATA } from "./person.ts";
+import { PHONE } from "./phone.ts";
+import { PLACES } from "./places.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { SECRETS } from "./secrets/secrets.ts";
+
+export const RECOGNIZERS: readonly Recognizer[] = [
+  ...EMAIL,
+  ...PHONE,
+  ...PLACES,
+  ...CARDS,
+  ...BANK,
+  ...NETWORK,
+  ...IBANS,
+  ...CRYPTO,
+  ...US,
+  ...UNITED_KINGDOM,
+  ...GERMANY,
+  ...WESTERN_EUROPE,
+  ...NORDIC,
+  ...EASTERN_EUROPE,
+  ...OCEANIA_AFRICA,
+  ...ASIA,
+  ...AMERICAS,
+  ...SECRETS,
+  ...PERSON_DATA,
+];

@@ -1,0 +1,138 @@
+/**
+ * Identity and tax numbers of Canada and Latin America.
+ *
+ * Check digits as the issuing authorities publish them and as python-stdnum documents them.
+ */
+
+import { brazilian, CNPJ, CPF, curp, rfc, rut } from "./checks_world.ts";
+import { digit, luhn, repeated, weighted } from "../checksums.ts";
+import { TAX } from "./labels.ts";
+import type { Recognizer } from "../recognizer.ts";
+import { words } from "../scanned_view.ts";
+
+export const AMERICAS: readonly Recognizer[] = [
+  {
+    type: "CA_SIN",
+    group: "NATIONAL_ID",
+    aliases: ["CA_SOCIAL_INSURANCE_NUMBER"],
+    numbers: [{
+      forms: ["9{3}-9{3}-9{3}=0.5", "9{3} 9{3} 9{3}=0.4", "9{9}"],
+      check: (s) => !repeated(s) && luhn(s),
+      label: words("sin", "social insurance", "nas", "assurance sociale", TAX),
+      plain: 0.3,
+    }],
+    samples: {
+      found: ["SIN «046 454 286»"],
+      clean: ["SIN 046 454 287"],
+    },
+  },
+  {
+    type: "BR_CPF",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: ["9{3}.9{3}.9{3}-99", "9{9}-99=0.75", "9{3} 9{3} 9{3} 99=0.6", "9{11}=0.45"],
+      check: (s) => brazilian(s, 11, CPF),
+      label: words("cpf", "cadastro", TAX),
+      plain: 0.95,
+    }],
+    samples: {
+      found: ["«390.533.447-05»"],
+      clean: ["390.533.447-06"],
+    },
+  },
+  {
+    type: "BR_CNPJ",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: ["99.9{3}.9{3}/9{4}-99", "9{14}=0.55", "9{8}/9{4}-99"],
+      check: (s) => brazilian(s, 14, CNPJ),
+      label: words("cnpj", "cadastro", TAX),
+      plain: 0.95,
+    }, {
+      forms: [],
+      free: { lengths: [14], shape: /^[A-Z0-9]{12}\d\d$/ },
+      check: (s) => brazilian(s, 14, CNPJ),
+      label: words("cnpj", "cadastro", TAX),
+      plain: 0.4,
+    }],
+    samples: {
+      found: ["«12.ABC.345/01DE-35»"],
+      clean: ["12.ABC.345/01DE-36"],
+    },
+  },
+  {
+    type: "MX_CURP",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: [],
+      free: {
+        lengths: [18],
+        shape: /^[A-Z][AEIOUX][A-Z]{2}\d{6}[HMX][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[A-Z0-9]\d$/,
+      },
+      check: curp,
+      label: words("curp"),
+      plain: 0.95,
+      anyCase: true,
+    }],
+    samples: {
+      found: ["«BOXW310820HNERXN09»"],
+      clean: ["BOXW310820HNERXN08"],
+    },
+  },
+  {
+    type: "MX_RFC",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: [],
+      free: { lengths: [12, 13], shape: /^[A-Z]{3,4}\d{6}[A-Z0-9]{2}[0-9A]$/ },
+      check: rfc,
+      label: words("r\\.?f\\.?c", "registro federal", TAX),
+      plain: 0.6,
+    }],
+    samples: {
+      found: ["«MHTR93041179A»"],
+      clean: ["MHTR93131179A"],
+    },
+  },
+  {
+    type: "AR_CUIT",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: ["99-9{8}-9=0.75", "9{11}"],
+      check: (s) => {
+        if (!/^(?:2[0347]|3[034]|5[015])/.test(s)) return false;
+        const check = 11 - weighted(s, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+        return (check === 11 ? 0 : check === 10 ? 9 : check) === digit(s, 10);
+      },
+      label: words("cui[tl]", TAX),
+      plain: 0.45,
+    }],
+    samples: {
+      found: ["«20-26756539-3»"],
+      clean: ["20-26756539-4"],
+    },
+  },
+  {
+    type: "CL_RUT",
+    group: "NATIONAL_ID",
+    numbers: [{
+      forms: [
+        "99.9{3}.9{3}-9=0.85",
+        "9.9{3}.9{3}-9=0.85",
+        "99.9{3}.9{3}-A=0.85",
+        "9.9{3}.9{3}-A=0.85",
+        "9{8}-9",
+        "9{7}-9",
+        "9{8}-A",
+        "9{7}-A",
+      ],
+      check: rut,
+      label: words("rut", "run", "rol [uú]nico", TAX),
+      plain: 0.4,
+    }],
+    samples: {
+      found: ["RUT: «12.531.909-2»"],
+      clean: ["RUT: 12.531.909-3"],
+    },
+  },
+];

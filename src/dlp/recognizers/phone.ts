@@ -1,0 +1,179 @@
+/**
+ * Telephone numbers.
+ *
+ * They are judged by the length and pattern tables of libphonenumber's "min" metadata, read directly: parsing through
+ * the library costs tens of microseconds a number, a table look-up a fraction of one.
+ */
+
+import metadata from "libphonenumber-js/metadata.min.json";
+import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
+
+interface Country {
+  pattern: RegExp;
+  lengths: ReadonlySet<number>;
+}
+
+const CALLING: Record<string, string[]> = metadata.country_calling_codes;
+const COUNTRIES = metadata.countries as unknown as Record<string, [string, string, string, number[]]>;
+const NON_GEOGRAPHIC = metadata.nonGeographic as unknown as Record<
+  string,
+  [string, string, string, number[]]
+>;
+const known = new Map<string, Country[]>();
+
+function countries(code: string): Country[] {
+  let list = known.get(code);
+  if (!list) {
+    const rows = (CALLING[code] ?? []).map((id) => COUNTRIES[id]);
+    if (NON_GEOGRAPHIC[code]) rows.push(NON_GEOGRAPHIC[code]);
+    list = rows.filter(Boolean).map((row) => ({
+      pattern: new RegExp(`^(?:${row[2]})$`),
+      lengths: new Set(row[3]),
+    }));
+    known.set(code, list);
+  }
+  return list;
+}
+
+/** 2 for a number in a range that is assigned, 1 for one of possible length, 0 for none. */
+function international(digits: string): 0 | 1 | 2 {
+  let possible: 0 | 1 = 0;
+  for (let n = 1; n <= 3; n++) {
+    const list = countries(digits.slice(0, n));
+    if (list.length === 0) continue;
+    // The trunk zero is often left in: +44 (0)20…, +82 010….
+    const national = digits.slice(n);
+    for (const form of national[0] === "0" ? [national, national.slice(1)] : [national]) {
+      for (const country of list) {
+        if (country.pattern.test(form)) return 2;
+        if (country.lengths.has(form.length)) possible = 1;
+      }
+    }
+  }
+  return possible;
+}
+
+const PHONE_WORDS = words(
+  "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
+  "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
+  "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
+  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
+);
+
+/** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
+function scanPhone(view: ScannedView, at: number): number {
+  const text = view.text;
+  let start = at;
+  if (text.charCodeAt(start - 1) === 40) start--;
+  const plus = text.charCodeAt(start - 1) === 43;
+  if (plus) start--;
+  const prev = text.charCodeAt(start - 1);
+  if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0 || prev === 95 || prev === 36) return at;
+  if (prev === 46 || prev === 45 || prev === 47 || prev === 44) {
+    if ((CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0) return at;
+  }
+  let digits = "";
+  let groups = "";
+  let p = at;
+  let end = at;
+  while (p < text.length && digits.length < 18) {
+    const c = text.charCodeAt(p);
+    if ((CLASS_OF[c] & DIGIT) !== 0) {
+      digits += text[p++];
+      end = p;
+      continue;
+    }
+    const joint = /^(?: ?\(0\) ?|\) ?[-.]? ?| ?\(|[ .\-/]| - )(?=\d)/.exec(text.slice(p, p + 6));
+    if (!joint) break;
+    groups += `${p - at}${joint[0].replace(/[^ .()/-]/g, "")}`;
+    p += joint[0].length;
+  }
+  if (digits.length < 7) return at;
+  const next = text.charCodeAt(end);
+  if (
+    next === 95 || (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3))
+  ) {
+    return at;
+  }
+  if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
+  const labelled = PHONE_WORDS.test(before(view, start, 40).replace(/^[^]*\n(?=[^]*\S)/, ""));
+  const alone = isAlone(view, start, end);
+  let confidence = 0;
+  if (plus) {
+    if (digits.length > 15) return at;
+    const grade = international(digits);
+    if (grade === 2) confidence = 0.9;
+    else if (grade === 1 && (labelled || alone || groups !== "")) confidence = 0.6;
+    else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
+  } else {
+    confidence = national(
+      text.slice(start, end),
+      digits,
+      labelled,
+      alone && view.focused,
+      /^[-/#]\w/.test(text.slice(end, end + 2)),
+    );
+  }
+  if (confidence < 0.5) return at;
+  const extension = /^ ?(?:x|ext\.?|extension) ?\d{1,6}/i.exec(text.slice(end, end + 16));
+  report(view, "PHONE_NUMBER", start, end + (extension?.[0].length ?? 0), confidence);
+  return end;
+}
+
+const NANP =
+  /^(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]? ?[2-9]\d\d[ .-]?\d{4}|[2-9]\d\d([ .-])[1-9]\d\d\1\d{4}|[2-9]\d\d\/[2-9]\d\d-\d{4})$/;
+const BRACKETED = /^\(\d{2,5}\) ?\d[\d -]{4,10}$/;
+const TRUNK = /^0\d{1,4}[ /-]\d{2,4}(?:[ -]?\d{2,4}){0,4}$/;
+const DATE =
+  /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b|^\d{4}[./-]\d\d\b|^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$|^\d+$(?<=^(?:19|20)\d{6})/;
+
+function national(written: string, digits: string, labelled: boolean, alone: boolean, part: boolean): number {
+  if (digits.length > 15 || /^(\d)\1+$/.test(digits) && !labelled) return 0;
+  if (part && !labelled) return 0;
+  if (NANP.test(written)) {
+    return written[0] === "(" ? 0.75 : labelled ? 0.9 : /\./.test(written) ? 0.5 : 0.6;
+  }
+  if (DATE.test(written) || /^\d+(?:\.\d+)+$/.test(written) && !labelled) return 0;
+  const trunk = digits[0] === "0";
+  if (labelled) {
+    if (digits.length > 13) return 0;
+    return BRACKETED.test(written) || trunk
+      ? 0.7
+      : digits.length === 7 && !/\D/.test(written)
+      ? 0
+      : digits.length <= 11 || international(digits) === 2
+      ? 0.55
+      : 0;
+  }
+  if (BRACKETED.test(written) && digits.length >= 9) return 0.55;
+  if (TRUNK.test(written) && digits.length >= 10 && digits.length <= 12) return alone ? 0.6 : 0.45;
+  if (!alone || digits.length > 13) return 0;
+  if (trunk) return digits.length >= 9 && digits.length <= 12 ? 0.55 : 0;
+  if (/^[2-9]\d\d[2-9]\d{6}$/.test(digits)) return 0.5;
+  return digits.length >= 10 && international(digits) === 2
+    ? 0.55
+    : digits.length <= 9 && digits.length >= 8
+    ? 0.5
+    : 0;
+}
+
+export const PHONE: readonly Recognizer[] = [
+  {
+    type: "PHONE_NUMBER",
+    group: "CONTACT",
+    aliases: ["PHONE", "TR_PHONE_NUMBER", "PH_MOBILE_NUMBER"],
+    byDefault: true,
+    triggers: [{ on: "part", first: DIGIT, scan: scanPhone }],
+    samples: {
+      found: [
+        "ring «+49 30 901820»",
+        "«(415) 555-0132 x12»",
+        "or «+1-555-123-4567».",
+        "téléphone : «01 23 45 67 89»",
+      ],
+      clean: ["copyright 1999-2001", "2013-05-12 10:30:45", "part 555-123-4567-A", "x 123-45-6789-0 y"],
+    },
+  },
+];

@@ -1,0 +1,89 @@
+/** Web addresses, host names, streets and postal codes: looked for on request only. */
+
+import type { Recognizer, ViewTrigger } from "./recognizer.ts";
+import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
+
+const URL =
+  /(?<![A-Za-z0-9])(?:https?|ftps?|wss?):\/\/[^\s<>"'`{}|\\^[\]]{3,2000}|(?<![A-Za-z0-9.@-])www\.[A-Za-z0-9-]{1,63}\.[^\s<>"'`{}|\\^[\]]{2,2000}/gi;
+const DOMAIN =
+  /(?<![A-Za-z0-9@._/-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![A-Za-z0-9@_(])/gi;
+const STREET =
+  /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?|(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/g;
+const POSTCODE =
+  /(?<!\w)(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKPS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?!\w)|(?<!\w)[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)/g;
+const ZIP = /(?<![\w.,$-])\d{5}(?:-\d{4})?(?![\w.-]*\d)/g;
+const ZIP_WORDS = words(
+  "zip(?: ?code)?",
+  "postal(?: ?code)?",
+  "post ?code",
+  "plz",
+  "postleitzahl",
+  "code postal",
+  "cap",
+);
+
+type Judge = (view: ScannedView, start: number, end: number) => number;
+
+/** Every match of a pattern, without the punctuation that closes a sentence. */
+function matchesOf(type: string, pattern: RegExp, confidenceOf: Judge): ViewTrigger {
+  return {
+    on: "view",
+    scan(view) {
+      for (const m of view.text.matchAll(pattern)) {
+        const end = m.index + m[0].replace(/[.,;:!?)]+$/, "").length;
+        const confidence = confidenceOf(view, m.index, end);
+        if (confidence >= 0.5) report(view, type, m.index, end, confidence);
+      }
+    },
+  };
+}
+
+/** Five digits are a postal code where a word or a state's letters say so. */
+function zipConfidence(view: ScannedView, start: number, end: number): number {
+  if (ZIP_WORDS.test(before(view, start, 24)) || / [A-Z]{2},? $/.test(before(view, start, 5))) return 0.8;
+  return view.focused && isAlone(view, start, end) ? 0.6 : 0;
+}
+
+export const PLACES: readonly Recognizer[] = [
+  {
+    type: "URL",
+    group: "CONTACT",
+    triggers: [matchesOf("URL", URL, () => 0.9)],
+    samples: {
+      found: ["see «https://example.org/a?b=c».", "«www.example.org/x»"],
+      clean: ["example.org", "ratio 3:4", "https://"],
+    },
+  },
+  {
+    type: "DOMAIN_NAME",
+    group: "CONTACT",
+    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, () => 0.6)],
+    samples: {
+      found: ["host «mail.example.org» is down"],
+      clean: ["a@mail.example.org", "call f.apply(x)", "3.14"],
+    },
+  },
+  {
+    type: "STREET_ADDRESS",
+    group: "CONTACT",
+    aliases: ["ADDRESS"],
+    triggers: [matchesOf("STREET_ADDRESS", STREET, () => 0.65)],
+    samples: {
+      found: ["at «12 Old Mill Road», Springfield", "in der «Goethestraße 7a»"],
+      clean: ["12 old mills", "the road to 12 mills"],
+    },
+  },
+  {
+    type: "POSTAL_CODE",
+    group: "CONTACT",
+    aliases: ["US_ZIP_CODE", "ZIP_CODE", "UK_POSTCODE"],
+    triggers: [
+      matchesOf("POSTAL_CODE", POSTCODE, () => 0.7),
+      matchesOf("POSTAL_CODE", ZIP, zipConfidence),
+    ],
+    samples: {
+      found: ["London «SW1A 1AA»", "Beverly Hills, CA «90210»", "Ottawa «K1A 0B1»"],
+      clean: ["order 90210 shipped", "$90210"],
+    },
+  },
+];

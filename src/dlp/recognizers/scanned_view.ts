@@ -1,0 +1,96 @@
+/**
+ * What a recognizer looks at: the text of one view (as sent, folded or decoded), what is wanted from it, and where its
+ * candidates go. Boundaries are judged in this text, and positions count in it; the scan maps them back.
+ */
+
+import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
+import type { TokenTable } from "./tokens.ts";
+
+/** A finding before it is mapped back to the text that was sent. */
+export interface Candidate {
+  type: string;
+  start: number;
+  end: number;
+  confidence: number;
+}
+
+export interface ScannedView {
+  readonly text: string;
+  /** First and past-the-last position of the text without surrounding blanks and quotes. */
+  readonly first: number;
+  readonly last: number;
+  /**
+   * Whether the caller named so few number types that a text consisting of nothing but a number that passes the
+   * check is evidence. With eighty types wanted, one in two nine-digit numbers passes some check.
+   */
+  readonly focused: boolean;
+  readonly wanted: ReadonlySet<string>;
+  /** Every issuer's tokens, by how they begin. */
+  readonly tokens: TokenTable;
+  readonly candidates: Candidate[];
+  /** How far the text has been looked through for credentials. */
+  readonly credentials: CredentialProgress;
+}
+
+export interface CredentialProgress {
+  /** Where the last key block ends: it holds no other credential. */
+  keyBlockEnd: number;
+  /** Where the last value with a name ends. */
+  namedValueEnd: number;
+  /** The end of the last value that was judged; what goes on from it is the middle of data. */
+  judgedEnd: number;
+}
+
+export function scannedView(
+  text: string,
+  { wanted, focused, tokens }: Pick<ScannedView, "wanted" | "focused" | "tokens">,
+): ScannedView {
+  let first = 0;
+  let last = text.length;
+  while (first < last && isMargin(text.charCodeAt(first))) first++;
+  while (last > first && isMargin(text.charCodeAt(last - 1))) last--;
+  return {
+    text,
+    first,
+    last,
+    focused,
+    wanted,
+    tokens,
+    candidates: [],
+    credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0 },
+  };
+}
+
+function isMargin(unit: number): boolean {
+  return (CLASS_OF[unit] & ALPHANUMERIC) === 0 && unit < 128;
+}
+
+export function report(
+  view: ScannedView,
+  type: string,
+  start: number,
+  end: number,
+  confidence: number,
+): void {
+  view.candidates.push({ type, start, end, confidence });
+}
+
+/** Whether the span is all that the text holds. */
+export function isAlone(view: ScannedView, start: number, end: number): boolean {
+  return start <= view.first && end >= view.last;
+}
+
+/** The text just before a position, at most `length` units. */
+export function before(view: ScannedView, start: number, length: number): string {
+  return view.text.slice(start > length ? start - length : 0, start);
+}
+
+/** The text from a position on, at most `length` units. */
+export function after(view: ScannedView, end: number, length: number): string {
+  return view.text.slice(end, end + length);
+}
+
+/** A pattern for words that name a value: bounded by anything that is not a Latin letter. */
+export function words(...alternatives: string[]): RegExp {
+  return new RegExp(`(?<![A-Za-z])(?:${alternatives.join("|")})(?![A-Za-z])`, "i");
+}

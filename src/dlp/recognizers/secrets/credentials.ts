@@ -1,0 +1,90 @@
+/**
+ * The order in which a run of letters, digits, `_` and `-` is tried as a credential. The kinds depend on each other: a
+ * key block holds nothing else, and what has an issuer's beginning is not judged by the word beside it. So one scan
+ * looks for all of them, and the recognizers of all secrets share its triggers.
+ */
+
+import { CLASS_OF, DIGIT, isAlphanumeric, JOINER } from "../character_class.ts";
+import type { Trigger } from "../recognizer.ts";
+import type { ScannedView } from "../scanned_view.ts";
+import { scanToken } from "../tokens.ts";
+import { scanAuthorization, scanUserinfo, scanUserOption } from "./basic_auth.ts";
+import { scanJwt } from "./jwt.ts";
+import { scanKeyBlock } from "./key_block.ts";
+import { scanNamedValue } from "./named_value.ts";
+import { scanPassword, scanPasswordWord } from "./password.ts";
+import { scanShaped } from "./shaped_token.ts";
+import { scanAssignment, scanManifest } from "./whole_text.ts";
+
+/** Of a run without end, only the beginning may be a credential: it holds data. */
+const LONGEST_RUN = 20_000;
+
+export const CREDENTIALS: readonly Trigger[] = [
+  { on: "run", shortest: 6, scan: scanRun },
+  { on: "run", longest: 5, holds: DIGIT, scan: scanRun },
+  // "Basic" and "Token".
+  { on: "run", lengths: [5], lacks: DIGIT, begins: "bt", followedBy: " ", scan: scanAuthorization },
+  { on: "run", longest: 3, lacks: DIGIT, begins: "p", scan: scanShortWord },
+  { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
+  { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
+  { on: "sign", signs: ":", scan: scanUserinfo },
+  { on: "view", scan: scanManifest },
+  { on: "view", scan: scanAssignment },
+];
+
+function scanRun(view: ScannedView, start: number, end: number, classes: number): void {
+  const { text, credentials } = view;
+  if (end - start > LONGEST_RUN) {
+    scanToken(view, start);
+    scanJwt(view, start);
+    return;
+  }
+  if (start < credentials.keyBlockEnd) return;
+  if (end - start >= 10 && text.startsWith("-----BEGIN ", start)) {
+    credentials.keyBlockEnd = scanKeyBlock(view, start);
+    return;
+  }
+  scanPasswordWord(view, start, end);
+  const first = text.charCodeAt(start) | 32;
+  if (first === 97 || first === 98 || first === 116) scanAuthorization(view, start);
+  if (start < credentials.namedValueEnd) return;
+  if (first === 45 && text.startsWith("--user", start)) scanUserOption(view, start);
+  if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end)) return;
+  const mayBeValue = (classes & DIGIT) !== 0
+    ? end - start >= 8 || mayContinue(text.charCodeAt(end))
+    : end - start >= 16;
+  if (mayBeValue) scanNamedValue(view, start);
+}
+
+/** Parts of a run that are tried as the beginning of a token. */
+const MOST_PARTS = 8;
+
+/** Tokens and web tokens, from the run's beginning or from behind one of its first joiners; whether there was one. */
+function scanBeginnings(view: ScannedView, start: number, end: number): boolean {
+  const text = view.text;
+  for (let p = start, tried = 0; p < end && tried < MOST_PARTS; p++) {
+    const isPartStart = p === start || (CLASS_OF[text.charCodeAt(p - 1)] & JOINER) !== 0;
+    if (!isPartStart || !isAlphanumeric(text.charCodeAt(p))) continue;
+    tried++;
+    if (scanToken(view, p)) return true;
+    if (text.charCodeAt(p) === 101 && text.charCodeAt(p + 1) === 121 && scanJwt(view, p)) return true;
+  }
+  return false;
+}
+
+/** "pwd" and "-u", which are too short for the rest. */
+function scanShortWord(view: ScannedView, start: number, end: number): void {
+  const word = view.text.slice(start, end);
+  if (word === "-u") scanUserOption(view, start);
+  else if (/^pwd$/i.test(word)) scanPassword(view, start);
+}
+
+/** A token with a dot in its beginning. */
+function scanDottedToken(view: ScannedView, start: number): void {
+  scanToken(view, start);
+}
+
+/** + . / = ~ after a run: the value may go on. */
+function mayContinue(unit: number): boolean {
+  return unit === 43 || unit === 46 || unit === 47 || unit === 61 || unit === 126;
+}

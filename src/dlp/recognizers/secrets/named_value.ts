@@ -1,0 +1,107 @@
+/**
+ * Random-looking values beside words such as "secret" or "token", or beside the name of a service. Examples,
+ * placeholders, names of variables and template expressions do not look random.
+ */
+
+import { ALPHANUMERIC, CLASS_OF, isAlphanumeric, JOINER } from "../character_class.ts";
+import { isPlaceholder, looksRandom } from "../randomness.ts";
+import { before, report, type ScannedView } from "../scanned_view.ts";
+import { SERVICES } from "./services.ts";
+
+const STRONG =
+  "passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|token|api[ _.-]?key|apikey|auth(?:[ _-]?key|orization|token)|" +
+  "access[ _.-]?key|private[ _.-]?key|secret[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|credentials?|bearer|crumb|" +
+  "cookie|webhook|jwt|license[ _.-]?key|private|access|key|kennwort|contraseña|mot de passe|пароль|密码|密碼|" +
+  "(?<![a-z])(?:api|pass|auth)|[_-]pat";
+const CLOSE = "[\\]\"'`)}>]{0,3}";
+const OPEN = "[(\"'`\\[@<]{0,3}";
+/** A word, perhaps within an identifier that goes on, an operator, and what opens a value; or a word and a blank. */
+const NAMED = new RegExp(
+  `(?:${STRONG})(?:s?\\d{0,2}[\\w.]{0,12}?${CLOSE}\\s{0,8}(?:string\\s{0,3})?(?:=>|:{0,3}=|\\?=|\\.=|\\+=|[:=,>|(]|->|is |set to |value=|\\{\\s{0,8}default\\s{0,3}=)\\s{0,24}|s?[\\s:_.-]{1,8})${OPEN}$`,
+  "i",
+);
+const SERVICE = new RegExp(
+  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?\\s{0,3}(?:=>|:{0,3}=|[:=,>])?\\s{0,5}["'\`]?$`,
+  "i",
+);
+const NOT_SECRET =
+  /(?:public[_ -]?key|idempotency[_ -]?key|pub[_ -]?key|key[_ -]?(?:id|name|code|type|path|file|word|store|length|size|pair)|primary[_ -]?key|foreign[_ -]?key|token[_ -]?(?:type|count|id|s|uri|url)|[_ -]?(?:hash|version|vault\w*)|secrets?[_ -]?(?:name|id|ref)|credentials?[_ -]?id|password[_ -]?(?:view|hash|length|policy|reset)|author|cache[_ -]?key|sort[_ -]?key|partition[_ -]?key|access[_ -]?(?:log|or|mode|level|ible))s?["'\])]{0,3}\s{0,3}(?:=>|[:=,(]|-{2,5})?\s{0,5}["'(]{0,3}$/i;
+
+/** The value that begins at `start`, to the closing quote, a blank or a mark that ends a value. */
+function valueEnd(text: string, start: number): number {
+  let end = start;
+  let colons = 0;
+  let marks = 0;
+  while (end < text.length && end - start < 400) {
+    const c = text.charCodeAt(end);
+    if ((CLASS_OF[c] & (ALPHANUMERIC | JOINER)) === 0) {
+      if (!isValueMark(c) || ++marks > 24) break;
+      if ((c === 58 || c === 124 || c === 46) && ++colons > 4) break;
+    }
+    end++;
+  }
+  // A full stop, comma or colon at the end belongs to the sentence.
+  while (end > start && /[.,:;!?&|]/.test(text[end - 1])) end--;
+  return end;
+}
+
+/** + / = . : ~ | % @ ! # $ ^ & * in a value. */
+function isValueMark(c: number): boolean {
+  return c === 43 || c === 47 || c === 61 || c === 46 || c === 126 || c === 58 || c === 124;
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const JOINED = new RegExp(
+  `^(?:[A-Za-z0-9]{0,24}?[_.-]?(?:[A-Za-z0-9]{1,24}[_.-]){0,3}?(?:secret|token|key|private|access|password){1,3}[_.:=-]{1,2}` +
+    `|(?:${SERVICES})[_.:=-]{1,2}(?=[\\w-]{24}))(?=[\\w+/=.-]{10,}$)`,
+  "i",
+);
+
+/** A run with digits, or a long one: is it, or does it end in, a random-looking value beside a word that says so? */
+export function scanNamedValue(view: ScannedView, runStart: number): void {
+  const { text, credentials } = view;
+  const joiner = text.charCodeAt(runStart - 1);
+  if (runStart < credentials.judgedEnd && (joiner === 43 || joiner === 47 || joiner === 126)) return;
+  const end = valueEnd(text, runStart);
+  credentials.judgedEnd = end;
+  const start = valueStart(text, runStart);
+  // What goes on from before is the middle of data.
+  if (end - start < 10 || isInner(text.charCodeAt(start - 1))) return;
+  const whole = text.slice(start, end);
+  // "vendor-secret-7d0c…": the word and the value are one run.
+  const joined = whole.length >= 20 && /\d/.test(whole) && /[_.:=-]/.test(whole) ? JOINED.exec(whole) : null;
+  const value = joined ? whole.slice(joined[0].length) : whole;
+  if (!looksRandom(value, false)) return;
+  const lead = before(view, start, 72);
+  const named = joined !== null || NAMED.test(lead);
+  const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
+  if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
+  // Lists of things have keys too.
+  if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) return;
+  const word = joined ? joined[0] : lead;
+  const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
+  report(view, typeOf(word), end - value.length, end, confidence);
+  credentials.namedValueEnd = end;
+}
+
+/** Where the value begins that a run is a part of, where base64's other characters stand in it. */
+function valueStart(text: string, runStart: number): number {
+  let start = runStart;
+  while (start > 0 && runStart - start < 64 && isInner(text.charCodeAt(start - 1))) start--;
+  if (text.charCodeAt(start - 1) === 58 && text.charCodeAt(start) === 47) start = runStart;
+  while (start < runStart && !isAlphanumeric(text.charCodeAt(start))) start++;
+  return start;
+}
+
+/** + / ~ and what runs are made of. */
+function isInner(c: number): boolean {
+  return (CLASS_OF[c] & (ALPHANUMERIC | JOINER)) !== 0 || c === 43 || c === 47 || c === 126;
+}
+
+function typeOf(lead: string): string {
+  const tail = lead.slice(-40);
+  if (/aws[^\n]{0,20}secret|secret[_ ]?access[_ ]?key/i.test(tail)) return "AWS_SECRET_KEY";
+  if (/azure/i.test(tail)) return "AZURE_KEY";
+  if (/pass(?:word|wd|phrase)|pwd/i.test(tail)) return "PASSWORD";
+  return /api|token|key|access|auth/i.test(tail) ? "API_KEY" : "GENERIC_SECRET";
+}

@@ -1,0 +1,66 @@
+/** What a password word such as "pwd" or "passphrase" is given as its value. */
+
+import { isPlaceholder, strangeness } from "../randomness.ts";
+import { after, report, type ScannedView } from "../scanned_view.ts";
+
+const PASSWORD_WORD =
+  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|->|value=)\s{0,8}(["'`]?)/iy;
+
+const AT_END = /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort)\d{0,2}$/i;
+
+/** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */
+export function scanPasswordWord(view: ScannedView, start: number, end: number): void {
+  const last = view.text.charCodeAt(end - 1) | 32;
+  // d, e, s, t or a digit.
+  if (last !== 100 && last !== 101 && last !== 115 && last !== 116 && (last < 48 || last > 57)) return;
+  const word = AT_END.exec(view.text.slice(Math.max(start, end - 14), end));
+  if (word) scanPassword(view, end - word[0].length);
+}
+
+/** A password word at `start` (or inside an identifier that ends there) with a value given to it. */
+export function scanPassword(view: ScannedView, start: number): void {
+  const text = view.text;
+  PASSWORD_WORD.lastIndex = start;
+  const match = PASSWORD_WORD.exec(text);
+  if (!match) return;
+  const from = start + match[0].length;
+  const quote = match[1];
+  const rest = after(view, from, 130);
+  const value = quote
+    ? rest.slice(0, Math.max(0, closing(rest, quote)))
+    : /^[^\s"'`<>,;)\]}]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
+  if (!isPassword(value, quote !== "")) return;
+  report(view, "PASSWORD", from, from + value.length, 0.7);
+}
+
+function closing(rest: string, quote: string): number {
+  for (let i = 0; i < rest.length; i++) {
+    if (rest[i] === "\\") i++;
+    else if (rest[i] === quote || rest[i] === "\n") return rest[i] === quote ? i : -1;
+  }
+  return -1;
+}
+
+const COMMON =
+  /^(?:true|false|null|none|nil|undefined|string|str|required|optional|empty|hidden|text|password|passwd|pwd|secret|token|user|username|admin|root|test|foo|bar|baz|default|input|value|self|this|new|old|my|the|an?|not|in|on|for|to|of|is|and|or|it|wrong|incorrect|invalid|correct|reset|changed|expired|protected|stored|sent|weak|strong|too|at|least|must|should|[a-z]+Password|[\w.]*password\w*)$/i;
+
+/** Whether a value given to a password is one that somebody could have chosen. */
+export function isPassword(value: string, quoted: boolean): boolean {
+  if (value.length < 5 || value.length > 100 || COMMON.test(value) || isPlaceholder(value)) return false;
+  if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
+    return false;
+  }
+  const kinds = Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
+    Number(/[^A-Za-z0-9\s._-]/.test(value));
+  // A member of an object, or a call.
+  if (!quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value)) return false;
+  if (quoted) {
+    if (/\s/.test(value)) return false;
+    // One lower-case word may be a word; without a vowel pattern it was drawn.
+    return kinds >= 2 || value.length >= 8 && strangeness(value) > 0.2;
+  }
+  if (/[.(\[]\w+/.test(value) && (kinds < 3 || /[([]/.test(value))) return false;
+  if (value.length >= 8 && /^[A-Za-z_-]+$/.test(value) && strangeness(value) > 0.3) return true;
+  return kinds >= 3 ||
+    kinds === 2 && /\d/.test(value) && !/^[A-Za-z_]+\d{1,2}$/.test(value) && value.length >= 6;
+}

@@ -1,0 +1,38 @@
+/** Tokens without a beginning of their own that are known by their shape as a whole. */
+
+import { entropy } from "../randomness.ts";
+import { report, type ScannedView } from "../scanned_view.ts";
+
+const TELEGRAM = /\d{5,16}:A?[A-Za-z0-9_-]{34,35}(?![\w-])/y;
+const DISCORD = /[MNOA][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])/y;
+const AZURE_AD = /[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~-])/y;
+const TERRAFORM = /[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9=_-]{60,70}/y;
+const MAILCHIMP = /[0-9a-f]{32}-us\d{1,2}(?!\w)/y;
+const MAXMIND = /[A-Za-z0-9_]{29,32}_mmk(?!\w)/y;
+const TRUENAS = /\d{1,2}-[A-Za-z0-9]{64}(?![\w-])/y;
+
+/** Tokens known by their shape as a whole. `start` begins the run that ends at `end`; what follows it sorts them. */
+export function scanShaped(view: ScannedView, start: number, end: number): boolean {
+  const next = view.text.charCodeAt(end);
+  const length = end - start;
+  if (next === 58) return shaped(view, "TELEGRAM_BOT_TOKEN", TELEGRAM, start);
+  if (next === 126) return length >= 5 && shaped(view, "AZURE_KEY", AZURE_AD, end - 5);
+  if (next === 46) {
+    return length === 14
+      ? shaped(view, "API_KEY", TERRAFORM, start)
+      : length >= 24 && length <= 28 && shaped(view, "DISCORD_TOKEN", DISCORD, start);
+  }
+  if ((length === 66 || length === 67) && view.text.charCodeAt(end - 65) === 45) {
+    return shaped(view, "API_KEY", TRUENAS, start);
+  }
+  if (length < 33 || length > 37) return false;
+  return shaped(view, "API_KEY", MAXMIND, start) || shaped(view, "API_KEY", MAILCHIMP, start);
+}
+
+function shaped(view: ScannedView, type: string, pattern: RegExp, start: number): boolean {
+  pattern.lastIndex = start;
+  const match = pattern.exec(view.text);
+  if (!match || entropy(match[0]) < 3.2 || /xxxx|EXAMPLE/.test(match[0])) return false;
+  report(view, type, start, start + match[0].length, 0.9);
+  return true;
+}

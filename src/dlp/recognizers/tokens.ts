@@ -1,0 +1,77 @@
+/**
+ * Tokens that name their issuer: a fixed beginning, then a body of a known alphabet and length. A token must also look
+ * random: placeholders and values of low entropy are none.
+ *
+ * A recognizer declares them as text: beginnings parted by `|`, a blank, the pattern of the rest, in which `A{…}` stands
+ * for letters and digits, `W{…}` for those and `_` and `-`, `H{…}` for small hexadecimal.
+ */
+
+import { entropy, isPlaceholder, wordy } from "./randomness.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { report, type ScannedView } from "./scanned_view.ts";
+
+export interface TokenForm {
+  readonly type: string;
+  readonly prefix: string;
+  /** Sticky; matches from the beginning on. */
+  readonly pattern: RegExp;
+}
+
+export interface TokenTable {
+  /** Forms by the first two units of their beginning, longest beginning first. */
+  readonly byStart: ReadonlyMap<string, readonly TokenForm[]>;
+  /** One cell for each such pair, so that most words cost a look-up and no string. */
+  readonly pairs: Uint8Array;
+}
+
+const ALPHABETS: Readonly<Record<string, string>> = { A: "[A-Za-z0-9]", W: "[A-Za-z0-9_-]", H: "[a-f0-9]" };
+
+export function tokenTable(recognizers: readonly Recognizer[]): TokenTable {
+  const byStart = new Map<string, TokenForm[]>();
+  const pairs = new Uint8Array(128 * 128);
+  for (const { type, tokens } of recognizers) {
+    for (const form of (tokens ?? []).flatMap((written) => formsOf(type, written))) {
+      const start = form.prefix.slice(0, 2);
+      const list = byStart.get(start);
+      if (list) list.push(form);
+      else byStart.set(start, [form]);
+      pairs[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1;
+    }
+  }
+  for (const list of byStart.values()) list.sort((a, b) => b.prefix.length - a.prefix.length);
+  return { byStart, pairs };
+}
+
+function formsOf(type: string, written: string): TokenForm[] {
+  const [prefixes, body] = written.split(" ");
+  const pattern = body.replace(/([AWH])(?=\{)/g, (letter) => ALPHABETS[letter]);
+  return prefixes.split("|").map((prefix) => {
+    const escaped = prefix.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+    return { type, prefix, pattern: new RegExp(`${escaped}(?:${pattern})(?![A-Za-z0-9])`, "y") };
+  });
+}
+
+/** Tries the issuers' beginnings at `start`; answers whether one fitted. */
+export function scanToken(view: ScannedView, start: number): boolean {
+  const { text, tokens } = view;
+  const a = text.charCodeAt(start);
+  const b = text.charCodeAt(start + 1);
+  if ((a | b) > 127 || tokens.pairs[a * 128 + b] !== 1) return false;
+  for (const form of tokens.byStart.get(text.slice(start, start + 2))!) {
+    if (!text.startsWith(form.prefix, start)) continue;
+    form.pattern.lastIndex = start;
+    const match = form.pattern.exec(text);
+    if (!match || !isDrawn(match[0].slice(form.prefix.length))) continue;
+    report(view, form.type, start, start + match[0].length, 0.95);
+    return true;
+  }
+  return false;
+}
+
+/** Whether the body of a token was drawn by chance. */
+function isDrawn(body: string): boolean {
+  if (entropy(body) < (body.length < 20 ? 2.4 : 2.9) && !/^[A-Z0-9]{16}$/.test(body)) return false;
+  if (body.length >= 12 && wordy(body)) return false;
+  if (/abcdefgh|EXAMPLE|XXXX|xxxx|\.\.\./.test(body)) return false;
+  return body.length <= 20 || !isPlaceholder(body) || entropy(body) >= 3.6;
+}
