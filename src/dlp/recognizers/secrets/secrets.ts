@@ -337,7 +337,7 @@ export const SECRETS: readonly Recognizer[] = [
     triggers: CREDENTIALS,
     samples: {
       found: ["DB_PASSWORD=«Tr0ub4dor&3»", "pwd: «x7Kp2Qz9»", '"passphrase": "«correct7Horse»"'],
-      clean: ["password=${DB_PASSWORD}", "password: process.env.PASSWORD", "the password is wrong"],
+      clean: ["password=${DB_PASSWORD}", "password: settings.PASSWORD", "the password is wrong"],
     },
   },
   {
