@@ -9,17 +9,19 @@ import {
   type AccountsService,
   openAccounts,
 } from "./accounts/service.ts";
-import { admin } from "./console/admin.ts";
-import { consolePage } from "./console/page.ts";
-import { metricsPage } from "./console/metrics_page.ts";
+import { CONSOLE } from "./console/mod.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
-import { type Edge, handler, InFlight } from "./http/handler.ts";
+import { API } from "./http/api.ts";
+import type { ServerState } from "./http/endpoint.ts";
+import { EndpointTable } from "./http/endpoint_table.ts";
+import { handler } from "./http/handler.ts";
+import { HEALTH } from "./http/health.ts";
+import { InFlight } from "./http/in_flight.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { keepMemory } from "./memory.ts";
-import { prometheusText } from "./metrics/prometheus.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -30,6 +32,9 @@ import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/m
 import type { Clock } from "./timing/clock.ts";
 import { Ticker } from "./timing/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
+
+/** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
+export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE]);
 
 export interface GatewayOptions {
   now(): number;
@@ -73,7 +78,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
 
   const { worker } = options;
   const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
-  const commonLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
+  const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
   let providers: Providers | undefined;
   metrics.registry.observe(() => ({
     inFlight: inFlight.count,
@@ -85,7 +90,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
     lagSeconds: ticker.lag / 1000,
     ...providerMetrics(providers?.health() ?? []),
   }));
-  const edgeOf = async (config: Config): Promise<Edge> => {
+  const stateOf = async (config: Config): Promise<ServerState> => {
     const catalog = openCatalog(
       config.models,
       config.auto.models,
@@ -125,29 +130,22 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       ...config.server,
       maxInFlight: share(config.server.maxInFlight),
       maxInFlightBytes: share(config.server.maxInFlightBytes),
+      adminKey: config.adminKey,
+      metricLabels,
       ready: () => !stopped,
       inFlight,
       shedder,
-      more(request, path, remote) {
-        const { adminKey } = config;
-        if (path === "/metrics") {
-          const text = () => prometheusText(metrics.registry.collect(), commonLabels);
-          return metricsPage(request, remote, adminKey, text);
-        }
-        if (path === "/console" && adminKey !== null) return consolePage(request.method);
-        return admin(request, path, { accounts, adminKey, providers: current.health });
-      },
     };
   };
 
-  let edge = await edgeOf(config);
+  let state = await stateOf(config);
   const memory = keepMemory({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
-    handle: handler(() => edge),
+    handle: handler(ENDPOINTS, () => state),
     accounts,
     async reload(next) {
       await accounts.reload(accountsConfig(next));
-      edge = await edgeOf(next);
+      state = await stateOf(next);
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),

@@ -1,5 +1,6 @@
 /** CORS headers, for origins that the configuration names. Without any, none of this is reached. */
 
+/** Where the path has no methods of its own. */
 const METHODS = "GET, POST, OPTIONS";
 const SECONDS = "600";
 
@@ -17,7 +18,7 @@ export function withCors(response: Response, request: Request, origins: readonly
   );
   if (preflight) {
     shared.headers.delete("content-type");
-    shared.headers.set("access-control-allow-methods", METHODS);
+    shared.headers.set("access-control-allow-methods", shared.headers.get("allow") ?? METHODS);
     shared.headers.set(
       "access-control-allow-headers",
       request.headers.get("access-control-request-headers") ?? "*",

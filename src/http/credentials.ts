@@ -1,13 +1,21 @@
 /**
- * Which header carries the key, on which route.
+ * Who asks: which header carries the key, on which surface, and who may administer.
  *
  * `Authorization: Bearer` everywhere; `x-api-key` on messages only. Clients of that format often send both, one of them
  * a leftover: the one that looks like a key of this service counts. Two different keys are no key, because it would be
  * a guess whom to bill.
  */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { ConnectionInfo, RequestContext } from "./endpoint.ts";
 
 export const KEY_PREFIX = "sk_live_";
+
+/** The key that a request carries. Throws `authentication_required` or `invalid_api_key`, in time or as a rejection. */
+export function authenticate({ request, surface, state }: RequestContext): Key | Promise<Key> {
+  return state.kit.accounts.authenticate(credential((name) => request.headers.get(name), surface));
+}
 
 /** The secret that a request carries. Throws `authentication_required` or `invalid_api_key`. */
 export function credential(
@@ -33,6 +41,31 @@ export function credential(
 export function bearerToken(authorization: string | null): string | null {
   const match = authorization === null ? null : /^Bearer +(\S+) *$/i.exec(authorization);
   return match ? match[1] : null;
+}
+
+/** Throws unless the request carries the admin key. With null nobody does. */
+export function checkAdmin({ headers }: Request, adminKey: string | null): void {
+  const given = bearerToken(headers.get("authorization"));
+  if (given !== null && adminKey !== null && timingSafeEqual(hash(given), hash(adminKey))) return;
+  throw headers.has("authorization")
+    ? new Failure("invalid_api_key", "The admin key is not valid.")
+    : new Failure(
+      "authentication_required",
+      "The admin key is required: send it as Authorization: Bearer <admin_key>.",
+    );
+}
+
+/** Hashes are compared, so that neither length nor content of the key shows in the time it takes. */
+function hash(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Whether the caller is on this machine. A proxy on it speaks for others, who are not. */
+export function isThisMachine({ headers }: Request, connection: ConnectionInfo | undefined): boolean {
+  const address = connection?.remoteAddr;
+  const from = address && "hostname" in address ? address.hostname : "";
+  if (!/^(?:127\.|::1$|::ffff:127\.)/.test(from)) return false;
+  return !headers.has("forwarded") && !headers.has("x-forwarded-for") && !headers.has("x-real-ip");
 }
 
 /** A request's headers whose names begin so; names in lower case. */

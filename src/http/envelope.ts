@@ -5,17 +5,14 @@
  */
 import type { Failure } from "../exchange/failure.ts";
 import type { RateState } from "../accounts/mod.ts";
-import type { CallerFormat } from "../formats/format.ts";
 import { rateHeaders } from "./rate_headers.ts";
+import type { Surface } from "./surfaces.ts";
 
-export interface Surface {
-  format: CallerFormat;
-  /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
-  shortUnauthorized: boolean;
-}
+/** What of a surface decides the shape of a failure. */
+export type Envelope = Pick<Surface, "format" | "shortUnauthorized">;
 
 /** @param now milliseconds since the epoch */
-export function failureResponse(failure: Failure, surface: Surface, id: string, now: number): Response {
+export function failureResponse(failure: Failure, surface: Envelope, id: string, now: number): Response {
   const { status, retryable } = failure.row;
   const headers: Record<string, string> = {
     ...failure.headers,

@@ -2,9 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { Failure, type FailureCode, FAILURES } from "../../src/exchange/failure.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
-import { failureResponse, type Surface } from "../../src/http/envelope.ts";
+import { type Envelope, failureResponse } from "../../src/http/envelope.ts";
 
-const SURFACES: Record<string, Surface> = {
+const SURFACES: Record<string, Envelope> = {
   chat: { format: CALLER_FORMATS.chat_completions, shortUnauthorized: true },
   models: { format: CALLER_FORMATS.chat_completions, shortUnauthorized: false },
   messages: { format: CALLER_FORMATS.messages, shortUnauthorized: true },

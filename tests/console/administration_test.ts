@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { csv } from "../../src/console/admin.ts";
+import { csv } from "../../src/console/table.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";

@@ -1,0 +1,201 @@
+/**
+ * The administration endpoints: keys, usage, generations, credits, providers. Bearer `admin_key`; without one configured they
+ * do not exist. Bodies and answers are those of the accounts' administration, in snake case.
+ */
+import { STATUS_CODE } from "@std/http/status.js";
+import { Failure } from "../exchange/failure.ts";
+import { isObject } from "../exchange/json.ts";
+import { readJson } from "../http/body.ts";
+import type { Endpoint, OtherEndpoint, Parameter, RequestContext } from "../http/endpoint.ts";
+import { OPERATION } from "../http/surfaces.ts";
+import { generationQuery, overlapSeconds, refusedField, usageQuery } from "./administration_input.ts";
+import { table } from "./table.ts";
+
+/** Largest body of an administration call, in bytes. */
+const MAX_BODY = 1 << 20;
+
+type Row = Omit<OtherEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
+
+/** An endpoint whose answer is this value, as JSON. */
+const endpoint = (
+  method: Row["method"],
+  path: string,
+  summary: string,
+  schema: string,
+  answer: (context: RequestContext) => unknown,
+  { status, ...row }: Partial<Row> & { status?: number } = {},
+): Endpoint => ({
+  method,
+  path,
+  surface: OPERATION,
+  credential: "admin_key",
+  summary,
+  answer: { schema, status },
+  async handle(context) {
+    return json(await answer(context), status);
+  },
+  ...row,
+});
+
+/** An endpoint whose answer is a list: as JSON, or as CSV for who asks for that. */
+const list = (
+  path: string,
+  summary: string,
+  schema: string,
+  rows: (context: RequestContext) => Promise<{ data: readonly object[]; next_cursor?: string | null }>,
+  parameters: readonly Parameter[],
+): Endpoint => ({
+  method: "GET",
+  path,
+  surface: OPERATION,
+  credential: "admin_key",
+  summary,
+  parameters,
+  answer: { schema, types: ["application/json", "text/csv"] },
+  async handle(context) {
+    const found = await rows(context);
+    return table(context.request, found) ?? json(found);
+  },
+});
+
+const query = (name: string, description: string, more: Partial<Parameter> = {}): Parameter => ({
+  name,
+  in: "query",
+  description,
+  ...more,
+});
+const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
+const ACCOUNT: Parameter = { name: "account", in: "path", description: "The account's name." };
+const FROM = query("from", "Only from this time on.", { type: "date-time" });
+const TO = query("to", "Only before this time.", { type: "date-time" });
+
+export const ADMINISTRATION: readonly Endpoint[] = [
+  endpoint("GET", "/admin/keys", "Lists the keys.", "KeyList", async ({ state }) => ({
+    data: await state.administration.listKeys(),
+    next_cursor: null,
+  })),
+  endpoint(
+    "POST",
+    "/admin/keys",
+    "Makes a key and shows its secret, this once.",
+    "KeyWithSecret",
+    async ({ request, state }) => {
+      const { key, secret } = await state.administration.createKey(await body(request));
+      return { ...key, secret };
+    },
+    { request: "KeyInput", status: STATUS_CODE.Created },
+  ),
+  endpoint(
+    "GET",
+    "/admin/keys/{key}",
+    "Shows a key.",
+    "Key",
+    ({ state, parameters }) => state.administration.getKey(parameters.key),
+    { parameters: [KEY] },
+  ),
+  endpoint(
+    "PATCH",
+    "/admin/keys/{key}",
+    "Changes fields of a key.",
+    "Key",
+    async ({ request, state, parameters }) =>
+      state.administration.patchKey(parameters.key, await body(request)),
+    { parameters: [KEY], request: "KeyPatch" },
+  ),
+  endpoint(
+    "DELETE",
+    "/admin/keys/{key}",
+    "Revokes a key.",
+    "Key",
+    ({ state, parameters }) => state.administration.revokeKey(parameters.key),
+    { parameters: [KEY] },
+  ),
+  endpoint(
+    "POST",
+    "/admin/keys/{key}/rotate",
+    "Gives a key a new secret and shows it, this once; the old one stays valid for overlap_seconds.",
+    "KeyWithSecret",
+    async ({ request, state, parameters }) => {
+      const options = { overlapSeconds: overlapSeconds(await body(request, { optional: true })) };
+      const { key, secret } = await state.administration.rotateKey(parameters.key, options);
+      return { ...key, secret };
+    },
+    { parameters: [KEY], request: "KeyRotation" },
+  ),
+  endpoint(
+    "GET",
+    "/admin/accounts/{account}/credits",
+    "Shows what an account was granted, spent and has left.",
+    "Credits",
+    ({ state, parameters }) => state.administration.credits(parameters.account),
+    { parameters: [ACCOUNT] },
+  ),
+  endpoint(
+    "POST",
+    "/admin/accounts/{account}/credits",
+    "Adds credits to an account.",
+    "Credits",
+    async ({ request, state, parameters }) => {
+      const { amount, note } = await body<{ amount?: unknown; note?: unknown }>(request);
+      if (typeof amount !== "string") {
+        throw refusedField("amount", "a decimal string", amount, "string_type");
+      }
+      const options = typeof note === "string" ? { note } : undefined;
+      return await state.administration.addCredits(parameters.account, amount, options);
+    },
+    { parameters: [ACCOUNT], request: "CreditsInput" },
+  ),
+  list(
+    "/admin/usage",
+    "Sums usage and cost by key, model or day.",
+    "UsageList",
+    ({ request, state }) => state.administration.usage(usageQuery(queryOf(request))),
+    [query("by", "What to sum by.", { values: ["key", "model", "day"] }), FROM, TO],
+  ),
+  list(
+    "/admin/generations",
+    "Lists generations, newest first.",
+    "GenerationList",
+    ({ request, state }) => state.administration.generations(generationQuery(queryOf(request))),
+    [
+      query("key", "Only of this key, by id or name."),
+      query("model", "Only of this model of the catalog."),
+      query("account", "Only of this account."),
+      FROM,
+      TO,
+      query("limit", "How many at most.", { type: "integer" }),
+      query("cursor", "The next_cursor of the page before."),
+    ],
+  ),
+  endpoint(
+    "GET",
+    "/admin/generations/{id}",
+    "Shows the record of a generation.",
+    "Generation",
+    ({ state, parameters }) => state.administration.generation(parameters.id),
+    { parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
+  ),
+  endpoint(
+    "GET",
+    "/admin/providers",
+    "Lists the providers with their health and circuit breakers.",
+    "ProviderList",
+    ({ state }) => ({ data: state.kit.providers.health() }),
+  ),
+];
+
+function queryOf(request: Request): URLSearchParams {
+  return new URL(request.url).searchParams;
+}
+
+/** A JSON object. Which fields it has, and of what types, whoever takes it checks. */
+async function body<T extends object>(request: Request, { optional = false } = {}): Promise<T> {
+  const value = await readJson(request, MAX_BODY, optional ? { empty: {} } : {});
+  if (isObject(value)) return value as T;
+  throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");
+}
+
+/** Answers hold secrets, spend and names: nobody keeps a copy. */
+function json(value: unknown, status = 200): Response {
+  return Response.json(value, { status, headers: { "cache-control": "no-store" } });
+}

@@ -1,0 +1,50 @@
+/** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
+import { Failure } from "../exchange/failure.ts";
+
+const SPANS = ["key", "model", "day"] as const;
+
+export function usageQuery(query: URLSearchParams): { by: typeof SPANS[number]; from?: string; to?: string } {
+  const asked = query.get("by") ?? "key";
+  const by = SPANS.find((span) => span === asked);
+  if (by === undefined) throw refusedField("by", "'key', 'model' or 'day'", asked, "literal_error");
+  return { by, from: query.get("from") ?? undefined, to: query.get("to") ?? undefined };
+}
+
+export function generationQuery(query: URLSearchParams) {
+  const get = (name: string) => {
+    const value = query.get(name) ?? undefined;
+    // PostgreSQL has no text with a NUL in it.
+    // deno-lint-ignore no-control-regex
+    if (value === undefined || !/[\0-\x1f]/.test(value)) return value;
+    throw refusedField(name, "printable text", value, "string_pattern_mismatch");
+  };
+  const limit = get("limit");
+  if (limit !== undefined && !/^\d{1,6}$/.test(limit)) {
+    throw refusedField("limit", "a whole number", limit, "int_parsing");
+  }
+  return {
+    key: get("key"),
+    model: get("model"),
+    account: get("account"),
+    from: get("from"),
+    to: get("to"),
+    cursor: get("cursor"),
+    limit: limit === undefined ? undefined : Number(limit),
+  };
+}
+
+/** For how long a rotated key's old secret stays valid: not at all, where nothing is said. */
+export function overlapSeconds({ overlap_seconds: value }: { overlap_seconds?: unknown }): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
+  throw refusedField("overlap_seconds", "a whole number of at least 0", value, "int_parsing");
+}
+
+/** @param type the kind of mistake, as `extra.errors` lists it */
+export function refusedField(field: string, expected: string, found: unknown, type: string): Failure {
+  const shown = JSON.stringify(found)?.slice(0, 200) ?? "nothing";
+  return new Failure("validation_error", `Cannot read ${field}: expected ${expected}, got ${shown}.`, {
+    param: field,
+    errors: [{ type, loc: [field], msg: `Input should be ${expected}` }],
+  });
+}

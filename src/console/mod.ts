@@ -1,0 +1,7 @@
+/** The endpoints of the console: administration, the operator's page, metrics. */
+import type { Endpoint } from "../http/endpoint.ts";
+import { ADMINISTRATION } from "./administration.ts";
+import { METRICS_PAGE } from "./metrics_page.ts";
+import { CONSOLE_PAGE } from "./page.ts";
+
+export const CONSOLE: readonly Endpoint[] = [...ADMINISTRATION, CONSOLE_PAGE, METRICS_PAGE];

@@ -1,0 +1,99 @@
+/** The endpoints of the API: the three formats, the catalog, and what a key may know of itself. */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import { readJson } from "./body.ts";
+import { countTokens } from "./count_tokens.ts";
+import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { generation } from "./generation.ts";
+import { CATALOG, CHAT, MESSAGES, RESPONSES, type Surface } from "./surfaces.ts";
+
+const generates = (
+  path: string,
+  surface: Surface & { name: CallerFormatName },
+  schema: string,
+  summary: string,
+): Endpoint => ({
+  method: "POST",
+  path,
+  surface,
+  credential: "api_key",
+  generates: true,
+  summary,
+  request: `${schema}Request`,
+  answer: { schema: `${schema}Response`, types: ["application/json", "text/event-stream"] },
+  handle: (context) => generation(context, surface.name),
+});
+
+export const API: readonly Endpoint[] = [
+  generates(
+    "/v1/chat/completions",
+    CHAT,
+    "ChatCompletions",
+    "Generates an answer in the chat-completions format.",
+  ),
+  generates("/v1/messages", MESSAGES, "Messages", "Generates an answer in the messages format."),
+  generates("/v1/responses", RESPONSES, "Responses", "Generates an answer in the responses format."),
+  {
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    surface: MESSAGES,
+    credential: "api_key",
+    summary: "Estimates how many input tokens a messages request has.",
+    request: "CountTokensRequest",
+    answer: { schema: "CountTokensResponse" },
+    async handle({ request, state }, key) {
+      const body = await readJson(request, state.maxBodyBytes, state.kit);
+      return Response.json(await countTokens(body, request, key, state.kit));
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/models",
+    surface: CATALOG,
+    credential: "api_key",
+    summary: "Lists the models that the key sees.",
+    answer: { schema: "ModelList" },
+    handle: ({ state }, key) => Response.json({ object: "list", data: state.kit.catalog.list(key) }),
+  },
+  {
+    method: "GET",
+    path: "/v1/models/{model+}",
+    surface: CATALOG,
+    credential: "api_key",
+    summary: "Shows one model of the catalog.",
+    parameters: [{
+      name: "model",
+      in: "path",
+      description: "The model's id, with its slash as it is or encoded.",
+    }],
+    answer: { schema: "Model" },
+    handle: oneModel,
+  },
+  {
+    method: "GET",
+    path: "/v1/key",
+    surface: CATALOG,
+    credential: "api_key",
+    summary: "Shows the key's own limits, spend and reset time.",
+    answer: { schema: "KeyStatus" },
+    handle: async ({ state }, key) => Response.json(await state.administration.keyStatus(key)),
+  },
+  {
+    method: "GET",
+    path: "/v1/generations/{id}",
+    surface: CATALOG,
+    credential: "api_key",
+    summary: "Shows the record of one of the key's own generations.",
+    parameters: [{ name: "id", in: "path", description: "The generation's id, as `x-request-id` gave it." }],
+    answer: { schema: "Generation" },
+    handle: async ({ state, parameters }, key) =>
+      Response.json(await state.administration.generation(parameters.id, { owner: key })),
+  },
+];
+
+function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {
+  const found = state.kit.catalog.list(key).find((m) => m.id === model);
+  if (found) return Response.json(found);
+  throw new Failure("model_not_found", `Cannot find model ${JSON.stringify(model.slice(0, 200))}.`);
+}

@@ -1,0 +1,46 @@
+/** From a request to its endpoint: method, credential, parameters, handler. */
+import { Failure } from "../exchange/failure.ts";
+import { authenticate, checkAdmin, isThisMachine } from "./credentials.ts";
+import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
+
+/** A name or an address, and a port. */
+const HOST = /^[\w.:[\]-]*$/;
+
+/** @param entry what the table has at the path */
+export function dispatch(
+  context: RequestContext,
+  entry: PathEntry | undefined,
+): Response | Promise<Response> {
+  const { request, path, state } = context;
+  // The server puts address and path together from the host header, which could hold a path of its own.
+  if (!HOST.test(request.headers.get("host") ?? "")) {
+    throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
+  }
+  if (entry === undefined) throw notFound(request.method, path);
+  const endpoint = entry.endpoint(request.method, state);
+  if (endpoint === undefined) return otherMethod(request.method, path, entry.allowed(state));
+  if (endpoint.generates) return endpoint.handle(context);
+  return serve(endpoint, context, entry);
+}
+
+async function serve(
+  endpoint: Exclude<Endpoint, { generates: true }>,
+  context: RequestContext,
+  entry: PathEntry,
+): Promise<Response> {
+  const { request, state, path, connection } = context;
+  switch (endpoint.credential) {
+    case "api_key": {
+      const key = await authenticate(context);
+      return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) }, key);
+    }
+    case "admin_key":
+      checkAdmin(request, state.adminKey);
+      break;
+    case "admin_or_loopback":
+      if (!isThisMachine(request, connection)) checkAdmin(request, state.adminKey);
+      break;
+  }
+  return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) });
+}

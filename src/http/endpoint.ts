@@ -1,0 +1,113 @@
+/**
+ * What an endpoint is: one method on one path, with all that dispatch, metrics and an OpenAPI document need to know of it.
+ *
+ * Rooms list their endpoints; `assemble.ts` joins the lists to one {@link EndpointTable}.
+ */
+import type { Administration } from "../accounts/administration.ts";
+import type { Key } from "../accounts/mod.ts";
+import type { Kit } from "../pipeline/kit.ts";
+import type { LoadShedder } from "../timing/load_shedder.ts";
+import type { InFlight } from "./in_flight.ts";
+import type { Surface } from "./surfaces.ts";
+
+/** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
+export interface ServerState {
+  kit: Kit;
+  administration: Administration;
+  /** Null: the administration and the console do not exist. */
+  adminKey: string | null;
+  maxBodyBytes: number;
+  maxInFlight: number;
+  /** Of the request bodies of generations under way. */
+  maxInFlightBytes: number;
+  keepAliveMs: number;
+  /** Empty: no CORS headers at all. */
+  corsOrigins: readonly string[];
+  /** Labels of every metric of this process. */
+  metricLabels: Readonly<Record<string, string>>;
+  /** False while starting and while stopping. */
+  ready(): boolean;
+  inFlight: InFlight;
+  shedder: LoadShedder;
+}
+
+/** What the server knows of a connection. */
+export interface ConnectionInfo {
+  remoteAddr: Deno.Addr;
+}
+
+/** One request on its way through an endpoint. */
+export interface RequestContext {
+  request: Request;
+  /** `gen_…`, the answer's `x-request-id`. */
+  id: string;
+  path: string;
+  surface: Surface;
+  /** Values of the path's placeholders, decoded. */
+  parameters: Readonly<Record<string, string>>;
+  state: ServerState;
+  connection: ConnectionInfo | undefined;
+}
+
+type Answer = Response | Promise<Response>;
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  description: string;
+  /** By default `string`. */
+  type?: "string" | "integer" | "date-time";
+  /** The values allowed, where they are few. */
+  values?: readonly string[];
+}
+
+export interface AnswerDescription {
+  /** By default 200. */
+  status?: number;
+  /** Name of its schema in the API's document; absent: not JSON. */
+  schema?: string;
+  /** Media types; by default `application/json` alone. */
+  types?: readonly string[];
+}
+
+interface Description {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** `/v1/models/{model}`: a placeholder is one segment of the path, `{model+}` all that follows. */
+  path: string;
+  surface: Surface;
+  /** One sentence for the API's document. */
+  summary: string;
+  parameters?: readonly Parameter[];
+  /** Name of the body's schema; absent: there is no body. */
+  request?: string;
+  answer: AnswerDescription;
+  /** Whether it exists under this configuration. By default it does, administration only with an admin key. */
+  exists?(state: ServerState): boolean;
+}
+
+/** The key is known before the handler runs. */
+export interface KeyEndpoint extends Description {
+  credential: "api_key";
+  generates?: undefined;
+  handle(context: RequestContext, key: Key): Answer;
+}
+
+/** `admin_or_loopback`: the admin key, or a connection from this machine. Checked before the handler runs. */
+export interface OtherEndpoint extends Description {
+  credential: "none" | "admin_key" | "admin_or_loopback";
+  generates?: undefined;
+  handle(context: RequestContext): Answer;
+}
+
+/**
+ * Checks the credential itself, behind the refusals of an overloaded service, and puts the ids on its own answer: a call
+ * must not pay for what it does not need.
+ */
+export interface GenerationEndpoint extends Description {
+  credential: "api_key";
+  generates: true;
+  handle(context: RequestContext): Answer;
+}
+
+export type Endpoint = KeyEndpoint | OtherEndpoint | GenerationEndpoint;
+export type Credential = Endpoint["credential"];

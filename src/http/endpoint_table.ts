@@ -1,0 +1,104 @@
+/** All endpoints by path. A path without placeholders is found with one look-up in a map: those of generations are such. */
+import { Failure } from "../exchange/failure.ts";
+import type { Endpoint, ServerState } from "./endpoint.ts";
+import { nameIn } from "./path.ts";
+import type { Surface } from "./surfaces.ts";
+
+const PLACEHOLDER = /\{(\w+)(\+?)\}/g;
+const NO_PARAMETERS: Readonly<Record<string, string>> = {};
+
+/** The endpoints of one path. */
+export class PathEntry {
+  readonly surface: Surface;
+  /** Whether its POST runs a generation. */
+  generates = false;
+  readonly #byMethod = new Map<string, Endpoint>();
+  /** Null: there are no placeholders. */
+  readonly #pattern: RegExp | null;
+  readonly #names: readonly string[];
+
+  constructor(path: string, surface: Surface) {
+    this.surface = surface;
+    this.#names = [...path.matchAll(PLACEHOLDER)].map(([, name]) => name);
+    const source = path.replaceAll(/[.+]/g, (c, at: number) => path[at + 1] === "}" ? c : `\\${c}`)
+      .replaceAll(PLACEHOLDER, (_, __, rest: string) => rest ? "(.+)" : "([^/]+)");
+    this.#pattern = this.#names.length === 0 ? null : new RegExp(`^${source}$`);
+  }
+
+  add(endpoint: Endpoint): void {
+    const { method, path, surface } = endpoint;
+    if (this.#byMethod.has(method)) throw new Error(`${method} ${path} stands in the table twice`);
+    if (surface !== this.surface) throw new Error(`${path} belongs to two surfaces`);
+    this.#byMethod.set(method, endpoint);
+    this.generates ||= endpoint.generates === true;
+  }
+
+  /** Undefined: the path has no such method. HEAD goes where GET goes. */
+  endpoint(method: string, state: ServerState): Endpoint | undefined {
+    const found = this.#byMethod.get(method) ?? (method === "HEAD" ? this.#byMethod.get("GET") : undefined);
+    return found !== undefined && exists(found, state) ? found : undefined;
+  }
+
+  /** The methods as the header `Allow` lists them; null: nothing exists here under this configuration. */
+  allowed(state: ServerState): string | null {
+    const methods = [...this.#byMethod.values()].filter((e) => exists(e, state)).map((e) => e.method);
+    if (methods.length === 0) return null;
+    return [...methods, ...(this.#byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  }
+
+  matches(path: string): boolean {
+    return this.#pattern?.test(path) ?? false;
+  }
+
+  /** Throws `not_found` for what names nothing: a broken escape, a control character. */
+  parametersOf(path: string): Readonly<Record<string, string>> {
+    if (this.#pattern === null) return NO_PARAMETERS;
+    const values = this.#pattern.exec(path)!.slice(1);
+    return Object.fromEntries(this.#names.map((name, i) => [name, nameIn(values[i])]));
+  }
+}
+
+export class EndpointTable {
+  readonly endpoints: readonly Endpoint[];
+  readonly #fixed = new Map<string, PathEntry>();
+  readonly #patterns: PathEntry[] = [];
+
+  constructor(endpoints: readonly Endpoint[]) {
+    this.endpoints = endpoints;
+    const entries = new Map<string, PathEntry>();
+    for (const endpoint of endpoints) {
+      const { path, surface } = endpoint;
+      let entry = entries.get(path);
+      if (entry === undefined) {
+        entries.set(path, entry = new PathEntry(path, surface));
+        if (path.includes("{")) this.#patterns.push(entry);
+        else this.#fixed.set(path, entry);
+      }
+      entry.add(endpoint);
+    }
+  }
+
+  /** Undefined: no endpoint has this path. */
+  at(path: string): PathEntry | undefined {
+    return this.#fixed.get(path) ?? this.#patterns.find((entry) => entry.matches(path));
+  }
+}
+
+/** What a path without the asked method answers: its methods for OPTIONS, otherwise a refusal that names them. */
+export function otherMethod(method: string, path: string, allowed: string | null): Response {
+  if (allowed === null) throw notFound(method, path);
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: allowed } });
+  throw new Failure("method_not_allowed", `Cannot ${method} here: expected ${allowed}.`, {
+    details: { allow: allowed },
+    headers: { allow: allowed },
+  });
+}
+
+export function notFound(method: string, path: string): Failure {
+  return new Failure("not_found", `There is no ${method} ${path.slice(0, 200)} here.`);
+}
+
+function exists(endpoint: Endpoint, state: ServerState): boolean {
+  if (endpoint.exists !== undefined) return endpoint.exists(state);
+  return endpoint.credential !== "admin_key" || state.adminKey !== null;
+}

@@ -1,0 +1,25 @@
+/** Whether the process is up, and whether it may take traffic. */
+import type { Endpoint } from "./endpoint.ts";
+import { OPERATION } from "./surfaces.ts";
+
+export const HEALTH: readonly Endpoint[] = [
+  {
+    method: "GET",
+    path: "/healthz",
+    surface: OPERATION,
+    credential: "none",
+    summary: "Says that the process is up.",
+    answer: { types: ["text/plain"] },
+    handle: () => new Response("ok\n"),
+  },
+  {
+    method: "GET",
+    path: "/readyz",
+    surface: OPERATION,
+    credential: "none",
+    summary: "Says whether the process may take traffic: 503 while it stops.",
+    answer: { types: ["text/plain"] },
+    handle: ({ state }) =>
+      state.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 }),
+  },
+];

@@ -1,0 +1,60 @@
+/**
+ * The surfaces of the gateway: which envelope a failure has, which headers carry a key, and how the metrics name it.
+ *
+ * A path that no endpoint has still belongs to a surface, by its prefix, so that a client gets the envelope that it reads.
+ */
+import type { CallerFormat } from "../formats/format.ts";
+import { CALLER_FORMATS } from "../formats/mod.ts";
+
+export interface Surface {
+  /** Label of metrics. */
+  name: string;
+  /** Whose failure envelope is used. */
+  format: CallerFormat;
+  /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
+  shortUnauthorized: boolean;
+  /** A key may also come as `x-api-key`. */
+  apiKeyHeader: boolean;
+}
+
+const { chat_completions, messages, responses } = CALLER_FORMATS;
+
+export const CHAT = {
+  name: "chat_completions",
+  format: chat_completions,
+  shortUnauthorized: true,
+  apiKeyHeader: false,
+} as const satisfies Surface;
+export const MESSAGES = {
+  name: "messages",
+  format: messages,
+  shortUnauthorized: true,
+  apiKeyHeader: true,
+} as const satisfies Surface;
+export const RESPONSES = {
+  name: "responses",
+  format: responses,
+  shortUnauthorized: false,
+  apiKeyHeader: false,
+} as const satisfies Surface;
+/** Catalog and a key's own account. */
+export const CATALOG: Surface = {
+  name: "v1",
+  format: chat_completions,
+  shortUnauthorized: false,
+  apiKeyHeader: false,
+};
+/** Administration, console, manual and operation. */
+export const OPERATION: Surface = { ...CATALOG, name: "other" };
+
+const BY_PREFIX: readonly (readonly [string, Surface])[] = [
+  ["/v1/messages", MESSAGES],
+  ["/v1/responses", RESPONSES],
+  ["/v1/chat/", CHAT],
+  ["/v1/", CATALOG],
+];
+
+/** The surface of a path that no endpoint has. */
+export function surfaceOfUnknown(path: string): Surface {
+  return BY_PREFIX.find(([prefix]) => path.startsWith(prefix))?.[1] ?? OPERATION;
+}
