@@ -1,12 +1,8 @@
-// @ts-check
-/// <reference no-default-lib="true" />
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
-/// <reference lib="esnext" />
-
 /**
  * The console's script: asks the administration endpoints with a key that the operator types in and that stays in this page's
  * memory, so that a reload forgets it. Whatever they answer is shown as text, never as markup.
+ *
+ * `deno task check` checks its types with those of a browser (`browser.json`).
  */
 
 /**
