@@ -13,20 +13,20 @@ import {
   StoreUnavailable,
 } from "../store/mod.ts";
 import {
-  checkFields,
   decodeCursor,
   encodeCursor,
   type GenerationQuery,
   invalid,
   type KeyInput,
-  nameOf,
-  noteOf,
-  readKey,
+  readAccountName,
+  readCreditAddition,
+  readKeyChange,
+  readNewKey,
   timeOf,
 } from "./input.ts";
 import type { Keyring, KeyState } from "./keyring.ts";
 import type { Key } from "./types.ts";
-import { formatAmount, parseAmount } from "./money.ts";
+import { formatAmount } from "./money.ts";
 import { spanAt } from "./period.ts";
 import { newId, newSecret } from "./secrets.ts";
 import type { Settler } from "./settler.ts";
@@ -140,23 +140,12 @@ export function createAdministration(options: AdministrationOptions): Administra
 
   const administration: Administration = {
     async createKey(input) {
-      checkFields(input);
       const key: StoredKey = {
+        ...readNewKey(input),
         id: newId("key_"),
-        name: "",
-        account: "default",
-        accessPolicy: null,
-        dlpPolicy: null,
-        models: null,
-        spendLimit: null,
-        requestsPerMinute: null,
-        tokensPerMinute: null,
         created: clock.now(),
-        expiresAt: null,
         revokedAt: null,
-        ...readKey(input),
       };
-      if (key.name === "") throw invalid("name", "a key needs one");
       freeName(key.name);
       await knownAccount(key.account);
       const secret = newSecret();
@@ -179,10 +168,8 @@ export function createAdministration(options: AdministrationOptions): Administra
     },
 
     async patchKey(idOrName, patch) {
-      checkFields(patch);
+      const changed = readKeyChange(patch);
       const state = await findStored(idOrName);
-      const changed = readKey(patch);
-      if (changed.name === "") throw invalid("name", "a key needs one");
       if (changed.name !== undefined) freeName(changed.name);
       if (changed.account !== undefined) await knownAccount(changed.account);
       return await save({ ...storedOf(state), ...changed });
@@ -236,15 +223,10 @@ export function createAdministration(options: AdministrationOptions): Administra
     credits: creditsOf,
 
     async addCredits(account, amount, { note } = {}) {
-      nameOf("name", account);
-      const parsed = typeof amount === "string" ? parseAmount(amount) : null;
-      if (parsed === null || parsed === 0n) {
-        throw invalid(
-          "amount",
-          "expected a decimal string of at most 12 places within 9000000, and not zero",
-        );
-      }
-      await store.addCredits(account, { amount: parsed, now: clock.now(), note: noteOf(note) });
+      await store.addCredits(readAccountName(account), {
+        ...readCreditAddition({ amount, note }),
+        now: clock.now(),
+      });
       await options.learn();
       return await creditsOf(account);
     },

@@ -32,6 +32,21 @@ function amount() {
     .transform((text) => parseAmount(text) ?? 0n);
 }
 
+/** What an administrator adds to an account, or takes from it. */
+const ADDITION =
+  'a decimal string like "25.00" from -9000000 to 9000000, not zero, with at most 12 digits after the point';
+
+export const CREDIT_ADDITION = fields({
+  amount: z.string(says(ADDITION)).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
+    .transform((text) => parseAmount(text) ?? 0n).describe(
+      "Amount to add, as a decimal string; a negative one is taken.",
+    ),
+  note: matching(/^[^\p{Cc}\p{Cs}]{0,500}$/u, "at most 500 printable characters").nullable().prefault(null)
+    .describe("What the addition is for."),
+});
+
+export const ACCOUNT_NAME = title();
+
 const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Period[];
 const MOST_PATTERNS = 1000;
 
@@ -54,7 +69,7 @@ const RATE_LIMIT = fields({
 /** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
 const KEY = {
   name: title().describe("Name of the key, in records, usage and commands; no other key has it."),
-  account: title().describe("Account that pays."),
+  account: ACCOUNT_NAME.describe("Account that pays."),
   access_policy: title().nullable()
     .describe(
       "Access policy that the models of the key must pass. Null: none. A policy that is missing refuses every call.",
@@ -129,7 +144,7 @@ export const KEYS = listOf(CONFIG_KEY, "keys");
 
 export const ACCOUNTS = listOf(
   fields({
-    name: title().describe("Name of the account; keys name it."),
+    name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
     credits: amount().nullable().prefault(null)
       .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
   }),

@@ -1,23 +1,16 @@
 /**
- * What an operator writes into the administration API, checked field by field: a mistake becomes a `validation_error` that
- * names the field.
+ * What an operator writes into the administration API, read by the schemas of config.ts: a mistake becomes a
+ * `validation_error` that names the field, the value found and what is allowed.
  */
+import type { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
-import type { Position, StoredKey } from "../store/mod.ts";
-import { parseAmount } from "./money.ts";
-import type { Period } from "./period.ts";
+import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
+import { read, report, shown } from "../schema/mistakes.ts";
+import type { Position } from "../store/mod.ts";
+import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
-export interface KeyInput {
-  name: string;
-  account?: string;
-  access_policy?: string | null;
-  dlp_policy?: string | null;
-  models?: readonly string[] | null;
-  spend_limit?: { amount: string; period: Period } | null;
-  rate_limit?: { requests_per_minute?: number | null; tokens_per_minute?: number | null } | null;
-  /** ISO 8601. */
-  expires_at?: string | null;
-}
+/** A key to be made, with the names and values of the configuration file. */
+export type KeyInput = z.input<typeof CREATED_KEY>;
 
 export interface GenerationQuery {
   /** Name or id of a key. */
@@ -31,102 +24,41 @@ export interface GenerationQuery {
   cursor?: string;
 }
 
-const PERIODS: readonly string[] = ["day", "week", "month", "total"];
-const NAME = /^[^\p{Cc}\p{Cs}]{1,100}$/u;
-const FIELDS = new Set([
-  "name",
-  "account",
-  "access_policy",
-  "dlp_policy",
-  "models",
-  "spend_limit",
-  "rate_limit",
-  "expires_at",
-]);
 export function invalid(field: string, message: string): Failure {
-  const mistake: Mistake = { type: "value_error", loc: [field], msg: message };
-  return new Failure("validation_error", `Cannot read ${field}: ${message}`, {
+  return refusal([{ type: "value_error", loc: [field], msg: message }], field);
+}
+
+function refusal(mistakes: readonly Mistake[], field: string): Failure {
+  return new Failure("validation_error", `Cannot read ${field}: ${mistakes[0].msg}`, {
     param: field,
-    errors: [mistake],
+    errors: mistakes,
   });
 }
 
-export function checkFields(input: object): void {
-  for (const field of Object.keys(input)) {
-    if (!FIELDS.has(field)) throw invalid(field, "there is no such field");
-  }
+/** A value as its schema gives it. Throws a `validation_error` with every mistake. */
+function checked<T extends z.ZodType>(schema: T, value: unknown, field = ""): z.output<T> {
+  const found = report(new Map());
+  const result = read(schema, value, found);
+  if (found.mistakes.length === 0 && result !== undefined) return result;
+  const mistakes = found.mistakes.map(({ steps, message }): Mistake => ({
+    type: "value_error",
+    loc: steps.length > 0 ? [...steps] : [field],
+    msg: message,
+  }));
+  throw refusal(mistakes, found.mistakes[0].path || field);
 }
 
-type Changeable = Omit<StoredKey, "id" | "created" | "revokedAt">;
+export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
+/** The fields that are named. */
+export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
+export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
+export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
 
-/** The fields that are there. Input comes from outside, whatever its type says. */
-export function readKey(input: Partial<KeyInput>): Partial<Changeable> {
-  const key: Partial<Changeable> = {};
-  if (input.name !== undefined) key.name = nameOf("name", input.name);
-  if (input.account !== undefined) key.account = nameOf("account", input.account);
-  if (input.access_policy !== undefined) key.accessPolicy = nameOrNull("access_policy", input.access_policy);
-  if (input.dlp_policy !== undefined) key.dlpPolicy = nameOrNull("dlp_policy", input.dlp_policy);
-  if (input.models !== undefined) key.models = modelsOf(input.models);
-  if (input.spend_limit !== undefined) key.spendLimit = spendLimitOf(input.spend_limit);
-  if (input.rate_limit !== undefined) {
-    const rates = input.rate_limit ?? {};
-    if (typeof rates !== "object") throw invalid("rate_limit", "expected an object or null");
-    key.requestsPerMinute = rateOf("rate_limit.requests_per_minute", rates.requests_per_minute);
-    key.tokensPerMinute = rateOf("rate_limit.tokens_per_minute", rates.tokens_per_minute);
-  }
-  if (input.expires_at !== undefined) key.expiresAt = timeOf("expires_at", input.expires_at ?? undefined);
-  return key;
-}
-
-export function nameOf(field: string, value: unknown): string {
-  if (typeof value === "string" && NAME.test(value)) return value;
-  throw invalid(field, "expected 1 to 100 printable characters");
-}
-
-export function noteOf(value: unknown): string | null {
+/** A moment of a query; null: none is given. One without a zone is taken as UTC. */
+export function timeOf(field: string, value: string | null | undefined): number | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === "string" && /^[^\p{Cc}\p{Cs}]{0,500}$/u.test(value)) return value;
-  throw invalid("note", "expected at most 500 printable characters");
-}
-
-function nameOrNull(field: string, value: unknown): string | null {
-  return value === null ? null : nameOf(field, value);
-}
-
-function modelsOf(value: unknown): readonly string[] | null {
-  if (value === null) return null;
-  const fine = Array.isArray(value) && value.length <= 1000 &&
-    value.every((v) => typeof v === "string" && /^[!-~]{1,200}$/.test(v));
-  if (!fine) throw invalid("models", "expected null or a list of at most 1000 catalog patterns");
-  return value;
-}
-
-function spendLimitOf(value: unknown): Changeable["spendLimit"] {
-  if (value === null) return null;
-  const { amount, period } = (typeof value === "object" ? value : {}) as {
-    amount?: unknown;
-    period?: unknown;
-  };
-  const parsed = typeof amount === "string" ? parseAmount(amount) : null;
-  if (parsed === null || parsed < 0n) {
-    throw invalid("spend_limit.amount", "expected a decimal string of at most 12 places, from 0 to 9000000");
-  }
-  if (typeof period !== "string" || !PERIODS.includes(period)) {
-    throw invalid("spend_limit.period", `expected one of ${PERIODS.join(", ")}`);
-  }
-  return { amount: parsed, period: period as Period };
-}
-
-function rateOf(field: string, value: unknown): number | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 1e12) return value;
-  throw invalid(field, "expected null or a whole number from 0 to 1000000000000");
-}
-
-export function timeOf(field: string, value: unknown): number | null {
-  if (value === undefined || value === null) return null;
-  const time = typeof value === "string" && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : NaN;
-  if (Number.isNaN(time)) throw invalid(field, "expected a date or time as in ISO 8601");
+  const time = readMoment(value) ?? readMoment(`${value}Z`);
+  if (time === null) throw invalid(field, `expected ${MOMENT_WORDS}, got ${shown(value, [field])}`);
   return time;
 }
 
@@ -135,13 +67,15 @@ export function encodeCursor({ created, id }: Position): string {
 }
 
 export function decodeCursor(cursor: string): Position {
-  let text = "";
-  try {
-    text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    // Said below.
-  }
-  const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(text);
+  const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(fromBase64(cursor) ?? "");
   if (match === null) throw invalid("cursor", "expected the next_cursor of an earlier answer");
   return { created: Number(match[1]), id: match[2] };
+}
+
+function fromBase64(text: string): string | null {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return null;
+  }
 }

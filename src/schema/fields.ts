@@ -33,7 +33,7 @@ export function fields<T extends z.ZodRawShape>(shape: T) {
   return exactly(shape).transform((value) => {
     const written = value as Record<string, unknown>;
     const converted: Record<string, unknown> = {};
-    for (const [name, inCode] of names) if (name in written) converted[inCode] = written[name];
+    for (const [name, inCode] of names) if (written[name] !== undefined) converted[inCode] = written[name];
     return converted as CodeNames<typeof value>;
   });
 }
@@ -141,7 +141,7 @@ export function isHost(host: string): boolean {
     (labels.length === 4 && labels.every((l) => /^\d{1,3}$/.test(l) && Number(l) < 256));
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** `2030-01-31` or `2030-01-31T00:00:00Z` in milliseconds since the epoch; null: no such day, no such time, or no zone. */
 export function readMoment(written: string): number | null {

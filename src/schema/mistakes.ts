@@ -78,7 +78,7 @@ export function oneOf(known: readonly string[], what = ""): string {
 
 /** Collects what is wrong with one text. */
 export interface Report {
-  mistakes: Mistake[];
+  mistakes: (Mistake & { steps: Path })[];
   warnings: string[];
   /** `expected ALLOWED, got VALUE`, with the nearest of the known names where there are some. */
   expect(allowed: string, value: unknown, path: Path, known?: readonly string[]): void;
@@ -96,17 +96,18 @@ export function report(written: ReadonlyMap<string, string>): Report {
     const hint = typeof value === "string" && !isSecret(path) ? nearest(value, known) : undefined;
     return `expected ${allowed}, got ${shown(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
   }
-  const mistakes: Mistake[] = [];
+  const mistakes: Report["mistakes"] = [];
   const warnings: string[] = [];
   return {
     mistakes,
     warnings,
     expect: (allowed, value, path, known) =>
-      mistakes.push({ path: pathText(path), message: sentence(allowed, value, path, known) }),
+      mistakes.push({ path: pathText(path), steps: path, message: sentence(allowed, value, path, known) }),
     unknown(field, path, known) {
       const hint = nearest(field, known);
       const message = `unknown field${hint ? `; nearest is ${hint}` : ""}; known are ${known.join(", ")}`;
-      mistakes.push({ path: pathText([...path, field]), message });
+      const steps = [...path, field];
+      mistakes.push({ path: pathText(steps), steps, message });
     },
     doubt: (allowed, value, path, known) =>
       warnings.push(`${pathText(path)}: ${sentence(allowed, value, path, known)}`),
