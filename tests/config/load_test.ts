@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { parseJsonc } from "../../src/config/jsonc.ts";
 import { loadConfig, readSource } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
+import { shared, sharedTest } from "../support/shared.ts";
 import { environment, EXAMPLE, EXAMPLE_ENV, least, load, mistakesOf, NO_ENV } from "./example.ts";
-
-const SHARED = new URL("../../../shared/CONTRACT.md", import.meta.url);
 
 Deno.test("loadConfig() loads the contract's example", () => {
   const { config, warnings } = loadConfig(EXAMPLE, { env: EXAMPLE_ENV });
@@ -20,27 +19,15 @@ Deno.test("loadConfig() loads the contract's example", () => {
   ]);
 });
 
-Deno.test({
-  name: "loadConfig() loads the example as it stands in the contract (skipped without ../shared)",
-  ignore: !exists(SHARED),
-  fn() {
-    const contract = Deno.readTextFileSync(SHARED);
-    const text = contract.slice(
-      contract.indexOf("```jsonc\n") + 9,
-      contract.indexOf("\n```", contract.indexOf("```jsonc")),
-    );
-    const { config } = loadConfig(text, { env: EXAMPLE_ENV });
-    assertEquals(config, loadConfig(EXAMPLE, { env: EXAMPLE_ENV }).config);
-  },
+sharedTest("CONTRACT.md", "loadConfig() loads the example as it stands in the contract", () => {
+  const contract = Deno.readTextFileSync(shared("CONTRACT.md"));
+  const text = contract.slice(
+    contract.indexOf("```jsonc\n") + 9,
+    contract.indexOf("\n```", contract.indexOf("```jsonc")),
+  );
+  const { config } = loadConfig(text, { env: EXAMPLE_ENV });
+  assertEquals(config, loadConfig(EXAMPLE, { env: EXAMPLE_ENV }).config);
 });
-
-function exists(url: URL): boolean {
-  try {
-    return Deno.statSync(url).isFile;
-  } catch {
-    return false;
-  }
-}
 
 Deno.test("loadConfig() fills in every default", () => {
   const { config, warnings } = load(least());

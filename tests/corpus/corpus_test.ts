@@ -9,10 +9,11 @@ import { differences } from "./compare.ts";
 import { expectedCodes, WITHHELD } from "./expected_codes.ts";
 import { readRecording } from "./reading.ts";
 import { random, rechunk } from "./rechunk.ts";
-import { type Api, haveRecordings, readReconstructed, readRecordings, type Recording } from "./recordings.ts";
+import { type Api, readReconstructed, readRecordings, type Recording } from "./recordings.ts";
 import { openRig, type Rig, type Sending } from "./replay.ts";
 import { firstFrames, framesOf } from "./sse_text.ts";
 import { list, text, wild } from "./wild.ts";
+import { sharedTest } from "../support/shared.ts";
 
 const CALLERS: readonly CallerName[] = ["chat_completions", "messages", "responses"];
 
@@ -40,8 +41,6 @@ const OTHER_MODE = 8;
 
 const seed = Number(Deno.env.get("SLUICE_CORPUS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const only = Deno.env.get("SLUICE_CORPUS_ONLY") ?? "";
-const absent = !haveRecordings();
-if (absent) console.log("tests/corpus: ../shared/corpus is absent, nothing to replay");
 
 interface Job {
   recording: Recording;
@@ -50,95 +49,83 @@ interface Job {
   sending: Sending;
 }
 
-Deno.test({
-  name: "the gateway shows every caller what every recorded provider said",
-  ignore: absent,
-  async fn() {
-    const next = random(seed);
-    const jobs: Job[] = [];
-    readRecordings().filter((r) => r.id.includes(only)).forEach((recording, i) => {
-      for (const caller of CALLERS) {
-        const bytewise = i % BYTEWISE === 0;
-        jobs.push({ recording, caller, stream: recording.stream, sending: whole(recording, bytewise, next) });
-      }
-      if (i % OTHER_MODE === 0 && recording.status === 200) {
-        const caller = CALLERS[(i / OTHER_MODE) % 3];
-        const stream = !recording.stream;
-        jobs.push({ recording, caller, stream, sending: whole(recording, false, next) });
-      }
-    });
-    const tally = new Tally();
-    const failures = await replay(jobs, async ({ recording, caller, stream, sending }, rig) => {
-      const wanted = recording.status === 200 ? readRecording(recording) : null;
-      const choices = wanted?.kind === "answer" ? wanted.choices.length : 1;
-      const got = await rig.ask(caller, sending, stream, choices);
-      const cell = `${recording.api} -> ${caller}`;
-      if (recording.id in EXCEPTIONS) {
-        tally.add(cell, "exceptions");
-        return [];
-      }
-      if (wanted?.kind === "answer") {
-        tally.add(cell, "answers");
-        return got.kind === "answer"
-          ? differences(wanted, got, caller, { same: OWN[recording.api] === caller })
-          : [`an answer, got ${got.code}: ${got.message}`];
-      }
-      tally.add(cell, "errors");
-      const said = wanted ? wanted.said : JSON.stringify(recording.response);
-      return errorDifferences(got, expectedCodes(recording.status, said));
-    });
-    console.log(`tests/corpus: seed ${seed}\n${tally.table(failures)}`);
-    assertEquals(failures.map(line), []);
-  },
+sharedTest("corpus/", "the gateway shows every caller what every recorded provider said", async () => {
+  const next = random(seed);
+  const jobs: Job[] = [];
+  readRecordings().filter((r) => r.id.includes(only)).forEach((recording, i) => {
+    for (const caller of CALLERS) {
+      const bytewise = i % BYTEWISE === 0;
+      jobs.push({ recording, caller, stream: recording.stream, sending: whole(recording, bytewise, next) });
+    }
+    if (i % OTHER_MODE === 0 && recording.status === 200) {
+      const caller = CALLERS[(i / OTHER_MODE) % 3];
+      const stream = !recording.stream;
+      jobs.push({ recording, caller, stream, sending: whole(recording, false, next) });
+    }
+  });
+  const tally = new Tally();
+  const failures = await replay(jobs, async ({ recording, caller, stream, sending }, rig) => {
+    const wanted = recording.status === 200 ? readRecording(recording) : null;
+    const choices = wanted?.kind === "answer" ? wanted.choices.length : 1;
+    const got = await rig.ask(caller, sending, stream, choices);
+    const cell = `${recording.api} -> ${caller}`;
+    if (recording.id in EXCEPTIONS) {
+      tally.add(cell, "exceptions");
+      return [];
+    }
+    if (wanted?.kind === "answer") {
+      tally.add(cell, "answers");
+      return got.kind === "answer"
+        ? differences(wanted, got, caller, { same: OWN[recording.api] === caller })
+        : [`an answer, got ${got.code}: ${got.message}`];
+    }
+    tally.add(cell, "errors");
+    const said = wanted ? wanted.said : JSON.stringify(recording.response);
+    return errorDifferences(got, expectedCodes(recording.status, said));
+  });
+  console.log(`tests/corpus: seed ${seed}\n${tally.table(failures)}`);
+  assertEquals(failures.map(line), []);
 });
 
-Deno.test({
-  name: "the gateway tells a reconstructed error by its code",
-  ignore: absent,
-  async fn() {
-    const next = random(seed);
-    const jobs = readReconstructed().filter((r) => r.id.includes(only)).flatMap((recording) =>
-      CALLERS.map((caller): Job => ({
-        recording,
-        caller,
-        stream: recording.stream,
-        sending: whole(recording, false, next),
-      }))
-    );
-    const failures = await replay(jobs, async ({ recording, caller, stream, sending }, rig) => {
-      const got = await rig.ask(caller, sending, stream, 1);
-      const said = recording.sse ?? JSON.stringify(recording.response);
-      return errorDifferences(got, expectedCodes(recording.status, said));
-    });
-    assertEquals(failures.map(line), []);
-  },
+sharedTest("corpus/", "the gateway tells a reconstructed error by its code", async () => {
+  const next = random(seed);
+  const jobs = readReconstructed().filter((r) => r.id.includes(only)).flatMap((recording) =>
+    CALLERS.map((caller): Job => ({
+      recording,
+      caller,
+      stream: recording.stream,
+      sending: whole(recording, false, next),
+    }))
+  );
+  const failures = await replay(jobs, async ({ recording, caller, stream, sending }, rig) => {
+    const got = await rig.ask(caller, sending, stream, 1);
+    const said = recording.sse ?? JSON.stringify(recording.response);
+    return errorDifferences(got, expectedCodes(recording.status, said));
+  });
+  assertEquals(failures.map(line), []);
 });
 
-Deno.test({
-  name: "the gateway never ends a cut stream as a whole one",
-  ignore: absent,
-  async fn() {
-    const next = random(seed);
-    const jobs: Job[] = [];
-    readRecordings().filter((r) => r.sse !== null && r.status === 200 && r.id.includes(only))
-      .forEach((recording, i) => {
-        cutPoints(recording).forEach((frames, k) => {
-          const cut = firstFrames(recording.sse!, frames);
-          jobs.push({
-            recording: { ...recording, id: `${recording.id} cut after ${frames}` },
-            caller: CALLERS[(i + k) % 3],
-            stream: true,
-            sending: { recording, pieces: rechunk(new TextEncoder().encode(cut), 1000, next) },
-          });
+sharedTest("corpus/", "the gateway never ends a cut stream as a whole one", async () => {
+  const next = random(seed);
+  const jobs: Job[] = [];
+  readRecordings().filter((r) => r.sse !== null && r.status === 200 && r.id.includes(only))
+    .forEach((recording, i) => {
+      cutPoints(recording).forEach((frames, k) => {
+        const cut = firstFrames(recording.sse!, frames);
+        jobs.push({
+          recording: { ...recording, id: `${recording.id} cut after ${frames}` },
+          caller: CALLERS[(i + k) % 3],
+          stream: true,
+          sending: { recording, pieces: rechunk(new TextEncoder().encode(cut), 1000, next) },
         });
       });
-    const failures = await replay(jobs, async ({ caller, sending }, rig) => {
-      const got = await rig.ask(caller, sending, true, 1);
-      return errorDifferences(got, ["provider_unavailable"]);
     });
-    console.log(`tests/corpus: ${jobs.length} cut streams, seed ${seed}`);
-    assertEquals(failures.map(line), []);
-  },
+  const failures = await replay(jobs, async ({ caller, sending }, rig) => {
+    const got = await rig.ask(caller, sending, true, 1);
+    return errorDifferences(got, ["provider_unavailable"]);
+  });
+  console.log(`tests/corpus: ${jobs.length} cut streams, seed ${seed}`);
+  assertEquals(failures.map(line), []);
 });
 
 function whole(recording: Recording, bytewise: boolean, next: () => number): Sending {

@@ -3,6 +3,8 @@
  * fields. A checkout without that folder has no recordings, and the tests that want them say so and pass.
  */
 
+import { haveShared, shared } from "../support/shared.ts";
+
 export type Api = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini-generate";
 
 export interface Recording {
@@ -21,15 +23,11 @@ export interface Recording {
   sse: string | null;
 }
 
-const FOLDER = new URL("../../../shared/corpus/", import.meta.url);
+const FOLDER = shared("corpus/");
 
 /** True when there is something to test against. */
 export function haveRecordings(): boolean {
-  try {
-    return Deno.statSync(new URL("INDEX.jsonl", FOLDER)).isFile;
-  } catch {
-    return false;
-  }
+  return haveShared("corpus/");
 }
 
 /** All of them, in the order of the index. */

@@ -20,8 +20,9 @@ import { readResponsesRequest } from "./carried_responses.ts";
 import { checkChatRequest } from "./check_chat_request.ts";
 import { checkMessagesRequest } from "./check_messages_request.ts";
 import { checkResponsesRequest } from "./check_responses_request.ts";
-import { haveRecordings, readRecordings, type Recording } from "./recordings.ts";
+import { readRecordings, type Recording } from "./recordings.ts";
 import { type Wild, wild } from "./wild.ts";
+import { sharedTest } from "../support/shared.ts";
 
 type Caller = "chat_completions" | "messages" | "responses";
 
@@ -71,63 +72,55 @@ const UNSENDABLE: readonly (readonly [RegExp, string])[] = [
 ];
 
 const only = Deno.env.get("SLUICE_CORPUS_ONLY") ?? "";
-const absent = !haveRecordings();
-if (absent) console.log("tests/corpus: ../shared/corpus is absent, no requests to read");
 
-Deno.test({
-  name: "every recorded request reaches every provider API whole",
-  ignore: absent,
-  fn() {
-    const recorded = readRecordings().filter((r) => r.status === 200 && r.request && r.id.includes(only));
-    const cells = new Map<string, number>();
-    const refused = new Map<string, number>();
-    const failures: string[] = [];
-    const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
-    for (const recording of recorded) {
-      const caller = CALLER_OF[recording.api];
-      if (!caller) continue;
-      const body: Wild = { ...wild(recording.request), model: "acme/one" };
-      let prompt: Prompt;
-      try {
-        prompt = decode(CALLER_FORMATS[caller], body);
-      } catch (thrown) {
-        const reason = reasonOf(thrown, REFUSED);
-        if (reason) count(refused, `refused: ${reason}`);
-        else failures.push(`${recording.id}: ${(thrown as Error).message}`);
-        continue;
-      }
-      const said = READ[caller](body);
-      for (const target of Object.keys(TARGETS) as FormatName[]) {
-        for (const model of TARGETS[target]) {
-          for (const stream of [true, false]) {
-            const cell = `${caller} -> ${target}${stream ? " (stream)" : ""}`;
-            try {
-              const { body: sent, dropped } = encode({ ...prompt, stream }, target, model);
-              const wire = wild(JSON.parse(JSON.stringify(sent)));
-              if (caller !== target) CHECK[target](wire);
-              else if (accepts(target, body)) CHECK[target](wire);
-              if (target === "gemini" && model.includes("-3")) checkSignatures(checkGeminiRequest(wire));
-              const lost = losses(said, READ[target](wire), target, dropped);
-              if (caller !== target) lost.push(...unsaid(body, prompt, dropped));
-              if (lost.length > 0) {
-                failures.push(`${recording.id} -> ${target} ${model}: lost ${lost.join("; ")}`);
-              }
-              count(cells, cell);
-            } catch (thrown) {
-              const reason = reasonOf(thrown, UNSENDABLE);
-              if (reason) count(refused, `not sent to ${target}: ${reason}`);
-              else failures.push(`${recording.id} -> ${target} ${model}: ${(thrown as Error).message}`);
+sharedTest("corpus/", "every recorded request reaches every provider API whole", () => {
+  const recorded = readRecordings().filter((r) => r.status === 200 && r.request && r.id.includes(only));
+  const cells = new Map<string, number>();
+  const refused = new Map<string, number>();
+  const failures: string[] = [];
+  const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
+  for (const recording of recorded) {
+    const caller = CALLER_OF[recording.api];
+    if (!caller) continue;
+    const body: Wild = { ...wild(recording.request), model: "acme/one" };
+    let prompt: Prompt;
+    try {
+      prompt = decode(CALLER_FORMATS[caller], body);
+    } catch (thrown) {
+      const reason = reasonOf(thrown, REFUSED);
+      if (reason) count(refused, `refused: ${reason}`);
+      else failures.push(`${recording.id}: ${(thrown as Error).message}`);
+      continue;
+    }
+    const said = READ[caller](body);
+    for (const target of Object.keys(TARGETS) as FormatName[]) {
+      for (const model of TARGETS[target]) {
+        for (const stream of [true, false]) {
+          const cell = `${caller} -> ${target}${stream ? " (stream)" : ""}`;
+          try {
+            const { body: sent, dropped } = encode({ ...prompt, stream }, target, model);
+            const wire = wild(JSON.parse(JSON.stringify(sent)));
+            if (caller !== target) CHECK[target](wire);
+            else if (accepts(target, body)) CHECK[target](wire);
+            if (target === "gemini" && model.includes("-3")) checkSignatures(checkGeminiRequest(wire));
+            const lost = losses(said, READ[target](wire), target, dropped);
+            if (caller !== target) lost.push(...unsaid(body, prompt, dropped));
+            if (lost.length > 0) {
+              failures.push(`${recording.id} -> ${target} ${model}: lost ${lost.join("; ")}`);
             }
+            count(cells, cell);
+          } catch (thrown) {
+            const reason = reasonOf(thrown, UNSENDABLE);
+            if (reason) count(refused, `not sent to ${target}: ${reason}`);
+            else failures.push(`${recording.id} -> ${target} ${model}: ${(thrown as Error).message}`);
           }
         }
       }
     }
-    const lines = [...[...cells].sort(), ...[...refused].sort()].map(([key, n]) =>
-      `  ${key.padEnd(60)} ${n}`
-    );
-    console.log(`tests/corpus: requests carried\n${lines.join("\n")}\n  wrong ${failures.length}`);
-    assertEquals([...new Set(failures)], []);
-  },
+  }
+  const lines = [...[...cells].sort(), ...[...refused].sort()].map(([key, n]) => `  ${key.padEnd(60)} ${n}`);
+  console.log(`tests/corpus: requests carried\n${lines.join("\n")}\n  wrong ${failures.length}`);
+  assertEquals([...new Set(failures)], []);
 });
 
 function decode(format: CallerFormat, body: Wild): Prompt {

@@ -4,21 +4,14 @@
  */
 
 import { assert } from "@std/assert";
-
-const shared = new URL("../../../shared/dlp/", import.meta.url);
+import { shared, sharedTest } from "../support/shared.ts";
 
 interface Score {
   overall: { p: number; r: number; f: number };
   macro: { f: number };
 }
 
-async function score(...options: string[]): Promise<Score | null> {
-  try {
-    await Deno.stat(new URL("score.mjs", shared));
-  } catch {
-    console.log("skipped: no corpora at", shared.pathname);
-    return null;
-  }
+async function score(...options: string[]): Promise<Score> {
   const out = await Deno.makeTempFile();
   try {
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -27,7 +20,7 @@ async function score(...options: string[]): Promise<Score | null> {
         "-A",
         "--config",
         new URL("../../deno.json", import.meta.url).pathname,
-        new URL("score.mjs", shared).pathname,
+        shared("dlp/score.mjs").pathname,
         "--adapter",
         new URL("adapter.ts", import.meta.url).pathname,
         "--strict",
@@ -46,22 +39,19 @@ async function score(...options: string[]): Promise<Score | null> {
   }
 }
 
-Deno.test("detector() on the core types of the development corpus", async () => {
+sharedTest("dlp/score.mjs", "detector() on the core types of the development corpus", async () => {
   const reached = await score("--core");
-  if (!reached) return;
   assert(reached.overall.f >= 0.96, `micro F1 ${reached.overall.f}`);
   assert(reached.macro.f >= 0.9, `macro F1 ${reached.macro.f}`);
 });
 
-Deno.test("detector() without the rows of other detectors' own tests", async () => {
+sharedTest("dlp/score.mjs", "detector() without the rows of other detectors' own tests", async () => {
   const reached = await score("--core", "--not-sources", "presidio,presidio-templates,gitleaks");
-  if (!reached) return;
   assert(reached.overall.f >= 0.95, `micro F1 ${reached.overall.f}`);
 });
 
-Deno.test("detector() on disguised and encoded values", async () => {
+sharedTest("dlp/score.mjs", "detector() on disguised and encoded values", async () => {
   const reached = await score("--data", "evasion.jsonl.gz");
-  if (!reached) return;
   assert(reached.overall.r >= 0.95, `recall ${reached.overall.r}`);
   assert(reached.overall.p >= 0.99, `precision ${reached.overall.p}`);
 });

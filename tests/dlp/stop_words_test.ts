@@ -3,27 +3,15 @@ import fc from "fast-check";
 import { foldValue } from "../../src/dlp/exact_words.ts";
 import type { StopWord } from "../../src/dlp/stop_word.ts";
 import { stopWordFinder } from "../../src/dlp/stop_words.ts";
+import { readSharedLines, sharedTest } from "../support/shared.ts";
 
-const CASES = new URL("../../../shared/dlp/stopwords.jsonl.gz", import.meta.url);
+type Case = StopWord & { id: string; text: string; expect: string; note: string };
 
-async function cases(): Promise<
-  (StopWord & { id: string; text: string; expect: string; note: string })[] | null
-> {
-  try {
-    const bytes = await Deno.readFile(CASES);
-    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")))
-      .text();
-    return text.trim().split("\n").map((line) => JSON.parse(line));
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.log("skipped: no shared/dlp/stopwords.jsonl.gz beside the repository");
-    return null;
-  }
-}
-
-Deno.test("find() decides the shared cases of exact and fuzzy", async () => {
+sharedTest("dlp/stopwords.jsonl.gz", "find() decides the shared cases of exact and fuzzy", async () => {
   const wrong: string[] = [];
-  for (const { id, value, match, text, expect, note } of await cases() ?? []) {
+  for (
+    const { id, value, match, text, expect, note } of await readSharedLines<Case>("dlp/stopwords.jsonl.gz")
+  ) {
     const found = stopWordFinder([{ value, match }]).find(text);
     if (found.length !== (expect === "match" ? 1 : 0)) wrong.push(`${id} ${match} ${value}: ${note}`);
   }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type LoopbackProvider, loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { shared, sharedTest } from "../support/shared.ts";
 
 const CARD = "4111 1111 1111 1111";
 const MAIL = "jane@corp.example";
@@ -346,7 +347,6 @@ Deno.test("a search query is screened before it leaves: masked, or not sent", as
   }
 });
 
-const LOCATIONS = new URL("../../../shared/dlp/locations.json", import.meta.url);
 const FORMAT_OF: Record<string, Format> = {
   chat: "chat_completions",
   messages: "messages",
@@ -358,47 +358,50 @@ const API_OF = {
   responses: "openai-responses",
 } as const;
 
-Deno.test("screen() finds and masks a value in every place of the three formats", async (t) => {
-  const text = await Deno.readTextFile(LOCATIONS).catch(() => null);
-  if (text === null) return console.log("skipped: no shared/dlp/locations.json beside the repository");
-  for (const format of FORMATS) {
-    // A provider of the caller's own format gets every field, also those that nobody knows. What it answers is no matter.
-    const provider = loopbackProvider(() => Response.json({ error: { message: "seen" } }, { status: 400 }));
-    const gateway = await testGateway({ p: { api: API_OF[format], url: provider.url } });
-    try {
-      for (const row of JSON.parse(text).filter((row: Loose) => FORMAT_OF[row.format] === format)) {
-        if (row.expect_found === false || row.id === "cc-split-msgs") continue;
-        await t.step(`${row.id}: ${row.note}`, async () => {
-          const entity_types = ["CREDIT_CARD", "EMAIL_ADDRESS"];
-          const post = (mode: string) =>
-            gateway.post(PATHS[format], {
-              ...row.body,
-              model: "p/model",
-              plugins: { dlp: { mode, entity_types } },
-            });
-          const response = await post("block");
-          const error = await response.json();
-          assertEquals([response.status, error.error.code], [403, "dlp_violation"]);
-          const { dlp } = blockOf(format, error);
-          assertEquals(dlp.length, 1);
-          assert(`messages[0].${dlp[0].location}`.includes(row.expect_location), dlp[0].location);
-          assertEquals(provider.seen.length, 0);
-          const masked = await post("mask");
-          await masked.body?.cancel();
-          // Signed reasoning and numbers cannot be masked, so they are refused.
-          if (masked.status !== 403) {
-            assertEquals(provider.seen.length, 1);
-            const sent = JSON.stringify(provider.seen.splice(0)[0].body);
-            assert(!/4111|jane\.doe@/.test(decodedToo(sent)), sent);
-          }
-        });
+sharedTest(
+  "dlp/locations.json",
+  "screen() finds and masks a value in every place of the three formats",
+  async (t) => {
+    const text = await Deno.readTextFile(shared("dlp/locations.json"));
+    for (const format of FORMATS) {
+      // A provider of the caller's own format gets every field, also those that nobody knows. What it answers is no matter.
+      const provider = loopbackProvider(() => Response.json({ error: { message: "seen" } }, { status: 400 }));
+      const gateway = await testGateway({ p: { api: API_OF[format], url: provider.url } });
+      try {
+        for (const row of JSON.parse(text).filter((row: Loose) => FORMAT_OF[row.format] === format)) {
+          if (row.expect_found === false || row.id === "cc-split-msgs") continue;
+          await t.step(`${row.id}: ${row.note}`, async () => {
+            const entity_types = ["CREDIT_CARD", "EMAIL_ADDRESS"];
+            const post = (mode: string) =>
+              gateway.post(PATHS[format], {
+                ...row.body,
+                model: "p/model",
+                plugins: { dlp: { mode, entity_types } },
+              });
+            const response = await post("block");
+            const error = await response.json();
+            assertEquals([response.status, error.error.code], [403, "dlp_violation"]);
+            const { dlp } = blockOf(format, error);
+            assertEquals(dlp.length, 1);
+            assert(`messages[0].${dlp[0].location}`.includes(row.expect_location), dlp[0].location);
+            assertEquals(provider.seen.length, 0);
+            const masked = await post("mask");
+            await masked.body?.cancel();
+            // Signed reasoning and numbers cannot be masked, so they are refused.
+            if (masked.status !== 403) {
+              assertEquals(provider.seen.length, 1);
+              const sent = JSON.stringify(provider.seen.splice(0)[0].body);
+              assert(!/4111|jane\.doe@/.test(decodedToo(sent)), sent);
+            }
+          });
+        }
+      } finally {
+        await gateway.close();
+        await provider.close();
       }
-    } finally {
-      await gateway.close();
-      await provider.close();
     }
-  }
-});
+  },
+);
 
 /** A text and what its base64 runs hold. */
 function decodedToo(text: string): string {

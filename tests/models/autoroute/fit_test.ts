@@ -3,6 +3,7 @@ import { apgr } from "../../../src/models/autoroute/curve.ts";
 import { features } from "../../../src/models/autoroute/features.ts";
 import { type Example, fit, folds } from "../../../src/models/autoroute/fit.ts";
 import { type Model, pack, placesOf, score } from "../../../src/models/autoroute/model.ts";
+import { sharedTest } from "../../support/shared.ts";
 import { labelled } from "./labelled.ts";
 
 function complete(parts: Omit<Model, "quantiles">): Model {
@@ -45,9 +46,8 @@ Deno.test("folds() fills evenly and depends only on the seed", () => {
   assert(folds(103, 5, 4).some((f, i) => f !== fold[i]));
 });
 
-Deno.test("a fit on half the labelled prompts routes the other half", async () => {
+sharedTest("routing/dev.jsonl.gz", "a fit on half the labelled prompts routes the other half", async () => {
   const all = await labelled();
-  if (all === null) return;
   const half = folds(all.length, 2, 11);
   const model = complete(fit(all.filter((_, i) => half[i] === 0), () => {}));
   const places = placesOf(model.words.hashes);

@@ -1,25 +1,20 @@
-/** The labelled prompts that the shipped weights were trained on, where they are at hand. */
+/** The labelled prompts that the shipped weights were trained on. */
 
 import { features } from "../../../src/models/autoroute/features.ts";
 import type { Example } from "../../../src/models/autoroute/fit.ts";
+import { readSharedLines } from "../../support/shared.ts";
 
-const LABELLED = new URL("../../../../shared/routing/dev.jsonl.gz", import.meta.url);
+interface Row {
+  bench: string;
+  domain: string;
+  prompt: string;
+  weak: unknown;
+  strong: unknown;
+}
 
-/** Null where the labelled prompts are not at hand. */
-export async function labelled(): Promise<Example[] | null> {
-  let bytes: Uint8Array<ArrayBuffer>;
-  try {
-    bytes = await Deno.readFile(LABELLED);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.log(`skipped: no labelled prompts at ${LABELLED.pathname}`);
-    return null;
-  }
-  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")))
-    .text();
-  return text.trim().split("\n").map((line) => JSON.parse(line)).map((
-    { bench, domain, prompt, weak, strong },
-  ) => ({
+export async function labelled(): Promise<Example[]> {
+  const rows = await readSharedLines<Row>("routing/dev.jsonl.gz");
+  return rows.map(({ bench, domain, prompt, weak, strong }) => ({
     bench,
     domain,
     weak: Number(weak),

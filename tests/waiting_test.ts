@@ -1,0 +1,55 @@
+/** No test depends on how fast the machine is: whoever waits does so through support/time.ts, or has a reason here. */
+import { assertEquals } from "@std/assert";
+
+const TESTS = new URL("./", import.meta.url);
+/** Programs that measure or disturb in real time; the home of waiting; this file. */
+const OUTSIDE = ["bench/", "chaos/", "support/time.ts", "waiting_test.ts"];
+
+/** What reads a clock, waits for a time, or asks again without end. */
+const WAITS =
+  /\bset(?:Timeout|Interval)\b|\bsleep\(|\bdelay\(|\bpause\(|AbortSignal\.timeout|\b(?:performance|Date)\.now\b|node:timers|\bwhile \(.*\) await\b/g;
+
+/** Why a file may, by file and words. */
+const REASONS: Record<string, Record<string, string>> = {
+  "accounts/crash_child.ts": {
+    "pause(": "calls take a while, each another",
+    "Date.now": "when a call was made is in its record",
+  },
+  "accounts/full_child.ts": {
+    "pause(": "a call takes a while",
+    "Date.now": "when a call was made is in its record",
+  },
+  "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
+  "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
+  "pipeline/faults_test.ts": {
+    "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
+  },
+  "providers/http1_test.ts": { "pause(": "pieces leave in packets of their own" },
+  "store/postgres_test.ts": { "pause(": "a connection breaks in a different place each time" },
+  "support/gateway.ts": { "Date.now": "records bear the day's date" },
+  "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
+  "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
+  "websearch/matrix_test.ts": { "pause(": "an engine takes a while" },
+};
+
+function* sources(directory: URL): Generator<URL> {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (isDirectory) yield* sources(new URL(`${name}/`, directory));
+    else if (name.endsWith(".ts")) yield new URL(name, directory);
+  }
+}
+
+Deno.test("tests wait for what they need, and not for a time", () => {
+  const found: Record<string, string[]> = {};
+  for (const source of sources(TESTS)) {
+    const file = source.href.slice(TESTS.href.length);
+    if (OUTSIDE.some((path) => file.startsWith(path))) continue;
+    const words = new Set([...Deno.readTextFileSync(source).matchAll(WAITS)].map(([word]) => word));
+    if (words.size > 0) found[file] = [...words].sort();
+  }
+  // A reason that nothing needs any more goes, too.
+  assertEquals(
+    found,
+    Object.fromEntries(Object.entries(REASONS).map(([file, words]) => [file, Object.keys(words).sort()])),
+  );
+});
