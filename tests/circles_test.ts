@@ -1,29 +1,6 @@
 /** No file of src/ imports itself by way of others. Imports of types count: what needs each other is one thing or wrongly cut. */
 import { assertEquals } from "@std/assert";
-
-const SOURCE = new URL("../src/", import.meta.url);
-
-function* sources(directory: URL): Generator<URL> {
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    if (isDirectory) yield* sources(new URL(`${name}/`, directory));
-    else if (/\.m?[jt]s$/.test(name)) yield new URL(name, directory);
-  }
-}
-
-const nameOf = (file: URL) => file.href.slice(SOURCE.href.length);
-
-/** Each file with the files that it imports, `import()` and workers included. */
-function graph(): Map<string, string[]> {
-  const files = [...sources(SOURCE)];
-  const names = new Set(files.map(nameOf));
-  return new Map(files.map((file) => {
-    const specifiers = Deno.readTextFileSync(file).matchAll(
-      /(?:\bfrom|\bimport|new URL)\s*\(?\s*["'](\.[^"'\n]+)["']/g,
-    );
-    const targets = [...specifiers].map(([, specifier]) => nameOf(new URL(specifier, file)));
-    return [nameOf(file), [...new Set(targets)].filter((name) => names.has(name))];
-  }));
-}
+import { importGraph } from "./support/import_graph.ts";
 
 /** Groups of files that reach each other (Tarjan's strongly connected components), those of one file only by an own loop. */
 function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
@@ -55,5 +32,5 @@ Deno.test("circles() finds what reaches itself, and nothing else", () => {
 });
 
 Deno.test("no file of src/ imports itself by way of others", () => {
-  assertEquals(circles(graph()), []);
+  assertEquals(circles(importGraph()), []);
 });

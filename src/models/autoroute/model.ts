@@ -47,7 +47,7 @@ export interface Sums {
   terms: { feature: string; mean: number; deviation: number; weight: number }[];
 }
 
-export interface Model {
+export interface DifficultyModel {
   words: Words;
   trees: Trees;
   sums: Sums;
@@ -58,12 +58,12 @@ export interface Model {
 export const IDF_STEP = 1 / 20;
 
 /** Expected gain; comparable only within one kind. */
-export function score(model: Model, place: Places, prompt: Features): number {
+export function score(model: DifficultyModel, index: HashIndex, prompt: Features): number {
   const row = new Float64Array(prompt.dense.length + HEADS.length);
   row.set(prompt.dense);
-  const heads = headsOf(model.words, place, prompt);
+  const heads = headsOf(model.words, index, prompt);
   row.set(heads, prompt.dense.length);
-  const all = TREES_SHARE * walk(model.trees, row) + (1 - TREES_SHARE) * heads[0];
+  const all = TREES_SHARE * sumOfTrees(model.trees, row) + (1 - TREES_SHARE) * heads[0];
   if (prompt.kind !== "sum") return all;
   return SUM_SHARE * sumScore(model.sums, prompt.dense) + (1 - SUM_SHARE) * all;
 }
@@ -83,12 +83,12 @@ export function rank(quantiles: readonly number[], value: number): number {
 }
 
 /** Where a hash stands in `Words.hashes`: open addressing, −1 for none. */
-export interface Places {
+export interface HashIndex {
   slots: Int32Array;
   mask: number;
 }
 
-export function placesOf(hashes: Uint32Array): Places {
+export function hashIndexOf(hashes: Uint32Array): HashIndex {
   let size = 2;
   while (size < hashes.length * 3) size *= 2;
   const slots = new Int32Array(size).fill(-1);
@@ -100,10 +100,10 @@ export function placesOf(hashes: Uint32Array): Places {
   return { slots, mask: size - 1 };
 }
 
-export function placeOf(words: Words, place: Places, hash: number): number {
-  let slot = hash & place.mask;
-  for (; place.slots[slot] !== -1; slot = (slot + 1) & place.mask) {
-    if (words.hashes[place.slots[slot]] === hash) return place.slots[slot];
+export function positionOf(words: Words, index: HashIndex, hash: number): number {
+  let slot = hash & index.mask;
+  for (; index.slots[slot] !== -1; slot = (slot + 1) & index.mask) {
+    if (words.hashes[index.slots[slot]] === hash) return index.slots[slot];
   }
   return -1;
 }
@@ -112,12 +112,12 @@ export function gramValue(words: Words, at: number, count: number): number {
   return (1 + Math.log(count)) * words.idf[at] * IDF_STEP;
 }
 
-function headsOf(words: Words, place: Places, prompt: Features): Float64Array {
+function headsOf(words: Words, index: HashIndex, prompt: Features): Float64Array {
   const n = HEADS.length;
   const sums = new Float64Array(n);
   let square = 0;
   for (let i = 0; i < prompt.grams.length; i++) {
-    const at = placeOf(words, place, prompt.grams[i]);
+    const at = positionOf(words, index, prompt.grams[i]);
     if (at === -1) continue;
     const value = gramValue(words, at, prompt.counts[i]);
     square += value * value;
@@ -128,7 +128,7 @@ function headsOf(words: Words, place: Places, prompt: Features): Float64Array {
   return sums;
 }
 
-export function walk(trees: Trees, row: Float64Array): number {
+export function sumOfTrees(trees: Trees, row: Float64Array): number {
   let sum = trees.base;
   for (const root of trees.roots) {
     let node: number = root;
@@ -162,31 +162,7 @@ export interface PackedModel {
   quantiles: Record<Kind, number[]>;
 }
 
-export function pack({ words, trees, sums, quantiles }: Model): PackedModel {
-  return {
-    features: FEATURE_NAMES,
-    words: {
-      hashes: encode(words.hashes),
-      idf: encode(words.idf),
-      weights: encode(words.weights),
-      scale: encode(words.scale),
-      bias: encode(words.bias),
-    },
-    trees: {
-      base: trees.base,
-      roots: encode(trees.roots),
-      feature: encode(trees.feature),
-      threshold: encode(trees.threshold),
-      left: encode(trees.left),
-      right: encode(trees.right),
-      leaf: encode(trees.leaf),
-    },
-    sums,
-    quantiles,
-  };
-}
-
-export function unpack({ features, words, trees, sums, quantiles }: PackedModel): Model {
+export function unpack({ features, words, trees, sums, quantiles }: PackedModel): DifficultyModel {
   if (features.join() !== FEATURE_NAMES.join()) {
     throw new Error(
       "Cannot read router weights: they were trained on other features, run `deno task train-router`",
@@ -212,15 +188,6 @@ export function unpack({ features, words, trees, sums, quantiles }: PackedModel)
     sums,
     quantiles,
   };
-}
-
-function encode(
-  array: Uint32Array | Uint16Array | Uint8Array | Int16Array | Int8Array | Float32Array,
-): string {
-  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }
 
 function decode(base64: string): ArrayBuffer {

@@ -1,10 +1,10 @@
 /**
  * How hard a prompt is, and which of several models that difficulty and the wanted quality call for. Pure and
- * synchronous: a fitted model of ours (see `train.ts`), no network, no second model.
+ * synchronous: a fitted model of ours (see `training/`), no network, no second model.
  */
 
 import { FEATURE_NAMES, type Features, features } from "./features.ts";
-import { type Model, type PackedModel, placesOf, rank, score, unpack } from "./model.ts";
+import { type DifficultyModel, hashIndexOf, type PackedModel, rank, score, unpack } from "./model.ts";
 import weights from "./weights.json" with { type: "json" };
 
 export interface Difficulty {
@@ -22,8 +22,8 @@ export interface Candidate {
   strength?: number;
 }
 
-const model: Model = unpack(weights as PackedModel);
-const places = placesOf(model.words.hashes);
+const model: DifficultyModel = unpack(weights as PackedModel);
+const places = hashIndexOf(model.words.hashes);
 
 /** `text` is what is to be answered: the system prompt and the last user turns. */
 export function difficulty(text: string): Difficulty {

@@ -1,7 +1,7 @@
 /** The labelled prompts that the shipped weights were trained on. */
 
 import { features } from "../../../src/models/autoroute/features.ts";
-import type { Example } from "../../../src/models/autoroute/fit.ts";
+import type { Example } from "../../../src/models/autoroute/training/fit.ts";
 import { readSharedLines } from "../../support/shared.ts";
 
 interface Row {

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  pack,
-  type PackedModel,
-  placesOf,
-  rank,
-  score,
-  unpack,
-} from "../../../src/models/autoroute/model.ts";
+import { hashIndexOf, type PackedModel, rank, score, unpack } from "../../../src/models/autoroute/model.ts";
+import { pack } from "../../../src/models/autoroute/training/pack.ts";
 import shipped from "../../../src/models/autoroute/weights.json" with { type: "json" };
 import { sharedTest } from "../../support/shared.ts";
 import { labelled } from "./labelled.ts";
@@ -32,7 +26,7 @@ sharedTest(
   async () => {
     const all = await labelled();
     const model = unpack(shipped as PackedModel);
-    const places = placesOf(model.words.hashes);
+    const places = hashIndexOf(model.words.hashes);
     for (const bench of ["mmlu", "gsm8k"]) {
       const ranks = all.filter((e) => e.bench === bench)
         .map((e) => rank(model.quantiles[e.features.kind], score(model, places, e.features)));

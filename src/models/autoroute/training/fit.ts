@@ -4,18 +4,18 @@
  */
 
 import { boost, type BoostOptions, random } from "./boost.ts";
-import { FEATURE_NAMES, type Features } from "./features.ts";
+import { FEATURE_NAMES, type Features } from "../features.ts";
 import {
+  type DifficultyModel,
   gramValue,
+  hashIndexOf,
   HEADS,
   IDF_STEP,
-  type Model,
-  placeOf,
-  placesOf,
+  positionOf,
   standardized,
   type Sums,
   type Words,
-} from "./model.ts";
+} from "../model.ts";
 import { dotRow, type Line, ridge, type SparseRow } from "./ridge.ts";
 
 export interface Example {
@@ -64,11 +64,14 @@ const SUM_FEATURES = [
 ];
 const SUM_ALPHA = 1000;
 
-export function fit(examples: readonly Example[], log: (line: string) => void): Omit<Model, "quantiles"> {
+export function fit(
+  examples: readonly Example[],
+  log: (line: string) => void,
+): Omit<DifficultyModel, "quantiles"> {
   const targets = targetsOf(examples);
   const blank = vocabulary(examples);
-  const place = placesOf(blank.hashes);
-  const rows = examples.map(({ features }) => sparse(blank, place, features));
+  const hashIndex = hashIndexOf(blank.hashes);
+  const rows = examples.map(({ features }) => sparse(blank, hashIndex, features));
   const solve = (of: readonly number[]): Line[] =>
     targets.map((y) => ridge(of.map((i) => rows[i]), of.map((i) => y[i]), blank.hashes.length, WORDS_ALPHA));
 
@@ -143,11 +146,15 @@ function vocabulary(examples: readonly Example[]): Words {
   };
 }
 
-function sparse(words: Words, place: ReturnType<typeof placesOf>, { grams, counts }: Features): SparseRow {
+function sparse(
+  words: Words,
+  hashIndex: ReturnType<typeof hashIndexOf>,
+  { grams, counts }: Features,
+): SparseRow {
   const index: number[] = [];
   const value: number[] = [];
   grams.forEach((gram, i) => {
-    const at = placeOf(words, place, gram);
+    const at = positionOf(words, hashIndex, gram);
     if (at === -1) return;
     index.push(at);
     value.push(gramValue(words, at, counts[i]));

@@ -1,12 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { apgr } from "../../../src/models/autoroute/curve.ts";
-import { features } from "../../../src/models/autoroute/features.ts";
-import { type Example, fit, folds } from "../../../src/models/autoroute/fit.ts";
-import { type Model, pack, placesOf, score } from "../../../src/models/autoroute/model.ts";
-import { sharedTest } from "../../support/shared.ts";
-import { labelled } from "./labelled.ts";
+import { apgr } from "../../../../src/models/autoroute/training/curve.ts";
+import { features } from "../../../../src/models/autoroute/features.ts";
+import { type Example, fit, folds } from "../../../../src/models/autoroute/training/fit.ts";
+import { type DifficultyModel, hashIndexOf, score } from "../../../../src/models/autoroute/model.ts";
+import { pack } from "../../../../src/models/autoroute/training/pack.ts";
+import { sharedTest } from "../../../support/shared.ts";
+import { labelled } from "../labelled.ts";
 
-function complete(parts: Omit<Model, "quantiles">): Model {
+function complete(parts: Omit<DifficultyModel, "quantiles">): DifficultyModel {
   return { ...parts, quantiles: { choice: [0, 1], sum: [0, 1], open: [0, 1] } };
 }
 
@@ -23,7 +24,7 @@ function made(): Example[] {
 
 Deno.test("fit() learns a word that decides, and packs to the same bytes every time", () => {
   const model = complete(fit(made(), () => {}));
-  const places = placesOf(model.words.hashes);
+  const places = hashIndexOf(model.words.hashes);
   const thorny = score(model, places, features("Is the thorny matter settled?"));
   const plain = score(model, places, features("Is the plain matter settled?"));
   assert(thorny > plain + 0.3, `${thorny} and ${plain}`);
@@ -50,7 +51,7 @@ sharedTest("routing/dev.jsonl.gz", "a fit on half the labelled prompts routes th
   const all = await labelled();
   const half = folds(all.length, 2, 11);
   const model = complete(fit(all.filter((_, i) => half[i] === 0), () => {}));
-  const places = placesOf(model.words.hashes);
+  const places = hashIndexOf(model.words.hashes);
   const judged = all.filter((_, i) => half[i] === 1).map((e) => ({
     ...e,
     score: score(model, places, e.features),

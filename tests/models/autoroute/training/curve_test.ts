@@ -1,5 +1,5 @@
 import { assertAlmostEquals, assertEquals, assertStringIncludes } from "@std/assert";
-import { apgr, curve, type Judged, picture } from "../../../src/models/autoroute/curve.ts";
+import { apgr, curve, type Judged, picture } from "../../../../src/models/autoroute/training/curve.ts";
 
 function judged(...rows: [score: number, weak: number, strong: number][]): Judged[] {
   return rows.map(([score, weak, strong]) => ({ score, weak, strong }));

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { boost, type BoostOptions, random } from "../../../src/models/autoroute/boost.ts";
-import { walk } from "../../../src/models/autoroute/model.ts";
+import { boost, type BoostOptions, random } from "../../../../src/models/autoroute/training/boost.ts";
+import { sumOfTrees } from "../../../../src/models/autoroute/model.ts";
 
 const OPTIONS: BoostOptions = {
   runs: 2,
@@ -22,7 +22,7 @@ function table(): { rows: Float64Array[]; y: number[] } {
 Deno.test("boost() learns what two columns mean only together", () => {
   const { rows, y } = table();
   const trees = boost(rows, y, OPTIONS);
-  const wrong = rows.filter((row, i) => Math.abs(walk(trees, row) - y[i]) > 0.5).length;
+  const wrong = rows.filter((row, i) => Math.abs(sumOfTrees(trees, row) - y[i]) > 0.5).length;
   assert(wrong < 15, `${wrong} of ${rows.length} wrong`);
 });
 
@@ -35,5 +35,5 @@ Deno.test("boost() answers the mean where no split is allowed", () => {
   const { rows, y } = table();
   const trees = boost(rows, y, { ...OPTIONS, rows: 400 });
   assertEquals(trees.roots.length, 0);
-  assertAlmostEquals(walk(trees, rows[0]), y.reduce((sum, v) => sum + v, 0) / y.length, 1e-9);
+  assertAlmostEquals(sumOfTrees(trees, rows[0]), y.reduce((sum, v) => sum + v, 0) / y.length, 1e-9);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 
-const TRAIN = new URL("../../../src/models/autoroute/train.ts", import.meta.url);
+const TRAIN = new URL("../../../../src/models/autoroute/training/train.ts", import.meta.url);
 
 async function train(...args: string[]): Promise<{ code: number; said: string }> {
   const command = new Deno.Command(Deno.execPath(), {

@@ -4,7 +4,7 @@
  * into one list of trees.
  */
 
-import type { Trees } from "./model.ts";
+import type { Trees } from "../model.ts";
 
 const BINS = 64;
 

@@ -1,5 +1,5 @@
 import { assertAlmostEquals } from "@std/assert";
-import { ridge, type SparseRow } from "../../../src/models/autoroute/ridge.ts";
+import { ridge, type SparseRow } from "../../../../src/models/autoroute/training/ridge.ts";
 
 function row(...values: number[]): SparseRow {
   const index = values.map((_, i) => i).filter((i) => values[i] !== 0);

@@ -1,20 +1,24 @@
 /**
  * `deno task train-router PROMPTS [DIRECTORY]`: reads labelled prompts (JSON lines, also gzipped: `bench`, `domain`,
  * `prompt`, and whether the `weak` and the `strong` model answered right), measures on prompts that a fit has not seen,
- * and writes `weights.json` and `curve.svg` into DIRECTORY, by default this one. The same prompts give the same bytes.
+ * and writes `weights.json` and `curve.svg` into DIRECTORY, by default the one that the gateway reads. The same prompts give the same bytes.
  */
 
 import { apgr, type Judged, picture } from "./curve.ts";
-import { type Features, features, type Kind } from "./features.ts";
+import { type Features, features, type Kind } from "../features.ts";
 import { type Example, fit, folds } from "./fit.ts";
-import { type Model, pack, placesOf, rank, score } from "./model.ts";
+import { type DifficultyModel, hashIndexOf, rank, score } from "../model.ts";
+import { pack } from "./pack.ts";
+
+/** Where the gateway reads its weights. */
+const SERVED = `${import.meta.dirname}/..`;
 
 const FOLDS = 5;
 const REPEATS = 2;
 const SUBJECT_GROUPS = 8;
 const RANKS = 100;
 
-interface Prompt extends Example {
+interface LabelledPrompt extends Example {
   length: number;
   /** The same question without its answer options, as people ask it; teaches the ranks of open questions. */
   bare: Features;
@@ -27,7 +31,7 @@ interface Unseen {
 }
 
 if (import.meta.main) {
-  const [input, directory = import.meta.dirname!] = Deno.args;
+  const [input, directory = SERVED] = Deno.args;
   if (input === undefined) {
     console.error("usage: deno task train-router PROMPTS.jsonl[.gz] [DIRECTORY]");
     Deno.exit(2);
@@ -55,14 +59,14 @@ async function train(input: string, directory: string): Promise<void> {
   const quantiles = quantilesOf(prompts, repeats);
   reportShares(prompts, repeats[0], quantiles);
 
-  const model: Model = { ...fit(prompts, (line) => console.log(`final: ${line}`)), quantiles };
+  const model: DifficultyModel = { ...fit(prompts, (line) => console.log(`final: ${line}`)), quantiles };
   const weights = JSON.stringify(pack(model)) + "\n";
   await Deno.writeTextFile(`${directory}/weights.json`, weights);
   await Deno.writeTextFile(`${directory}/curve.svg`, picture(panels(prompts, repeats[0])));
   console.log(`wrote ${directory}/weights.json, ${weights.length} bytes, and curve.svg`);
 }
 
-async function read(path: string): Promise<Prompt[]> {
+async function read(path: string): Promise<LabelledPrompt[]> {
   let stream: ReadableStream<Uint8Array<ArrayBuffer>> = (await Deno.open(path)).readable;
   if (path.endsWith(".gz")) stream = stream.pipeThrough(new DecompressionStream("gzip"));
   const lines = (await new Response(stream).text()).split("\n").filter((line) => line !== "");
@@ -81,24 +85,24 @@ async function read(path: string): Promise<Prompt[]> {
 }
 
 /** Whole subjects are held out together. */
-function subjectFolds(prompts: readonly Prompt[], seed: number): number[] {
+function subjectFolds(prompts: readonly LabelledPrompt[], seed: number): number[] {
   const subjects = [...new Set(prompts.map((p) => p.domain))].sort();
   const fold = folds(subjects.length, SUBJECT_GROUPS, seed);
   return prompts.map((p) => fold[subjects.indexOf(p.domain)]);
 }
 
 /** A bench of one subject has no other subject to learn from. */
-function hasSubject({ bench, domain }: Prompt): boolean {
+function hasSubject({ bench, domain }: LabelledPrompt): boolean {
   return domain !== bench;
 }
 
-function crossValidate(prompts: readonly Prompt[], fold: readonly number[], name: string): Unseen {
+function crossValidate(prompts: readonly LabelledPrompt[], fold: readonly number[], name: string): Unseen {
   const full = new Array<number>(prompts.length);
   const bare = new Array<number>(prompts.length);
   for (const held of [...new Set(fold)].sort((a, b) => a - b)) {
     const parts = fit(prompts.filter((_, i) => fold[i] !== held), () => {});
-    const model: Model = { ...parts, quantiles: { choice: [], sum: [], open: [] } };
-    const places = placesOf(model.words.hashes);
+    const model: DifficultyModel = { ...parts, quantiles: { choice: [], sum: [], open: [] } };
+    const places = hashIndexOf(model.words.hashes);
     prompts.forEach((prompt, i) => {
       if (fold[i] !== held) return;
       full[i] = score(model, places, prompt.features);
@@ -109,16 +113,16 @@ function crossValidate(prompts: readonly Prompt[], fold: readonly number[], name
   return { full, bare };
 }
 
-function judge(prompts: readonly Prompt[], scores: readonly number[], bench: string): Judged[] {
+function judge(prompts: readonly LabelledPrompt[], scores: readonly number[], bench: string): Judged[] {
   return prompts.map(({ weak, strong }, i) => ({ score: scores[i], weak, strong }))
     .filter((_, i) => prompts[i].bench === bench);
 }
 
-function benches(prompts: readonly Prompt[]): string[] {
+function benches(prompts: readonly LabelledPrompt[]): string[] {
   return [...new Set(prompts.map((p) => p.bench))].sort();
 }
 
-function report(name: string, prompts: readonly Prompt[], scores: readonly number[]): void {
+function report(name: string, prompts: readonly LabelledPrompt[], scores: readonly number[]): void {
   const figures = benches(prompts).map((bench) =>
     `${bench} ${apgr(judge(prompts, scores, bench)).toFixed(4)}`
   );
@@ -126,7 +130,7 @@ function report(name: string, prompts: readonly Prompt[], scores: readonly numbe
 }
 
 /** Each kind has ranks of its own, because a fixed score would send nearly all or nearly none of one kind away. */
-function quantilesOf(prompts: readonly Prompt[], repeats: readonly Unseen[]): Record<Kind, number[]> {
+function quantilesOf(prompts: readonly LabelledPrompt[], repeats: readonly Unseen[]): Record<Kind, number[]> {
   const scores: Record<Kind, number[]> = { choice: [], sum: [], open: [] };
   for (const { full, bare } of repeats) {
     prompts.forEach((prompt, i) => {
@@ -145,7 +149,11 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.round(share * (sorted.length - 1))] ?? 0;
 }
 
-function reportShares(prompts: readonly Prompt[], { full }: Unseen, quantiles: Record<Kind, number[]>): void {
+function reportShares(
+  prompts: readonly LabelledPrompt[],
+  { full }: Unseen,
+  quantiles: Record<Kind, number[]>,
+): void {
   for (const bench of benches(prompts)) {
     const ranks = prompts.map((p, i) => rank(quantiles[p.features.kind], full[i])).filter((_, i) =>
       prompts[i].bench === bench
@@ -158,7 +166,7 @@ function reportShares(prompts: readonly Prompt[], { full }: Unseen, quantiles: R
   }
 }
 
-function panels(prompts: readonly Prompt[], { full }: Unseen) {
+function panels(prompts: readonly LabelledPrompt[], { full }: Unseen) {
   const lengths = prompts.map((p) => p.length);
   return benches(prompts).map((bench) => ({
     title: `${bench.toUpperCase()}: answers right`,
