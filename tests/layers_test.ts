@@ -1,5 +1,6 @@
-/** No import points upward, only main.ts reads the environment, and sources name packages as the import map does. */
+/** No import points upward or comes back by way of others, only main.ts reads the environment, and sources name packages as the import map does. */
 import { assertEquals } from "@std/assert";
+import { importGraph } from "./support/import_graph.ts";
 
 const SOURCE = new URL("../src/", import.meta.url);
 
@@ -64,4 +65,38 @@ function faults(file: URL): string[] {
 
 Deno.test("src/ imports downward only, by the names of the import map, and only main.ts reads the environment", () => {
   assertEquals([...sources(SOURCE)].flatMap(faults), []);
+});
+
+/** Groups of files that reach each other (Tarjan's strongly connected components), those of one file only by an own loop. */
+function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  function visit(file: string): void {
+    index.set(file, index.size);
+    low.set(file, index.get(file)!);
+    stack.push(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!index.has(target)) visit(target);
+      if (stack.includes(target)) low.set(file, Math.min(low.get(file)!, low.get(target)!));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || imports.get(file)?.includes(file)) found.push(group.sort());
+  }
+  for (const file of imports.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
+
+Deno.test("circles() finds what reaches itself, and nothing else", () => {
+  const imports = new Map([["a", ["b", "d"]], ["b", ["c"]], ["c", ["a"]], ["d", ["e"]], ["e", []], ["f", [
+    "f",
+  ]]]);
+  assertEquals(circles(imports), [["a", "b", "c"], ["f"]]);
+});
+
+// Imports of types count: files whose types need each other are one thing, or wrongly cut.
+Deno.test("no file of src/ imports itself by way of others", () => {
+  assertEquals(circles(importGraph()), []);
 });

@@ -18,7 +18,7 @@ import {
   whole,
 } from "../schema/fields.ts";
 import { parseAmount } from "./money.ts";
-import type { AccessPolicy } from "./mod.ts";
+import type { AccessPolicy } from "./types.ts";
 import type { Period } from "./period.ts";
 
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
