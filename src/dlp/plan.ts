@@ -7,7 +7,8 @@ import { ALPHANUMERIC, JOINER } from "./recognizers/character_class.ts";
 import { RECOGNIZERS } from "./recognizers/list.ts";
 import { type NumberTable, numberTable } from "./recognizers/numbers.ts";
 import type { RunTrigger, SignTrigger, ViewTrigger } from "./recognizers/recognizer.ts";
-import { type TokenTable, tokenTable } from "./recognizers/tokens.ts";
+import type { TokenTable } from "./recognizers/token_table.ts";
+import { tokenTable } from "./recognizers/tokens.ts";
 
 export interface Plan {
   readonly wanted: ReadonlySet<string>;

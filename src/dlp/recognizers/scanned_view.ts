@@ -4,7 +4,7 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF } from "./character_class.ts";
-import type { TokenTable } from "./tokens.ts";
+import type { TokenTable } from "./token_table.ts";
 
 /** A finding before it is mapped back to the text that was sent. */
 export interface Candidate {

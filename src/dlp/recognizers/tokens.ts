@@ -9,20 +9,7 @@
 import { entropy, isPlaceholder, wordy } from "./randomness.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
-
-export interface TokenForm {
-  readonly type: string;
-  readonly prefix: string;
-  /** Sticky; matches from the beginning on. */
-  readonly pattern: RegExp;
-}
-
-export interface TokenTable {
-  /** Forms by the first two units of their beginning, longest beginning first. */
-  readonly byStart: ReadonlyMap<string, readonly TokenForm[]>;
-  /** One cell for each such pair, so that most words cost a look-up and no string. */
-  readonly pairs: Uint8Array;
-}
+import type { TokenForm, TokenTable } from "./token_table.ts";
 
 const ALPHABETS: Readonly<Record<string, string>> = { A: "[A-Za-z0-9]", W: "[A-Za-z0-9_-]", H: "[a-f0-9]" };
 
