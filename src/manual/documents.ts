@@ -1,0 +1,36 @@
+/** What stands at an address of the manual. Loaded with the first request for one. */
+import { CONFIG } from "../config/schema.ts";
+import { z } from "zod";
+import { missingDocument, pageDocument } from "./document.ts";
+import { PAGES } from "./pages.ts";
+import { ROOT, SCHEMA } from "./paths.ts";
+import style from "./style.css" with { type: "text" };
+
+export interface Document {
+  type: string;
+  text: string;
+}
+
+/** Null: nothing stands there. */
+export function documentAt(path: string): Document | null {
+  if (path === SCHEMA) return { type: "application/schema+json", text: JSON.stringify(schema()) };
+  if (path === ROOT) return html(pageDocument(PAGES[0]));
+  const name = path.slice(ROOT.length + 1);
+  if (name === "style.css") return { type: "text/css; charset=utf-8", text: style };
+  const page = PAGES.find((p) => p.name === name || `${p.name}.md` === name);
+  if (page === undefined) return null;
+  if (name.endsWith(".md")) return { type: "text/markdown; charset=utf-8", text: page.text };
+  return html(pageDocument(page));
+}
+
+export function missing(): Document {
+  return html(missingDocument());
+}
+
+function html(text: string): Document {
+  return { type: "text/html; charset=utf-8", text };
+}
+
+function schema() {
+  return z.toJSONSchema(CONFIG, { io: "input", unrepresentable: "any" });
+}

@@ -1,0 +1,55 @@
+/**
+ * `GET /docs`: the manual, and `GET /config.schema.json`: the configuration as a JSON Schema for editors. Both are the same
+ * for everybody and need no credential.
+ *
+ * A document is made when somebody asks for it first: a gateway whose manual nobody reads does not load the renderer.
+ */
+import { eTag, ifNoneMatch } from "@std/http/etag.js";
+import type { Document } from "./documents.ts";
+import { ROOT, SCHEMA } from "./paths.ts";
+
+/** No script runs on these pages, and nothing but their own stylesheet is loaded. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Tagged = Document & { tag: string };
+
+/** By path; only of paths where something stands, so their number is that of the pages. */
+const documents = new Map<string, Tagged>();
+
+export function isManual(path: string): boolean {
+  return path === SCHEMA || path === ROOT || path.startsWith(`${ROOT}/`);
+}
+
+/** Answers a path for which {@link isManual} holds. */
+export async function manual(request: Request, path: string): Promise<Response> {
+  const found = await find(path);
+  if (found === null) {
+    const { missing } = await import("./documents.ts");
+    const { type, text } = missing();
+    return new Response(text, { status: 404, headers: headersFor(type) });
+  }
+  const headers = { ...headersFor(found.type), "cache-control": "no-cache", etag: found.tag };
+  const changed = ifNoneMatch(request.headers.get("if-none-match"), found.tag);
+  return changed ? new Response(found.text, { headers }) : new Response(null, { status: 304, headers });
+}
+
+async function find(path: string): Promise<Tagged | null> {
+  const known = documents.get(path);
+  if (known) return known;
+  const { documentAt } = await import("./documents.ts");
+  const document = documentAt(path);
+  if (document === null) return null;
+  const tagged = { ...document, tag: (await eTag(document.text))! };
+  documents.set(path, tagged);
+  return tagged;
+}
+
+function headersFor(type: string): Record<string, string> {
+  return {
+    "content-type": type,
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  };
+}

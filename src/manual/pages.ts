@@ -1,0 +1,64 @@
+/**
+ * The pages of the manual in the reader's order, as text inside the program.
+ *
+ * A new page is a file in `pages/` and a line here; a test fails for a file without its line. `pages/reference/` is written
+ * by `deno task docs`.
+ */
+import accounts from "./pages/accounts.md" with { type: "text" };
+import administration from "./pages/administration.md" with { type: "text" };
+import architecture from "./pages/architecture.md" with { type: "text" };
+import changelog from "./pages/changelog.md" with { type: "text" };
+import clients from "./pages/clients.md" with { type: "text" };
+import contributing from "./pages/contributing.md" with { type: "text" };
+import dlp from "./pages/dlp.md" with { type: "text" };
+import glossary from "./pages/glossary.md" with { type: "text" };
+import limits from "./pages/limits.md" with { type: "text" };
+import operation from "./pages/operation.md" with { type: "text" };
+import providers from "./pages/providers.md" with { type: "text" };
+import configuration from "./pages/reference/configuration.md" with { type: "text" };
+import errors from "./pages/reference/errors.md" with { type: "text" };
+import headers from "./pages/reference/headers.md" with { type: "text" };
+import metrics from "./pages/reference/metrics.md" with { type: "text" };
+import routing from "./pages/routing.md" with { type: "text" };
+import search from "./pages/search.md" with { type: "text" };
+import speed from "./pages/speed.md" with { type: "text" };
+import start from "./pages/start.md" with { type: "text" };
+import translation from "./pages/translation.md" with { type: "text" };
+import architectureSvg from "./pages/architecture.svg" with { type: "text" };
+import curveSvg from "../models/autoroute/curve.svg" with { type: "text" };
+
+export interface Page {
+  /** Its path below `/docs/`, and with `.md` below `pages/`. */
+  name: string;
+  /** Of the navigation. */
+  group: string;
+  /** Markdown; its first line is the title. */
+  text: string;
+}
+
+const group = (group: string, pages: Record<string, string>): Page[] =>
+  Object.entries(pages).map(([name, text]) => ({ name, group, text }));
+
+export const PAGES: readonly Page[] = [
+  ...group("Use", { start, clients, providers, translation }),
+  ...group("Features", { accounts, administration, dlp, search, routing, limits }),
+  ...group("Run", { operation, speed }),
+  ...group("Reference", {
+    "reference/configuration": configuration,
+    "reference/errors": errors,
+    "reference/metrics": metrics,
+    "reference/headers": headers,
+    glossary,
+  }),
+  ...group("Project", { architecture, contributing, changelog }),
+];
+
+/** Pictures by their path as seen from `pages/`. */
+export const PICTURES: Readonly<Record<string, string>> = {
+  "architecture.svg": architectureSvg,
+  "../../models/autoroute/curve.svg": curveSvg,
+};
+
+export function titleOf(page: Page): string {
+  return /^# (.+)/.exec(page.text)![1];
+}
