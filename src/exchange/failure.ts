@@ -22,48 +22,186 @@ export interface FailureRow {
   /** HTTP status when the failure comes before the first byte. */
   status: number;
   kind: FailureKind;
-  /** False: repeating the same request cannot help, and `x-should-retry: false` says so. */
-  retryable: boolean;
+  /** Absent: repeating the same request cannot help, and `x-should-retry: false` says so. */
+  retryable?: true;
+  /** Whole seconds of `Retry-After` where the failure itself knows none; "never": the answer has no such header. */
+  retryAfter?: number | "never";
+  /** What it means, in Markdown, for the reference page. */
+  when: string;
 }
 
-const row = (status: number, kind: FailureKind, retryable = false): FailureRow => ({
-  status,
-  kind,
-  retryable,
-});
-
 export const FAILURES = {
-  invalid_model: row(400, "invalid_request_error"),
-  feature_not_supported: row(400, "invalid_request_error"),
-  provider_bad_request: row(400, "invalid_request_error"),
-  authentication_required: row(401, "authentication_error"),
-  invalid_api_key: row(401, "authentication_error"),
-  insufficient_funds: row(402, "rate_limit_error"),
-  policy_violation: row(403, "permission_error"),
-  dlp_violation: row(403, "permission_error"),
-  provider_forbidden: row(403, "permission_error"),
-  model_not_found: row(404, "not_found_error"),
-  not_found: row(404, "not_found_error"),
-  method_not_allowed: row(405, "invalid_request_error"),
-  provider_timeout: row(408, "api_error", true),
-  payload_too_large: row(413, "invalid_request_error"),
-  file_too_large: row(413, "invalid_request_error"),
-  text_content_too_large: row(413, "invalid_request_error"),
-  provider_payload_too_large: row(413, "invalid_request_error"),
-  validation_error: row(422, "invalid_request_error"),
-  auto_routing_no_match: row(422, "invalid_request_error"),
-  auto_routing_request_too_large: row(422, "invalid_request_error"),
-  auto_routing_caching_unavailable: row(422, "invalid_request_error"),
-  auto_routing_missing_context: row(422, "invalid_request_error"),
-  provider_rate_limited: row(429, "rate_limit_error", true),
-  api_key_limit_exceeded: row(429, "rate_limit_error"),
-  internal_service_error: row(500, "api_error", true),
-  provider_unavailable: row(502, "overloaded_error", true),
-  provider_model_down: row(502, "overloaded_error", true),
-  service_unavailable: row(503, "api_error", true),
-  circuit_breaker_open: row(503, "api_error", true),
-  dlp_policy_unavailable: row(503, "api_error", true),
-  dlp_unavailable: row(503, "invalid_request_error"),
+  invalid_model: {
+    status: 400,
+    kind: "invalid_request_error",
+    when:
+      "The model's name is not valid. Nothing answers this at present; unknown names are `model_not_found` or `validation_error`.",
+  },
+  feature_not_supported: {
+    status: 400,
+    kind: "invalid_request_error",
+    when:
+      "The request asks for something that is not offered here, or that no translation to the provider's API can express. `param` names the field.",
+  },
+  provider_bad_request: {
+    status: 400,
+    kind: "invalid_request_error",
+    when: "The provider refused the request. The message is the provider's.",
+  },
+  authentication_required: {
+    status: 401,
+    kind: "authentication_error",
+    when: "The request carries no key.",
+  },
+  invalid_api_key: {
+    status: 401,
+    kind: "authentication_error",
+    when: "The key is not known, revoked or expired.",
+  },
+  insufficient_funds: {
+    status: 402,
+    kind: "rate_limit_error",
+    when: "The account's credits are spent.",
+  },
+  policy_violation: {
+    status: 403,
+    kind: "permission_error",
+    when: "The key's access policy forbids the model, or does not exist.",
+  },
+  dlp_violation: {
+    status: 403,
+    kind: "permission_error",
+    when: "Data-loss prevention refused the request. The details list what was found.",
+  },
+  provider_forbidden: {
+    status: 403,
+    kind: "permission_error",
+    when: "The provider's moderation refused the content.",
+  },
+  model_not_found: {
+    status: 404,
+    kind: "not_found_error",
+    when: "The key's catalog has no such model.",
+  },
+  not_found: {
+    status: 404,
+    kind: "not_found_error",
+    when: "There is nothing at this address, or no such key or record.",
+  },
+  method_not_allowed: {
+    status: 405,
+    kind: "invalid_request_error",
+    when: "The address takes other methods; the header `allow` lists them.",
+  },
+  provider_timeout: {
+    status: 408,
+    kind: "api_error",
+    retryable: true,
+    when: "The provider was silent for too long.",
+  },
+  payload_too_large: {
+    status: 413,
+    kind: "invalid_request_error",
+    when: "The body is larger than `server.max_body_bytes`.",
+  },
+  file_too_large: {
+    status: 413,
+    kind: "invalid_request_error",
+    when: "An attachment is larger than `server.max_file_bytes`.",
+  },
+  text_content_too_large: {
+    status: 413,
+    kind: "invalid_request_error",
+    when: "All text together is longer than `server.max_text_chars`.",
+  },
+  provider_payload_too_large: {
+    status: 413,
+    kind: "invalid_request_error",
+    when: "The request is longer than the model's context, or larger than the provider accepts.",
+  },
+  validation_error: {
+    status: 422,
+    kind: "invalid_request_error",
+    when: "A field is missing or cannot be read. The message and `errors` say which and what is allowed.",
+  },
+  auto_routing_no_match: {
+    status: 422,
+    kind: "invalid_request_error",
+    when: "`svc/auto`: no model of the key fits what the request needs and is in service.",
+  },
+  auto_routing_request_too_large: {
+    status: 422,
+    kind: "invalid_request_error",
+    when: "`svc/auto`: the models that fit are all too small for the request.",
+  },
+  auto_routing_caching_unavailable: {
+    status: 422,
+    kind: "invalid_request_error",
+    when: "`svc/auto`: the request marks a prompt cache, and no model that fits has one.",
+  },
+  auto_routing_missing_context: {
+    status: 422,
+    kind: "invalid_request_error",
+    when: "`svc/auto`: the request has no user text to judge.",
+  },
+  provider_rate_limited: {
+    status: 429,
+    kind: "rate_limit_error",
+    retryable: true,
+    when:
+      "A rate is used up: the key's own requests or tokens a minute, or the provider's. Or credits are only reserved by calls under way (`reserved`).",
+  },
+  api_key_limit_exceeded: {
+    status: 429,
+    kind: "rate_limit_error",
+    when: "The key's spend limit of the period is spent; `reset_at` says when the period ends.",
+  },
+  internal_service_error: {
+    status: 500,
+    kind: "api_error",
+    retryable: true,
+    when: "A fault of the gateway. The log has it under the request's id.",
+  },
+  provider_unavailable: {
+    status: 502,
+    kind: "overloaded_error",
+    retryable: true,
+    when:
+      "The provider cannot be reached, failed, broke off its answer, or refuses the gateway's own key or account.",
+  },
+  provider_model_down: {
+    status: 502,
+    kind: "overloaded_error",
+    retryable: true,
+    when: "The provider does not serve the model now, or it is overloaded.",
+  },
+  service_unavailable: {
+    status: 503,
+    kind: "api_error",
+    retryable: true,
+    retryAfter: 1,
+    when: "The gateway is overloaded or stopping, or the database is needed and away.",
+  },
+  circuit_breaker_open: {
+    status: 503,
+    kind: "api_error",
+    retryable: true,
+    retryAfter: "never",
+    when: "Every route of the model failed too often lately.",
+  },
+  dlp_policy_unavailable: {
+    status: 503,
+    kind: "api_error",
+    retryable: true,
+    retryAfter: 5,
+    when: "The key's DLP policy does not exist, so the request was not run.",
+  },
+  dlp_unavailable: {
+    status: 503,
+    kind: "invalid_request_error",
+    retryAfter: "never",
+    when: "The request has `plugins.dlp`, and data-loss prevention is turned off.",
+  },
 } as const satisfies Record<string, FailureRow>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -13,7 +13,8 @@ export type Envelope = Pick<Surface, "format" | "shortUnauthorized">;
 
 /** @param now milliseconds since the epoch */
 export function failureResponse(failure: Failure, surface: Envelope, id: string, now: number): Response {
-  const { status, retryable } = failure.row;
+  const { row } = failure;
+  const { status, retryable } = row;
   const headers: Record<string, string> = {
     ...failure.headers,
     "content-type": "application/json",
@@ -22,9 +23,9 @@ export function failureResponse(failure: Failure, surface: Envelope, id: string,
     ...rateHeaders(ratesOf(failure), surface.format.name === "messages", now),
   };
   if (!retryable && status !== 401 && status !== 404 && status !== 405) headers["x-should-retry"] = "false";
-  const retryAfter = failure.retryAfter ?? STANDING_RETRY[failure.code];
-  if (retryAfter !== undefined && !NO_RETRY_AFTER.has(failure.code)) {
-    headers["retry-after"] = String(retryAfter);
+  if (row.retryAfter !== "never") {
+    const seconds = failure.retryAfter ?? row.retryAfter;
+    if (seconds !== undefined) headers["retry-after"] = String(seconds);
   }
   const body = status === 401 && surface.shortUnauthorized
     ? { error: "unauthorized" }
@@ -36,12 +37,3 @@ export function failureResponse(failure: Failure, surface: Envelope, id: string,
 function ratesOf({ code, details }: Failure): RateState | null {
   return code === "provider_rate_limited" && details !== undefined ? details as RateState : null;
 }
-
-/** The API says that these come without the header. */
-const NO_RETRY_AFTER: ReadonlySet<string> = new Set(["circuit_breaker_open", "dlp_unavailable"]);
-
-/** Whole seconds, for codes that always carry the header. */
-const STANDING_RETRY: Readonly<Record<string, number>> = {
-  service_unavailable: 1,
-  dlp_policy_unavailable: 5,
-};
