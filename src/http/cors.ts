@@ -1,5 +1,8 @@
 /** CORS headers, for origins that the configuration names. Without any, none of this is reached. */
 
+import { EXPOSED_HEADERS } from "../exchange/headers.ts";
+
+const EXPOSED = EXPOSED_HEADERS.join(", ");
 /** Where the path has no methods of its own. */
 const METHODS = "GET, POST, OPTIONS";
 const SECONDS = "600";
@@ -12,10 +15,7 @@ export function withCors(response: Response, request: Request, origins: readonly
   const shared = preflight ? new Response(null, { status: 204, headers: response.headers }) : response;
   shared.headers.set("access-control-allow-origin", origin);
   shared.headers.append("vary", "origin");
-  shared.headers.set(
-    "access-control-expose-headers",
-    "x-request-id, request-id, x-svc-route, x-svc-dropped, x-svc-dlp-mode, x-svc-dlp-findings, x-svc-dlp-unscanned, x-should-retry, retry-after",
-  );
+  shared.headers.set("access-control-expose-headers", EXPOSED);
   if (preflight) {
     shared.headers.delete("content-type");
     shared.headers.set("access-control-allow-methods", shared.headers.get("allow") ?? METHODS);

@@ -1,6 +1,5 @@
 /** What stands at an address of the manual. Loaded with the first request for one. */
-import { CONFIG } from "../config/schema.ts";
-import { z } from "zod";
+import { configJsonSchema } from "../config/schema.ts";
 import { missingDocument, pageDocument } from "./document.ts";
 import { PAGES } from "./pages.ts";
 import { ROOT, SCHEMA } from "./paths.ts";
@@ -13,7 +12,7 @@ export interface Document {
 
 /** Null: nothing stands there. */
 export function documentAt(path: string): Document | null {
-  if (path === SCHEMA) return { type: "application/schema+json", text: JSON.stringify(schema()) };
+  if (path === SCHEMA) return { type: "application/schema+json", text: JSON.stringify(configJsonSchema(), null, 2) };
   if (path === ROOT) return html(pageDocument(PAGES[0]));
   const name = path.slice(ROOT.length + 1);
   if (name === "style.css") return { type: "text/css; charset=utf-8", text: style };
@@ -29,8 +28,4 @@ export function missing(): Document {
 
 function html(text: string): Document {
   return { type: "text/html; charset=utf-8", text };
-}
-
-function schema() {
-  return z.toJSONSchema(CONFIG, { io: "input", unrepresentable: "any" });
 }

@@ -1,0 +1,180 @@
+/**
+ * Every header that means something to callers: those that Sluice reads of a request, and those that it adds to an answer.
+ * Names are literals where they are used; a test looks for names that are missing here. The manual's page and the headers that
+ * browsers may see are made from these rows.
+ */
+export interface HeaderRow {
+  name: string;
+  /** Where it counts, or where it appears. */
+  where: string;
+  /** What it means, in Markdown. */
+  meaning: string;
+}
+
+export const REQUEST_HEADERS: readonly HeaderRow[] = [
+  {
+    name: "authorization",
+    where: "`/v1`, `/admin`, `/metrics`",
+    meaning: "`Bearer KEY`: an API key for `/v1`, the admin key for the others.",
+  },
+  {
+    name: "x-api-key",
+    where: "`/v1/messages`",
+    meaning:
+      "The API key, as clients of the messages format send it. Two different keys in one request are refused.",
+  },
+  {
+    name: "host",
+    where: "everywhere",
+    meaning: "A host name and a port; anything else is refused with 422 `validation_error`.",
+  },
+  {
+    name: "content-length",
+    where: "routes with a body",
+    meaning: "A length over `server.max_body_bytes` is refused before the body is read.",
+  },
+  {
+    name: "content-encoding",
+    where: "routes with a body",
+    meaning: "`gzip` and `deflate` are read; bounds hold for the body as it was before.",
+  },
+  {
+    name: "anthropic-*",
+    where: "`/v1/messages`",
+    meaning: "Passed on to providers of the messages API. A list in `anthropic-beta` is joined with that of the provider's " +
+      "`headers`; names with `workspace`, `organization` or `account` are left out, because they choose who pays.",
+  },
+  {
+    name: "accept",
+    where: "`/admin/usage`, `/admin/generations`",
+    meaning: "`text/csv` asks for CSV instead of JSON.",
+  },
+  {
+    name: "if-none-match",
+    where: "`/docs`, `/config.schema.json`",
+    meaning: "Answered with 304 if nothing has changed.",
+  },
+  {
+    name: "origin",
+    where: "everywhere",
+    meaning: "Gets CORS headers back if `server.cors_origins` has it.",
+  },
+  {
+    name: "access-control-request-method",
+    where: "`OPTIONS`",
+    meaning: "Marks a browser's preflight request.",
+  },
+  {
+    name: "access-control-request-headers",
+    where: "`OPTIONS`",
+    meaning:
+      "Headers that a browser's page wants to send; all are allowed to origins of `server.cors_origins`.",
+  },
+  ...["forwarded", "x-forwarded-for", "x-real-ip"].map((name) => ({
+    name,
+    where: "`/metrics`",
+    meaning:
+      "Says that the request came through a proxy, so it needs the admin key although it comes from the own machine.",
+  })),
+];
+
+export const ANSWER_HEADERS: readonly HeaderRow[] = [
+  {
+    name: "x-request-id",
+    where: "every answer",
+    meaning: "Id of the request; for a generation the `id` of its record.",
+  },
+  {
+    name: "request-id",
+    where: "every answer",
+    meaning: "The same id, under the name that clients of the messages format read.",
+  },
+  { name: "x-svc-route", where: "answers of `svc/auto`", meaning: "The model that was chosen, and why." },
+  {
+    name: "x-svc-dropped",
+    where: "generations",
+    meaning: "Fields of the request that the provider's API has no place for and that were left out.",
+  },
+  { name: "x-svc-dlp-mode", where: "screened generations", meaning: "`alert`, `mask` or `block`." },
+  { name: "x-svc-dlp-findings", where: "screened generations", meaning: "How many findings there were." },
+  {
+    name: "x-svc-dlp-unscanned",
+    where: "screened generations",
+    meaning: "How many parts of the request could not be looked at. Absent: none.",
+  },
+  {
+    name: "x-should-retry",
+    where: "failures",
+    meaning: "`false`: the same request will fail again. Official clients obey it.",
+  },
+  {
+    name: "retry-after",
+    where: "failures",
+    meaning: "Whole seconds to wait before another try. Which codes have it is in [Error codes](errors.md).",
+  },
+  ...["requests", "tokens"].flatMap((kind) => [
+    {
+      name: `x-ratelimit-limit-${kind}`,
+      where: "generations of keys with a rate limit",
+      meaning: `The key's ${kind} a minute.`,
+    },
+    { name: `x-ratelimit-remaining-${kind}`, where: "the same", meaning: `The ${kind} left of them.` },
+    {
+      name: `x-ratelimit-reset-${kind}`,
+      where: "the same",
+      meaning: "Seconds until all are there again, as `12s`.",
+    },
+  ]),
+  ...["requests", "tokens"].flatMap((kind) => [
+    {
+      name: `anthropic-ratelimit-${kind}-limit`,
+      where: "the same, on `/v1/messages`",
+      meaning: `The key's ${kind} a minute.`,
+    },
+    {
+      name: `anthropic-ratelimit-${kind}-remaining`,
+      where: "the same, on `/v1/messages`",
+      meaning: `The ${kind} left of them.`,
+    },
+    {
+      name: `anthropic-ratelimit-${kind}-reset`,
+      where: "the same, on `/v1/messages`",
+      meaning: "When all are there again, as RFC 3339 time.",
+    },
+  ]),
+  { name: "allow", where: "405, `OPTIONS`", meaning: "Methods that the address takes." },
+  {
+    name: "x-next-cursor",
+    where: "lists as CSV",
+    meaning: "The `cursor` of the next page. Absent: there is none.",
+  },
+  {
+    name: "x-accel-buffering",
+    where: "streams",
+    meaning: "`no`: tells nginx not to hold the stream back.",
+  },
+  {
+    name: "etag",
+    where: "`/docs`, `/config.schema.json`",
+    meaning: "Version of the document, for `if-none-match`.",
+  },
+  {
+    name: "content-security-policy",
+    where: "`/docs`, `/console`",
+    meaning: "What the page may load and run.",
+  },
+  { name: "x-content-type-options", where: "`/docs`, `/console`", meaning: "`nosniff`." },
+  { name: "x-frame-options", where: "`/console`", meaning: "`DENY`: no other page may show it in a frame." },
+  ...["allow-origin", "expose-headers", "allow-methods", "allow-headers", "max-age"].map((name) => ({
+    name: `access-control-${name}`,
+    where: "answers to origins of `server.cors_origins`",
+    meaning: "As [CORS](https://fetch.spec.whatwg.org/#http-cors-protocol) has it.",
+  })),
+  { name: "vary", where: "the same", meaning: "`origin`." },
+];
+
+/** Headers of answers that a page of another origin may read; browsers show it the usual ones in any case. */
+export const EXPOSED_HEADERS: readonly string[] = ANSWER_HEADERS.map((row) => row.name)
+  .filter((name) =>
+    /^(?:x-(?:svc|request|ratelimit|should)|request-id|anthropic-ratelimit|retry-after)/.test(name)
+  );

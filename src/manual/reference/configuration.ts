@@ -1,0 +1,130 @@
+/** The page of the configuration, from its JSON Schema: a section for each object, a row for each field. */
+import { configJsonSchema } from "../../config/schema.ts";
+import { code, head, table } from "./markdown.ts";
+
+/** What of JSON Schema the configuration's has. */
+export interface Schema {
+  type?: string | readonly string[];
+  description?: string;
+  default?: unknown;
+  properties?: Record<string, Schema>;
+  required?: readonly string[];
+  additionalProperties?: Schema | false;
+  items?: Schema;
+  anyOf?: readonly Schema[];
+  enum?: readonly string[];
+  const?: unknown;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+}
+
+const INTRODUCTION = `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` and \`models\` are required.
+
+Editors complete and check the fields from the JSON Schema at \`GET /config.schema.json\`, when the file names it:
+
+\`\`\`jsonc
+{ "$schema": "http://127.0.0.1:8787/config.schema.json" }
+\`\`\`
+
+\`NAME\` in a heading stands for a name of your choice, \`[]\` for each entry of a list.`;
+
+interface Section {
+  path: string;
+  schema: Schema;
+}
+
+export function configurationPage(): string {
+  const sections: Section[] = [];
+  collect("", configJsonSchema() as Schema, sections);
+  const text = sections.map(({ path, schema }) => {
+    const title = path === "" ? "## The file" : `${heading(path)} \`${path}\``;
+    const intro = path !== "" && schema.description ? `\n\n${schema.description}` : "";
+    return `${title}${intro}\n\n${fieldTable(schema)}`;
+  });
+  return `${head("Configuration", "the schemas of the sections", INTRODUCTION)}\n\n${text.join("\n\n")}\n`;
+}
+
+function heading(path: string): string {
+  const depth = path.split(".").filter((name) => name !== "NAME").length;
+  return "#".repeat(depth + 1);
+}
+
+/** Sections in the order of the schema, each before those inside of it. */
+function collect(path: string, schema: Schema, sections: Section[]): void {
+  if (schema.properties === undefined) return;
+  sections.push({ path, schema });
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const inner = objectIn(field);
+    if (inner === null) continue;
+    const description = field.description ?? inner.schema.description;
+    collect(`${path === "" ? "" : `${path}.`}${name}${inner.suffix}`, { ...inner.schema, description }, sections);
+  }
+}
+
+/** The object that a field holds, directly, by name or in a list. Null: it holds none. */
+function objectIn(field: Schema): { schema: Schema; suffix: string } | null {
+  const schema = withoutNull(field);
+  if (schema.properties) return { schema, suffix: "" };
+  if (schema.additionalProperties && schema.additionalProperties.properties) {
+    return { schema: schema.additionalProperties, suffix: ".NAME" };
+  }
+  if (schema.items?.properties) return { schema: schema.items, suffix: "[]" };
+  return null;
+}
+
+function withoutNull(schema: Schema): Schema {
+  const others = schema.anyOf?.filter((s) => s.type !== "null");
+  return others?.length === 1 ? { ...others[0], description: schema.description ?? others[0].description } : schema;
+}
+
+function fieldTable(schema: Schema): string {
+  const rows = Object.entries(schema.properties!).map(([name, field]) => [
+    code(name),
+    allowed(field),
+    defaultOf(name, field, schema.required ?? []),
+    field.description ?? withoutNull(field).description ?? "",
+  ]);
+  return table(["Field", "Value", "Default", "Meaning"], rows);
+}
+
+/** What a field may hold, in words. */
+export function allowed(schema: Schema): string {
+  const { type } = schema;
+  const choices = schema.anyOf ?? (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
+  if (choices) return [...new Set(choices.map(allowed))].join(" or ");
+  if (schema.enum) return schema.enum.map(code).join(", ");
+  if (schema.const !== undefined) return code(String(schema.const));
+  switch (type) {
+    case "integer":
+      return `whole number${range(schema)}`;
+    case "number":
+      return `number${range(schema)}`;
+    case "boolean":
+      return "`true`, `false`";
+    case "array":
+      return `list of ${schema.items ? plural(allowed(schema.items)) : "values"}`;
+    case "object":
+      return schema.properties ? "object" : "object of named entries";
+    case "null":
+      return "`null`";
+    default:
+      return type === undefined ? "any value" : String(type);
+  }
+}
+
+function plural(words: string): string {
+  return /^(?:string|object)$/.test(words) ? `${words}s` : words;
+}
+
+function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
+  const text = (n: number) => n.toLocaleString("en");
+  if (minimum !== undefined && maximum !== undefined) return `, ${text(minimum)} to ${text(maximum)}`;
+  if (exclusiveMinimum !== undefined) return ` above ${text(exclusiveMinimum)}`;
+  return minimum === undefined ? "" : ` from ${text(minimum)}`;
+}
+
+function defaultOf(name: string, field: Schema, required: readonly string[]): string {
+  if (field.default !== undefined) return code(JSON.stringify(field.default));
+  return required.includes(name) ? "required" : "";
+}

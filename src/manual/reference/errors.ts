@@ -1,0 +1,34 @@
+/** The page of error codes, from the failure table. */
+import { type FailureRow, FAILURES } from "../../exchange/failure.ts";
+import { code, head, table } from "./markdown.ts";
+
+const INTRODUCTION = `Every failure has a code, which is the same in all three formats, and a status. The message says what was expected and what was found.
+
+| Surface | Body |
+| --- | --- |
+| chat-completions, \`/v1/models\`, \`/admin\` | \`{"error": {"code", "message", "extra"}}\` |
+| messages | \`{"type": "error", "error": {"type", "code", "message", "details"}}\` |
+| responses | \`{"error": {"type", "code", "message", "param", "details"}}\` |
+
+\`extra\` and \`details\` hold what else is known: \`errors\` (all mistakes of a \`validation_error\`), \`reset_at\`, \`reserved\`, \`dlp\`. A 401 on chat-completions and messages has the short body \`{"error": "unauthorized"}\`. A failure after the first byte of a stream is the format's own error event, and has no status of its own.
+
+"Again" says whether the same request may succeed later. Where it is "no", the answer has \`x-should-retry: false\`, except for 401, 404 and 405.`;
+
+export function errorsPage(): string {
+  const rows = Object.entries<FailureRow>(FAILURES).map(([name, row]) => [
+    String(row.status),
+    code(name),
+    code(row.kind),
+    row.retryable ? "yes" : "no",
+    retryAfter(row),
+    row.when,
+  ]);
+  const titles = ["Status", "Code", "Type", "Again", "`Retry-After`", "When"];
+  return `${head("Error codes", "src/exchange/failure.ts", INTRODUCTION)}\n\n## Codes\n\n${table(titles, rows)}\n`;
+}
+
+function retryAfter({ retryAfter, retryable }: FailureRow): string {
+  if (retryAfter === "never") return "never";
+  if (retryAfter !== undefined) return `${retryAfter} s or more`;
+  return retryable ? "if known" : "";
+}
