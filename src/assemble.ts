@@ -21,6 +21,7 @@ import { HEALTH } from "./http/health.ts";
 import { InFlight } from "./http/in_flight.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
+import { MANUAL } from "./manual/mod.ts";
 import { keepMemory } from "./memory.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
@@ -34,7 +35,7 @@ import { Ticker } from "./timing/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 /** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
-export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE]);
+export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE, ...MANUAL]);
 
 export interface GatewayOptions {
   now(): number;

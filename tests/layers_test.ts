@@ -7,6 +7,7 @@ const SOURCE = new URL("../src/", import.meta.url);
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
   main: 9,
+  manual: 8,
   commands: 8,
   config: 7,
   console: 6,

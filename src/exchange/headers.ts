@@ -41,7 +41,8 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
   {
     name: "anthropic-*",
     where: "`/v1/messages`",
-    meaning: "Passed on to providers of the messages API. A list in `anthropic-beta` is joined with that of the provider's " +
+    meaning:
+      "Passed on to providers of the messages API. A list in `anthropic-beta` is joined with that of the provider's " +
       "`headers`; names with `workspace`, `organization` or `account` are left out, because they choose who pays.",
   },
   {

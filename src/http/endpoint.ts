@@ -23,6 +23,8 @@ export interface ServerState {
   keepAliveMs: number;
   /** Empty: no CORS headers at all. */
   corsOrigins: readonly string[];
+  /** Whether the manual is served. */
+  docs: boolean;
   /** Labels of every metric of this process. */
   metricLabels: Readonly<Record<string, string>>;
   /** False while starting and while stopping. */

@@ -3,7 +3,6 @@ import { ROOT } from "./paths.ts";
 import { type Page, PAGES, PICTURES, titleOf } from "./pages.ts";
 import { escaped, type Heading, render, type Rendered } from "./render.ts";
 
-
 export function pageDocument(page: Page): string {
   const at = PAGES.indexOf(page);
   const { html, headings } = rendered(page);
@@ -55,7 +54,9 @@ function navigation(current: Page | undefined): string {
 
 function neighbours(at: number): string {
   const link = (page: Page | undefined, rel: string, arrow: (title: string) => string) =>
-    page ? `<a rel="${rel}" href="${ROOT}/${page.name}">${arrow(escaped(titleOf(page)))}</a>` : "<span></span>";
+    page
+      ? `<a rel="${rel}" href="${ROOT}/${page.name}">${arrow(escaped(titleOf(page)))}</a>`
+      : "<span></span>";
   return `<p class="neighbours">${link(PAGES[at - 1], "prev", (title) => `← ${title}`)}` +
     `${link(PAGES[at + 1], "next", (title) => `${title} →`)}</p>`;
 }

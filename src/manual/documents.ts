@@ -12,7 +12,9 @@ export interface Document {
 
 /** Null: nothing stands there. */
 export function documentAt(path: string): Document | null {
-  if (path === SCHEMA) return { type: "application/schema+json", text: JSON.stringify(configJsonSchema(), null, 2) };
+  if (path === SCHEMA) {
+    return { type: "application/schema+json", text: JSON.stringify(configJsonSchema(), null, 2) };
+  }
   if (path === ROOT) return html(pageDocument(PAGES[0]));
   const name = path.slice(ROOT.length + 1);
   if (name === "style.css") return { type: "text/css; charset=utf-8", text: style };

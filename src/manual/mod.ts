@@ -5,8 +5,32 @@
  * A document is made when somebody asks for it first: a gateway whose manual nobody reads does not load the renderer.
  */
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
+import { STATUS_CODE } from "@std/http/status.js";
+import type { AnswerDescription, Endpoint, RequestContext } from "../http/endpoint.ts";
+import { OPERATION } from "../http/surfaces.ts";
 import type { Document } from "./documents.ts";
 import { ROOT, SCHEMA } from "./paths.ts";
+
+export const MANUAL: readonly Endpoint[] = [
+  endpoint(ROOT, "The manual's first page.", { types: ["text/html"] }),
+  endpoint(`${ROOT}/{page+}`, "A page of the manual; with `.md` at its end as Markdown.", {
+    types: ["text/html", "text/markdown"],
+  }),
+  endpoint(SCHEMA, "The configuration as a JSON Schema, for editors.", { types: ["application/schema+json"] }),
+];
+
+function endpoint(path: string, summary: string, answer: AnswerDescription): Endpoint {
+  return {
+    method: "GET",
+    path,
+    surface: OPERATION,
+    credential: "none",
+    summary,
+    answer,
+    exists: (state) => state.docs,
+    handle: serve,
+  };
+}
 
 /** No script runs on these pages, and nothing but their own stylesheet is loaded. */
 const POLICY =
@@ -17,21 +41,18 @@ type Tagged = Document & { tag: string };
 /** By path; only of paths where something stands, so their number is that of the pages. */
 const documents = new Map<string, Tagged>();
 
-export function isManual(path: string): boolean {
-  return path === SCHEMA || path === ROOT || path.startsWith(`${ROOT}/`);
-}
-
-/** Answers a path for which {@link isManual} holds. */
-export async function manual(request: Request, path: string): Promise<Response> {
+async function serve({ request, path }: RequestContext): Promise<Response> {
   const found = await find(path);
   if (found === null) {
     const { missing } = await import("./documents.ts");
     const { type, text } = missing();
-    return new Response(text, { status: 404, headers: headersFor(type) });
+    return new Response(text, { status: STATUS_CODE.NotFound, headers: headersFor(type) });
   }
   const headers = { ...headersFor(found.type), "cache-control": "no-cache", etag: found.tag };
   const changed = ifNoneMatch(request.headers.get("if-none-match"), found.tag);
-  return changed ? new Response(found.text, { headers }) : new Response(null, { status: 304, headers });
+  return changed
+    ? new Response(found.text, { headers })
+    : new Response(null, { status: STATUS_CODE.NotModified, headers });
 }
 
 async function find(path: string): Promise<Tagged | null> {

@@ -5,7 +5,7 @@
  * so that one link works in both places.
  */
 import GithubSlugger from "github-slugger";
-import { Marked } from "marked";
+import { Marked, type Token } from "marked";
 
 export interface Heading {
   depth: number;
@@ -48,12 +48,16 @@ export function render(markdown: string, targets: Targets): Rendered {
       },
       // A wide table scrolls by itself, also with the keyboard, and the page does not.
       table(token) {
+        const plain = (tokens: Token[]) =>
+          unescaped(this.parser.parseInline(tokens, this.parser.textRenderer));
         const row = (cells: typeof token.header, name: "th" | "td") =>
           `<tr>${
-            cells.map((cell) => {
+            cells.map((cell, i) => {
               const align = cell.align ? ` align="${cell.align}"` : "";
-              const scope = name === "th" ? ` scope="col"` : "";
-              return `<${name}${align}${scope}>${this.parser.parseInline(cell.tokens)}</${name}>`;
+              // On a narrow screen each cell stands below the other, with its column's title.
+              const title = plain(token.header[i].tokens);
+              const told = name === "th" ? ` scope="col"` : title && ` data-title="${escaped(title)}"`;
+              return `<${name}${align}${told}>${this.parser.parseInline(cell.tokens)}</${name}>`;
             }).join("")
           }</tr>\n`;
         const body = token.rows.map((cells) => row(cells, "td")).join("");

@@ -19,7 +19,8 @@ export interface Schema {
   exclusiveMinimum?: number;
 }
 
-const INTRODUCTION = `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` and \`models\` are required.
+const INTRODUCTION =
+  `One JSON file with comments, checked as a whole at the start. Every mistake is reported at once, with its path, the value found and what is allowed; a field that is not listed here is a mistake. \`"\${NAME}"\` inside a string is replaced from the environment. Only \`providers\` and \`models\` are required.
 
 Editors complete and check the fields from the JSON Schema at \`GET /config.schema.json\`, when the file names it:
 
@@ -58,7 +59,11 @@ function collect(path: string, schema: Schema, sections: Section[]): void {
     const inner = objectIn(field);
     if (inner === null) continue;
     const description = field.description ?? inner.schema.description;
-    collect(`${path === "" ? "" : `${path}.`}${name}${inner.suffix}`, { ...inner.schema, description }, sections);
+    collect(
+      `${path === "" ? "" : `${path}.`}${name}${inner.suffix}`,
+      { ...inner.schema, description },
+      sections,
+    );
   }
 }
 
@@ -75,7 +80,9 @@ function objectIn(field: Schema): { schema: Schema; suffix: string } | null {
 
 function withoutNull(schema: Schema): Schema {
   const others = schema.anyOf?.filter((s) => s.type !== "null");
-  return others?.length === 1 ? { ...others[0], description: schema.description ?? others[0].description } : schema;
+  return others?.length === 1
+    ? { ...others[0], description: schema.description ?? others[0].description }
+    : schema;
 }
 
 function fieldTable(schema: Schema): string {
@@ -91,7 +98,8 @@ function fieldTable(schema: Schema): string {
 /** What a field may hold, in words. */
 export function allowed(schema: Schema): string {
   const { type } = schema;
-  const choices = schema.anyOf ?? (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
+  const choices = schema.anyOf ??
+    (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
   if (choices) return [...new Set(choices.map(allowed))].join(" or ");
   if (schema.enum) return schema.enum.map(code).join(", ");
   if (schema.const !== undefined) return code(String(schema.const));

@@ -2,7 +2,8 @@
 import { type FailureRow, FAILURES } from "../../exchange/failure.ts";
 import { code, head, table } from "./markdown.ts";
 
-const INTRODUCTION = `Every failure has a code, which is the same in all three formats, and a status. The message says what was expected and what was found.
+const INTRODUCTION =
+  `Every failure has a code, which is the same in all three formats, and a status. The message says what was expected and what was found.
 
 | Surface | Body |
 | --- | --- |
@@ -24,7 +25,9 @@ export function errorsPage(): string {
     row.when,
   ]);
   const titles = ["Status", "Code", "Type", "Again", "`Retry-After`", "When"];
-  return `${head("Error codes", "src/exchange/failure.ts", INTRODUCTION)}\n\n## Codes\n\n${table(titles, rows)}\n`;
+  return `${head("Error codes", "src/exchange/failure.ts", INTRODUCTION)}\n\n## Codes\n\n${
+    table(titles, rows)
+  }\n`;
 }
 
 function retryAfter({ retryAfter, retryable }: FailureRow): string {
