@@ -16,7 +16,9 @@ export const MANUAL: readonly Endpoint[] = [
   endpoint(`${ROOT}/{page+}`, "A page of the manual; with `.md` at its end as Markdown.", {
     types: ["text/html", "text/markdown"],
   }),
-  endpoint(SCHEMA, "The configuration as a JSON Schema, for editors.", { types: ["application/schema+json"] }),
+  endpoint(SCHEMA, "The configuration as a JSON Schema, for editors.", {
+    types: ["application/schema+json"],
+  }),
 ];
 
 function endpoint(path: string, summary: string, answer: AnswerDescription): Endpoint {

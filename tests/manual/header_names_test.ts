@@ -26,7 +26,7 @@ function* sources(directory: URL): Generator<URL> {
 export function headerNames(text: string): string[] {
   const code = text.replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, "");
   const named = code.matchAll(
-    /["'`]((?:x-|anthropic-ratelimit-|access-control-|retry-after|request-id)[^"'`\s,]*)["'`]/gi,
+    /["'`]((?:x-(?=[a-z])|anthropic-ratelimit-|access-control-|retry-after|request-id)[^"'`\s,]*)["'`]/gi,
   );
   const asked = code.matchAll(
     /(?:headers\.(?:get|has|set|append|delete)|\bheader)\(\s*["'`]([\w${}-]+)["'`]/g,

@@ -3,7 +3,10 @@ import { ENDPOINTS } from "../../src/assemble.ts";
 import { PAGES } from "../../src/manual/pages.ts";
 import { testGateway } from "../support/gateway.ts";
 
-async function served(paths: Record<string, RequestInit>, config: Record<string, unknown> = {}): Promise<Response[]> {
+async function served(
+  paths: Record<string, RequestInit>,
+  config: Record<string, unknown> = {},
+): Promise<Response[]> {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, config);
   const responses: Response[] = [];
   for (const [path, init] of Object.entries(paths)) {
