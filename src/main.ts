@@ -5,11 +5,11 @@
 import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
 import { type Command, HELP, parseCommand, UsageError } from "./commands/parse.ts";
-import { checkedConfig } from "./config/check.ts";
+import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";
-import { demoConfig } from "./config/demo.ts";
+import { examineDemo } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
-import { type Flags, type Loaded, readSource } from "./config/load.ts";
+import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { Failure } from "./exchange/failure.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { V8_FLAGS } from "./memory.ts";
@@ -57,7 +57,7 @@ async function follow(command: Command): Promise<void> {
         workers: command.workers,
       });
     case "models": {
-      const { config } = await load(command.config, {});
+      const { config } = await load(command.config, {}, { listens: false });
       if (command.json) return console.log(JSON.stringify(config.models.map((m) => m.id)));
       for (const { id, name, routes } of config.models) {
         console.log(`${id}\t${name}\t${routes.map((r) => `${r.provider}:${r.model}`).join(", ")}`);
@@ -70,16 +70,16 @@ async function follow(command: Command): Promise<void> {
 }
 
 /** The configuration named by the argument or the environment, else that of demo mode. */
-async function load(named: string | undefined, flags: Flags): Promise<Loaded> {
+async function load(named: string | undefined, flags: Flags, { listens = true } = {}): Promise<Loaded> {
   const source = named ?? env("SLUICE_CONFIG");
-  if (source === undefined || source === "") return demoConfig({ env, flags });
+  if (source === undefined || source === "") return await checked(examineDemo({ env, flags }), { listens });
   const { name, text } = await readSource(source);
-  return await checkedConfig(text, { env, flags, source: name });
+  return await checked(examineText(text, { env, flags, source: name }), { listens });
 }
 
 /** Opens the accounts of the configured store for one command. */
 async function withAccounts(command: AccountsCommand): Promise<void> {
-  const { config } = await load(command.config, {});
+  const { config } = await load(command.config, {}, { listens: false });
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     console.log(await runCommand(command, accounts));

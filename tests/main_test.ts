@@ -103,7 +103,11 @@ Deno.test("help, version, and what cannot be followed", () =>
       [[], { PORT: "abc" }, /PORT: expected a whole number/],
       [[], { SLUICE_CONFIG: "{" }, /not JSON/],
       [["check"], { SLUICE_CONFIG: '{"providers":{},"modles":[]}' }, /modles.*models/s],
-      [["keys", "list"], { SLUICE_STORE: "sqlite:/dev/null/x.db" }, /mkdir/],
+      [
+        ["keys", "list"],
+        { SLUICE_STORE: "sqlite:/dev/null/x.db" },
+        /SLUICE_STORE: expected the path of a file that can be written/,
+      ],
     ];
     for (const [args, env, expected] of cases) {
       const { code, out, err } = await run(args, env);

@@ -1,32 +1,46 @@
 /**
- * The one way from a source to a configuration that the gateway can start with: `check`, `serve` and a reload all take it.
- * Beyond what load.ts sees in the text it asks the regular expression engine about patterns.
+ * Whether a gateway can start with a configuration: `check`, `serve` and a reload all ask here. Beyond what load.ts sees in the
+ * text, the regular expression engine is asked about patterns, and this machine about files and addresses.
  */
 import { patternTroubles } from "../dlp/config.ts";
-import { type Mistake, pathText } from "../schema/mistakes.ts";
-import { ConfigError } from "./config_error.ts";
-import { loadConfig, type Loaded, type LoadOptions } from "./load.ts";
+import type { Path, Report } from "../schema/mistakes.ts";
+import type { Examination, Loaded } from "./load.ts";
+import { checkAddress, checkFiles } from "./machine.ts";
 
-/** Throws {@link ConfigError} with every mistake. */
-export async function checkedConfig(text: string, options: LoadOptions): Promise<Loaded> {
-  const { config, warnings } = loadConfig(text, options);
-  const mistakes = await patternMistakes(config);
-  if (mistakes.length > 0) throw new ConfigError(options.source ?? "configuration", mistakes);
-  return { config, warnings };
+/** Throws `ConfigError` with every mistake. */
+export async function checked(examination: Examination, { listens }: { listens: boolean }): Promise<Loaded> {
+  const { config, value, report } = examination;
+  await checkPatterns(value, report);
+  if (config !== undefined) {
+    checkFiles(config.store, report);
+    if (listens) checkAddress(config.server, report);
+  }
+  return examination.conclude();
 }
 
-/** Patterns of policies that RE2 does not take. */
-export async function patternMistakes(
-  { dlpPolicies }: Pick<Loaded["config"], "dlpPolicies">,
-): Promise<Mistake[]> {
-  const all = Object.entries(dlpPolicies).flatMap(([name, { patterns }]) =>
-    patterns.map(({ pattern }, i) => ({
-      pattern,
-      path: pathText(["dlp_policies", name, "regexes", i, "pattern"]),
-    }))
+/** Reads the value as it was written, so that patterns are looked at even where something else is wrong. */
+async function checkPatterns(root: unknown, report: Report): Promise<void> {
+  const patterns = Object.entries(object(object(root).dlp_policies)).flatMap(([name, policy]) =>
+    list(object(policy).regexes).flatMap((regex, i) => {
+      const { pattern } = object(regex);
+      const path: Path = ["dlp_policies", name, "regexes", i, "pattern"];
+      return typeof pattern === "string" && pattern !== "" && pattern.length <= 512
+        ? [{ pattern, path }]
+        : [];
+    })
   );
-  const troubles = await patternTroubles(all.map(({ pattern }) => pattern));
-  return all.flatMap(({ path }, i) =>
-    troubles[i] === null ? [] : [{ path, message: `expected an RE2 pattern: ${troubles[i]}` }]
-  );
+  const troubles = await patternTroubles(patterns.map(({ pattern }) => pattern));
+  for (const [i, { pattern, path }] of patterns.entries()) {
+    if (troubles[i] !== null) report.expect(`an RE2 pattern (${troubles[i]})`, pattern, path);
+  }
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? value as Record<string, unknown>
+    : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

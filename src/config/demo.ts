@@ -4,8 +4,7 @@
  * It goes through the same validation as a file, with the same overrides from environment and command line, except that the
  * address must be a loopback one: the demo provider answers whoever asks.
  */
-import { ConfigError } from "./config_error.ts";
-import { type Loaded, type LoadOptions, loadValue } from "./load.ts";
+import { type Examination, examineValue, type Loaded, type LoadOptions } from "./load.ts";
 
 const DEMO = {
   server: { hostname: "127.0.0.1", port: 8787 },
@@ -59,14 +58,19 @@ const DEMO = {
 };
 
 export function demoConfig(options: LoadOptions): Loaded {
-  const loaded = loadValue(DEMO, { ...options, source: "demo mode" });
-  const { hostname } = loaded.config.server;
-  if (!isLoopback(hostname)) {
-    const message = `expected a loopback address in demo mode, got ${JSON.stringify(hostname)}; ` +
+  return examineDemo(options).conclude();
+}
+
+export function examineDemo(options: LoadOptions): Examination {
+  const examination = examineValue(DEMO, { ...options, source: "demo mode" });
+  const { config, report } = examination;
+  if (config !== undefined && !isLoopback(config.server.hostname)) {
+    const message =
+      `expected a loopback address in demo mode, got ${JSON.stringify(config.server.hostname)}; ` +
       "to serve other machines, give a configuration with --config";
-    throw new ConfigError("demo mode", [{ path: "--hostname", message }]);
+    report.mistakes.push({ path: "server.hostname", steps: ["server", "hostname"], message });
   }
-  return loaded;
+  return examination;
 }
 
 function isLoopback(hostname: string): boolean {

@@ -4,7 +4,7 @@
  * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
-import { pathText, read, report } from "../schema/mistakes.ts";
+import { pathText, read, type Report, report } from "../schema/mistakes.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
 import { checkReferences } from "./references.ts";
@@ -30,26 +30,51 @@ export interface LoadOptions {
   source?: string;
 }
 
+/** A configuration that has been read, and what is wrong with it so far. */
+export interface Examination {
+  /** Undefined: it does not fit its schema. */
+  config: Config | undefined;
+  /** As it was written, with the environment and the flags laid over it. */
+  value: unknown;
+  /** More may be reported before the conclusion. */
+  report: Report;
+  /** Throws {@link ConfigError} with every mistake. */
+  conclude(): Loaded;
+}
+
 /** Loads the text of a configuration. */
 export function loadConfig(text: string, options: LoadOptions): Loaded {
-  return validate(parseJsonc(text, options.env, options.source ?? "configuration"), options);
+  return examineText(text, options).conclude();
 }
 
 /** Loads a configuration that is a value already. */
 export function loadValue(value: unknown, options: LoadOptions): Loaded {
-  return validate({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
+  return examineValue(value, options).conclude();
+}
+
+export function examineText(text: string, options: LoadOptions): Examination {
+  return examine(parseJsonc(text, options.env, options.source ?? "configuration"), options);
+}
+
+export function examineValue(value: unknown, options: LoadOptions): Examination {
+  return examine({ value: structuredClone(value), mistakes: [], warnings: [], written: new Map() }, options);
 }
 
 /** The text of a configuration, which is the source itself where that holds a `{`, else the file of that name. */
 export async function readSource(source: string): Promise<{ name: string; text: string }> {
   if (source.includes("{")) return { name: "configuration", text: source };
   const name = `configuration ${source}`;
+  const refusal = (why: string) => new ConfigError(name, [{ path: "", message: why }]);
+  let bytes: Uint8Array;
   try {
-    const bytes = await Deno.readFile(source);
-    return { name, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    bytes = await Deno.readFile(source);
   } catch (error) {
-    const why = error instanceof TypeError ? "not UTF-8 text" : fileTrouble(error);
-    throw new ConfigError(name, [{ path: "", message: why }]);
+    throw refusal(fileTrouble(error));
+  }
+  try {
+    return { name, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    throw refusal("not UTF-8 text");
   }
 }
 
@@ -57,25 +82,32 @@ function fileTrouble(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "no such file";
   if (error instanceof Deno.errors.IsADirectory) return "expected a file, got a directory";
   if (error instanceof Deno.errors.PermissionDenied) return "no permission to read the file";
-  throw error;
+  return `the file cannot be read: ${error instanceof Error ? error.message : "no reason is known"}`;
 }
 
-function validate(parsed: Parsed, options: LoadOptions): Loaded {
+function examine(parsed: Parsed, options: LoadOptions): Examination {
   const names = overlay(parsed, options);
   const found = report(parsed.written);
   const config = read(CONFIG, parsed.value, found);
   checkReferences(parsed.value, found);
-  // A string with a missing variable is wrong already; what its remains look like is no news.
-  const first = new Set(parsed.mistakes.map(({ path }) => path));
-  const mistakes = [...parsed.mistakes, ...found.mistakes.filter(({ path }) => !first.has(path))]
-    .map(({ path, message }) => ({ path: names.get(path) ?? path, message }));
-  if (mistakes.length > 0 || config === undefined) {
-    throw new ConfigError(options.source ?? "configuration", mistakes);
-  }
-  // Those that nothing has were warned of; whoever chooses among them need not look again.
-  const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
-  const auto = { ...config.auto, models };
-  return { config: freeze({ ...config, auto }), warnings: [...parsed.warnings, ...found.warnings] };
+  return {
+    config,
+    value: parsed.value,
+    report: found,
+    conclude() {
+      // A string with a missing variable is wrong already; what its remains look like is no news.
+      const first = new Set(parsed.mistakes.map(({ path }) => path));
+      const mistakes = [...parsed.mistakes, ...found.mistakes.filter(({ path }) => !first.has(path))]
+        .map(({ path, message }) => ({ path: names.get(path) ?? path, message }));
+      if (mistakes.length > 0 || config === undefined) {
+        throw new ConfigError(options.source ?? "configuration", mistakes);
+      }
+      // Those that nothing has were warned of; whoever chooses among them need not look again.
+      const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
+      const auto = { ...config.auto, models };
+      return { config: freeze({ ...config, auto }), warnings: [...parsed.warnings, ...found.warnings] };
+    },
+  };
 }
 
 /** Lays environment and flags over the value; answers which path now stands for which name of theirs. */

@@ -4,6 +4,7 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
+import { LEFT_OUT } from "../accounts/config.ts";
 import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { oneOf, type Path, pathText, type Report } from "../schema/mistakes.ts";
@@ -26,6 +27,7 @@ export function checkReferences(root: unknown, report: Report): void {
     : spots(items(config.accounts, ["accounts"]), "name");
   const ids = spots(models, "id");
 
+  checkNames(config, report);
   unique(ids, report);
   unique(accounts, report);
   unique(models.flatMap(({ value, path }) => strings(value.short_names, [...path, "short_names"])), report);
@@ -54,6 +56,11 @@ export function checkReferences(root: unknown, report: Report): void {
       report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
     }
   }
+  for (const { text, path } of spots(keys, "secret")) {
+    if (text === LEFT_OUT) {
+      report.doubt("a secret: this one is left out, so nobody can use the key", text, path);
+    }
+  }
   for (const { value, path } of keys) {
     const account = value.account ?? "default";
     if (typeof account === "string") {
@@ -68,6 +75,18 @@ export function checkReferences(root: unknown, report: Report): void {
   checkAuto(config, ids, report);
   checkPolicies(config, keys, ids, report);
   checkSearch(object(config.search), report);
+}
+
+/** A name that JavaScript keeps for itself is lost on the way through the schema. */
+function checkNames(config: Loose, report: Report): void {
+  const sections: Path[] = [["providers"], ["dlp_policies"], ["access_policies"]];
+  const headers = Object.keys(object(config.providers)).map((name): Path => ["providers", name, "headers"]);
+  for (const path of [...sections, ...headers]) {
+    const entries = path.reduce<Loose>((holder, step) => object(holder[step]), config);
+    if (Object.hasOwn(entries, "__proto__")) {
+      report.expect("another name", "__proto__", [...path, "__proto__"]);
+    }
+  }
 }
 
 function checkAuto(config: Loose, ids: readonly Spot[], report: Report): void {

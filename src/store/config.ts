@@ -8,7 +8,8 @@ const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify
 
 /** What is wrong with the address of a store; null: nothing that can be seen without asking it. */
 export function addressTrouble(address: string): string | null {
-  if (/^sqlite:[^\0]*[^\0/]$/.test(address)) return null;
+  // SQLite takes a name that begins with `file:` for an address of its own kind.
+  if (/^sqlite:(?!file:)[^\0]*[^\0/]$/.test(address)) return null;
   if (!/^postgres(?:ql)?:\/\/[^\s\0]+$/.test(address)) return ADDRESS_WORDS;
   const url = parsed(address);
   if (url === null || url.port === "0") {

@@ -15,6 +15,7 @@ Deno.test("loadConfig() loads the contract's example", () => {
   // The example's svc/auto names a model that the example does not configure.
   assertEquals(config.auto, { models: ["openai/gpt-5"], quality: 0.5 });
   assertEquals(warnings, [
+    "keys[0].secret: expected a secret: this one is left out, so nobody can use the key, got another value (not shown)",
     'auto.models[0]: expected one of the models openai/gpt-5, got "openai/gpt-5-mini"; nearest is openai/gpt-5',
   ]);
 });

@@ -1,6 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { patternMistakes } from "../../src/config/check.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { assertEquals } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import { openDlp } from "../../src/pipeline/dlp.ts";
@@ -12,24 +10,6 @@ function config(dlp_policies: Record<string, unknown>) {
     dlp_policies,
   }, { env: () => undefined }).config;
 }
-
-Deno.test("a type that there is not and a pattern that RE2 refuses are mistakes of the configuration", async () => {
-  const policies = {
-    good: { mode: "block", entity_types: ["FINANCIAL", "email"], regexes: [{ name: "a", pattern: "a+" }] },
-    bad: { mode: "mask", regexes: [{ name: "a", pattern: "a+" }, { name: "b", pattern: "(?=a)" }] },
-  };
-  assertEquals(await patternMistakes(config(policies)), [{
-    path: "dlp_policies.bad.regexes[1].pattern",
-    message: "expected an RE2 pattern: invalid perl operator: (?=",
-  }]);
-  assertEquals(await patternMistakes(config({})), []);
-  const wrong = { mode: "mask", entity_types: ["CREDIT_CARD", "BOGUS"] };
-  const error = assertThrows(() => config({ wrong }), ConfigError);
-  assertEquals(error.mistakes, [{
-    path: "dlp_policies.wrong.entity_types[1]",
-    message: 'expected the name of an entity type or a group of them, got "BOGUS"',
-  }]);
-});
 
 Deno.test("openDlp() makes each policy's check once", () => {
   const re2 = openRe2();
