@@ -8,7 +8,7 @@ import {
   type AccountsOptions,
   type AccountsService,
   openAccounts,
-} from "./accounts/service.ts";
+} from "./accounts/mod.ts";
 import { CONSOLE } from "./console/mod.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";

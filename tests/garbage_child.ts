@@ -2,7 +2,7 @@
  * Prints how many MB are left of things that passed through a structure and are gone, seen by collections of the young
  * generation only. Run with --v8-flags=--expose-gc.
  */
-import { Bag } from "../src/accounts/bag.ts";
+import { ArraySet } from "../src/accounts/array_set.ts";
 import { Ticker } from "../src/timing/ticker.ts";
 
 const THINGS = 20_000;
@@ -35,7 +35,7 @@ function pass(take: (payload: number[]) => () => void): number {
 }
 
 const set = new Set<object>();
-const bag = new Bag<{ place: number; payload: number[] }>();
+const arraySet = new ArraySet<{ index: number; payload: number[] }>();
 const ticker = new Ticker();
 console.log(JSON.stringify({
   set: pass((payload) => {
@@ -43,10 +43,10 @@ console.log(JSON.stringify({
     set.add(item);
     return () => set.delete(item);
   }),
-  bag: pass((payload) => {
-    const item = { place: -1, payload };
-    bag.add(item);
-    return () => bag.delete(item);
+  arraySet: pass((payload) => {
+    const item = { index: -1, payload };
+    arraySet.add(item);
+    return () => arraySet.delete(item);
   }),
   ticker: pass((payload) => {
     const deadline = ticker.deadline(() => payload);

@@ -3,14 +3,14 @@ import { assert } from "@std/assert";
 
 const CHILD = new URL("./garbage_child.ts", import.meta.url).pathname;
 
-Deno.test("nothing that has passed through a bag or a ticker outlives collections of the young generation", async () => {
+Deno.test("nothing that has passed through an array set or a ticker outlives collections of the young generation", async () => {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--v8-flags=--expose-gc", CHILD],
     env: { NO_COLOR: "1" },
   }).output();
-  const { set, bag, ticker } = JSON.parse(new TextDecoder().decode(stdout));
+  const { set, arraySet, ticker } = JSON.parse(new TextDecoder().decode(stdout));
   // Of 20 MB. A set is here to show that it is measured: it keeps what it grew and shrank past.
   assert(set > 4, `${set} MB are left of what passed through a set`);
-  assert(bag < 1, `${bag} MB are left of what passed through a bag`);
+  assert(arraySet < 1, `${arraySet} MB are left of what passed through an array set`);
   assert(ticker < 1, `${ticker} MB are left of what passed through a ticker`);
 });

@@ -8,176 +8,162 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { type KeyWithSecrets, type Store, StoreUnavailable } from "../store/mod.ts";
-import type { AccessPolicy, Key } from "./types.ts";
-import type { Period } from "./period.ts";
+import type { Clock } from "../timing/clock.ts";
+import { type KeyState, PolicyTable, stateOfStored, withPolicy } from "./key_state.ts";
 import { hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
-
-/** A key with what limits it. */
-export interface KeyState {
-  key: Key;
-  source: "config" | "store";
-  accessPolicyName: string | null;
-  spendLimit: { amount: bigint; period: Period } | null;
-  requestsPerMinute: number | null;
-  tokensPerMinute: number | null;
-  created: number | null;
-  expiresAt: number | null;
-  revokedAt: number | null;
-}
-
-export interface Keyring {
-  /** Answers from memory where it can. */
-  authenticate(secret: string): Key | Promise<Key>;
-  state(keyId: string): KeyState | undefined;
-  states(): Iterable<KeyState>;
-  /** Replaces what the configuration names. */
-  configure(keys: readonly KeyState[], secrets: readonly string[], policies: readonly AccessPolicy[]): void;
-  /** Takes in what changed in the store. */
-  learn(keys: readonly KeyWithSecrets[]): void;
-  setPepper(pepper: string): void;
-  hash(secret: string): string;
-}
+import type { AccessPolicy, Key } from "./types.ts";
 
 export interface KeyringOptions {
   store: Store;
-  clock: { now(): number };
+  clock: Clock;
   /** True: the store cannot be asked. */
-  away(): boolean;
+  storeDown(): boolean;
   /** True: the snapshot is too old to trust keys of the store. */
-  stale(): boolean;
+  outdated(): boolean;
 }
 
-interface Holder {
+/** A key found by one of its secrets. */
+interface Credential {
   state: KeyState;
-  /** When this secret ends. */
+  /** When the secret ends. */
   until: number;
 }
 
-const WARM_SECRETS = 10_000;
-const WRONG_HASHES = 10_000;
+/**
+ * The bounds of the two caches. Neither orders its members by use, as an LRU would: a hit must not write, and what is
+ * dropped costs one hash or one question to the store.
+ */
+const SEEN_SECRETS = 10_000;
+const UNKNOWN_HASHES = 10_000;
 /** Beyond this many unanswered questions about unknown secrets the store is being flooded. */
 const LOOKUPS = 64;
 const RETRY_AFTER = 2;
 
-export function createKeyring(options: KeyringOptions): Keyring {
-  const { store, clock } = options;
+export class Keyring {
+  readonly #options: KeyringOptions;
   /** Secrets of the file are known to this process alone, so they need no pepper that others share. */
-  const configPepper = newPepper();
-  let pepper: string | null = null;
-  let policies = new Map<string, AccessPolicy>();
-  let configured = new Map<string, Holder>();
-  let configStates = new Map<string, KeyState>();
-  const stored = new Map<string, KeyWithSecrets>();
-  const storedStates = new Map<string, KeyState>();
-  const byHash = new Map<string, Holder>();
-  const warm = new Map<string, Holder>();
-  const wrong = new Set<string>();
-  let lookups = 0;
+  readonly #configPepper = newPepper();
+  #pepper: string | null = null;
+  #policies = new PolicyTable([]);
+  /** Keys of the configuration: by id, and by the hash of their secret. */
+  #configStates = new Map<string, KeyState>();
+  #configured = new Map<string, Credential>();
+  /** Keys of the store: as stored, by id, and by the hashes of their secrets. */
+  readonly #stored = new Map<string, KeyWithSecrets>();
+  readonly #storedStates = new Map<string, KeyState>();
+  readonly #byHash = new Map<string, Credential>();
+  readonly #seen = new Map<string, Credential>();
+  readonly #unknown = new Set<string>();
+  #lookups = 0;
 
-  function authenticate(secret: string): Key | Promise<Key> {
-    const known = warm.get(secret);
+  constructor(options: KeyringOptions) {
+    this.#options = options;
+  }
+
+  /** Answers from memory where it can. */
+  authenticate(secret: string): Key | Promise<Key> {
+    const seen = this.#seen.get(secret);
     if (
-      known !== undefined && clock.now() < known.until &&
-      (known.state.source === "config" || !options.stale())
+      seen !== undefined && this.#options.clock.now() < seen.until &&
+      (seen.state.source === "config" || !this.#options.outdated())
     ) {
-      return known.state.key;
+      return seen.state.key;
     }
-    warm.delete(secret);
-    if (!looksLikeSecret(secret)) throw invalid();
-    const holder = configured.get(hashSecret(secret, configPepper));
-    if (holder !== undefined) return accept(secret, holder);
-    if (pepper === null) throw notNow();
-    const hash = hashSecret(secret, pepper);
-    const found = byHash.get(hash);
-    if (found !== undefined) {
-      if (options.stale()) throw notNow();
-      return accept(secret, found);
+    this.#seen.delete(secret);
+    if (!looksLikeSecret(secret)) throw invalidKey();
+    const configured = this.#configured.get(hashSecret(secret, this.#configPepper));
+    if (configured !== undefined) return this.#accept(secret, configured);
+    if (this.#pepper === null) throw notNow();
+    const hash = hashSecret(secret, this.#pepper);
+    const stored = this.#byHash.get(hash);
+    if (stored !== undefined) {
+      if (this.#options.outdated()) throw notNow();
+      return this.#accept(secret, stored);
     }
-    if (wrong.has(hash)) throw invalid();
-    return lookUp(secret, hash);
+    if (this.#unknown.has(hash)) throw invalidKey();
+    return this.#lookUp(secret, hash);
   }
 
-  function accept(secret: string, holder: Holder): Key {
-    if (clock.now() >= holder.until || holder.state.revokedAt !== null) throw invalid();
-    if (warm.size >= WARM_SECRETS) warm.delete(warm.keys().next().value!);
-    warm.set(secret, holder);
-    return holder.state.key;
+  state(keyId: string): KeyState | undefined {
+    return this.#configStates.get(keyId) ?? this.#storedStates.get(keyId);
   }
 
-  async function lookUp(secret: string, hash: string): Promise<Key> {
-    if (options.away() || lookups >= LOOKUPS) throw notNow();
-    lookups++;
+  *states(): Generator<KeyState> {
+    yield* this.#configStates.values();
+    yield* this.#storedStates.values();
+  }
+
+  /** Replaces what the configuration names; `secrets` are those of `keys`. */
+  configure(keys: readonly KeyState[], secrets: readonly string[], policies: readonly AccessPolicy[]): void {
+    this.#policies = new PolicyTable(policies);
+    this.#configured = new Map();
+    this.#configStates = new Map();
+    for (const [i, key] of keys.entries()) {
+      const state = withPolicy(key, this.#policies);
+      this.#configStates.set(state.key.id, state);
+      const until = state.expiresAt ?? Infinity;
+      this.#configured.set(hashSecret(secrets[i], this.#configPepper), { state, until });
+    }
+    this.learn([...this.#stored.values()]);
+    this.#seen.clear();
+  }
+
+  /** Takes in what changed in the store. */
+  learn(keys: readonly KeyWithSecrets[]): void {
+    for (const key of keys) {
+      for (const { hash } of this.#stored.get(key.id)?.secrets ?? []) this.#byHash.delete(hash);
+      this.#stored.set(key.id, key);
+      const state = stateOfStored(key, this.#policies);
+      this.#storedStates.set(key.id, state);
+      if (key.revokedAt !== null) continue;
+      for (const { hash, expiresAt } of key.secrets) {
+        this.#byHash.set(hash, { state, until: Math.min(expiresAt ?? Infinity, key.expiresAt ?? Infinity) });
+        this.#unknown.delete(hash);
+      }
+    }
+    if (keys.length > 0) this.#seen.clear();
+  }
+
+  setPepper(pepper: string): void {
+    this.#pepper = pepper;
+  }
+
+  hash(secret: string): string {
+    if (this.#pepper === null) throw notNow();
+    return hashSecret(secret, this.#pepper);
+  }
+
+  #accept(secret: string, credential: Credential): Key {
+    const { state, until } = credential;
+    if (this.#options.clock.now() >= until || state.revokedAt !== null) throw invalidKey();
+    if (this.#seen.size >= SEEN_SECRETS) this.#seen.delete(this.#seen.keys().next().value!);
+    this.#seen.set(secret, credential);
+    return state.key;
+  }
+
+  async #lookUp(secret: string, hash: string): Promise<Key> {
+    if (this.#options.storeDown() || this.#lookups >= LOOKUPS) throw notNow();
+    this.#lookups++;
     try {
-      const key = await store.keyByHash(hash);
+      const key = await this.#options.store.keyByHash(hash);
       if (key !== null) {
-        learn([key]);
-        const holder = byHash.get(hash);
-        if (holder !== undefined) return accept(secret, holder);
+        this.learn([key]);
+        const credential = this.#byHash.get(hash);
+        if (credential !== undefined) return this.#accept(secret, credential);
       }
     } catch (error) {
       if (error instanceof StoreUnavailable) throw notNow(error);
       throw error;
     } finally {
-      lookups--;
+      this.#lookups--;
     }
-    if (wrong.size >= WRONG_HASHES) wrong.clear();
-    wrong.add(hash);
-    throw invalid();
+    if (this.#unknown.size >= UNKNOWN_HASHES) this.#unknown.clear();
+    this.#unknown.add(hash);
+    throw invalidKey();
   }
-
-  function policy(name: string | null): Key["accessPolicy"] {
-    return name === null ? null : policies.get(name) ?? "missing";
-  }
-
-  function learn(keys: readonly KeyWithSecrets[]): void {
-    for (const key of keys) {
-      for (const { hash } of stored.get(key.id)?.secrets ?? []) byHash.delete(hash);
-      stored.set(key.id, key);
-      const state = stateOf(key, policy);
-      storedStates.set(key.id, state);
-      if (key.revokedAt !== null) continue;
-      for (const { hash, expiresAt } of key.secrets) {
-        byHash.set(hash, { state, until: Math.min(expiresAt ?? Infinity, key.expiresAt ?? Infinity) });
-        wrong.delete(hash);
-      }
-    }
-    if (keys.length > 0) warm.clear();
-  }
-
-  return {
-    authenticate,
-    state: (id) => configStates.get(id) ?? storedStates.get(id),
-    *states() {
-      yield* configStates.values();
-      yield* storedStates.values();
-    },
-    configure(states, secrets, named) {
-      policies = new Map(named.map((p) => [p.name, p]));
-      configured = new Map();
-      configStates = new Map();
-      for (const [i, state] of states.entries()) {
-        const resolved = withPolicy(state, policy);
-        configStates.set(state.key.id, resolved);
-        configured.set(hashSecret(secrets[i], configPepper), {
-          state: resolved,
-          until: state.expiresAt ?? Infinity,
-        });
-      }
-      learn([...stored.values()]);
-      warm.clear();
-    },
-    learn,
-    setPepper(value) {
-      pepper = value;
-    },
-    hash(secret) {
-      if (pepper === null) throw notNow();
-      return hashSecret(secret, pepper);
-    },
-  };
 }
 
-function invalid(): Failure {
+function invalidKey(): Failure {
   return new Failure("invalid_api_key", "The API key is not valid.");
 }
 
@@ -186,32 +172,4 @@ function notNow(cause?: unknown): Failure {
     retryAfter: RETRY_AFTER,
     cause,
   });
-}
-
-type Resolve = (name: string | null) => Key["accessPolicy"];
-
-function stateOf(key: KeyWithSecrets, policy: Resolve): KeyState {
-  return {
-    key: Object.freeze({
-      id: key.id,
-      name: key.name,
-      account: key.account,
-      accessPolicy: policy(key.accessPolicy),
-      dlpPolicy: key.dlpPolicy,
-      models: key.models,
-    }),
-    source: "store",
-    accessPolicyName: key.accessPolicy,
-    spendLimit: key.spendLimit,
-    requestsPerMinute: key.requestsPerMinute,
-    tokensPerMinute: key.tokensPerMinute,
-    created: key.created,
-    expiresAt: key.expiresAt,
-    revokedAt: key.revokedAt,
-  };
-}
-
-function withPolicy(state: KeyState, policy: Resolve): KeyState {
-  if (state.accessPolicyName === null) return state;
-  return { ...state, key: Object.freeze({ ...state.key, accessPolicy: policy(state.accessPolicyName) }) };
 }

@@ -1,5 +1,5 @@
 /**
- * From what the pipeline says at a call's beginning and end to the record of the ledger.
+ * From what the pipeline says at a call's beginning and end to the generation that the ledger records.
  *
  * What a caller chose freely (the model's name as requested) is cut to a length and cleaned of what a database would
  * refuse, because a record must always be writable.
@@ -47,11 +47,11 @@ function clean(text: string): string {
 }
 
 /**
- * The record, or null where there is none: nothing was used and no search ran. An interrupted generation has one all the
- * same, since what it used is unknown and not nothing; so has one that failed after a provider had begun to answer, which
- * that provider may charge for.
+ * The generation to record, or null: nothing was used and no search ran. An interrupted one is recorded all the same, since
+ * what it used is unknown and not nothing; so is one that failed after a provider had begun to answer, which that provider
+ * may charge for.
  */
-export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
+export function generationOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
   const broke = end.status === "interrupted" || (end.status === "failed" && end.provider !== null);
   if (end.usage === null && end.searches === 0 && !broke) return null;
   const usage = end.usage === null ? null : normalizeUsage(end.usage);
@@ -76,7 +76,7 @@ export function recordOf(beginning: Beginning, end: GenerationEnd, prices: Price
 }
 
 /** The record of a generation whose process died. What it used nobody can tell, so nothing is billed. */
-export function interrupted(beginning: Beginning): Generation {
+export function interruptedGeneration(beginning: Beginning): Generation {
   return {
     ...beginning,
     provider: null,

@@ -5,7 +5,8 @@
  * milliseconds later. What this node may spend without asking the store it holds as leases, renewed in the background.
  */
 export { openAccounts } from "./service.ts";
-export type { AccountsConfig, AccountsOptions, AccountsService } from "./service.ts";
+export type { AccountsConfig } from "./configured.ts";
+export type { AccountsOptions, AccountsService } from "./service.ts";
 export type { Administration } from "./administration.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
 export type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";

@@ -2,7 +2,7 @@
 
 export type Period = "day" | "week" | "month" | "total";
 
-export interface Span {
+export interface PeriodSpan {
   /** Milliseconds since the epoch. */
   starts: number;
   /** First millisecond after; null: never. */
@@ -13,7 +13,7 @@ const DAY = 86_400_000;
 /** 5 January 1970 was the first Monday of the epoch. */
 const FIRST_MONDAY = 4 * DAY;
 
-export function spanAt(period: Period, now: number): Span {
+export function spanAt(period: Period, now: number): PeriodSpan {
   if (period === "total") return { starts: 0, ends: null };
   if (period === "day") return fixed(now, DAY, 0);
   if (period === "week") return fixed(now, 7 * DAY, FIRST_MONDAY);
@@ -22,7 +22,7 @@ export function spanAt(period: Period, now: number): Span {
   return { starts, ends: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) };
 }
 
-function fixed(now: number, length: number, origin: number): Span {
+function fixed(now: number, length: number, origin: number): PeriodSpan {
   const starts = Math.floor((now - origin) / length) * length + origin;
   return { starts, ends: starts + length };
 }

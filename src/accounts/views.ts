@@ -3,7 +3,7 @@
  */
 import type { Usage } from "../exchange/usage.ts";
 import type { Generation, UsageSum } from "../store/mod.ts";
-import type { KeyState } from "./keyring.ts";
+import type { KeyState } from "./key_state.ts";
 import { formatAmount } from "./money.ts";
 import type { Period } from "./period.ts";
 
@@ -79,7 +79,7 @@ export interface UsageView {
   cost: string;
 }
 
-export function viewOf(state: KeyState): KeyView {
+export function keyView(state: KeyState): KeyView {
   const { key, spendLimit, requestsPerMinute, tokensPerMinute } = state;
   return {
     id: key.id,

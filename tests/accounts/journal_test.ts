@@ -1,11 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  adoptOrphans,
-  type Entry,
-  fileJournal,
-  JournalFull,
-  memoryJournal,
-} from "../../src/accounts/journal.ts";
+import { FileJournal } from "../../src/accounts/file_journal.ts";
+import { type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
+import { MemoryJournal } from "../../src/accounts/memory_journal.ts";
+import { adoptOrphans } from "../../src/accounts/orphans.ts";
 
 const ROOM = { maxBytes: 64 << 20 };
 
@@ -35,9 +32,9 @@ function found(folder: string) {
   }
 }
 
-Deno.test("fileJournal() tells what ran and what ended", () =>
+Deno.test("FileJournal tells what ran and what ended", () =>
   withFolder(async (filePrefix, folder) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     const g1 = journal.begin("g1", '{"a":"né"}');
     const g2 = journal.begin("g2", "{}");
     journal.begin("g3", "{}");
@@ -54,9 +51,9 @@ Deno.test("fileJournal() tells what ran and what ended", () =>
     journal.close();
   }));
 
-Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =>
+Deno.test("FileJournal that was cut at any byte reads as what was whole", () =>
   withFolder(async (filePrefix, folder) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     journal.finish(journal.begin("g1", '{"a":"né"}'), "[1]");
     await journal.written();
     const bytes = Deno.readFileSync(`${filePrefix}.n1.journal`);
@@ -76,16 +73,16 @@ Deno.test("fileJournal() that was cut at any byte reads as what was whole", () =
     journal.close();
   }));
 
-Deno.test("fileJournal() stays small while records come and go, and loses none that is left", () =>
+Deno.test("FileJournal stays small while records come and go, and loses none that is left", () =>
   withFolder(async (filePrefix, folder) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     const filler = "x".repeat(500);
     journal.begin("kept", "first");
     for (let i = 0; i < 30_000; i++) {
       const entry = journal.begin(`g${i}`, filler);
       journal.finish(entry, filler);
       if (i % 10 === 0) await journal.written();
-      if (i % 1000 !== 0) journal.shipped(entry);
+      if (i % 1000 !== 0) journal.delivered(entry);
     }
     await journal.written();
     const { size } = Deno.statSync(`${filePrefix}.n1.journal`);
@@ -97,10 +94,10 @@ Deno.test("fileJournal() stays small while records come and go, and loses none t
     journal.close();
   }));
 
-Deno.test("fileJournal() refuses to begin what it may not be able to end", () =>
+Deno.test("FileJournal refuses to begin what it may not be able to end", () =>
   withFolder(async (filePrefix) => {
-    const journal = fileJournal(filePrefix, "n1", { maxBytes: 20_000 });
-    const begun: Entry[] = [];
+    const journal = new FileJournal(filePrefix, "n1", { maxBytes: 20_000 });
+    const begun: JournalEntry[] = [];
     assertThrows(() => {
       while (true) begun.push(journal.begin(`g${begun.length}`, "x".repeat(200)));
     }, JournalFull);
@@ -108,26 +105,26 @@ Deno.test("fileJournal() refuses to begin what it may not be able to end", () =>
     for (const entry of begun) journal.finish(entry, "y".repeat(700));
     assert(await journal.written());
     assertThrows(() => journal.begin("more", "x".repeat(9000)), JournalFull);
-    for (const entry of begun) journal.shipped(entry);
+    for (const entry of begun) journal.delivered(entry);
     journal.drop(journal.begin("more", "x"));
     journal.close();
   }));
 
-Deno.test("memoryJournal() is bounded the same way", () => {
-  const journal = memoryJournal({ maxBytes: 5000 });
-  const begun: Entry[] = [];
+Deno.test("MemoryJournal is bounded the same way", () => {
+  const journal: Journal = new MemoryJournal({ maxBytes: 5000 });
+  const begun: JournalEntry[] = [];
   assertThrows(() => {
     while (true) begun.push(journal.begin(`g${begun.length}`, "x".repeat(200)));
   }, JournalFull);
   journal.finish(begun[0], "record");
   assertThrows(() => journal.begin("more", "x".repeat(200)), JournalFull);
-  journal.shipped(begun[0]);
+  journal.delivered(begun[0]);
   journal.begin("more", "x".repeat(200));
 });
 
 Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
   withFolder((filePrefix) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     journal.begin("g1", "{}");
     assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
     journal.close();
@@ -140,22 +137,22 @@ Deno.test("adoptOrphans() leaves the journal of a living process alone", () =>
     assertEquals(adoptOrphans(filePrefix, "n2").length, 0);
   }));
 
-Deno.test("fileJournal() with nothing left leaves no file", () =>
+Deno.test("FileJournal with nothing left leaves no file", () =>
   withFolder((filePrefix, folder) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     const entry = journal.begin("g1", "{}");
     journal.finish(entry, "[]");
-    journal.shipped(entry);
+    journal.delivered(entry);
     journal.close();
     assertEquals([...Deno.readDirSync(folder)].length, 0);
   }));
 
-Deno.test("fileJournal() that finds no room at first refuses, and begins when there is some", () =>
+Deno.test("FileJournal that finds no room at first refuses, and begins when there is some", () =>
   withFolder(async (filePrefix, folder) => {
     const path = `${filePrefix}.n1.journal`;
     // A folder in its place fails like a disk that is full.
     Deno.mkdirSync(`${path}/x`, { recursive: true });
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     assertThrows(() => journal.begin("g1", "{}"), JournalFull);
     Deno.removeSync(path, { recursive: true });
     journal.finish(journal.begin("g2", "{}"), "[2]");
@@ -165,9 +162,9 @@ Deno.test("fileJournal() that finds no room at first refuses, and begins when th
     journal.close();
   }));
 
-Deno.test("fileJournal() writes the first of a turn at once, the others together, and says when they are there", () =>
+Deno.test("FileJournal writes the first of a turn at once, the others together, and says when they are there", () =>
   withFolder(async (filePrefix, folder) => {
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     const running = () => found(folder)[0].running.length;
     const entries = [journal.begin("first", "{}")];
     assertEquals(running(), 0);
@@ -192,7 +189,7 @@ Deno.test("adoptOrphans() takes over from a process that died before its journal
     const path = `${filePrefix}.n1.journal`;
     // A folder in its place fails like a disk that is full.
     Deno.mkdirSync(`${path}/x`, { recursive: true });
-    const journal = fileJournal(filePrefix, "n1", ROOM);
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
     Deno.removeSync(path, { recursive: true });
     const age = () => Deno.utimeSync(`${path}.lock`, new Date(1000), new Date(1000));
     age();

@@ -45,7 +45,8 @@ for (const [format, [path, end]] of Object.entries(FORMATS)) {
       accounts.admit = async (request) => {
         const reservation = await admit(request);
         return {
-          ...reservation,
+          rates: reservation.rates,
+          release: () => reservation.release(),
           async settle(ending, prices) {
             await turns(20);
             seenBefore = seen;

@@ -1,0 +1,136 @@
+/** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
+import { Failure } from "../exchange/failure.ts";
+import { NameTaken, type Store, type StoredKey } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+import type { Configured } from "./configured.ts";
+import { invalid, type KeyInput, readKeyChange, readNewKey } from "./input.ts";
+import { type KeyState, storedOf } from "./key_state.ts";
+import type { Keyring } from "./keyring.ts";
+import { newId, newSecret } from "./secrets.ts";
+import type { StoreChanges } from "./store_changes.ts";
+import { type KeyView, keyView } from "./views.ts";
+
+export interface KeyAdministrationOptions {
+  store: Store;
+  keyring: Keyring;
+  clock: Clock;
+  changes: StoreChanges;
+  configured: Configured;
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+export class KeyAdministration {
+  readonly #options: KeyAdministrationOptions;
+
+  constructor(options: KeyAdministrationOptions) {
+    this.#options = options;
+  }
+
+  async create(input: KeyInput): Promise<{ key: KeyView; secret: string }> {
+    const { store, keyring, clock } = this.#options;
+    const key: StoredKey = {
+      ...readNewKey(input),
+      id: newId("key_"),
+      created: clock.now(),
+      revokedAt: null,
+    };
+    this.#checkName(key.name);
+    await this.#checkAccount(key.account);
+    const secret = newSecret();
+    await refusingTakenName(() => store.insertKey(key, keyring.hash(secret)));
+    return { key: await this.get(key.id), secret };
+  }
+
+  async list(): Promise<KeyView[]> {
+    await this.#options.changes.pull();
+    return [...this.#options.keyring.states()].map(keyView);
+  }
+
+  async get(idOrName: string): Promise<KeyView> {
+    return keyView(await this.#find(idOrName));
+  }
+
+  async patch(idOrName: string, patch: Partial<KeyInput>): Promise<KeyView> {
+    const changed = readKeyChange(patch);
+    const state = await this.#findStored(idOrName);
+    if (changed.name !== undefined) this.#checkName(changed.name);
+    if (changed.account !== undefined) await this.#checkAccount(changed.account);
+    return await this.#save({ ...storedOf(state), ...changed });
+  }
+
+  async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyView; secret: string }> {
+    const { store, keyring, clock } = this.#options;
+    if (!Number.isFinite(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > YEAR_SECONDS) {
+      throw invalid("overlap_seconds", `expected a number from 0 to ${YEAR_SECONDS}`);
+    }
+    const state = await this.#findStored(idOrName);
+    if (state.revokedAt !== null) throw invalid("id", "the key is revoked");
+    const secret = newSecret();
+    const now = clock.now();
+    const until = Math.round(now + overlapSeconds * 1000);
+    await store.addSecret(state.key.id, { hash: keyring.hash(secret), now, until });
+    return { key: await this.get(state.key.id), secret };
+  }
+
+  async revoke(idOrName: string): Promise<KeyView> {
+    const state = await this.#findStored(idOrName);
+    if (state.revokedAt !== null) return keyView(state);
+    return await this.#save({ ...storedOf(state), revokedAt: this.#options.clock.now() });
+  }
+
+  /** The store is asked first, so that what another process has changed a moment ago counts. */
+  async #find(idOrName: string): Promise<KeyState> {
+    const { keyring, changes } = this.#options;
+    await changes.pull();
+    const byId = keyring.state(idOrName);
+    if (byId !== undefined) return byId;
+    const named = [...keyring.states()].filter((state) => state.key.name === idOrName);
+    const found = named.find((state) => state.revokedAt === null) ?? named.at(-1);
+    if (found === undefined) throw noSuchKey();
+    return found;
+  }
+
+  async #findStored(idOrName: string): Promise<KeyState> {
+    const state = await this.#find(idOrName);
+    if (state.source === "config") {
+      throw invalid("id", "the configuration file names this key; change it there");
+    }
+    return state;
+  }
+
+  async #save(key: StoredKey): Promise<KeyView> {
+    const saved = await refusingTakenName(() => this.#options.store.updateKey(key));
+    if (!saved) throw noSuchKey();
+    return await this.get(key.id);
+  }
+
+  async #checkAccount(name: string): Promise<void> {
+    const { configured, store } = this.#options;
+    if (configured.hasAccount(name) || await store.account(name) !== null) return;
+    throw invalid("account", "there is no such account");
+  }
+
+  /** A name of the file is not in the store, which sees to all other names. */
+  #checkName(name: string): void {
+    for (const { source, key } of this.#options.keyring.states()) {
+      if (source === "config" && key.name === name) throw nameTaken();
+    }
+  }
+}
+
+async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof NameTaken ? nameTaken() : error;
+  }
+}
+
+function nameTaken(): Failure {
+  return invalid("name", "another key has this name");
+}
+
+function noSuchKey(): Failure {
+  return new Failure("not_found", "There is no such key.", { param: "id" });
+}

@@ -1,0 +1,226 @@
+/**
+ * A node's lease of one budget: what it may still admit without asking the store.
+ *
+ * `granted` is the lease as the store knows it, `used` what ended here and the store has not counted yet (for a rate: all
+ * of this minute), `reserved` what runs. Free is the first less the other two. The unit is picodollars, or requests, or
+ * tokens.
+ */
+import type { BudgetRef, LeaseGrant, LeaseRequest } from "../store/mod.ts";
+
+export type LeaseKind = "credits" | "spend" | "requests" | "tokens";
+
+/** An amount of a lease that is reserved for one call. */
+export interface Hold {
+  readonly lease: Lease;
+  readonly amount: bigint;
+  /** When the minute or period began in which it was made. */
+  readonly starts: number;
+}
+
+const MINUTE = 60_000;
+/** How long an answer is believed when it says that nothing is left. */
+const BELIEVED_MS = 1000;
+/** How long a refusal stands. */
+const REFUSED_MS = 200;
+
+export class Lease {
+  readonly kind: LeaseKind;
+  /** Another node needs some of it. */
+  giveBack = false;
+  #budget: BudgetRef;
+  #granted = 0n;
+  #used = 0n;
+  #reserved = 0n;
+  /** The store has answered that there is no limit. */
+  #unlimited = false;
+  /** What the last answer said: the limit, spent by all, leased by other nodes, and when it came. */
+  #limit: bigint;
+  #spent = 0n;
+  #others = 0n;
+  #answeredAt = -Infinity;
+  /** A refusal stands until then for anything at least that large, so that refused calls do not queue at the store. */
+  #refusedUntil = -Infinity;
+  #refusedAmount = 0n;
+  /** What calls that wait for a renewal need together; 0: none waits. */
+  #waiting = 0n;
+
+  constructor(kind: LeaseKind, budget: BudgetRef) {
+    this.kind = kind;
+    this.#budget = budget;
+    this.#limit = budget.limit ?? 0n;
+  }
+
+  get budget(): BudgetRef {
+    return this.#budget;
+  }
+
+  get granted(): bigint {
+    return this.#granted;
+  }
+
+  get used(): bigint {
+    return this.#used;
+  }
+
+  get reserved(): bigint {
+    return this.#reserved;
+  }
+
+  /** By all nodes, as the store said last. */
+  get spent(): bigint {
+    return this.#spent;
+  }
+
+  get free(): bigint {
+    return this.#granted - this.#used - this.#reserved;
+  }
+
+  get heldElsewhere(): boolean {
+    return this.#others > 0n;
+  }
+
+  /** Nothing runs on it and nothing of it waits to be counted. */
+  get idle(): boolean {
+    return this.#used === 0n && this.#reserved === 0n;
+  }
+
+  /** What is left of a rate as far as this node knows, for headers. */
+  get remaining(): number {
+    const left = this.#limit - this.#others - this.#used - this.#reserved;
+    return left > 0n ? Number(left) : 0;
+  }
+
+  isMoney(): boolean {
+    return this.kind === "credits" || this.kind === "spend";
+  }
+
+  isRate(): boolean {
+    return this.#budget.scope === "rate";
+  }
+
+  fits(amount: bigint, now: number): boolean {
+    if (this.#unlimited) return true;
+    if (this.isRate() && this.#minuteIsOver(now)) return false;
+    return this.#used + this.#reserved + amount <= this.#granted;
+  }
+
+  /** True: asking the store cannot help now. */
+  isHopeless(amount: bigint, now: number): boolean {
+    if (this.isRate() && this.#minuteIsOver(now)) return false;
+    const refused = this.#refusedUntil > now && this.#refusedUntil <= now + BELIEVED_MS;
+    if (refused && amount >= this.#refusedAmount) return true;
+    const age = now - this.#answeredAt;
+    if (age < 0 || age >= BELIEVED_MS || this.heldElsewhere) return false;
+    // What the store had beyond all leases when it last answered.
+    const unleased = this.#limit - this.#spent - this.#others - this.#granted;
+    return this.#used + this.#reserved + amount > this.#granted + (unleased > 0n ? unleased : 0n);
+  }
+
+  refuse(amount: bigint, now: number): void {
+    this.#refusedUntil = now + REFUSED_MS;
+    this.#refusedAmount = amount;
+  }
+
+  /** Refusals and answers may be out of date: the store is asked again. */
+  forgetAnswers(): void {
+    this.#answeredAt = -Infinity;
+    this.#refusedUntil = -Infinity;
+  }
+
+  /** What the node holds was granted under the limit before: it asks again before relying on it. */
+  changeLimit(limit: bigint): void {
+    if (this.#budget.limit === limit) return;
+    this.#budget = { ...this.#budget, limit };
+    const needed = this.#used + this.#reserved;
+    if (needed < this.#granted) this.#granted = needed;
+    this.forgetAnswers();
+  }
+
+  reserve(amount: bigint): Hold {
+    this.#reserved += amount;
+    return { lease: this, amount, starts: this.#budget.starts };
+  }
+
+  /** Gives a hold back. */
+  release(hold: Hold): void {
+    if (this.#owns(hold)) this.#reserved -= hold.amount;
+  }
+
+  /** Replaces a hold by what was really used. */
+  settle(hold: Hold, amount: bigint): void {
+    if (!this.#owns(hold)) return;
+    this.#reserved -= hold.amount;
+    this.#used += amount;
+  }
+
+  /** Counts what a call used whose hold was given back before it ended. */
+  charge(amount: bigint): void {
+    this.#used += amount;
+  }
+
+  /** A call needs so much more and waits for it. */
+  addWaiting(amount: bigint): void {
+    this.#waiting += amount;
+  }
+
+  clearWaiting(): void {
+    this.#waiting = 0n;
+  }
+
+  /** What the store is asked for, in a transaction that also charges `delivering` of what was used here. */
+  renewal(delivering: bigint): LeaseRequest {
+    const floor = this.#used - (this.isRate() ? 0n : delivering) + this.#reserved;
+    // Only somebody who waits for more keeps this node from giving back.
+    const exact = this.giveBack && this.#waiting === 0n;
+    if (exact && this.#granted > floor + delivering) this.#granted = floor + delivering;
+    return { budget: this.#budget, floor: floor + this.#waiting, exact };
+  }
+
+  /** The store has charged so much of what was used here. */
+  delivered(cost: bigint): void {
+    this.#used -= cost;
+    this.#spent += cost;
+    this.#granted = this.#granted > cost ? this.#granted - cost : 0n;
+  }
+
+  /** The store has renewed the lease. */
+  renewed(grant: LeaseGrant, now: number): void {
+    if (this.isRate() && grant.starts !== this.#budget.starts) {
+      this.#budget = { ...this.#budget, starts: grant.starts };
+      this.#used = 0n;
+      this.#reserved = 0n;
+    }
+    this.#unlimited = grant.limit === null;
+    this.#granted = grant.amount;
+    this.#limit = grant.limit ?? 0n;
+    this.#spent = grant.spent;
+    this.#others = grant.others;
+    this.#answeredAt = now;
+    this.giveBack = false;
+  }
+
+  /** The store has taken the lease away; what was used still counts. */
+  revoked(): void {
+    this.#granted = 0n;
+  }
+
+  /** How old the last answer is; infinite: there is none. */
+  ageAt(now: number): number {
+    return Math.abs(now - this.#answeredAt);
+  }
+
+  secondsToReset(now: number): number {
+    const until = Math.ceil((this.#budget.starts + MINUTE - now) / 1000);
+    return Math.min(60, Math.max(1, until));
+  }
+
+  /** A start far ahead is a clock that stepped back. */
+  #minuteIsOver(now: number): boolean {
+    return now >= this.#budget.starts + MINUTE || now <= this.#budget.starts - MINUTE;
+  }
+
+  /** A rate's hold belongs to its minute and went with it. */
+  #owns({ starts }: Hold): boolean {
+    return !this.isRate() || this.#budget.starts === starts;
+  }
+}

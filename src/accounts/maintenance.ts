@@ -1,0 +1,136 @@
+/**
+ * What is done in turns, half a second apart: hearing what changed, heartbeats, taking over from the dead, retention.
+ *
+ * A store that is away is tried again with every turn; what needs it waits.
+ */
+import { type Store, StoreUnavailable } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+import type { Configured } from "./configured.ts";
+import { Heartbeats } from "./heartbeats.ts";
+import type { Journal } from "./journal.ts";
+import type { Keyring } from "./keyring.ts";
+import type { OpenReservations } from "./open_reservations.ts";
+import { findPepper } from "./pepper.ts";
+import type { Recovery } from "./recovery.ts";
+import type { ReturnSignal } from "./return_signal.ts";
+import type { StoreChanges } from "./store_changes.ts";
+import type { StoreSync } from "./store_sync.ts";
+
+export interface MaintenanceOptions {
+  store: Store;
+  sync: StoreSync;
+  journal: Journal;
+  clock: Clock;
+  configured: Configured;
+  keyring: Keyring;
+  reservations: OpenReservations;
+  returned: ReturnSignal;
+  changes: StoreChanges;
+  recovery: Recovery;
+  /** Undefined: made on first start and kept beside the store. */
+  pepper: string | undefined;
+  retentionDays: number;
+  warn(message: string): void;
+}
+
+const TICK_MS = 500;
+const HEARTBEAT_TICKS = 10;
+const RETIRE_TICKS = 7200;
+const DAY = 86_400_000;
+
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #heartbeats: Heartbeats;
+  #prepared = false;
+  #ticks = 0;
+  #stopped = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #ticking: Promise<void> = Promise.resolve();
+  /** Said once, not with every turn. */
+  #complaint = "";
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+    this.#heartbeats = new Heartbeats(options.sync.node);
+  }
+
+  /** True: the store has been reached, and this node knows what is in it. */
+  get prepared(): boolean {
+    return this.#prepared;
+  }
+
+  /** Throws `StoreUnavailable`: the turns try again. */
+  async prepare(): Promise<void> {
+    const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
+    await store.prepare();
+    keyring.setPepper(pepper ?? await findPepper(store));
+    await store.declareAccounts(configured.accounts());
+    await sync.connect();
+    await changes.pull();
+    await recovery.adoptJournals();
+    await store.listen((message) => this.#hear(message));
+    this.#prepared = true;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#ticking = this.tick().finally(() => {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), TICK_MS);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#ticking;
+  }
+
+  /** One turn. */
+  async tick(): Promise<void> {
+    if (this.#stopped) return;
+    const { clock, sync, journal, reservations, warn } = this.#options;
+    const turn = this.#ticks++;
+    reservations.sweep(clock.now());
+    try {
+      await this.#askStore(turn);
+    } catch (error) {
+      this.#heartbeats.reset();
+      if (error instanceof StoreUnavailable) sync.lost();
+      else if (this.#complaint !== (this.#complaint = describe(error))) {
+        warn(`A turn of the accounts failed: ${this.#complaint}`);
+      }
+    }
+    await journal.flush().catch(() => {});
+  }
+
+  async #askStore(turn: number): Promise<void> {
+    const { store, sync, clock, changes, recovery, retentionDays } = this.#options;
+    if (!this.#prepared) await this.prepare();
+    else if (!sync.up) await sync.connect();
+    await changes.pull();
+    await recovery.removeDelivered();
+    sync.giveBack(await store.wantedLeases(sync.node));
+    if (turn % HEARTBEAT_TICKS === 0) {
+      const dead = this.#heartbeats.observe(await store.heartbeat(sync.node));
+      await recovery.removeDead(dead);
+      await recovery.adoptJournals();
+      sync.retryRejected();
+      sync.leases.dropEnded(clock.now() - DAY);
+    }
+    if (turn % RETIRE_TICKS === 1) await store.retire(clock.now() - retentionDays * DAY);
+  }
+
+  /** A message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */
+  #hear(message: string): void {
+    const { sync, changes, returned } = this.#options;
+    const [word, from, budgetId] = message.split(" ");
+    if (word === "changed") void changes.pull().catch(() => {});
+    else if (from === sync.node) return;
+    else if (word === "want") sync.giveBack([budgetId]);
+    else if (word === "gave") returned.notify();
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+}

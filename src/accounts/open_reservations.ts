@@ -1,0 +1,139 @@
+/**
+ * The calls that run: what each has reserved, and how it ends, with a bill or without one.
+ */
+import type { GenerationEnd } from "../exchange/generation.ts";
+import { encodeRecord } from "../store/mod.ts";
+import { ArraySet, type Indexed } from "./array_set.ts";
+import type { Demand, Demands } from "./demands.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import type { Hold, Lease } from "./lease.ts";
+import { type Beginning, generationOf } from "./ledger.ts";
+import type { Prices } from "./money.ts";
+import type { ReturnSignal } from "./return_signal.ts";
+import type { StoreSync } from "./store_sync.ts";
+import type { RateState, Reservation } from "./types.ts";
+import { within } from "./within.ts";
+
+export interface OpenReservationsOptions {
+  sync: StoreSync;
+  journal: Journal;
+  demands: Demands;
+  returned: ReturnSignal;
+  /** A reservation is given back when its call has not ended after this long. */
+  reservationMs: number;
+  /** How long the end of a call may wait for the store where there is no journal. */
+  waitMs: number;
+  warn(message: string): void;
+}
+
+/** A call to take in: its holds are made, its beginning is in the journal. */
+export interface AdmittedCall {
+  beginning: Beginning;
+  entry: JournalEntry;
+  demands: readonly Demand[];
+  prices: Prices;
+  now: number;
+}
+
+export class OpenReservations {
+  readonly #options: OpenReservationsOptions;
+  readonly #open = new ArraySet<OpenReservation>();
+
+  constructor(options: OpenReservationsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(call: AdmittedCall): Reservation {
+    const holds = call.demands.map(({ lease, amount }) => lease.reserve(amount));
+    const reservation = new OpenReservation(this, call, holds);
+    this.#open.add(reservation);
+    return reservation;
+  }
+
+  /** Gives back reservations of calls that never ended. */
+  sweep(now: number): void {
+    for (const reservation of this.#open) {
+      const age = now - reservation.admittedAt;
+      // The clock stepped back: count from now on.
+      if (age < 0) reservation.admittedAt = now;
+      if (reservation.expired || age < this.#options.reservationMs) continue;
+      reservation.expired = true;
+      for (const hold of reservation.holds) hold.lease.release(hold);
+      this.#options.warn(
+        `A reservation outlived its bound and was given back: ${reservation.beginning.id}`,
+      );
+    }
+  }
+
+  /** Resolves when the journal says so too: else a process that died now would leave the record of a call that owes none. */
+  async release(reservation: OpenReservation): Promise<void> {
+    const { sync, journal, returned } = this.#options;
+    if (!this.#open.delete(reservation)) return;
+    if (!reservation.expired) { for (const hold of reservation.holds) hold.lease.release(hold); }
+    journal.drop(reservation.entry);
+    sync.ended(reservation.beginning.id);
+    returned.notify();
+    await journal.written().catch(() => false);
+  }
+
+  async settle(reservation: OpenReservation, end: GenerationEnd, prices: Prices): Promise<void> {
+    if (!this.#open.has(reservation)) return;
+    const { sync, journal, demands, waitMs } = this.#options;
+    const { beginning, entry } = reservation;
+    const generation = generationOf(beginning, end, demands.withSearchPrice(prices));
+    if (generation === null) return await this.release(reservation);
+    this.#open.delete(reservation);
+    const { usage, cost } = generation;
+    const tokens = usage === null ? 0n : BigInt(usage.input + usage.output);
+    const charged: Lease[] = [];
+    for (const hold of reservation.holds) {
+      const { lease } = hold;
+      if (lease.isMoney()) {
+        if (reservation.expired) lease.charge(cost);
+        else lease.settle(hold, cost);
+        charged.push(lease);
+      } else if (!reservation.expired) lease.settle(hold, lease.kind === "requests" ? 1n : tokens);
+    }
+    const record = encodeRecord(generation);
+    journal.finish(entry, record.json);
+    sync.deliver({ record, leases: charged, delivered: () => journal.delivered(entry) });
+    sync.ended(record.id);
+    if (await journal.written().catch(() => false)) return;
+    // Without a journal the store is what makes a record durable; while it is away, bounded memory has to do.
+    if (sync.up) await within(waitMs, sync.flush()).catch(() => {});
+  }
+}
+
+class OpenReservation implements Reservation, Indexed {
+  index = -1;
+  rates: RateState | null = null;
+  readonly beginning: Beginning;
+  readonly entry: JournalEntry;
+  readonly holds: readonly Hold[];
+  admittedAt: number;
+  /** The holds were given back before the end. */
+  expired = false;
+  readonly #owner: OpenReservations;
+  readonly #prices: Prices;
+
+  constructor(owner: OpenReservations, call: AdmittedCall, holds: readonly Hold[]) {
+    this.beginning = call.beginning;
+    this.entry = call.entry;
+    this.holds = holds;
+    this.admittedAt = call.now;
+    this.#owner = owner;
+    this.#prices = call.prices;
+  }
+
+  settle(end: GenerationEnd, prices: Prices = this.#prices): Promise<void> {
+    return this.#owner.settle(this, end, prices);
+  }
+
+  release(): Promise<void> {
+    return this.#owner.release(this);
+  }
+}

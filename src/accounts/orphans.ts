@@ -1,0 +1,111 @@
+/** Journals whose processes are gone: what they hold is taken over by the next process that starts or looks. */
+import { findJournals, lockPath, removeQuietly, takeLock } from "./journal_files.ts";
+
+/** From the making of a lock to its being taken it is far less than this, in milliseconds. */
+const NEW_LOCK_MS = 2000;
+
+export interface JournalContent {
+  node: string;
+  /** Began and did not end: id to what was known then. */
+  running: Map<string, string>;
+  /** Ended: id to record. The store may have some of them. */
+  ended: Map<string, string>;
+  /** Lines that could not be read. */
+  damaged: number;
+}
+
+/** A journal that is ours now, since its process is gone. */
+export interface Orphan extends JournalContent {
+  /** Removes the journal, once the store has everything. */
+  remove(): void;
+  /** Lets go of it, for the next that looks. */
+  leave(): void;
+}
+
+/** Takes over journals whose processes are gone. */
+export function adoptOrphans(filePrefix: string, ownNode: string): Orphan[] {
+  const orphans: Orphan[] = [];
+  for (const { path, node, onlyLock } of findJournals(filePrefix)) {
+    if (node === ownNode) continue;
+    const orphan = onlyLock ? adoptLock(path, node) : adopt(path);
+    if (orphan !== null) orphans.push(orphan);
+  }
+  return orphans;
+}
+
+function adopt(path: string): Orphan | null {
+  const lock = takeLock(path);
+  if (lock === null) return null;
+  let text: string;
+  try {
+    text = readLines(path);
+  } catch {
+    // Another process was faster, and has removed it.
+    lock.close();
+    removeQuietly(lockPath(path));
+    return null;
+  }
+  return orphanOf(path, lock, parseJournal(text));
+}
+
+/** The lock of a process that died before there was room for its journal: nothing to record, and a node to remove. */
+function adoptLock(path: string, node: string): Orphan | null {
+  try {
+    // One just made may be about to be taken.
+    const made = Deno.statSync(lockPath(path)).mtime?.getTime() ?? Infinity;
+    if (Date.now() - made < NEW_LOCK_MS || exists(path)) return null;
+  } catch {
+    // Another process was faster.
+    return null;
+  }
+  const lock = takeLock(path);
+  return lock && orphanOf(path, lock, { node, running: new Map(), ended: new Map(), damaged: 0 });
+}
+
+function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orphan {
+  return {
+    ...content,
+    remove() {
+      removeQuietly(path);
+      removeQuietly(`${path}.next`);
+      lock.close();
+      removeQuietly(lockPath(path));
+    },
+    leave: () => lock.close(),
+  };
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readLines(path: string): string {
+  const bytes = Deno.readFileSync(path);
+  const zero = bytes.indexOf(0);
+  return new TextDecoder().decode(zero < 0 ? bytes : bytes.subarray(0, zero));
+}
+
+function parseJournal(text: string): JournalContent {
+  const running = new Map<string, string>();
+  const ended = new Map<string, string>();
+  let node = "";
+  let damaged = 0;
+  const lines = text.split("\n");
+  lines.pop();
+  for (const line of lines) {
+    const [, kind, id, json] = /^([H+=-]) (\S+)(?: (.*))?$/.exec(line) ?? [];
+    if (kind === "H") node = id;
+    else if (kind === "+" && json !== undefined) running.set(id, json);
+    else if (kind === "=" && json !== undefined) {
+      running.delete(id);
+      ended.set(id, json);
+    } else if (kind === "-") running.delete(id);
+    else damaged++;
+  }
+  return { node, running, ended, damaged };
+}

@@ -1,0 +1,69 @@
+/** The records of this node that the store does not have yet. The journal keeps them, too. */
+import type { LedgerRecord } from "../store/mod.ts";
+import type { Lease } from "./lease.ts";
+
+export interface OutboxEntry {
+  readonly record: LedgerRecord;
+  /** The leases in which the cost counts as used until the store has charged it. */
+  readonly leases: readonly Lease[];
+  /** Called once the store has it. */
+  delivered(): void;
+}
+
+const BATCH = 512;
+
+export class Outbox {
+  #waiting: OutboxEntry[] = [];
+  /** Those that the store refuses by themselves. */
+  #rejected: OutboxEntry[] = [];
+  /** Fewer at a time after a batch was refused, to find the one that cannot be written. */
+  #batchSize = BATCH;
+
+  get size(): number {
+    return this.#waiting.length + this.#rejected.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  get hasFullBatch(): boolean {
+    return this.#waiting.length >= this.#batchSize;
+  }
+
+  get last(): OutboxEntry | undefined {
+    return this.#waiting.at(-1);
+  }
+
+  isWaiting(entry: OutboxEntry): boolean {
+    return this.#waiting.includes(entry);
+  }
+
+  add(entry: OutboxEntry): void {
+    this.#waiting.push(entry);
+  }
+
+  nextBatch(): OutboxEntry[] {
+    return this.#waiting.slice(0, this.#batchSize);
+  }
+
+  /** The store has a batch. */
+  remove(batch: readonly OutboxEntry[]): void {
+    this.#batchSize = Math.min(BATCH, this.#batchSize * 2);
+    this.#waiting = this.#waiting.slice(batch.length);
+  }
+
+  /** The store refused a batch: a half of it is tried next, and a single record is kept back from the others. */
+  refused(batch: readonly OutboxEntry[]): void {
+    if (batch.length === 1) this.#rejected.push(this.#waiting.shift()!);
+    this.#batchSize = Math.max(1, Math.floor(batch.length / 2));
+  }
+
+  /** Tries once more what was kept back. False: there is nothing. */
+  retryRejected(): boolean {
+    if (this.#rejected.length === 0) return false;
+    this.#waiting.push(...this.#rejected);
+    this.#rejected = [];
+    return true;
+  }
+}

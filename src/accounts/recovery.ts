@@ -1,0 +1,90 @@
+/**
+ * What processes that died left behind: records in journals beside the store, generations that ran, leases.
+ *
+ * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
+ */
+import { decodeRecord, encodeRecord, type Store } from "../store/mod.ts";
+import { decodeBeginning, interruptedGeneration } from "./ledger.ts";
+import { adoptOrphans, type Orphan } from "./orphans.ts";
+import type { StoreSync } from "./store_sync.ts";
+
+export interface RecoveryOptions {
+  store: Store;
+  sync: StoreSync;
+  log: { info(message: string): void; warn(message: string): void };
+}
+
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  /** Journals taken over whose records are on their way. */
+  readonly #adopted = new Set<Orphan>();
+  /** Nodes whose journals have been delivered: their leases are to be given back. */
+  readonly #delivered = new Set<string>();
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over journals of processes that died on this machine. */
+  async adoptJournals(): Promise<void> {
+    const { store, sync } = this.#options;
+    if (store.filePrefix === null) return;
+    for (const orphan of adoptOrphans(store.filePrefix, sync.node)) await this.#takeOver(orphan);
+  }
+
+  /** Gives back the leases of nodes whose records are all in the store. */
+  async removeDelivered(): Promise<void> {
+    const nodes = [...this.#delivered];
+    await this.#options.store.removeNodes(nodes);
+    for (const node of nodes) this.#delivered.delete(node);
+  }
+
+  /** Removes nodes whose heartbeat has stopped, and records what they had running. */
+  async removeDead(nodes: readonly string[]): Promise<void> {
+    const { store, sync } = this.#options;
+    for (const { id, data } of await store.removeNodes(nodes)) {
+      this.#recordInterrupted(data, () => sync.ended(id));
+    }
+  }
+
+  /** Lets go of journals whose records are still on their way, for the next process that looks. */
+  leave(): void {
+    for (const orphan of this.#adopted) orphan.leave();
+  }
+
+  async #takeOver(orphan: Orphan): Promise<void> {
+    const { sync, log } = this.#options;
+    if (orphan.damaged > 0) log.warn(`The journal of ${orphan.node} has ${orphan.damaged} unreadable lines.`);
+    let left = 1;
+    /** The journal stays, and stays ours, until the store has the last of its records. */
+    const delivered = () => {
+      if (--left > 0) return;
+      this.#adopted.delete(orphan);
+      orphan.remove();
+      if (orphan.node !== "") this.#delivered.add(orphan.node);
+    };
+    this.#adopted.add(orphan);
+    for (const json of orphan.ended.values()) {
+      left++;
+      sync.deliver({ record: decodeRecord(json), leases: [], delivered });
+    }
+    let interrupted = 0;
+    for (const json of orphan.running.values()) {
+      if (this.#recordInterrupted(json, delivered)) interrupted++;
+    }
+    left += interrupted;
+    delivered();
+    if (interrupted > 0) log.info(`Recording ${interrupted} generations as interrupted.`);
+    await sync.flush();
+    await this.removeDelivered();
+  }
+
+  /** False: the beginning cannot be read. */
+  #recordInterrupted(json: string, delivered: () => void): boolean {
+    const beginning = decodeBeginning(json);
+    if (beginning === null) return false;
+    const record = encodeRecord(interruptedGeneration(beginning));
+    this.#options.sync.deliver({ record, leases: [], delivered });
+    return true;
+  }
+}

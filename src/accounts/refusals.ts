@@ -1,0 +1,51 @@
+/** Why a call is not admitted, in the words of the failure table. */
+import { Failure } from "../exchange/failure.ts";
+import type { Demand } from "./demands.ts";
+import type { Lease } from "./lease.ts";
+import type { RateState } from "./types.ts";
+
+const RETRY_AFTER = 2;
+
+/** `lease`: the one that cannot give what is demanded of it. */
+export function refusal(lease: Lease, demands: readonly Demand[], now: number): Failure {
+  const { kind, budget: { limit, ends } } = lease;
+  switch (kind) {
+    case "credits":
+      return new Failure("insufficient_funds", "The account's credits do not cover this request.");
+    case "spend":
+      return new Failure(
+        "api_key_limit_exceeded",
+        "The API key's spend limit for the period does not cover this request.",
+        { details: { reset_at: ends === null ? null : new Date(ends).toISOString() } },
+      );
+    case "requests":
+    case "tokens":
+      return new Failure(
+        "provider_rate_limited",
+        `The API key's limit of ${limit} ${kind} a minute is reached.`,
+        { retryAfter: lease.secondsToReset(now), details: { ...rateStateOf(demands, now) } },
+      );
+  }
+}
+
+export function cannotAdmitNow(cause: unknown): Failure {
+  return new Failure("service_unavailable", "The request cannot be admitted now.", {
+    retryAfter: RETRY_AFTER,
+    cause,
+  });
+}
+
+/** What is left of the rates that are demanded; null: there are none. */
+export function rateStateOf(demands: readonly Demand[], now: number): RateState | null {
+  let rates: RateState | null = null;
+  for (const { lease } of demands) {
+    if (lease.kind !== "requests" && lease.kind !== "tokens") continue;
+    rates ??= {};
+    rates[lease.kind] = {
+      limit: Number(lease.budget.limit),
+      remaining: lease.remaining,
+      reset: lease.secondsToReset(now),
+    };
+  }
+  return rates;
+}

@@ -1,0 +1,150 @@
+/** What operators and holders of keys read of the ledger: credits, usage, generations. */
+import { Failure } from "../exchange/failure.ts";
+import type { GenerationFilter, Store } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  type GenerationQuery,
+  invalid,
+  nameOf,
+  noteOf,
+  timeOf,
+} from "./input.ts";
+import type { Keyring } from "./keyring.ts";
+import { formatAmount } from "./money.ts";
+import { spanAt } from "./period.ts";
+import type { StoreChanges } from "./store_changes.ts";
+import type { StoreSync } from "./store_sync.ts";
+import type { Key } from "./types.ts";
+import {
+  type CreditsView,
+  type GenerationView,
+  generationView,
+  type KeyStatus,
+  type UsageView,
+  usageView,
+  keyView,
+} from "./views.ts";
+
+export interface ReportsOptions {
+  store: Store;
+  keyring: Keyring;
+  sync: StoreSync;
+  clock: Clock;
+  changes: StoreChanges;
+}
+
+const PAGE = 50;
+const LARGEST_PAGE = 1000;
+
+/** Each read delivers what is pending first, so that a caller finds the call that has just ended. */
+export class Reports {
+  readonly #options: ReportsOptions;
+
+  constructor(options: ReportsOptions) {
+    this.#options = options;
+  }
+
+  async keyStatus(key: Key): Promise<KeyStatus> {
+    const { store, keyring, sync, clock } = this.#options;
+    const state = keyring.state(key.id);
+    if (state === undefined) throw new Failure("not_found", "There is no such key.");
+    await sync.flush();
+    const period = state.spendLimit?.period ?? "month";
+    const { starts, ends } = spanAt(period, clock.now());
+    const sums = await store.sumUsage({ by: "key", from: starts, to: ends, keyId: key.id });
+    const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
+    const left = state.spendLimit === null ? null : state.spendLimit.amount - spent;
+    const { unlimited, balance } = await this.credits(key.account);
+    return {
+      ...keyView(state),
+      spend: {
+        amount: formatAmount(spent),
+        period,
+        remaining: left === null ? null : formatAmount(left > 0n ? left : 0n),
+        reset_at: ends === null ? null : new Date(ends).toISOString(),
+      },
+      credits: { unlimited, balance },
+    };
+  }
+
+  async credits(account: string): Promise<CreditsView> {
+    const { store, sync } = this.#options;
+    await sync.flush();
+    const row = await store.account(account);
+    if (row === null) throw new Failure("not_found", "There is no such account.", { param: "name" });
+    const { granted, added, spent } = row;
+    return {
+      account,
+      unlimited: granted === null,
+      granted: granted === null ? null : formatAmount(granted),
+      added: formatAmount(added),
+      spent: formatAmount(spent),
+      balance: granted === null ? null : formatAmount(granted + added - spent),
+    };
+  }
+
+  async addCredits(account: string, amount: string, note: string | undefined): Promise<CreditsView> {
+    const { store, clock, changes } = this.#options;
+    const addition = readCreditAddition({ amount, note });
+    await store.addCredits(readAccountName(account), { ...addition, now: clock.now() });
+    await changes.pull();
+    return await this.credits(account);
+  }
+
+  async usage(
+    { by, from, to }: { by: "key" | "model" | "day"; from?: string; to?: string },
+  ): Promise<{ data: UsageView[] }> {
+    const { store, sync } = this.#options;
+    if (by !== "key" && by !== "model" && by !== "day") throw invalid("by", "expected key, model or day");
+    await sync.flush();
+    const sums = await store.sumUsage({ by, from: timeOf("from", from), to: timeOf("to", to) });
+    return { data: sums.map((sum) => usageView(by, sum)) };
+  }
+
+  async generations(
+    query: GenerationQuery,
+  ): Promise<{ data: GenerationView[]; next_cursor: string | null }> {
+    const { store, sync } = this.#options;
+    const limit = query.limit ?? PAGE;
+    if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
+      throw invalid("limit", `expected a whole number from 1 to ${LARGEST_PAGE}`);
+    }
+    const filter = this.#filterOf(query);
+    await sync.flush();
+    const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+    // One more than the page tells whether there is another.
+    const rows = await store.listGenerations(filter, { after, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    return {
+      data: page.map(generationView),
+      next_cursor: rows.length > limit ? encodeCursor(page[page.length - 1]) : null,
+    };
+  }
+
+  /** Throws `not_found`; with an owner also for a generation of another key. */
+  async generation(id: string, owner: Key | undefined): Promise<GenerationView> {
+    const { store, sync } = this.#options;
+    await sync.flush();
+    const row = await store.generation(id);
+    if (row === null || (owner !== undefined && row.keyId !== owner.id)) {
+      throw new Failure("not_found", "There is no such generation.", { param: "id" });
+    }
+    return generationView(row);
+  }
+
+  #filterOf(query: GenerationQuery): GenerationFilter {
+    const filter: GenerationFilter = {
+      model: query.model,
+      account: query.account,
+      from: timeOf("from", query.from) ?? undefined,
+      to: timeOf("to", query.to) ?? undefined,
+    };
+    if (query.key === undefined) return filter;
+    // A key may be named by its id or by its name.
+    return this.#options.keyring.state(query.key) === undefined
+      ? { ...filter, key: query.key }
+      : { ...filter, keyId: query.key };
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * The transactions between this node and the store, one at a time: records go out of the outbox, leases are renewed.
+ *
+ * Everybody who needs the store meanwhile joins the next transaction, so a thousand calls that wait for the same budget
+ * cost one. While the store is away, transactions are tried again at growing intervals, records stay in the outbox, and
+ * whoever needs a lease renewed is told at once.
+ */
+import { StaleSync, type Store, StoreUnavailable, type SyncResult } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+import type { Lease } from "./lease.ts";
+import { LeaseTable } from "./lease_table.ts";
+import { Outbox, type OutboxEntry } from "./outbox.ts";
+import { type RunningChanges, RunningReport } from "./running_report.ts";
+
+export interface StoreSyncOptions {
+  store: Store;
+  node: string;
+  clock: Clock;
+  warn(message: string): void;
+  /** Also tells the store which generations run: for a node without a journal. */
+  reportRunning: boolean;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** What one transaction takes with it, to be put back if it fails. */
+interface Round {
+  batch: readonly OutboxEntry[];
+  /** What the batch charges to leases. */
+  charges: ReadonlyMap<Lease, bigint>;
+  renewing: readonly Lease[];
+  waiters: readonly Waiter[];
+  running: RunningChanges;
+}
+
+/**
+ * What is durable in the journal already can wait for company: a transaction costs as much as fifty rows, and one in 50 ms
+ * instead of 10 takes a fifth off the cost of a call.
+ */
+const GATHER_MS = 50;
+const FIRST_RETRY_MS = 200;
+const LAST_RETRY_MS = 2000;
+
+export class StoreSync {
+  readonly node: string;
+  readonly leases = new LeaseTable();
+  readonly #options: StoreSyncOptions;
+  readonly #outbox = new Outbox();
+  readonly #running: RunningReport;
+  #waiters: Waiter[] = [];
+  #current: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAt = Infinity;
+  #seq = 0;
+  #up = false;
+  #registered = false;
+  #closed = false;
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(options: StoreSyncOptions) {
+    this.#options = options;
+    this.node = options.node;
+    this.#running = new RunningReport(options.reportRunning);
+  }
+
+  /** False: the last attempt failed, or none was made. */
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** Records that the store does not have. */
+  get pending(): number {
+    return this.#outbox.size;
+  }
+
+  /** Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, at once when the store is away. */
+  refill(lease: Lease, amount: bigint): Promise<void> {
+    if (this.#closed || (!this.#up && this.#registered)) {
+      return Promise.reject(new StoreUnavailable("The store is away."));
+    }
+    this.leases.renew(lease);
+    lease.addWaiting(amount);
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#start();
+    });
+  }
+
+  /** Renews a lease soon: nobody waits for it. */
+  renewSoon(lease: Lease): void {
+    this.leases.renew(lease);
+    this.#schedule(0);
+  }
+
+  /** Other nodes lack some of these budgets: what this one does not need goes back. */
+  giveBack(budgetIds: Iterable<string>): void {
+    for (const id of budgetIds) {
+      const lease = this.leases.get(id);
+      if (lease === undefined) continue;
+      lease.giveBack = true;
+      this.renewSoon(lease);
+    }
+  }
+
+  /** Puts a record into the outbox. */
+  deliver(entry: OutboxEntry): void {
+    this.#outbox.add(entry);
+    if (this.#current === null) this.#schedule(this.#up || !this.#registered ? GATHER_MS : this.#retryMs);
+  }
+
+  retryRejected(): void {
+    if (this.#outbox.retryRejected()) this.#schedule(GATHER_MS);
+  }
+
+  began(id: string, data: string): void {
+    if (this.#running.began(id, data)) this.#schedule(0);
+  }
+
+  ended(id: string): void {
+    if (this.#running.ended(id)) this.#schedule(GATHER_MS);
+  }
+
+  /** Registers the node and delivers what is pending. Throws `StoreUnavailable`. */
+  async connect(): Promise<void> {
+    await this.#start();
+    if (!this.#up) throw new StoreUnavailable("The store is away.");
+  }
+
+  /** Somebody else has found the store away. */
+  lost(): void {
+    this.#up = false;
+  }
+
+  /** Resolves when all that was in the outbox at the call is in the store; rejects when the store is away. */
+  async flush(): Promise<void> {
+    const { last } = this.#outbox;
+    while (last !== undefined && this.#outbox.isWaiting(last)) {
+      await this.#start();
+      if (!this.#up) throw new StoreUnavailable("Some records are not in the store yet.");
+    }
+  }
+
+  /** Delivers, gives everything back and leaves. */
+  async close(): Promise<void> {
+    try {
+      while (!this.#outbox.isEmpty) {
+        await this.#start();
+        if (!this.#up) break;
+      }
+    } finally {
+      this.#closed = true;
+      clearTimeout(this.#timer);
+      if (this.#current !== null) await this.#current;
+      for (const { reject } of this.#waiters) reject(new StoreUnavailable("Shutting down."));
+      if (this.#up && this.#outbox.isEmpty) {
+        await this.#options.store.removeNodes([this.node]).catch(() => {});
+      }
+    }
+  }
+
+  #schedule(ms: number): void {
+    if (this.#closed) return;
+    const at = performance.now() + ms;
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Infinity;
+      this.#start();
+    }, ms);
+  }
+
+  /** The transaction under way, or a new one. */
+  #start(): Promise<void> {
+    if (this.#current === null) {
+      clearTimeout(this.#timer);
+      this.#timerAt = Infinity;
+      this.#current = this.#run().finally(() => {
+        this.#current = null;
+        this.#scheduleNext();
+      });
+    }
+    return this.#current;
+  }
+
+  #scheduleNext(): void {
+    const { hasToRenew } = this.leases;
+    if (!hasToRenew && this.#outbox.isEmpty && this.#running.isEmpty) return;
+    if (!this.#up) this.#schedule(this.#retryMs);
+    else this.#schedule(hasToRenew || this.#outbox.hasFullBatch ? 0 : GATHER_MS);
+  }
+
+  async #run(): Promise<void> {
+    // What the same turn of the event loop still adds belongs to this transaction.
+    await Promise.resolve();
+    const { store, node, clock } = this.#options;
+    const round = this.#take();
+    const leases = round.renewing.map((lease) => lease.renewal(round.charges.get(lease) ?? 0n));
+    for (const lease of round.renewing) lease.clearWaiting();
+    try {
+      if (!this.#registered) {
+        await store.registerNode(node);
+        this.#registered = true;
+      }
+      const result = await store.sync({
+        node,
+        seq: ++this.#seq,
+        now: clock.now(),
+        records: round.batch.map((entry) => entry.record),
+        leases,
+        ...round.running,
+      });
+      this.#up = true;
+      this.#retryMs = FIRST_RETRY_MS;
+      if (result.forgotten) this.#rejoin(round);
+      else this.#finish(round, result);
+    } catch (error) {
+      this.#running.putBack(round.running);
+      this.#failed(error, round);
+    }
+  }
+
+  #take(): Round {
+    const batch = this.#outbox.nextBatch();
+    const charges = new Map<Lease, bigint>();
+    for (const { record, leases } of batch) {
+      for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
+    }
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    return { batch, charges, renewing: this.leases.takeToRenew(), waiters, running: this.#running.take() };
+  }
+
+  #finish({ batch, charges, renewing, waiters }: Round, result: SyncResult): void {
+    this.#outbox.remove(batch);
+    for (const [lease, cost] of charges) lease.delivered(cost);
+    const now = this.#options.clock.now();
+    const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
+    for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now);
+    for (const entry of batch) entry.delivered();
+    for (const { resolve } of waiters) resolve();
+  }
+
+  /** This node was given up for dead: its leases are gone, what it used still counts. */
+  #rejoin({ renewing, waiters, running }: Round): void {
+    this.#options.warn("The store had given this node up; asking for budgets anew.");
+    this.#registered = false;
+    this.#seq = 0;
+    this.#running.putBack(running);
+    this.leases.revokeAll();
+    for (const lease of renewing) this.leases.renew(lease);
+    this.#waiters = [...waiters, ...this.#waiters];
+  }
+
+  #failed(error: unknown, { batch, renewing, waiters }: Round): void {
+    const { warn } = this.#options;
+    if (error instanceof StoreUnavailable) {
+      if (this.#up) warn("The store is unavailable; records wait here.");
+      this.#up = false;
+      this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+    } else if (!(error instanceof StaleSync)) {
+      warn(`A batch of ${batch.length} records was refused by the store: ${kindOf(error)}`);
+      this.#outbox.refused(batch);
+      this.#up = batch.length > 0;
+    }
+    for (const lease of renewing) if (lease.giveBack) this.leases.renew(lease);
+    for (const { reject } of waiters) reject(error);
+  }
+}
+
+/** An error's kind without its text, which may quote a row. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}

@@ -1,0 +1,203 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { OutboxEntry } from "../../src/accounts/outbox.ts";
+import { StoreSync } from "../../src/accounts/store_sync.ts";
+import {
+  accountBudget,
+  encodeRecord,
+  type Generation,
+  type Store,
+  StoreUnavailable,
+  type SyncRequest,
+} from "../../src/store/mod.ts";
+import { sqlitePlace } from "../store/cluster.ts";
+
+interface Scene {
+  sync: StoreSync;
+  store: Store;
+  warnings: string[];
+}
+
+/** Over a real store of which one method may be bent. */
+async function withSync(
+  body: (scene: Scene) => Promise<void>,
+  bend: (store: Store) => Partial<Store> = () => ({}),
+  reportRunning = false,
+): Promise<void> {
+  const here = sqlitePlace();
+  const store = here.open();
+  await store.prepare();
+  await store.declareAccounts([{ name: "acme", credits: 1000n }]);
+  const warnings: string[] = [];
+  const sync = new StoreSync({
+    store: { ...store, ...bend(store) },
+    node: "n",
+    clock: { now: () => 0 },
+    warn: (message) => void warnings.push(message),
+    reportRunning,
+  });
+  try {
+    await body({ sync, store, warnings });
+  } finally {
+    await sync.close();
+    await store.close();
+    here.remove();
+  }
+}
+
+function generation(id: string): Generation {
+  return {
+    id,
+    created: 1,
+    keyId: "k",
+    key: "k",
+    account: "acme",
+    format: "messages",
+    requestedModel: "m",
+    model: "m",
+    provider: null,
+    stream: false,
+    status: "completed",
+    errorCode: null,
+    usage: null,
+    estimated: false,
+    searches: 0,
+    cost: 5n,
+    ttftMs: null,
+    latencyMs: 1,
+    clientGone: false,
+    dlp: null,
+  };
+}
+
+function entryOf(id: string, delivered: () => void = () => {}): OutboxEntry {
+  return { record: encodeRecord(generation(id)), leases: [], delivered };
+}
+
+Deno.test("StoreSync delivers every record that can be written, around one that cannot", () => {
+  const delivered: string[] = [];
+  return withSync(async ({ sync, store, warnings }) => {
+    for (let i = 0; i < 20; i++) {
+      const id = i === 7 ? "bad" : `g${i}`;
+      sync.deliver(entryOf(id, () => void delivered.push(id)));
+    }
+    while (delivered.length < 19) await sync.flush().catch(() => {});
+    assertEquals(sync.pending, 1);
+    assertEquals(sync.up, true);
+    assertEquals((await store.listGenerations({}, { after: null, limit: 50 })).length, 19);
+    assertEquals(warnings.some((w) => w.includes("secret")), false);
+  }, (store) => ({
+    sync: (request: SyncRequest) => {
+      if (request.records.some((r) => r.id === "bad")) throw new TypeError("quoting a row: secret");
+      return store.sync(request);
+    },
+  }));
+});
+
+Deno.test("StoreSync delivers what was refused once the store takes it", () => {
+  let refusing = true;
+  return withSync(async ({ sync, store }) => {
+    sync.deliver(entryOf("g1"));
+    await sync.flush().catch(() => {});
+    assertEquals([sync.pending, await store.generation("g1")], [1, null]);
+    refusing = false;
+    sync.retryRejected();
+    await sync.flush();
+    assertEquals([sync.pending, (await store.generation("g1"))?.cost], [0, 5n]);
+  }, (store) => ({
+    sync: (request: SyncRequest) => {
+      if (refusing && request.records.length > 0) throw new TypeError("not now");
+      return store.sync(request);
+    },
+  }));
+});
+
+Deno.test("StoreSync counts once what went through though the answer was lost", () => {
+  let lose = true;
+  return withSync(async ({ sync, store }) => {
+    const lease = sync.leases.open("credits", accountBudget("acme"));
+    await assertRejects(() => sync.refill(lease, 10n), StoreUnavailable);
+    lease.settle(lease.reserve(7n), 5n);
+    sync.deliver({ ...entryOf("g1"), leases: [lease] });
+    await sync.flush().catch(() => {});
+    assertEquals([lease.used, sync.pending], [5n, 1]);
+    lose = false;
+    await sync.connect();
+    await sync.refill(lease, 10n);
+    assertEquals([lease.used, lease.spent, lease.granted], [0n, 5n, 995n]);
+    assertEquals((await store.account("acme"))?.spent, 5n);
+  }, (store) => ({
+    sync: async (request: SyncRequest) => {
+      const result = await store.sync(request);
+      if (lose) throw new StoreUnavailable("The line is cut.");
+      return result;
+    },
+  }));
+});
+
+Deno.test("StoreSync asks anew after the store gave the node up", () =>
+  withSync(async ({ sync, store, warnings }) => {
+    const lease = sync.leases.open("credits", accountBudget("acme"));
+    await sync.refill(lease, 10n);
+    assertEquals(lease.granted, 1000n);
+    lease.reserve(100n);
+    await store.removeNodes(["n"]);
+    await sync.refill(lease, 10n);
+    assertEquals(lease.granted, 1000n);
+    assertEquals(warnings.length, 1);
+  }));
+
+Deno.test("StoreSync admits nothing on leases that were taken away while the node was given up", () =>
+  withSync(async ({ sync, store }) => {
+    const lease = sync.leases.open("credits", accountBudget("acme"));
+    await sync.refill(lease, 10n);
+    await store.removeNodes(["n"]);
+    // Another node holds all of it by the time this one is back.
+    await store.registerNode("other");
+    const taken = { budget: accountBudget("acme"), floor: 1000n, exact: false };
+    await store.sync({ node: "other", seq: 1, now: 0, records: [], leases: [taken] });
+    sync.deliver(entryOf("g1"));
+    await sync.flush();
+    assertEquals([lease.granted, lease.fits(1n, 0)], [0n, false]);
+    await sync.refill(lease, 10n);
+    assertEquals(lease.granted, 0n);
+  }));
+
+Deno.test("StoreSync sends a thousand that wait in one transaction", () => {
+  let transactions = 0;
+  return withSync(async ({ sync }) => {
+    const lease = sync.leases.open("credits", accountBudget("acme"));
+    await Promise.all(Array.from({ length: 1000 }, () => sync.refill(lease, 1n)));
+    assertEquals([transactions, lease.granted], [1, 1000n]);
+  }, (store) => ({
+    sync: (request: SyncRequest) => {
+      transactions++;
+      return store.sync(request);
+    },
+  }));
+});
+
+Deno.test("StoreSync tells which generations run, and tells again what was not heard", () => {
+  let away = true;
+  return withSync(
+    async ({ sync, store }) => {
+      sync.began("g1", "one");
+      sync.began("g2", "two");
+      await sync.connect().catch(() => {});
+      // The store may have heard of its beginning by now, so its end is told as well.
+      sync.ended("g1");
+      away = false;
+      await sync.connect();
+      sync.began("g3", "three");
+      sync.ended("g3");
+      await sync.connect();
+      assertEquals(await store.removeNodes(["n"]), [{ id: "g2", node: "n", data: "two" }]);
+    },
+    (store) => ({
+      sync: (request: SyncRequest) => {
+        if (away) throw new StoreUnavailable("The line is cut.");
+        return store.sync(request);
+      },
+    }),
+    true,
+  );
+});
