@@ -7,8 +7,8 @@ import {
   encodeCursor,
   type GenerationQuery,
   invalid,
-  nameOf,
-  noteOf,
+  readAccountName,
+  readCreditAddition,
   timeOf,
 } from "./input.ts";
 import type { Keyring } from "./keyring.ts";
@@ -22,9 +22,9 @@ import {
   type GenerationView,
   generationView,
   type KeyStatus,
+  keyView,
   type UsageView,
   usageView,
-  keyView,
 } from "./views.ts";
 
 export interface ReportsOptions {
