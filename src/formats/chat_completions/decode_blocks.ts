@@ -1,149 +1,233 @@
 /**
- * What is open while a provider's answer is read: blocks of each choice, and the counts that all of them share.
+ * Chunks of a provider's answer as parts.
+ *
+ * A whole answer is one chunk whose `message` is its delta, so both modes take the same path. Calls are kept by choice and
+ * index, never by order or id. Finishes are held back to the end: compatible providers repeat them, and send usage,
+ * sources and signatures after them.
  */
-import { isObject, type Loose, parse } from "../../exchange/json.ts";
-import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
-import { brokenAnswer } from "../decode_failure.ts";
-import { type ReasoningField, type Replay, replayProof, splitDetails } from "./reasoning.ts";
+import { Failure } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { Citation } from "../../exchange/prompt.ts";
+import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
+import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
+import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
+import { readReasoning, readThinking } from "./decode_reasoning_blocks.ts";
+import {
+  closeReasoning,
+  closeText,
+  FORMAT,
+  type OpenChoice,
+  openChoice,
+  type Reading,
+  readText,
+} from "./decode_state.ts";
+import { decodeFinish } from "./finish.ts";
+import { decodeLogprobs } from "./logprobs.ts";
+import { decodeUsage } from "./usage.ts";
 
-export const FORMAT = "chat_completions";
+/** Turns chunks into parts. One answer, one reader. */
+export class ChunkReader {
+  readonly #choices = new Map<number, OpenChoice>();
+  readonly #reading: Reading = { nextBlock: 0, held: 0, id: "" };
+  #started = false;
+  #usage: Loose | undefined;
+  #sources: Citation[] = [];
 
-/** Most characters held of one answer: arguments, reasoning details, sound. */
-const MOST_HELD = 64 * 1024 * 1024;
-
-export interface OpenCall {
-  block: number;
-  id: string;
-  name: string;
-  kind: "function" | "custom";
-  /** Fields that the provider wants back with the call, when they came before its name. */
-  signed?: Loose;
-  started: boolean;
-  ended: boolean;
-  /** The id changed while the arguments were being written: this provider's ids say nothing. */
-  idVaries: boolean;
-  /** Argument pieces: not yet passed on until the name is known; then kept to know when they are whole. */
-  pieces: string[];
-}
-
-export interface OpenReasoning {
-  block: number;
-  field: ReasoningField | undefined;
-  details: Loose[];
-  /** Some text was passed on from this block. */
-  spoken: boolean;
-}
-
-interface OpenSound {
-  pieces: string[];
-  transcript: string[];
-  id?: string;
-  expires?: number;
-}
-
-export interface OpenChoice {
-  index: number;
-  text?: { block: number; refusal: boolean };
-  reasoning?: OpenReasoning;
   /**
-   * Where the visible reasoning comes from. Dialects with details repeat it in both places, at once or all of it at the
-   * end.
+   * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
    */
-  source?: "string" | "details";
-  calls: OpenCall[];
-  byKey: Map<number | string, OpenCall>;
-  current?: OpenCall;
-  said: boolean;
-  refused: boolean;
-  /** Addresses that annotations named. */
-  cited: Set<string>;
-  finish?: FinishReason;
-  sequence?: string;
-  finishFields?: Loose;
-  sound?: OpenSound;
-}
-
-/** What all choices of an answer share. */
-export interface Reading {
-  nextBlock: number;
-  /** Characters held. */
-  held: number;
-  /** The provider's id of the answer. */
-  id: string;
-}
-
-export function openChoice(index: number): OpenChoice {
-  return { index, calls: [], byKey: new Map(), said: false, refused: false, cited: new Set() };
-}
-
-/** Counts what is kept in memory. */
-export function hold(reading: Reading, text: string): void {
-  reading.held += text.length;
-  if (reading.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
-}
-
-export function readText(
-  reading: Reading,
-  choice: OpenChoice,
-  text: string,
-  refusal: boolean,
-  logprobs: TokenLogprob[] | undefined,
-  out: Part[],
-): void {
-  if (choice.reasoning && text !== "") closeReasoning(choice, out);
-  if (choice.text && choice.text.refusal !== refusal) closeText(choice, out);
-  const { block } = choice.text ?? openText(reading, choice, refusal, out);
-  if (refusal) choice.refused = true;
-  else choice.said = true;
-  out.push(logprobs ? { type: "text-delta", block, text, logprobs } : { type: "text-delta", block, text });
-}
-
-export function openText(
-  reading: Reading,
-  choice: OpenChoice,
-  refusal: boolean,
-  out: Part[],
-): { block: number; refusal: boolean } {
-  const text = { block: reading.nextBlock++, refusal };
-  choice.text = text;
-  out.push({ type: "text-start", block: text.block, choice: choice.index, ...(refusal && { refusal }) });
-  return text;
-}
-
-export function closeText(choice: OpenChoice, out: Part[]): void {
-  if (!choice.text) return;
-  out.push({ type: "text-end", block: choice.text.block });
-  choice.text = undefined;
-}
-
-export function closeReasoning(choice: OpenChoice, out: Part[]): void {
-  const open = choice.reasoning;
-  if (!open) return;
-  choice.reasoning = undefined;
-  const replay: Replay = {};
-  if (open.field) replay.field = open.field;
-  if (open.details.length > 0) {
-    replay.details = open.spoken ? splitDetails(open.details).stripped : open.details;
+  push(chunk: Loose, whole: boolean, out: Part[]): void {
+    const reading = this.#reading;
+    if (hasError(chunk.error)) this.fail(decodeLateFailure(chunk), out);
+    if (reading.id === "" && typeof chunk.id === "string") reading.id = chunk.id;
+    const choices = array(chunk.choices);
+    // Azure's first chunk is empty but for its filters.
+    if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
+    const usage = chunk.usage ?? object(chunk.x_groq).usage;
+    if (isObject(usage)) this.#addUsage(usage);
+    if (chunk.citations || chunk.search_results) {
+      // Every chunk repeats all of them.
+      const sources = decodeSources(chunk);
+      if (sources.length >= this.#sources.length) this.#sources = sources;
+    }
+    for (let i = 0; i < choices.length; i++) {
+      const choice = choices[i];
+      if (isObject(choice)) this.#choice(choice, i, whole, out);
+    }
   }
-  out.push({ type: "reasoning-end", block: open.block, proof: replayProof(replay) });
+
+  /** Ends every block and every choice. `marked`: the wire said that the answer is at its end. */
+  finish(out: Part[], marked: boolean): void {
+    const choices = [...this.#choices.values()];
+    if (choices.length === 0) this.fail(brokenAnswer("it holds no choice"), out);
+    if (!marked && choices.some((choice) => choice.finish === undefined)) {
+      this.fail(brokenAnswer("no finish_reason came"), out);
+    }
+    for (const choice of choices) {
+      // An entry that says nothing at all is no call; one that says what, but not to whom, cannot be run.
+      choice.calls = choice.calls.filter((c) => c.name !== "" || c.id !== "" || c.pieces.length > 0);
+      if (choice.calls.some((call) => call.name === "")) {
+        this.fail(brokenAnswer("a tool call has no name"), out);
+      }
+      this.#close(choice, out);
+    }
+    this.#flushUsage(out);
+    for (const choice of choices) {
+      out.push({
+        type: "finish",
+        choice: choice.index,
+        reason: reasonOf(choice),
+        ...(choice.sequence !== undefined && { sequence: choice.sequence }),
+        ...(choice.finishFields && { extra: { format: FORMAT, fields: choice.finishFields } }),
+      });
+    }
+  }
+
+  fail(failure: Failure, out: Part[]): never {
+    this.#flushUsage(out);
+    throw failure;
+  }
+
+  #start(chunk: Loose, out: Part[]): void {
+    this.#started = true;
+    const fields: Loose = {};
+    for (const name of ["service_tier", "system_fingerprint"]) {
+      if (typeof chunk[name] === "string" && chunk[name] !== "") fields[name] = chunk[name];
+    }
+    const model = string(chunk.model);
+    out.push({
+      type: "start",
+      ...(model && { model }),
+      ...(Object.keys(fields).length > 0 && { extra: { format: FORMAT, fields } }),
+    });
+  }
+
+  /** Counts are cumulative and may be null until the end: the last value of each field holds. */
+  #addUsage(usage: Loose): void {
+    const known = this.#usage ??= {};
+    for (const key of Object.keys(usage)) {
+      if (usage[key] !== null && key !== "__proto__") known[key] = usage[key];
+    }
+  }
+
+  #flushUsage(out: Part[]): void {
+    const usage = this.#usage && decodeUsage(this.#usage);
+    this.#usage = undefined;
+    if (usage) out.push({ type: "usage", usage });
+  }
+
+  #choice(wire: Loose, position: number, whole: boolean, out: Part[]): void {
+    const index = number(wire.index) ?? position;
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = openChoice(index);
+      this.#choices.set(index, choice);
+    }
+    if (hasError(wire.error)) this.fail(decodeLateFailure(wire), out);
+    const delta = whole ? wire.message ?? wire.delta : wire.delta ?? this.#lateMessage(wire, choice);
+    if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, out);
+    if (wire.finish_reason) this.#finishReason(wire, choice, out);
+  }
+
+  /** Some providers repeat the whole message in a stream; it counts only where nothing else came. */
+  #lateMessage(wire: Loose, choice: OpenChoice): unknown {
+    return choice.said || choice.calls.length > 0 ? undefined : wire.message;
+  }
+
+  #finishReason(wire: Loose, choice: OpenChoice, out: Part[]): void {
+    const reason = decodeFinish(wire.finish_reason);
+    if (reason === "breakdown") {
+      this.fail(new Failure("provider_model_down", "The model broke off its answer."), out);
+    }
+    choice.finish = reason;
+    // vLLM and SGLang say which sequence was met; a number is a token of the model's own.
+    const sequence = wire.stop_reason ?? wire.matched_stop;
+    if (reason === "stop" && typeof sequence === "string" && sequence !== "" && sequence !== "stop") {
+      choice.sequence = sequence;
+    }
+    const native = string(wire.native_finish_reason);
+    if (native !== undefined) choice.finishFields = { native_finish_reason: native };
+  }
+
+  #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, out: Part[]): void {
+    const reading = this.#reading;
+    readReasoning(reading, choice, delta, out);
+    const { content } = delta;
+    if (typeof content === "string") {
+      if (content !== "" || (logprobs && choice.text)) {
+        const probs = logprobs ? decodeLogprobs(object(logprobs).content) : undefined;
+        if (content !== "" || probs) readText(reading, choice, content, false, probs, out);
+      }
+    } else if (Array.isArray(content)) this.#contentParts(choice, content, out);
+    else if (content !== null && content !== undefined) {
+      // Cloudflare's JSON mode: the object itself.
+      readText(reading, choice, JSON.stringify(content), false, undefined, out);
+    }
+    if (delta.refusal && typeof delta.refusal === "string") {
+      const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
+      readText(reading, choice, delta.refusal, true, probs, out);
+    }
+    if (Array.isArray(delta.annotations)) readAnnotations(reading, choice, delta.annotations, out);
+    if (isObject(delta.audio)) readSound(reading, choice, delta.audio);
+    if (Array.isArray(delta.images)) {
+      for (const image of delta.images) readImage(reading, choice, image, out);
+    }
+    if (Array.isArray(delta.tool_calls)) {
+      for (const call of delta.tool_calls) if (isObject(call)) readCall(reading, choice, call, out);
+    }
+    const legacy = delta.function_call;
+    if (isObject(legacy) && (legacy.name || legacy.arguments)) {
+      readCall(reading, choice, { index: "function_call", function: legacy }, out);
+    }
+  }
+
+  /** `content` as a list: Mistral's text and thinking, others' images. */
+  #contentParts(choice: OpenChoice, parts: readonly unknown[], out: Part[]): void {
+    const reading = this.#reading;
+    for (const value of parts) {
+      const part = typeof value === "string" ? { type: "text", text: value } : object(value);
+      if (part.type === "thinking") {
+        const text = typeof part.thinking === "string"
+          ? part.thinking
+          : array(part.thinking).map((piece) => string(object(piece).text) ?? "").join("");
+        if (text !== "") readThinking(reading, choice, text, out);
+      } else if (part.type === "image_url") readImage(reading, choice, part, out);
+      else if (part.type === "refusal" && typeof part.refusal === "string") {
+        readText(reading, choice, part.refusal, true, undefined, out);
+      } else if (typeof part.text === "string" && part.text !== "") {
+        readText(reading, choice, part.text, false, undefined, out);
+      }
+    }
+  }
+
+  #close(choice: OpenChoice, out: Part[]): void {
+    const reading = this.#reading;
+    closeReasoning(choice, out);
+    for (const call of choice.calls) {
+      if (!call.started) startCall(reading, choice, call, out);
+      endCall(call, out);
+    }
+    for (const source of this.#sources) {
+      if (!choice.cited.has(source.url!)) cite(reading, choice, source, out);
+    }
+    closeText(choice, out);
+    closeSound(reading, choice, out);
+  }
 }
 
-/** Fields that the provider wants back, as reasoning without text; of a call, when they came after its start. */
-export function readSigned(
-  reading: Reading,
-  choice: OpenChoice,
-  fields: Loose,
-  call: string | undefined,
-  out: Part[],
-): void {
-  const block = reading.nextBlock++;
-  const extra = { format: FORMAT, fields: { details: false } } as const;
-  out.push({ type: "reasoning-start", block, choice: choice.index, kind: "text", extra });
-  out.push({ type: "reasoning-end", block, proof: replayProof({ fields }, call) });
+function reasonOf(choice: OpenChoice): FinishReason {
+  const called = choice.calls.length > 0;
+  const reason = choice.finish ?? (called ? "tool-calls" : "stop");
+  // A forced call ends with `stop` at OpenAI; Gemini's compatible API always says so.
+  if (reason === "stop" && called) return "tool-calls";
+  if (reason === "tool-calls" && !called) return "stop";
+  if (reason !== "stop") return reason;
+  if (choice.refused && !choice.said) return "refusal";
+  return choice.sequence === undefined ? "stop" : "stop-sequence";
 }
 
-/** Whether the arguments so far are a whole JSON object, so that nothing can follow. */
-export function isWhole(call: OpenCall): boolean {
-  if (call.kind !== "function" || !call.pieces.at(-1)?.trimEnd().endsWith("}")) return false;
-  return isObject(parse(call.pieces.join("")));
+function hasError(error: unknown): boolean {
+  return isObject(error) ? Object.keys(error).length > 0 : typeof error === "string" && error !== "";
 }

@@ -10,7 +10,7 @@ import {
   type OpenChoice,
   type Reading,
   readSigned,
-} from "./decode_blocks.ts";
+} from "./decode_state.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
 export function readCall(reading: Reading, choice: OpenChoice, wire: Loose, out: Part[]): void {

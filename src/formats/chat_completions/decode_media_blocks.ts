@@ -1,51 +1,8 @@
 /** What comes beside the text of a provider's delta: sources, sound, images, probabilities. */
-import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
-import type { Part, TokenLogprob } from "../../exchange/part.ts";
-import type { Citation } from "../../exchange/prompt.ts";
+import { type Loose, number, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import { FORMAT, hold, type OpenChoice, type Reading } from "./decode_state.ts";
 import { decodeUrl, joinBase64, soundType } from "./media.ts";
-import { FORMAT, hold, type OpenChoice, openText, type Reading } from "./decode_blocks.ts";
-
-export function readAnnotations(
-  reading: Reading,
-  choice: OpenChoice,
-  annotations: readonly unknown[],
-  out: Part[],
-): void {
-  for (const annotation of annotations) {
-    const wire = object(annotation);
-    if (wire.type !== "url_citation") continue;
-    const nested = isObject(wire.url_citation) ? wire.url_citation : wire;
-    const url = string(nested.url);
-    if (!url) continue;
-    const start = number(nested.start_index);
-    const end = number(nested.end_index);
-    const quote = string(nested.content);
-    choice.cited.add(url);
-    cite(reading, choice, {
-      kind: "url",
-      url,
-      title: string(nested.title) ?? "",
-      ...(quote && { quote }),
-      ...(start !== undefined && end !== undefined && end > start && { start, end }),
-    }, out);
-  }
-}
-
-export function cite(reading: Reading, choice: OpenChoice, citation: Citation, out: Part[]): void {
-  const { block } = choice.text ?? openText(reading, choice, false, out);
-  out.push({ type: "citation", block, citation });
-}
-
-/** Perplexity names its pages beside the choices: as bare addresses, and as results with titles. */
-export function decodeSources(chunk: Loose): Citation[] {
-  const titles = new Map<string, string>();
-  for (const url of array(chunk.citations)) if (typeof url === "string" && url !== "") titles.set(url, "");
-  for (const result of array(chunk.search_results)) {
-    const url = string(object(result).url);
-    if (url) titles.set(url, string(object(result).title) ?? "");
-  }
-  return [...titles].map(([url, title]) => ({ kind: "url", url, title }));
-}
 
 export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
@@ -95,24 +52,4 @@ export function readImage(reading: Reading, choice: OpenChoice, image: unknown, 
     const value = { images: [{ type: "image_url", image_url: { url } }] };
     out.push({ type: "opaque", ...at, format: FORMAT, value });
   }
-}
-
-export function decodeLogprobs(list: unknown): TokenLogprob[] | undefined {
-  const found: TokenLogprob[] = [];
-  for (const value of array(list)) {
-    const entry = object(value);
-    if (typeof entry.token !== "string") continue;
-    const top = array(entry.top_logprobs).map(object).filter((other) => typeof other.token === "string");
-    found.push({ ...tokenOf(entry), top: top.map(tokenOf) });
-  }
-  return found.length > 0 ? found : undefined;
-}
-
-function tokenOf(entry: Loose) {
-  const { bytes } = entry;
-  return {
-    token: entry.token as string,
-    logprob: number(entry.logprob) ?? 0,
-    ...(bytes !== undefined && { bytes: bytes as number[] | null }),
-  };
 }

@@ -10,7 +10,7 @@ import {
   type OpenReasoning,
   type Reading,
   readSigned,
-} from "./decode_blocks.ts";
+} from "./decode_state.ts";
 import { addDetail, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
 
 export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose, out: Part[]): void {

@@ -1,25 +1,18 @@
 /** Tool definitions and tool choice, both ways. */
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import type {
-  CustomTool,
-  FunctionTool,
-  Prompt,
-  SearchWish,
-  Tool,
-  ToolChoice,
-} from "../../exchange/prompt.ts";
-import { extraOf } from "../../exchange/prompt.ts";
-import { bag, decodeCache, encodeCache } from "./encode_content.ts";
+import type { CustomTool, FunctionTool, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { decodeSearchWish, isSearchType } from "../decode_search.ts";
 import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
+import { bag, decodeCache } from "./encode_content.ts";
 
-const FORMAT = "chat_completions";
+export const FORMAT = "chat_completions";
 
 /** Provider tools for fetching pages and running code, which the service does not offer. */
 const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
 
 const TOOL_KEYS: ReadonlySet<string> = new Set(["type", "function", "custom", "cache_control"]);
+
 const FLAT_KEYS: ReadonlySet<string> = new Set([
   ...TOOL_KEYS,
   "name",
@@ -27,7 +20,9 @@ const FLAT_KEYS: ReadonlySet<string> = new Set([
   "parameters",
   "strict",
 ]);
+
 const FUNCTION_KEYS: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict"]);
+
 const CUSTOM_KEYS: ReadonlySet<string> = new Set(["name", "description", "format"]);
 
 /** The `tools` of a request; the built-in search is a wish, not a tool. */
@@ -156,71 +151,4 @@ export function decodeToolChoice(value: unknown): ToolChoice | undefined {
 
 function toolName(value: Loose): string | undefined {
   return string(object(value.function).name) ?? string(object(value.custom).name) ?? string(value.name);
-}
-
-export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
-  const fields = own ? extraOf(tool.extra, FORMAT) : undefined;
-  const cache = own && tool.cache ? { cache_control: encodeCache(tool.cache) } : undefined;
-  const description = tool.description !== undefined && { description: tool.description };
-  if (tool.kind === "custom") {
-    return {
-      ...fields,
-      type: "custom",
-      custom: {
-        ...object(fields?.custom),
-        name: tool.name,
-        ...description,
-        ...(tool.format && { format: tool.format }),
-      },
-      ...cache,
-    };
-  }
-  // Left out, it means no arguments; some providers refuse it left out.
-  const parameters = tool.parameters ?? (own ? undefined : { type: "object", properties: {} });
-  return {
-    ...fields,
-    type: "function",
-    function: {
-      ...object(fields?.function),
-      name: tool.name,
-      ...description,
-      ...(parameters && { parameters }),
-      ...(tool.strict !== undefined && { strict: tool.strict }),
-    },
-    ...cache,
-  };
-}
-
-/**
- * The choice, and the tools that it leaves. A choice among some of the tools exists at OpenAI alone; elsewhere the others
- * are left away.
- */
-export function encodeToolChoice(
-  choice: ToolChoice,
-  prompt: Prompt,
-  tools: readonly Tool[],
-): { choice: unknown; tools: readonly Tool[] } {
-  if (choice.type === "tool") {
-    const named = { name: choice.name };
-    return {
-      choice: choice.kind === "custom"
-        ? { type: "custom", custom: named }
-        : { type: "function", function: named },
-      tools,
-    };
-  }
-  if (choice.type !== "allowed") return { choice: choice.type, tools };
-  if (prompt.format === FORMAT) {
-    const kinds = new Map(tools.map((t) => [t.kind === "opaque" ? "" : t.name, t.kind]));
-    const listed = choice.names.map((name) =>
-      kinds.get(name) === "custom"
-        ? { type: "custom", custom: { name } }
-        : { type: "function", function: { name } }
-    );
-    const mode = choice.required ? "required" : "auto";
-    return { choice: { type: "allowed_tools", allowed_tools: { mode, tools: listed } }, tools };
-  }
-  const names = new Set(choice.names);
-  const left = tools.filter((t) => t.kind !== "opaque" && names.has(t.name));
-  return { choice: choice.required && left.length > 0 ? "required" : "auto", tools: left };
 }

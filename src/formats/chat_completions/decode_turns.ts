@@ -10,9 +10,11 @@ import type { CallContent, Content, ResultContent, Turn } from "../../exchange/p
 import { extraOf } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import type { Unseal } from "../../exchange/proof.ts";
-import { bag, decodeCache, decodeParts } from "./encode_content.ts";
+import { bag, decodeCache } from "./encode_content.ts";
+import { decodeParts } from "./decode_content.ts";
 import { decodeUrl } from "./media.ts";
-import { decodeReasoning, replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
+import { decodeReasoning } from "./decode_reasoning.ts";
+import { replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
 import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";
 
 const KNOWN: ReadonlySet<string> = new Set([

@@ -1,27 +1,13 @@
 /** Whole chat-completions answers: a provider's body as parts, and an answer as the body for a caller. */
 import type { Answer, Block, Choice } from "../../exchange/answer.ts";
-import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
-import { ChunkReader } from "./decode_stream.ts";
 import { encodeUsage } from "./usage.ts";
 
 const FORMAT = "chat_completions";
-
-/** All parts of a provider's body. */
-export function decodeAnswer(body: unknown): Part[] {
-  const answer = Array.isArray(body) && body.length === 1 ? body[0] : body;
-  if (!isObject(answer)) throw brokenAnswer("it is no JSON object");
-  if (!Array.isArray(answer.choices)) throw decodeLateFailure(answer);
-  const out: Part[] = [];
-  const reader = new ChunkReader();
-  reader.push(answer, true, out);
-  reader.finish(out, true);
-  return out;
-}
 
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const { dlp } = context;

@@ -2,15 +2,17 @@
  * Parts as deltas of this API's messages: what a stream sends one by one, and what a whole answer is the fold of. One
  * writer for both, so that they cannot say different things.
  */
-import type { Loose } from "../../exchange/json.ts";
+import { type Loose } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
-import { type Citation, extraOf } from "../../exchange/prompt.ts";
+import { extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { EncodeAnswer } from "../format.ts";
+import { annotationOf, citationOf } from "./encode_citations.ts";
+import { encodeDetails, textFields } from "./encode_reasoning.ts";
 import { encodeFinish } from "./finish.ts";
+import { encodeLogprob } from "./logprobs.ts";
 import { audioFormat, dataUrl } from "./media.ts";
-import { encodeDetails, readReplay, type ReasoningField, textFields } from "./reasoning.ts";
-import { speaksLegacy } from "./decode_request.ts";
+import { readReplay, type ReasoningField } from "./reasoning.ts";
 
 const FORMAT = "chat_completions";
 
@@ -325,27 +327,7 @@ function encodeReason(reason: FinishReason, explained: boolean, refused: boolean
   return encodeFinish(reason, refused && !explained, legacy);
 }
 
-function annotationOf(url: string, title: string, start: number, end: number): Loose {
-  return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
-}
-
-/** Documents of the request have no place in this API. A source of the whole answer has the indices 0. */
-function citationOf(citation: Citation, base: number): Loose | undefined {
-  if (citation.url === undefined) return undefined;
-  const { start, end } = citation;
-  const placed = start !== undefined && end !== undefined;
-  return annotationOf(citation.url, citation.title ?? "", placed ? base + start : 0, placed ? base + end : 0);
-}
-
-function encodeLogprob(entry: TokenLogprob): Loose {
-  return {
-    token: entry.token,
-    logprob: entry.logprob,
-    bytes: entry.bytes ?? null,
-    top_logprobs: entry.top.map((top) => ({
-      token: top.token,
-      logprob: top.logprob,
-      bytes: top.bytes ?? null,
-    })),
-  };
+/** Whether the caller speaks the older `functions` form and wants answers in it. */
+export function speaksLegacy(prompt: Prompt): boolean {
+  return prompt.format === FORMAT && prompt.verbatim.functions !== undefined;
 }

@@ -19,7 +19,8 @@ import {
 } from "../../exchange/prompt.ts";
 import { encodeCache, encodePart } from "./encode_content.ts";
 import { MADE } from "./decode_turns.ts";
-import { encodeReasoning, readReplay } from "./reasoning.ts";
+import { encodeReasoning } from "./encode_reasoning.ts";
+import { readReplay } from "./reasoning.ts";
 
 const FORMAT = "chat_completions";
 

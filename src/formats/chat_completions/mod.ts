@@ -3,10 +3,12 @@
  * some dozens of providers speak in dialects. Dialects are told apart by what they send, never by who they are.
  */
 import type { CallerFormat, ProviderFormat } from "../format.ts";
-import { decodeAnswer, encodeAnswer } from "./encode_answer.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { encodeAnswer } from "./encode_answer.ts";
 import { encodeStream } from "./encode_stream.ts";
 import { encodeFailure } from "./failure.ts";
-import { decodeRequest, encodeRequest } from "./decode_request.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { encodeRequest } from "./encode_request.ts";
 import { decodeStream } from "./decode_stream.ts";
 
 export const chatCompletions: CallerFormat & ProviderFormat = {

@@ -1,273 +1,94 @@
 /**
- * One candidate's parts on their way into blocks.
+ * Chunks of an answer as parts. A whole JSON answer is one chunk, so both modes come through here.
  *
- * Gemini has no block borders: a text comes in as many parts as it likes, and a signature may sit on any of them or on an
- * empty part behind. So a block is open until a part of another kind comes, or the end; a signed one takes no more text.
+ * There is no end marker: an answer is whole when each candidate has had its finishReason. Usage, sources and empty
+ * signed parts may still come with or behind it, so `finish` waits for the end of the bytes.
  */
-import { array, isObject, type Loose, string } from "../../exchange/json.ts";
-import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
-import type { Proof } from "../../exchange/proof.ts";
-import { brokenAnswer } from "../decode_failure.ts";
-import { Arguments, jsonText } from "./decode_arguments.ts";
-import { decodeCitations, type Sources } from "./citations.ts";
-import { fromFinishReason } from "./finish.ts";
-import { isRawAudio, joinBase64 } from "./media.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { jsonText } from "./decode_arguments.ts";
+import { Candidate } from "./decode_candidate.ts";
+import { decodeUsage, mergeUsage } from "./usage.ts";
 
-/** What all candidates of an answer share. */
-export interface Shared {
-  /** A number no block has yet. */
-  block(): number;
-  /** The id of a call: the provider's, or a made-up one. */
-  callId(call: Loose): string;
-}
+export class ChunkReader {
+  readonly #candidates = new Map<number, Candidate>();
+  readonly #usage: Loose = Object.create(null);
+  readonly #ids = new Set<string>();
+  #started = false;
+  #blocks = 0;
+  #blocked: string | undefined;
+  /** Unlike that of any other answer: answers without an id differ in time or counts. */
+  #answerId = "";
 
-interface OpenBlock {
-  kind: "text" | "reasoning";
-  block: number;
-  proof?: Proof;
-  /** Where it begins in the candidate's whole text. */
-  from: number;
-}
-
-export class Candidate {
-  readonly #index: number;
-  readonly #shared: Shared;
-  #open: OpenBlock | null = null;
-  /** A call whose arguments come in pieces. */
-  #call: { block: number; args: Arguments } | null = null;
-  /** Sound without a container comes in pieces and is handed out whole. */
-  #sound: { mediaType: string; pieces: string[]; signature?: string } | null = null;
-  /** All text, for offsets of citations. */
-  #texts: string[] = [];
-  #textLength = 0;
-  readonly #sources: Sources = {};
-  #calls = 0;
-  #reason: string | number | undefined;
-  #explanation: string | undefined;
-
-  constructor(index: number, shared: Shared) {
-    this.#index = index;
-    this.#shared = shared;
+  /** Takes one chunk, or the array of all that a stream without `alt=sse` is. */
+  push(chunk: unknown, out: Part[]): void {
+    if (Array.isArray(chunk)) { for (const one of chunk) this.#chunk(one, out); }
+    else this.#chunk(chunk, out);
   }
 
-  get finished(): boolean {
-    return this.#reason !== undefined;
-  }
-
-  push(candidate: Loose, out: Part[]): void {
-    const content = isObject(candidate.content) ? candidate.content : {};
-    let logprobs = isObject(candidate.logprobsResult) ? decodeLogprobs(candidate.logprobsResult) : undefined;
-    for (const part of array(content.parts)) {
-      if (isObject(part) && this.#part(part, logprobs, out)) logprobs = undefined;
+  #chunk(chunk: unknown, out: Part[]): void {
+    if (!isObject(chunk)) throw brokenAnswer("a chunk of it is not an object");
+    if (chunk.error) throw decodeLateFailure(chunk);
+    if (!("candidates" in chunk || "promptFeedback" in chunk || "usageMetadata" in chunk)) return;
+    if (!this.#started) {
+      this.#started = true;
+      this.#answerId = string(chunk.responseId)?.replace(/[^\w-]/g, "").slice(0, 24) ||
+        hash(jsonText([chunk.createTime, chunk.usageMetadata]));
+      const model = string(chunk.modelVersion);
+      out.push(model ? { type: "start", model } : { type: "start" });
     }
-    if (logprobs && this.#open?.kind === "text") {
-      out.push({ type: "text-delta", block: this.#open.block, text: "", logprobs });
-    }
-    if (isObject(candidate.groundingMetadata)) this.#sources.grounding = candidate.groundingMetadata;
-    if (isObject(candidate.citationMetadata)) this.#sources.citation = candidate.citationMetadata;
-    if (isObject(candidate.urlContextMetadata)) this.#sources.urls = candidate.urlContextMetadata;
-    const reason = candidate.finishReason;
-    if ((typeof reason === "string" && reason !== "") || typeof reason === "number") {
-      this.#reason = reason;
-      this.#explanation = string(candidate.finishMessage);
+    mergeUsage(this.#usage, chunk.usageMetadata);
+    const { blockReason, blockReasonMessage } = object(chunk.promptFeedback);
+    if (blockReason) this.#blocked = string(blockReasonMessage) || String(blockReason);
+    for (const candidate of array(chunk.candidates)) {
+      if (isObject(candidate)) this.#candidate(candidate.index).push(candidate, out);
     }
   }
 
-  /** Ends what is open and says why the answer ended. `blocked`: a filter stopped it, and nothing else did. */
-  end(out: Part[], blocked?: string): void {
-    this.#endCall(out);
-    this.#endSound(out);
-    this.#cite(out);
-    this.#endBlock(out);
-    const reason: FinishReason = this.#reason === undefined
-      ? "content-filter"
-      : fromFinishReason(this.#reason, this.#calls > 0);
-    const explanation = reason === "content-filter"
-      ? this.#explanation ?? blocked ?? string(this.#reason)
-      : undefined;
-    out.push({ type: "finish", choice: this.#index, reason, ...(explanation && { explanation }) });
-  }
-
-  /** True when the part took the logprobs. */
-  #part(part: Loose, logprobs: TokenLogprob[] | undefined, out: Part[]): boolean {
-    const signature = string(part.thoughtSignature) || undefined;
-    if (typeof part.text === "string") return this.#text(part.text, part, signature, logprobs, out);
-    if (isObject(part.functionCall)) this.#functionCall(part.functionCall, signature, out);
-    else if (isObject(part.inlineData) && part.thought !== true) this.#media(part.inlineData, signature, out);
-    else if (Object.keys(part).some((key) => key !== "thought" && key !== "thoughtSignature")) {
-      this.#endOpen(out);
-      const block = this.#shared.block();
-      out.push({ type: "opaque", block, choice: this.#index, format: "gemini", value: part });
-    } else if (signature) this.#loneSignature(signature, out);
-    return false;
-  }
-
-  #text(
-    text: string,
-    part: Loose,
-    signature: string | undefined,
-    logprobs: TokenLogprob[] | undefined,
-    out: Part[],
-  ): boolean {
-    if (text === "") {
-      if (signature) this.#loneSignature(signature, out);
-      return false;
+  end(out: Part[]): void {
+    const unfinished = [...this.#candidates.values()].some((c) => !c.finished);
+    if (this.#blocked === undefined && (unfinished || this.#candidates.size === 0)) {
+      throw brokenAnswer("its finish reason never came");
     }
-    const kind = part.thought === true ? "reasoning" : "text";
-    const open = this.#begin(kind, out);
-    if (kind === "reasoning") out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
-    else {
-      out.push(
-        logprobs
-          ? { type: "text-delta", block: open.block, text, logprobs }
-          : { type: "text-delta", block: open.block, text },
-      );
-      this.#texts.push(text);
-      this.#textLength += text.length;
+    if (this.#candidates.size === 0) this.#candidate(0);
+    const finishes: Part[] = [];
+    for (const candidate of this.#candidates.values()) {
+      candidate.end(out, this.#blocked);
+      finishes.push(out.pop()!);
     }
-    if (signature) open.proof = proof(signature, kind === "text" ? "text" : "thought");
-    return logprobs !== undefined && kind === "text";
+    const usage = decodeUsage(this.#usage);
+    if (usage) out.push({ type: "usage", usage });
+    out.push(...finishes);
   }
 
-  /** The open block of this kind, or a new one. */
-  #begin(kind: "text" | "reasoning", out: Part[]): OpenBlock {
-    if (this.#open?.kind === kind && !this.#open.proof) return this.#open;
-    this.#endOpen(out);
-    const block = this.#shared.block();
-    const choice = this.#index;
-    if (kind === "text") out.push({ type: "text-start", block, choice });
-    else out.push({ type: "reasoning-start", block, choice, kind: "summary" });
-    return this.#open = { kind, block, from: this.#textLength };
-  }
-
-  /** A part with nothing but a signature: it belongs to what came before, and goes back as a part of its own. */
-  #loneSignature(signature: string, out: Part[]): void {
-    if (!this.#open || this.#open.proof) {
-      this.#endOpen(out);
-      this.#begin("reasoning", out);
+  #candidate(index: unknown): Candidate {
+    const at = typeof index === "number" && Number.isInteger(index) && index > 0 ? index : 0;
+    let found = this.#candidates.get(at);
+    if (!found) {
+      found = new Candidate(at, { block: () => this.#blocks++, callId: (call) => this.#callId(call) });
+      this.#candidates.set(at, found);
     }
-    this.#open!.proof = proof(signature);
+    return found;
   }
 
-  #functionCall(call: Loose, signature: string | undefined, out: Part[]): void {
-    const name = string(call.name);
-    const streamed = call.willContinue === true || Array.isArray(call.partialArgs);
-    if (!name) {
-      if (this.#call) {
-        this.#call.args.add(call);
-        if (call.willContinue !== true) this.#endCall(out);
-      } else if (streamed || isObject(call.args)) throw brokenAnswer("a function call has no name");
-      return;
+  /**
+   * Older models name no id. A made-up one must be like no other of the conversation, since clients and proofs find
+   * calls by it, and be the same when the same answer is read again.
+   */
+  #callId(call: Loose): string {
+    let id = string(call.id);
+    if (!id || this.#ids.has(id)) {
+      id = `call_${this.#answerId}_${this.#ids.size}`;
     }
-    this.#endCall(out);
-    this.#endOpen(out);
-    this.#calls++;
-    const block = this.#shared.block();
-    const id = this.#shared.callId(call);
-    out.push({
-      type: "call-start",
-      block,
-      choice: this.#index,
-      id,
-      name,
-      kind: "function",
-      ...(signature && { proof: { ...proof(signature), call: id } }),
-    });
-    if (streamed) {
-      this.#call = { block, args: new Arguments() };
-      this.#call.args.add(call);
-      if (call.willContinue !== true) this.#endCall(out);
-    } else {
-      out.push({ type: "call-delta", block, text: jsonText(call.args ?? {}) }, { type: "call-end", block });
-    }
-  }
-
-  #media(data: Loose, signature: string | undefined, out: Part[]): void {
-    const mediaType = string(data.mimeType) ?? "application/octet-stream";
-    const base64 = string(data.data) ?? "";
-    if (this.#sound?.mediaType === mediaType) {
-      this.#sound.pieces.push(base64);
-      this.#sound.signature ??= signature;
-      return;
-    }
-    this.#endOpen(out);
-    this.#sound = { mediaType, pieces: [base64], signature };
-    if (!isRawAudio(mediaType)) this.#endSound(out);
-  }
-
-  /** Ends all but a call in pieces, which other parts may come between. */
-  #endOpen(out: Part[]): void {
-    this.#endSound(out);
-    this.#endBlock(out);
-  }
-
-  #endCall(out: Part[]): void {
-    if (!this.#call) return;
-    const { block, args } = this.#call;
-    this.#call = null;
-    out.push({ type: "call-delta", block, text: args.text() }, { type: "call-end", block });
-  }
-
-  #endSound(out: Part[]): void {
-    if (!this.#sound) return;
-    const { mediaType, pieces, signature } = this.#sound;
-    this.#sound = null;
-    out.push({
-      type: "media",
-      block: this.#shared.block(),
-      choice: this.#index,
-      mediaType,
-      data: joinBase64(pieces),
-      ...(signature && { proof: proof(signature, "media") }),
-    });
-  }
-
-  #endBlock(out: Part[]): void {
-    if (!this.#open) return;
-    const { kind, block, proof } = this.#open;
-    this.#open = null;
-    const type = kind === "text" ? "text-end" : "reasoning-end";
-    out.push(proof ? { type, block, proof } : { type, block });
-  }
-
-  /** Citations come behind the text. One into a block that has ended names its source without a place. */
-  #cite(out: Part[]): void {
-    if (Object.keys(this.#sources).length === 0) return;
-    const citations = decodeCitations(this.#sources, this.#texts.join(""));
-    if (citations.length === 0) return;
-    if (this.#open?.kind !== "text") {
-      this.#endBlock(out);
-      this.#begin("text", out);
-    }
-    const { block, from } = this.#open!;
-    for (const citation of citations) {
-      const { start, end, ...source } = citation;
-      const within = start !== undefined && end !== undefined && end > from;
-      out.push({
-        type: "citation",
-        block,
-        citation: within ? { ...source, start: Math.max(0, start - from), end: end - from } : source,
-      });
-    }
+    this.#ids.add(id);
+    return id;
   }
 }
 
-function proof(data: string, on?: Proof["on"]): Proof {
-  return on ? { api: "gemini", kind: "thought", data, on } : { api: "gemini", kind: "thought", data };
-}
-
-function decodeLogprobs(result: Loose): TokenLogprob[] {
-  const tops = array(result.topCandidates);
-  return array(result.chosenCandidates).map((chosen, i) => {
-    const top = isObject(tops[i]) ? array(tops[i].candidates) : [];
-    return { ...decodeToken(chosen), top: top.map(decodeToken) };
-  });
-}
-
-function decodeToken(candidate: unknown): { token: string; logprob: number } {
-  const c = isObject(candidate) ? candidate : {};
-  return {
-    token: string(c.token) ?? "",
-    logprob: typeof c.logProbability === "number" ? c.logProbability : 0,
-  };
+/** FNV-1a over UTF-16 units, 32 bits. */
+function hash(text: string): string {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return (h >>> 0).toString(36);
 }

@@ -4,13 +4,11 @@
  * There is no end marker: an answer is whole when each candidate has had its finishReason. Usage, sources and empty
  * signed parts may still come with or behind it, so `finish` waits for the end of the bytes.
  */
-import { array, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
+import { parse } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
+import { brokenAnswer } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
-import { jsonText } from "./decode_arguments.ts";
-import { Candidate } from "./decode_blocks.ts";
-import { decodeUsage, mergeUsage } from "./usage.ts";
+import { ChunkReader } from "./decode_blocks.ts";
 
 export function decodeStream(): StreamDecoder {
   const reader = new ChunkReader();
@@ -24,86 +22,4 @@ export function decodeStream(): StreamDecoder {
     },
     end: (out) => reader.end(out),
   };
-}
-
-export class ChunkReader {
-  readonly #candidates = new Map<number, Candidate>();
-  readonly #usage: Loose = Object.create(null);
-  readonly #ids = new Set<string>();
-  #started = false;
-  #blocks = 0;
-  #blocked: string | undefined;
-  /** Unlike that of any other answer: answers without an id differ in time or counts. */
-  #answerId = "";
-
-  /** Takes one chunk, or the array of all that a stream without `alt=sse` is. */
-  push(chunk: unknown, out: Part[]): void {
-    if (Array.isArray(chunk)) { for (const one of chunk) this.#chunk(one, out); }
-    else this.#chunk(chunk, out);
-  }
-
-  #chunk(chunk: unknown, out: Part[]): void {
-    if (!isObject(chunk)) throw brokenAnswer("a chunk of it is not an object");
-    if (chunk.error) throw decodeLateFailure(chunk);
-    if (!("candidates" in chunk || "promptFeedback" in chunk || "usageMetadata" in chunk)) return;
-    if (!this.#started) {
-      this.#started = true;
-      this.#answerId = string(chunk.responseId)?.replace(/[^\w-]/g, "").slice(0, 24) ||
-        hash(jsonText([chunk.createTime, chunk.usageMetadata]));
-      const model = string(chunk.modelVersion);
-      out.push(model ? { type: "start", model } : { type: "start" });
-    }
-    mergeUsage(this.#usage, chunk.usageMetadata);
-    const { blockReason, blockReasonMessage } = object(chunk.promptFeedback);
-    if (blockReason) this.#blocked = string(blockReasonMessage) || String(blockReason);
-    for (const candidate of array(chunk.candidates)) {
-      if (isObject(candidate)) this.#candidate(candidate.index).push(candidate, out);
-    }
-  }
-
-  end(out: Part[]): void {
-    const unfinished = [...this.#candidates.values()].some((c) => !c.finished);
-    if (this.#blocked === undefined && (unfinished || this.#candidates.size === 0)) {
-      throw brokenAnswer("its finish reason never came");
-    }
-    if (this.#candidates.size === 0) this.#candidate(0);
-    const finishes: Part[] = [];
-    for (const candidate of this.#candidates.values()) {
-      candidate.end(out, this.#blocked);
-      finishes.push(out.pop()!);
-    }
-    const usage = decodeUsage(this.#usage);
-    if (usage) out.push({ type: "usage", usage });
-    out.push(...finishes);
-  }
-
-  #candidate(index: unknown): Candidate {
-    const at = typeof index === "number" && Number.isInteger(index) && index > 0 ? index : 0;
-    let found = this.#candidates.get(at);
-    if (!found) {
-      found = new Candidate(at, { block: () => this.#blocks++, callId: (call) => this.#callId(call) });
-      this.#candidates.set(at, found);
-    }
-    return found;
-  }
-
-  /**
-   * Older models name no id. A made-up one must be like no other of the conversation, since clients and proofs find
-   * calls by it, and be the same when the same answer is read again.
-   */
-  #callId(call: Loose): string {
-    let id = string(call.id);
-    if (!id || this.#ids.has(id)) {
-      id = `call_${this.#answerId}_${this.#ids.size}`;
-    }
-    this.#ids.add(id);
-    return id;
-  }
-}
-
-/** FNV-1a over UTF-16 units, 32 bits. */
-function hash(text: string): string {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  return (h >>> 0).toString(36);
 }

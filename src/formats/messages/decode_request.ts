@@ -5,21 +5,22 @@
  * `output_config`) are kept beside it; unknown fields are kept as they are. `body` is what JSON.parse gave.
  */
 import { z } from "zod";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
-import type { OutputShape, Prompt, Role, Turn } from "../../exchange/prompt.ts";
-import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
-import type { DecodeRequest } from "../format.ts";
+import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
-import { readContent, type Reading, readMark } from "./decode_content.ts";
-import { decodeThinking } from "./effort.ts";
+import type { DecodeRequest } from "../format.ts";
+import { checkerOf, refuse, wrongKind } from "../validation.ts";
+import { type Reading, readMark } from "./decode_content.ts";
+import { decodeThinking } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
+import { readMessages, readSystem } from "./decode_turns.ts";
 
 /** Tool definitions per request. */
 const MOST_TOOLS = 256;
 
-const fields = z.looseObject({});
+export const fields = z.looseObject({});
 
 const BODY = z.looseObject({
   model: z.string().min(1),
@@ -127,60 +128,6 @@ function refuseThreads(request: Loose): void {
     "Cannot use thread: no conversation is stored here. Send the whole conversation without it.",
     { param: "thread", details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
   );
-}
-
-function readSystem(system: unknown, reading: Reading): Turn[] {
-  if (system === undefined || system === null) return [];
-  const { content, plain } = readContent(system, ["system"], "system", reading);
-  return content.length === 0 ? [] : [{ role: "system", content, top: true, ...(plain && { plain }) }];
-}
-
-const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);
-
-/** Fields of an answer, which some callers send back whole. */
-const MESSAGE = new Set([
-  "role",
-  "content",
-  "name",
-  "id",
-  "type",
-  "model",
-  "stop_reason",
-  "stop_sequence",
-  "stop_details",
-  "usage",
-  "container",
-  "context_management",
-  "details",
-]);
-
-function readMessages(messages: readonly unknown[], reading: Reading): Turn[] {
-  const turns: Turn[] = [];
-  for (let i = 0; i < messages.length; i++) {
-    const message = messages[i];
-    const loc = ["messages", i];
-    if (!isObject(message)) {
-      wrongKind(reading.mistakes, loc, "an object", "dict_type", message);
-      continue;
-    }
-    const role = message.role;
-    if (!ROLES.has(role)) {
-      const allowed = `expected one of "system", "user", "assistant", got ${shown(role)}`;
-      mistake(reading.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
-      continue;
-    }
-    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, reading);
-    const name = string(message.name);
-    const unknown = rest(message, MESSAGE);
-    turns.push({
-      role: role as Role,
-      content,
-      ...(name !== undefined && { name }),
-      ...(plain && { plain }),
-      ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
-    });
-  }
-  return turns;
 }
 
 function decodeOutput(format: unknown): OutputShape | undefined {

@@ -10,9 +10,10 @@ import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { answerSchema } from "./encode_schema.ts";
-import { encodeThinking, fitThinking, outputCap } from "./effort.ts";
-import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
-import { encodeMark, encodeTurns } from "./encode_turns.ts";
+import { encodeThinking, fitThinking, outputCap } from "./encode_effort.ts";
+import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
+import { encodeMark } from "./encode_content.ts";
+import { encodeTurns } from "./encode_turns.ts";
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
   const max_tokens = outputCap(prompt, context);

@@ -2,7 +2,8 @@
 import type { CallerFormat, ProviderFormat } from "../format.ts";
 import { encodeAnswer } from "./encode_answer.ts";
 import { encodeFailure } from "./failure.ts";
-import { decodeAnswer, decodeStream } from "./decode_stream.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { decodeStream } from "./decode_stream.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeStream, KEEP_ALIVE } from "./encode_stream.ts";

@@ -5,16 +5,15 @@
  * One reading serves messages and tool results, whatever the role: clients send `output_text` as a user and
  * `input_text` as an assistant, and providers take it.
  */
-import { Failure, type Mistake } from "../../exchange/failure.ts";
+import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import {
-  type CacheMark,
-  type Content,
-  type DocumentContent,
-  type Extra,
-  extraOf,
-  type ImageContent,
-  type Source,
+import type {
+  CacheMark,
+  Content,
+  DocumentContent,
+  Extra,
+  ImageContent,
+  Source,
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 
@@ -38,9 +37,13 @@ export function decodeParts(parts: readonly unknown[], loc: Path, mistakes: Mist
 }
 
 const TEXT = new Set(["type", "text", "cache_control"]);
+
 const REFUSAL = new Set(["type", "refusal"]);
+
 const IMAGE = new Set(["type", "image_url", "file_id", "detail", "cache_control"]);
+
 const FILE = new Set(["type", "file_data", "file_url", "file_id", "filename", "cache_control"]);
+
 const AUDIO = new Set(["type", "input_audio", "cache_control"]);
 
 function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | undefined {
@@ -174,7 +177,7 @@ function decodeData(data: string, name: string | undefined): Source {
   return { kind: "base64", mediaType: TYPES[extension] ?? "application/octet-stream", data };
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+export const TYPES: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
   txt: "text/plain",
   md: "text/markdown",
@@ -182,112 +185,3 @@ const TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
   json: "application/json",
 };
-
-/** Parts for a provider. `own`: the caller speaks this format. */
-export function encodeParts(content: readonly Content[], role: "input" | "output", own: boolean): Loose[] {
-  const parts: Loose[] = [];
-  for (const c of content) encodePart(c, role, own, parts);
-  return parts;
-}
-
-function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loose[]): void {
-  /** The request field that the caller would look into. */
-  const blame = own ? "input" : "messages";
-  switch (c.type) {
-    case "text":
-      out.push({ ...extraOf(c.extra, "responses"), type: `${role}_text`, text: c.text });
-      return;
-    case "refusal":
-      out.push(
-        role === "output"
-          ? { ...extraOf(c.extra, "responses"), type: "refusal", refusal: c.text }
-          : { type: "input_text", text: c.text },
-      );
-      return;
-    case "image":
-      if (role === "output") throw impossible("an image as the assistant's own words", blame);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, own, blame) });
-      return;
-    case "document":
-      if (role === "output") throw impossible("a file as the assistant's own words", blame);
-      return encodeDocument(c, out);
-    case "audio": {
-      if (role === "output" || c.source.kind !== "base64") {
-        throw impossible("audio that is not base64", blame);
-      }
-      const { mediaType, data } = c.source;
-      const format = mediaType === "audio/mpeg" ? "mp3" : mediaType.slice(mediaType.indexOf("/") + 1);
-      out.push({ ...extraOf(c.extra, "responses"), type: "input_audio", input_audio: { data, format } });
-      return;
-    }
-    case "search-result": {
-      const text = [`${c.title}\n${c.url}`, ...c.texts].join("\n\n");
-      out.push({ type: `${role}_text`, text });
-      return;
-    }
-    case "video":
-      throw impossible("video", blame);
-  }
-}
-
-function impossible(what: string, blame: string): Failure {
-  return new Failure(
-    "feature_not_supported",
-    `Cannot send ${what} to this model: its API has no form for it.`,
-    {
-      param: blame,
-    },
-  );
-}
-
-/** The official types demand a detail, so callers of other formats, who need not say one, get the default said. */
-function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
-  const said = c.detail ?? (own ? undefined : "auto");
-  const detail = said === undefined ? undefined : { detail: said };
-  switch (c.source.kind) {
-    case "file":
-      return { file_id: c.source.id, ...detail };
-    case "url":
-      return { image_url: c.source.url, ...detail };
-    case "base64":
-      return { image_url: `data:${c.source.mediaType};base64,${c.source.data}`, ...detail };
-    default:
-      throw impossible("text as an image", blame);
-  }
-}
-
-function encodeDocument(c: DocumentContent, out: Loose[]): void {
-  const extra = extraOf(c.extra, "responses");
-  if (c.context !== undefined) out.push({ type: "input_text", text: c.context });
-  switch (c.source.kind) {
-    case "text":
-      out.push({
-        type: "input_text",
-        text: c.name === undefined ? c.source.text : `${c.name}\n\n${c.source.text}`,
-      });
-      return;
-    case "file":
-      out.push({
-        ...extra,
-        type: "input_file",
-        file_id: c.source.id,
-        ...(c.name && extra && { filename: c.name }),
-      });
-      return;
-    case "url":
-      out.push({ ...extra, type: "input_file", file_url: c.source.url });
-      return;
-    case "base64": {
-      // OpenAI refuses `file_data` without a name, and goes by the name's ending.
-      const filename = c.name ?? `document.${endingOf(c.source.mediaType)}`;
-      const file_data = `data:${c.source.mediaType};base64,${c.source.data}`;
-      out.push({ ...extra, type: "input_file", filename, file_data });
-      return;
-    }
-  }
-}
-
-function endingOf(mediaType: string): string {
-  for (const [ending, type] of Object.entries(TYPES)) if (type === mediaType) return ending;
-  return "bin";
-}

@@ -3,16 +3,16 @@
  * by name, references to stored items are passed over.
  */
 import { z } from "zod";
+import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import type { OutputShape, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
-import { attachProofs } from "../../exchange/attach_proofs.ts";
-import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
-import { EFFORTS, isEffort } from "../effort.ts";
-import type { DecodeRequest } from "../format.ts";
-import { decodeInput } from "./decode_turns.ts";
+import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
+import type { DecodeRequest } from "../format.ts";
+import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { decodeReasoning } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
+import { decodeInput } from "./decode_turns.ts";
 
 const SHAPE = z.looseObject({
   model: z.string().min(1),
@@ -133,29 +133,6 @@ function refuseState(body: Loose): void {
       { param: field },
     );
   }
-}
-
-function decodeReasoning(value: unknown, mistakes: Mistake[]): ReasoningWish | undefined {
-  if (!isObject(value)) return undefined;
-  const wish: ReasoningWish = {};
-  const effort = value.effort;
-  if (isEffort(effort)) {
-    wish.effort = effort;
-    if (effort === "none") wish.mode = "off";
-  } else if (effort !== undefined && effort !== null) {
-    const given = typeof effort === "string" && effort.length <= 40
-      ? JSON.stringify(effort)
-      : "another value";
-    mistake(
-      mistakes,
-      "literal_error",
-      ["reasoning", "effort"],
-      `expected one of ${EFFORTS.join(", ")}, got ${given}`,
-    );
-  }
-  const summary = string(value.summary) ?? string(value.generate_summary);
-  if (summary !== undefined) wish.summary = summary;
-  return wish;
 }
 
 function decodeShape(value: unknown, mistakes: Mistake[]): OutputShape | undefined {

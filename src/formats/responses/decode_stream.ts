@@ -6,12 +6,12 @@
  * disagree on where content indices start, so a whole item's contents are matched to the streamed ones by their order.
  */
 import { array, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
-import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { Part } from "../../exchange/part.ts";
 import { count } from "../../exchange/usage.ts";
-import type { Frame, StreamDecoder } from "../format.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import type { Frame, StreamDecoder } from "../format.ts";
 import { ItemReader } from "./decode_blocks.ts";
-import { decodeUsage } from "./usage.ts";
+import { finishParts, modelOf } from "./finish.ts";
 
 export function decodeStream(): StreamDecoder {
   return new ResponsesStream();
@@ -96,32 +96,4 @@ class ResponsesStream implements StreamDecoder {
 
 function indexOf(event: Loose): number {
   return count(event.output_index);
-}
-
-export function modelOf(response: Loose): { model?: string } {
-  const model = string(response.model);
-  return model ? { model } : {};
-}
-
-/** What follows the items: usage, when there is any, and the reason for the end. */
-export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
-  const usage = decodeUsage(response.usage);
-  if (usage) out.push({ type: "usage", usage, ...(items.searches > 0 && { searches: items.searches }) });
-  const reason = reasonOf(response, incomplete, items);
-  const tier = string(response.service_tier);
-  out.push({
-    type: "finish",
-    choice: 0,
-    reason,
-    ...(tier !== undefined && { extra: { format: "responses", fields: { service_tier: tier } } }),
-  });
-}
-
-function reasonOf(response: Loose, incomplete: boolean, items: ItemReader): FinishReason {
-  if (incomplete) {
-    const why = string(object(response.incomplete_details).reason);
-    return why === "content_filter" ? "content-filter" : "length";
-  }
-  if (items.calls > 0) return "tool-calls";
-  return items.refused ? "refusal" : "stop";
 }

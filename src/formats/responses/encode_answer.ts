@@ -3,32 +3,9 @@
  * an answer for a caller through the same writer, so that both modes say the same.
  */
 import type { Answer, Block } from "../../exchange/answer.ts";
-import { Failure } from "../../exchange/failure.ts";
-import { isObject, type Loose, string } from "../../exchange/json.ts";
-import type { Part } from "../../exchange/part.ts";
+import type { Loose } from "../../exchange/json.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
-import { ItemReader } from "./decode_blocks.ts";
 import { ResponseWriter } from "./encode_blocks.ts";
-import { finishParts, modelOf } from "./decode_stream.ts";
-
-/** All parts of a provider's whole answer. One that was queued or is still being made is none: it was not asked for. */
-export function decodeAnswer(body: unknown): Part[] {
-  if (!isObject(body)) throw brokenAnswer("it is not a JSON object");
-  const status = string(body.status);
-  if (status === "failed" || (!Array.isArray(body.output) && body.error)) throw decodeLateFailure(body);
-  if (!Array.isArray(body.output)) throw brokenAnswer("it holds no output");
-  if (status !== undefined && status !== "completed" && status !== "incomplete") {
-    throw new Failure("provider_unavailable", "The provider put the request off instead of answering it.", {
-      operator: `the provider's answer has the status ${status.slice(0, 20)}`,
-    });
-  }
-  const parts: Part[] = [{ type: "start", ...modelOf(body) }];
-  const items = new ItemReader((part) => parts.push(part));
-  items.whole(body.output);
-  finishParts(body, status === "incomplete", items, parts);
-  return parts;
-}
 
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const writer = new ResponseWriter(context, null);

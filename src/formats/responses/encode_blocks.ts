@@ -8,14 +8,15 @@
  * The events are those that the official clients know, since an unknown name makes their stream helpers throw.
  */
 import type { Loose } from "../../exchange/json.ts";
-import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { Part } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { MessageWriter } from "./encode_text_blocks.ts";
 import { type Emit, OutputList, place } from "./encode_items.ts";
 import { ResponseObject, suffixOf } from "./encode_response.ts";
+import { MessageWriter } from "./encode_text_blocks.ts";
+import { cutBy } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 
 interface ReasoningState {
@@ -347,10 +348,4 @@ function reasoningItem(id: string, status: string, summary: readonly string[], e
 function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {
   const sources = urls.map((url) => ({ type: "url", url }));
   return { type: "svc:web_search", id, status, action: { type: "search", query, sources } };
-}
-
-/** Why an answer is `incomplete`. A suspended turn has no word of its own here. */
-function cutBy(reason: FinishReason): string | undefined {
-  if (reason === "content-filter") return "content_filter";
-  return reason === "length" || reason === "pause" ? "max_output_tokens" : undefined;
 }

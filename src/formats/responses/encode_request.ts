@@ -6,16 +6,17 @@
  * seed, penalties and biases exist here; structured output always does, unless the catalog says otherwise.
  */
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
-import { type Effort, type OutputShape, type Prompt } from "../../exchange/prompt.ts";
-import { nearestEffort, wishedEffort } from "../effort.ts";
-import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
+import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { encodeReasoning } from "./encode_effort.ts";
 import { legalUser } from "./encode_ids.ts";
+import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
-import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
 
 /** The least cap that OpenAI takes. */
 const LEAST_OUTPUT = 16;
+
 const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
@@ -84,24 +85,6 @@ function encodeCap(prompt: Prompt, context: EncodeRequest): number | undefined {
   const cap = context.maxOutput === null ? prompt.maxOutput : Math.min(prompt.maxOutput, context.maxOutput);
   return prompt.format === "responses" ? cap : Math.max(cap, LEAST_OUTPUT);
 }
-
-function encodeReasoning(prompt: Prompt, efforts: readonly Effort[] | null): Loose | undefined {
-  const verbatim = prompt.format === "responses" ? prompt.verbatim.reasoning : undefined;
-  const wished = wishedEffort(prompt.reasoning);
-  const effort = wished && nearestEffort(wished, efforts);
-  if (isObject(verbatim)) return effort === undefined ? verbatim : { ...verbatim, effort };
-  const wire: Loose = {};
-  // Without a list of levels, the highest that every model with levels has heard of stands for the highest.
-  if (effort !== undefined) wire.effort = efforts === null && effort === "max" ? "xhigh" : effort;
-  const summary = prompt.reasoning?.summary;
-  const on = prompt.reasoning?.mode === "on" || prompt.reasoning?.mode === "adaptive";
-  if (summary === undefined ? on : summary !== "omitted") {
-    wire.summary = SUMMARIES.has(summary ?? "") ? summary : "auto";
-  }
-  return Object.keys(wire).length > 0 ? wire : undefined;
-}
-
-const SUMMARIES: ReadonlySet<string> = new Set(["auto", "concise", "detailed"]);
 
 function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
   if (prompt.format === "responses") {

@@ -5,7 +5,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
-import { encodeToolChoice, encodeTools } from "./decode_tools.ts";
+import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 
 export interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";

@@ -17,7 +17,7 @@ import {
   type Turn,
 } from "../../exchange/prompt.ts";
 import { legalCallId, legalItemId } from "./encode_ids.ts";
-import { encodeParts } from "./decode_content.ts";
+import { encodeParts } from "./encode_content.ts";
 
 export interface Replay {
   /** Top system text; undefined when there is none. */

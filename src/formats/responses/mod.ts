@@ -1,6 +1,7 @@
 /** The responses format (OpenAI Responses), for callers and for providers. */
 import type { CallerFormat, ProviderFormat } from "../format.ts";
-import { decodeAnswer, encodeAnswer } from "./encode_answer.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { encodeAnswer } from "./encode_answer.ts";
 import { encodeStream } from "./encode_stream.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeRequest } from "./encode_request.ts";

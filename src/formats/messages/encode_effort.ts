@@ -1,33 +1,17 @@
 /**
- * How much a model is to reason: `thinking` and `output_config.effort`, both ways.
+ * How much to reason, for a provider: `thinking` and `output_config.effort`.
  *
  * Models of this API come in two generations. Up to 4.5 they take `{type: "enabled", budget_tokens}` and know no effort;
  * from 4.6 on they take `{type: "adaptive"}` with an effort, and the newest refuse budgets. The generation is read from the
  * model's own name; a name that tells nothing gets the older form, which compatible providers implement.
  */
-import { isObject, type Loose, number, string } from "../../exchange/json.ts";
+import { isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
-import { budgetOf, isEffort, LEAST_BUDGET, nearestEffort, wishedEffort } from "../effort.ts";
+import { budgetOf, LEAST_BUDGET, nearestEffort, wishedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
 
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
-
-export function decodeThinking(thinking: unknown, effort: unknown): ReasoningWish | undefined {
-  const wish: ReasoningWish = {};
-  if (isObject(thinking)) {
-    if (thinking.type === "enabled") wish.mode = "on";
-    else if (thinking.type === "disabled") wish.mode = "off";
-    else if (thinking.type === "adaptive") wish.mode = "adaptive";
-    const budget = number(thinking.budget_tokens);
-    if (budget !== undefined && wish.mode === "on") wish.budget = budget;
-    const display = string(thinking.display);
-    if (display === "omitted") wish.summary = "omitted";
-    else if (display === "summarized") wish.summary = "auto";
-  }
-  if (isEffort(effort)) wish.effort = effort;
-  return Object.keys(wish).length > 0 ? wish : undefined;
-}
 
 export interface EncodedThinking {
   thinking?: Loose;

@@ -1,12 +1,11 @@
 /**
- * How much to reason, both ways. Officially `reasoning_effort`; dialects have `reasoning` (OpenRouter), `thinking`
- * (DeepSeek, Z.AI), `enable_thinking` and `thinking_budget` (Alibaba). All of them are read; only the official one is
- * written for callers of other formats.
+ * How much to reason, from a caller's request. Officially `reasoning_effort`; dialects have `reasoning` (OpenRouter),
+ * `thinking` (DeepSeek, Z.AI), `enable_thinking` and `thinking_budget` (Alibaba). All of them are read.
  */
 import type { Mistake } from "../../exchange/failure.ts";
-import { isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
-import { isEffort, nearestEffort, wishedEffort } from "../effort.ts";
+import { isEffort } from "../effort.ts";
 import { mistake, type Path, shown, unsupported } from "../validation.ts";
 
 export const WISH_FIELDS = [
@@ -72,35 +71,4 @@ function setBudget(wish: ReasoningWish, value: unknown): void {
   if (budget === undefined) return;
   wish.budget = budget;
   wish.mode ??= budget > 0 ? "on" : "off";
-}
-
-/**
- * `reasoning_effort` for a provider; undefined: say nothing. `lost` says that a wish had to be left out.
- *
- * Levels go to the nearest one that the catalog lists. Without a list: `max` is not a level of this API, and a caller who
- * only switched reasoning off gets the default, since a model without the level `none` would refuse the request.
- */
-export function encodeWish(
-  wish: ReasoningWish | undefined,
-  efforts: readonly Effort[] | null,
-  features: ReadonlySet<string> | null,
-): { effort?: Effort; lost: boolean } {
-  const effort = wishedEffort(wish);
-  if (effort === undefined) return { lost: false };
-  if (features !== null && !features.has("reasoning")) return { lost: effort !== "none" };
-  if (efforts !== null && efforts.length > 0) return { effort: nearestEffort(effort, efforts), lost: false };
-  if (effort === "none" && wish?.effort === undefined) return { lost: true };
-  return { effort: effort === "max" ? "xhigh" : effort, lost: false };
-}
-
-/** A level that the catalog's model does not have, as the nearest that it has, in the caller's own field. */
-export function adjustWish(verbatim: Loose, efforts: readonly Effort[] | null): Loose {
-  const given = verbatim.reasoning_effort;
-  const nested = object(verbatim.reasoning).effort;
-  return {
-    ...(isEffort(given) && { reasoning_effort: nearestEffort(given, efforts) }),
-    ...(isObject(verbatim.reasoning) && isEffort(nested) && {
-      reasoning: { ...verbatim.reasoning, effort: nearestEffort(nested, efforts) },
-    }),
-  };
 }

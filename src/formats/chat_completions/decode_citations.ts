@@ -1,0 +1,47 @@
+/** Sources that a provider's answer names: annotations of a message, and Perplexity's lists beside the choices. */
+import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import type { Citation } from "../../exchange/prompt.ts";
+import { type OpenChoice, openText, type Reading } from "./decode_state.ts";
+
+export function readAnnotations(
+  reading: Reading,
+  choice: OpenChoice,
+  annotations: readonly unknown[],
+  out: Part[],
+): void {
+  for (const annotation of annotations) {
+    const wire = object(annotation);
+    if (wire.type !== "url_citation") continue;
+    const nested = isObject(wire.url_citation) ? wire.url_citation : wire;
+    const url = string(nested.url);
+    if (!url) continue;
+    const start = number(nested.start_index);
+    const end = number(nested.end_index);
+    const quote = string(nested.content);
+    choice.cited.add(url);
+    cite(reading, choice, {
+      kind: "url",
+      url,
+      title: string(nested.title) ?? "",
+      ...(quote && { quote }),
+      ...(start !== undefined && end !== undefined && end > start && { start, end }),
+    }, out);
+  }
+}
+
+export function cite(reading: Reading, choice: OpenChoice, citation: Citation, out: Part[]): void {
+  const { block } = choice.text ?? openText(reading, choice, false, out);
+  out.push({ type: "citation", block, citation });
+}
+
+/** Perplexity names its pages beside the choices: as bare addresses, and as results with titles. */
+export function decodeSources(chunk: Loose): Citation[] {
+  const titles = new Map<string, string>();
+  for (const url of array(chunk.citations)) if (typeof url === "string" && url !== "") titles.set(url, "");
+  for (const result of array(chunk.search_results)) {
+    const url = string(object(result).url);
+    if (url) titles.set(url, string(object(result).title) ?? "");
+  }
+  return [...titles].map(([url, title]) => ({ kind: "url", url, title }));
+}

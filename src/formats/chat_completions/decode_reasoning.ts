@@ -1,0 +1,75 @@
+/** Reasoning of an assistant's message that a caller sends back, from each of the places that dialects have for it. */
+import { array, isObject, type Loose, string } from "../../exchange/json.ts";
+import type { ReasoningContent } from "../../exchange/prompt.ts";
+import { isSealed, type Unseal } from "../../exchange/proof.ts";
+import { addDetail, replayProof, signedFields, splitDetails, textKey } from "./reasoning.ts";
+
+/**
+ * The reasoning of an assistant message that a caller sends back. A caller that got both text fields sends both: the
+ * first one is the one that the provider uses, because {@link textFields} writes it first.
+ */
+export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningContent[] {
+  const contents: ReasoningContent[] = [];
+  const field = firstTextField(message);
+  const text = field ? message[field] as string : "";
+  const details: Loose[] = [];
+  for (const entry of array(message.reasoning_details)) if (isObject(entry)) addDetail(details, entry);
+  const proofs = details.map((entry) => {
+    const token = tokenOf(entry);
+    return token ? unseal(token) : null;
+  });
+  const sealed = new Set(details.filter((_, i) => proofs[i]).map((entry) => entry.index));
+
+  const raw: Loose[] = [];
+  const summaries = new Map<unknown, string>();
+  details.forEach((entry, i) => {
+    const key = textKey(entry);
+    const words = key ? entry[key] as string : "";
+    const proof = proofs[i];
+    if (!proof) {
+      // A summary stands in an entry of its own, before the one with its proof.
+      if (key === "summary" && sealed.has(entry.index)) summaries.set(entry.index, words);
+      else if (!isSealed(tokenOf(entry) ?? "")) raw.push(entry);
+      return;
+    }
+    const summary = summaries.get(entry.index);
+    const section = words || summary;
+    contents.push({
+      type: "reasoning",
+      sections: section ? [section] : [],
+      kind: summary ? "summary" : "text",
+      proof,
+    });
+  });
+
+  const shown = contents.some((c) => c.sections.length > 0);
+  if (raw.length > 0) {
+    const { stripped, sections } = splitDetails(raw);
+    contents.push({
+      type: "reasoning",
+      sections: sections.length > 0 || shown || text === "" ? sections : [text],
+      kind: raw.some((entry) => entry.type === "reasoning.summary") ? "summary" : "text",
+      proof: replayProof({ ...(field && { field }), details: stripped }),
+    });
+  } else if (text !== "" && !shown) {
+    contents.unshift({ type: "reasoning", sections: [text], kind: "text", proof: replayProof({ field }) });
+  }
+  const signed = signedFields(message);
+  if (signed) {
+    contents.push({ type: "reasoning", sections: [], kind: "text", proof: replayProof({ fields: signed }) });
+  }
+  return contents;
+}
+
+/** Where an entry carries a proof. */
+function tokenOf(entry: Loose): string | undefined {
+  return string(entry.signature) || string(entry.data);
+}
+
+function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {
+  for (const name in message) {
+    if ((name === "reasoning_content" || name === "reasoning") && message[name]) {
+      if (typeof message[name] === "string") return name;
+    }
+  }
+}

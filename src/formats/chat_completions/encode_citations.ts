@@ -1,0 +1,15 @@
+/** Citations as `annotations` of a message. */
+import type { Loose } from "../../exchange/json.ts";
+import type { Citation } from "../../exchange/prompt.ts";
+
+export function annotationOf(url: string, title: string, start: number, end: number): Loose {
+  return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
+}
+
+/** Documents of the request have no place in this API. A source of the whole answer has the indices 0. */
+export function citationOf(citation: Citation, base: number): Loose | undefined {
+  if (citation.url === undefined) return undefined;
+  const { start, end } = citation;
+  const placed = start !== undefined && end !== undefined;
+  return annotationOf(citation.url, citation.title ?? "", placed ? base + start : 0, placed ? base + end : 0);
+}

@@ -1,0 +1,104 @@
+/** Reasoning as fields of an assistant's message: back to a provider, and in an answer to a caller. */
+import { type Loose, string } from "../../exchange/json.ts";
+import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
+import type { Proof, Seal } from "../../exchange/proof.ts";
+import { FORMAT, readReplay, type ReasoningField, textKey } from "./reasoning.ts";
+
+/**
+ * The message fields that give reasoning back to a provider. Reasoning of another origin has no field that every
+ * provider takes (Groq and Cerebras refuse `reasoning_content`, DeepSeek refuses a tool call without it), so it goes out
+ * only where one is known to be demanded: `foreign` says so.
+ */
+export function encodeReasoning(
+  contents: readonly ReasoningContent[],
+  foreign: boolean,
+): { fields: Loose; parts: Loose[] } {
+  let fields: Loose = {};
+  const parts: Loose[] = [];
+  const details: Loose[] = [];
+  for (const content of contents) {
+    const replay = readReplay(content.proof);
+    const text = replay ? content.sections.join("") : joinSections(content.sections);
+    const field = replay ? replay.field : foreign ? "reasoning_content" : undefined;
+    if (field === "content") {
+      const bag = content.extra?.format === FORMAT ? content.extra.fields : undefined;
+      parts.push({ ...bag, type: "thinking", thinking: [{ type: "text", text }] });
+    } else if (field && text !== "") fields[field] = `${string(fields[field]) ?? ""}${text}`;
+    if (replay?.details) details.push(...joinDetails(replay.details, content.sections));
+    if (replay?.fields) fields = { ...fields, ...replay.fields };
+  }
+  if (details.length > 0) fields.reasoning_details = details;
+  return { fields, parts };
+}
+
+/** `format` of details entries, as the field names the APIs behind them. */
+const DETAIL_FORMATS: Readonly<Record<FormatName, string>> = {
+  messages: "anthropic-claude-v1",
+  responses: "openai-responses-v1",
+  gemini: "google-gemini-v1",
+  chat_completions: "unknown",
+};
+
+/**
+ * What a proof adds to the caller's message: entries of `reasoning_details` from index `slot` on, with the texts that
+ * belong to it, or fields of the message.
+ */
+export function encodeDetails(
+  proof: Proof,
+  kind: "text" | "summary",
+  sections: readonly string[],
+  slot: number,
+  seal: Seal,
+): { details: Loose[]; fields?: Loose } {
+  const replay = readReplay(proof);
+  if (replay) {
+    let texts = 0;
+    const details = joinDetails(replay.details ?? [], sections).map((entry) => ({
+      ...entry,
+      index: slot + (textKey(entry) ? texts++ : Math.max(texts - 1, 0)),
+    }));
+    return { details, ...(replay.fields && { fields: replay.fields }) };
+  }
+  const id = proof.call ?? proof.id;
+  const marks = { format: DETAIL_FORMATS[proof.api], ...(id !== undefined && { id }), index: slot };
+  const text = joinSections(sections);
+  const token = seal(proof);
+  if (text === "") return { details: [{ type: "reasoning.encrypted", data: token, ...marks }] };
+  if (kind === "text") return { details: [{ type: "reasoning.text", text, signature: token, ...marks }] };
+  const { id: _, ...summary } = marks as Loose;
+  return {
+    details: [
+      { type: "reasoning.summary", summary: text, ...summary },
+      { type: "reasoning.encrypted", data: token, ...marks },
+    ],
+  };
+}
+
+/** The reverse of {@link splitDetails}. Texts that came back in another number of pieces go into the first entry. */
+function joinDetails(stripped: readonly Loose[], sections: readonly string[]): readonly Loose[] {
+  // They were not shown, so they were not taken out.
+  if (sections.length === 0) return stripped;
+  const places = stripped.filter((entry) => textKey(entry) !== undefined).length;
+  const texts = sections.length === places ? sections : [sections.join("")];
+  let next = 0;
+  return stripped.map((entry) => {
+    const key = textKey(entry);
+    return key ? { ...entry, [key]: texts[next++] ?? "" } : entry;
+  });
+}
+
+/** Sections are paragraphs. */
+function joinSections(sections: readonly string[]): string {
+  return sections.filter((section) => section !== "").join("\n\n");
+}
+
+/**
+ * One text under both names that clients read. `reasoning_content` is read by AI SDK and DeepSeek's clients, `reasoning`
+ * by OpenRouter's; those that know both read the first they find. The provider's own name comes first, so that a client
+ * that sends the message back as it is tells us which one to use.
+ */
+export function textFields(
+  field: ReasoningField | undefined,
+): readonly ["reasoning_content" | "reasoning", "reasoning_content" | "reasoning"] {
+  return field === "reasoning" ? ["reasoning", "reasoning_content"] : ["reasoning_content", "reasoning"];
+}

@@ -1,0 +1,211 @@
+/**
+ * A prompt as the body of a request to a provider that speaks chat-completions.
+ *
+ * A caller of this format gets its own fields back as they came (`prompt.verbatim`, `prompt.unknown`), unless the pipeline
+ * changed what they mean. For callers of other formats only official fields are written, and fields that this API cannot be
+ * told are listed in `dropped`.
+ */
+import { array, type Loose, object } from "../../exchange/json.ts";
+import type { Prompt, Tool } from "../../exchange/prompt.ts";
+import { foreignFields } from "../encode_dropped.ts";
+import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { decodeWish, WISH_FIELDS } from "./decode_effort.ts";
+import { FORMAT } from "./decode_request.ts";
+import { decodeToolChoice } from "./decode_tools.ts";
+import { adjustWish, encodeWish } from "./encode_effort.ts";
+import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
+import { encodeTurns } from "./encode_turns.ts";
+import { readReplay } from "./reasoning.ts";
+
+export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+  const own = prompt.format === FORMAT;
+  const { features } = context;
+  const verbatim: Loose = own ? prompt.verbatim : {};
+  const dropped: string[] = own ? [] : [...Object.keys(prompt.unknown), ...foreignFields(prompt, FORMAT)];
+  const legacy = own && verbatim.functions !== undefined &&
+    prompt.tools.length === array(verbatim.functions).length;
+
+  const shape = encodeOutput(prompt, verbatim, features);
+  const messages = encodeTurns(prompt.turns, {
+    own,
+    legacy,
+    reasons: wantsReasoning(prompt, context.model),
+  });
+  if (shape.instruction) instruct(messages, shape.instruction);
+
+  const body: Loose = {
+    ...(own && prompt.unknown),
+    model: context.model,
+    messages,
+  };
+  const set = (name: string, value: unknown) => {
+    if (value !== undefined) body[name] = value;
+  };
+  if (context.stream) {
+    body.stream = true;
+    body.stream_options = { ...object(verbatim.stream_options), include_usage: true };
+  }
+  encodeTools(prompt, verbatim, legacy, body);
+  encodeCap(prompt, verbatim, context, body);
+  set("temperature", prompt.temperature);
+  set("top_p", prompt.topP);
+  if (prompt.topK !== undefined) own ? set("top_k", prompt.topK) : dropped.push("top_k");
+  set("stop", sameStop(verbatim.stop, prompt.stop) ? verbatim.stop : prompt.stop);
+  if (prompt.seed !== undefined) {
+    set(verbatim.random_seed === prompt.seed ? "random_seed" : "seed", prompt.seed);
+  }
+  set("frequency_penalty", prompt.frequencyPenalty);
+  set("presence_penalty", prompt.presencePenalty);
+  set("logit_bias", prompt.logitBias);
+  set("n", prompt.n);
+  set("logprobs", prompt.logprobs ?? (own || prompt.topLogprobs === undefined ? undefined : true));
+  set("top_logprobs", prompt.topLogprobs);
+  set("response_format", shape.field);
+  encodeReasoningWish(prompt, verbatim, context, body, dropped);
+  // The default is left out: only OpenAI's newest models know the field.
+  if (own || prompt.verbosity !== "medium") set("verbosity", prompt.verbosity);
+  // OpenAI takes 64 characters; clients of other formats put whole sessions here.
+  if (own || (prompt.user?.length ?? 0) <= 64) set("user", prompt.user);
+  if (own) {
+    set("metadata", prompt.metadata);
+    set("prompt_cache_key", prompt.cacheKey);
+    set("cache_control", verbatim.cache_control);
+    set("modalities", prompt.modalities);
+    set("audio", prompt.audio);
+  } else {
+    if (prompt.metadata && prompt.format !== "messages") dropped.push("metadata");
+    if (prompt.cacheKey !== undefined) dropped.push("prompt_cache_key");
+  }
+  if (own || prompt.format === "responses") set("service_tier", prompt.serviceTier);
+  else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
+  return { body, dropped };
+}
+
+/**
+ * Whether reasoning that another API or nobody vouches for goes out. DeepSeek's and Moonshot's models refuse a call without
+ * its reasoning; OpenAI, Groq and Cerebras refuse the field. A history that holds reasoning of this API's own shows that
+ * its provider takes it.
+ */
+function wantsReasoning(prompt: Prompt, model: string): boolean {
+  return /deepseek|kimi/i.test(model) ||
+    prompt.turns.some((turn) =>
+      turn.content.some((c) => c.type === "reasoning" && readReplay(c.proof)?.field)
+    );
+}
+
+function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loose): void {
+  const own = prompt.format === FORMAT;
+  const changed = JSON.stringify(decodeToolChoice(verbatim.tool_choice ?? verbatim.function_call)) !==
+    JSON.stringify(prompt.toolChoice);
+  const chosen = prompt.toolChoice ? encodeToolChoice(prompt.toolChoice, prompt, prompt.tools) : undefined;
+  const tools: readonly Tool[] = chosen?.tools ?? prompt.tools;
+  if (legacy) {
+    body.functions = tools.map((tool) => tool.kind === "function" ? encodeTool(tool, true).function : tool);
+    if (chosen) body.function_call = changed ? chosen.choice : verbatim.function_call;
+    return;
+  }
+  const list: Loose[] = [];
+  for (const tool of tools) {
+    if (tool.kind !== "opaque") list.push(encodeTool(tool, own));
+    else if (tool.format === FORMAT) list.push(tool.value);
+  }
+  if (list.length > 0) body.tools = list;
+  // Without tools OpenAI refuses both of these.
+  if (!own && list.length === 0) return;
+  if (chosen) body.tool_choice = changed ? chosen.choice : verbatim.tool_choice ?? chosen.choice;
+  if (prompt.parallelCalls !== undefined) body.parallel_tool_calls = prompt.parallelCalls;
+}
+
+/** `max_completion_tokens` is the newer name, which reasoning models demand and many compatible providers do not know. */
+function encodeCap(prompt: Prompt, verbatim: Loose, context: EncodeRequest, body: Loose): void {
+  if (prompt.maxOutput === undefined) return;
+  const cap = Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
+  const fields = ["max_tokens", "max_completion_tokens"].filter((field) => verbatim[field] !== undefined);
+  if (fields.length === 0) {
+    fields.push(context.features?.has("reasoning") ? "max_completion_tokens" : "max_tokens");
+  }
+  for (const field of fields) body[field] = cap;
+}
+
+function sameStop(verbatim: unknown, stop: readonly string[] | undefined): boolean {
+  return typeof verbatim === "string" && stop?.length === 1 && stop[0] === verbatim;
+}
+
+function encodeReasoningWish(
+  prompt: Prompt,
+  verbatim: Loose,
+  context: EncodeRequest,
+  body: Loose,
+  dropped: string[],
+): void {
+  const unchanged = JSON.stringify(decodeWish(verbatim, [])) === JSON.stringify(prompt.reasoning);
+  if (prompt.format === FORMAT && unchanged) {
+    for (const field of WISH_FIELDS) if (verbatim[field] !== undefined) body[field] = verbatim[field];
+    const adjusted = adjustWish(verbatim, context.efforts);
+    for (const field of Object.keys(adjusted)) body[field] = adjusted[field];
+    return;
+  }
+  const { effort, lost } = encodeWish(prompt.reasoning, context.efforts, context.features);
+  if (effort !== undefined) body.reasoning_effort = effort;
+  if (lost) dropped.push(prompt.format === "messages" ? "thinking" : "reasoning");
+}
+
+/** The form of the answer, or the words that ask for it where the model has no such form. */
+function encodeOutput(
+  prompt: Prompt,
+  verbatim: Loose,
+  features: ReadonlySet<string> | null,
+): { field?: unknown; instruction?: string } {
+  const { output } = prompt;
+  if (!output) return {};
+  const own = prompt.format === FORMAT;
+  const strict = features === null || features.has("structured_outputs");
+  const loose = strict || features.has("response_format");
+  if (output.type === "text") return own ? { field: verbatim.response_format } : {};
+  if (output.type === "json") {
+    const field = { type: "json_object" };
+    // OpenAI refuses the mode unless the word JSON is in the prompt.
+    const instruction = "Answer with one valid JSON object and nothing else.";
+    return !loose
+      ? { instruction }
+      : own
+      ? { field: verbatim.response_format ?? field }
+      : { field, instruction };
+  }
+  if (strict) {
+    if (own && verbatim.response_format !== undefined) return { field: verbatim.response_format };
+    return {
+      field: {
+        type: "json_schema",
+        json_schema: {
+          name: schemaName(output.name),
+          ...(output.description !== undefined && { description: output.description }),
+          ...(output.strict !== undefined && { strict: output.strict }),
+          schema: output.schema,
+        },
+      },
+    };
+  }
+  const instruction =
+    `Answer with one JSON value and nothing else: no code fence, no other words. It must match this JSON Schema:\n${
+      JSON.stringify(output.schema)
+    }`;
+  return { ...(loose && { field: { type: "json_object" } }), instruction };
+}
+
+function schemaName(name: string | undefined): string {
+  return name?.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
+}
+
+/** Adds to the system text; a second system message is refused by some models' templates. */
+function instruct(messages: Loose[], text: string): void {
+  const first = messages[0];
+  if (first?.role === "system" || first?.role === "developer") {
+    messages[0] = {
+      ...first,
+      content: typeof first.content === "string"
+        ? `${first.content}\n\n${text}`
+        : [...array(first.content), { type: "text", text }],
+    };
+  } else messages.unshift({ role: "system", content: text });
+}

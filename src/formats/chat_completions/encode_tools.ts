@@ -1,0 +1,79 @@
+/** `tools` and `tool_choice` of a request to a provider. */
+import { type Loose, object } from "../../exchange/json.ts";
+import {
+  type CustomTool,
+  extraOf,
+  type FunctionTool,
+  type Prompt,
+  type Tool,
+  type ToolChoice,
+} from "../../exchange/prompt.ts";
+import { FORMAT } from "./decode_tools.ts";
+import { encodeCache } from "./encode_content.ts";
+
+export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
+  const fields = own ? extraOf(tool.extra, FORMAT) : undefined;
+  const cache = own && tool.cache ? { cache_control: encodeCache(tool.cache) } : undefined;
+  const description = tool.description !== undefined && { description: tool.description };
+  if (tool.kind === "custom") {
+    return {
+      ...fields,
+      type: "custom",
+      custom: {
+        ...object(fields?.custom),
+        name: tool.name,
+        ...description,
+        ...(tool.format && { format: tool.format }),
+      },
+      ...cache,
+    };
+  }
+  // Left out, it means no arguments; some providers refuse it left out.
+  const parameters = tool.parameters ?? (own ? undefined : { type: "object", properties: {} });
+  return {
+    ...fields,
+    type: "function",
+    function: {
+      ...object(fields?.function),
+      name: tool.name,
+      ...description,
+      ...(parameters && { parameters }),
+      ...(tool.strict !== undefined && { strict: tool.strict }),
+    },
+    ...cache,
+  };
+}
+
+/**
+ * The choice, and the tools that it leaves. A choice among some of the tools exists at OpenAI alone; elsewhere the others
+ * are left away.
+ */
+export function encodeToolChoice(
+  choice: ToolChoice,
+  prompt: Prompt,
+  tools: readonly Tool[],
+): { choice: unknown; tools: readonly Tool[] } {
+  if (choice.type === "tool") {
+    const named = { name: choice.name };
+    return {
+      choice: choice.kind === "custom"
+        ? { type: "custom", custom: named }
+        : { type: "function", function: named },
+      tools,
+    };
+  }
+  if (choice.type !== "allowed") return { choice: choice.type, tools };
+  if (prompt.format === FORMAT) {
+    const kinds = new Map(tools.map((t) => [t.kind === "opaque" ? "" : t.name, t.kind]));
+    const listed = choice.names.map((name) =>
+      kinds.get(name) === "custom"
+        ? { type: "custom", custom: { name } }
+        : { type: "function", function: { name } }
+    );
+    const mode = choice.required ? "required" : "auto";
+    return { choice: { type: "allowed_tools", allowed_tools: { mode, tools: listed } }, tools };
+  }
+  const names = new Set(choice.names);
+  const left = tools.filter((t) => t.kind !== "opaque" && names.has(t.name));
+  return { choice: choice.required && left.length > 0 ? "required" : "auto", tools: left };
+}

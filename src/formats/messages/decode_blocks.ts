@@ -1,0 +1,302 @@
+/**
+ * Blocks of a provider's message as parts, from events or whole.
+ *
+ * Events belong to blocks by `index`. A second `message_start` is the work of something between the provider and here:
+ * repeated at the beginning it is passed over, inside an open message it joins two answers and is a failure.
+ */
+import { array, isObject, type Loose, object, parse, rest, string } from "../../exchange/json.ts";
+import type { Part, SearchHit } from "../../exchange/part.ts";
+import type { Extra } from "../../exchange/prompt.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import type { Frame } from "../format.ts";
+import { decodeCitation } from "./citations.ts";
+import { decodeFinish } from "./finish.ts";
+import { decodeSearches, decodeUsage, mergeUsage } from "./usage.ts";
+
+/** A block between its start and its stop. */
+type Open =
+  | { kind: "text"; block: number }
+  | { kind: "reasoning"; block: number; proof?: Proof }
+  /** `input`: what the start held. `pieces`: whether any piece of argument text came. */
+  | { kind: "call"; block: number; input: unknown; pieces: boolean }
+  /** Known whole only at its end: a search's query and other server tools' input stream as JSON text. */
+  | { kind: "search" | "opaque"; value: Loose; input: string; content: string }
+  | { kind: "done" };
+
+const TEXT = new Set(["type", "text", "citations"]);
+
+const THINKING = new Set(["type", "thinking", "signature"]);
+
+const REDACTED = new Set(["type", "data"]);
+
+const CALL = new Set(["type", "id", "name", "input"]);
+
+const SERVER_CALL = new Set(["type", "id", "name", "input"]);
+
+const SEARCH_RESULT = new Set(["type", "tool_use_id"]);
+
+export class MessageReader {
+  stopped = false;
+  #started = false;
+  #id: unknown;
+  #blocks = 0;
+  #calls = false;
+  readonly #open = new Map<unknown, Open>();
+  /**
+   * Searches whose result has not come, by the id of their call. A search is told as one block, query and result. A call
+   * without a result (a pause, a refusal) and a result without a call (the turn after a pause) stay what they are.
+   */
+  readonly #searches = new Map<string, Loose>();
+  readonly #usage: Loose = {};
+  readonly #end: Loose = {};
+
+  push(frame: Frame, out: Part[]): void {
+    if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
+    const event = parse(frame.data);
+    if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
+    switch (event.type ?? frame.event) {
+      case "content_block_delta":
+        return this.#delta(event.index, object(event.delta), out);
+      case "content_block_start":
+        return this.openBlock(event.index, object(event.content_block), out);
+      case "content_block_stop":
+        return this.closeBlock(event.index, out);
+      case "message_start":
+        return this.start(object(event.message), out);
+      case "message_delta":
+        return this.change(event, out);
+      case "message_stop":
+        return this.stop(out);
+      case "error":
+        throw decodeLateFailure(event);
+      default:
+        if (event.error) throw decodeLateFailure(event);
+    }
+  }
+
+  start(message: Loose, out: Part[]): void {
+    if (this.#started) {
+      const repeated = message.id !== undefined && message.id === this.#id;
+      if (this.#blocks > 0 && !repeated) throw brokenAnswer("a second answer begins inside the first");
+      return;
+    }
+    this.#started = true;
+    this.#id = message.id;
+    const model = string(message.model);
+    out.push({ type: "start", ...(model !== undefined && { model }) });
+    mergeUsage(this.#usage, message.usage);
+  }
+
+  openBlock(index: unknown, value: Loose, out: Part[]): void {
+    if (!this.#started) this.start({}, out);
+    if (this.#open.has(index)) this.closeBlock(index, out);
+    this.#open.set(index, this.#begin(value, out));
+  }
+
+  #begin(value: Loose, out: Part[]): Open {
+    switch (value.type) {
+      case "text": {
+        const block = this.#text(extra(value, TEXT), out);
+        for (const raw of array(value.citations)) this.#citation(block, raw, out);
+        if (typeof value.text === "string" && value.text !== "") {
+          out.push({ type: "text-delta", block, text: value.text });
+        }
+        return { kind: "text", block };
+      }
+      case "thinking": {
+        const open = this.#reasoning(extra(value, THINKING), out);
+        const text = string(value.thinking);
+        if (text) out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
+        if (value.signature) open.proof = signature(value.signature);
+        return open;
+      }
+      case "redacted_thinking": {
+        const open = this.#reasoning(extra(value, REDACTED), out);
+        open.proof = { api: "messages", kind: "redacted", data: string(value.data) ?? "" };
+        return open;
+      }
+      case "tool_use": {
+        const block = this.#blocks++;
+        this.#calls = true;
+        const id = string(value.id) || `toolu_${block}`;
+        const name = string(value.name) ?? "";
+        out.push({ type: "call-start", block, choice: 0, id, name, kind: "function", ...extra(value, CALL) });
+        return { kind: "call", block, input: value.input, pieces: false };
+      }
+      case "web_search_tool_result":
+        this.#searchResult(value, out);
+        return { kind: "done" };
+      case "server_tool_use":
+        return { kind: value.name === "web_search" ? "search" : "opaque", value, input: "", content: "" };
+      default:
+        return { kind: "opaque", value, input: "", content: "" };
+    }
+  }
+
+  #text(bag: { extra?: Extra }, out: Part[]): number {
+    const block = this.#blocks++;
+    out.push({ type: "text-start", block, choice: 0, ...bag });
+    return block;
+  }
+
+  #reasoning(bag: { extra?: Extra }, out: Part[]): Extract<Open, { kind: "reasoning" }> {
+    const block = this.#blocks++;
+    out.push({ type: "reasoning-start", block, choice: 0, kind: "text", ...bag });
+    return { kind: "reasoning", block };
+  }
+
+  #citation(block: number, raw: unknown, out: Part[]): void {
+    const citation = decodeCitation(raw);
+    if (citation) out.push({ type: "citation", block, citation });
+  }
+
+  #searchResult(value: Loose, out: Part[]): void {
+    const id = string(value.tool_use_id) ?? "";
+    const call = this.#searches.get(id);
+    if (!call) return this.#opaque(value, out);
+    this.#searches.delete(id);
+    const block = this.#blocks++;
+    const query = string(object(call.input).query) ?? "";
+    out.push({ type: "search-start", block, choice: 0, id, query, ...extra(call, SERVER_CALL) });
+    const failed = !Array.isArray(value.content);
+    out.push({
+      type: "search-end",
+      block,
+      hits: array(value.content).filter(isObject).map(hit),
+      ...(failed && { failed }),
+      ...extra(value, SEARCH_RESULT),
+    });
+  }
+
+  #delta(index: unknown, delta: Loose, out: Part[]): void {
+    let open = this.#open.get(index);
+    switch (delta.type) {
+      case "text_delta": {
+        if (!open) this.#open.set(index, open = this.#begin({ type: "text" }, this.#opened(out)));
+        const text = delta.text;
+        if (open.kind !== "text" || typeof text !== "string" || text === "") return;
+        out.push({ type: "text-delta", block: open.block, text });
+        return;
+      }
+      case "input_json_delta": {
+        const piece = delta.partial_json;
+        if (!open || typeof piece !== "string" || piece === "") return;
+        if (open.kind === "call") {
+          open.pieces = true;
+          out.push({ type: "call-delta", block: open.block, text: piece });
+        } else if (open.kind === "search" || open.kind === "opaque") open.input += piece;
+        return;
+      }
+      case "thinking_delta": {
+        if (!open) this.#open.set(index, open = this.#begin({ type: "thinking" }, this.#opened(out)));
+        const text = delta.thinking;
+        if (open.kind !== "reasoning" || typeof text !== "string" || text === "") return;
+        out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
+        return;
+      }
+      case "signature_delta":
+        if (open?.kind === "reasoning") open.proof = signature(delta.signature, open.proof);
+        return;
+      case "citations_delta":
+        if (open?.kind === "text") this.#citation(open.block, delta.citation, out);
+        return;
+      case "compaction_delta":
+        if (open?.kind === "opaque" && typeof delta.content === "string") open.content += delta.content;
+        return;
+    }
+  }
+
+  /** Some providers leave out `message_start`, or the start of a block. */
+  #opened(out: Part[]): Part[] {
+    if (!this.#started) this.start({}, out);
+    return out;
+  }
+
+  closeBlock(index: unknown, out: Part[]): void {
+    const open = this.#open.get(index);
+    if (!open) return;
+    this.#open.delete(index);
+    switch (open.kind) {
+      case "text":
+        out.push({ type: "text-end", block: open.block });
+        return;
+      case "reasoning":
+        out.push({ type: "reasoning-end", block: open.block, ...(open.proof && { proof: open.proof }) });
+        return;
+      case "call":
+        // Some providers put the whole input into the start.
+        if (!open.pieces && isObject(open.input) && Object.keys(open.input).length > 0) {
+          out.push({ type: "call-delta", block: open.block, text: toJson(open.input) });
+        }
+        out.push({ type: "call-end", block: open.block });
+        return;
+      case "search":
+        this.#searches.set(string(open.value.id) ?? "", { ...open.value, input: wholeInput(open) });
+        return;
+      case "opaque":
+        this.#opaque({
+          ...open.value,
+          ...(open.input !== "" && { input: wholeInput(open) }),
+          ...(open.content !== "" && { content: (string(open.value.content) ?? "") + open.content }),
+        }, out);
+    }
+  }
+
+  #opaque(value: Loose, out: Part[]): void {
+    out.push({ type: "opaque", block: this.#blocks++, choice: 0, format: "messages", value });
+  }
+
+  /** `message_delta`: what ends the message, and the counts so far. */
+  change(event: Loose, out: Part[]): void {
+    if (!this.#started) this.start({}, out);
+    for (const from of [object(event.delta), { context_management: event.context_management }]) {
+      for (const [key, value] of Object.entries(from)) {
+        if (key !== "usage" && value !== undefined && value !== null) this.#end[key] = value;
+      }
+    }
+    mergeUsage(this.#usage, event.usage);
+  }
+
+  stop(out: Part[]): void {
+    if (!this.#started) throw brokenAnswer("it ended before it began");
+    this.stopped = true;
+    for (const index of [...this.#open.keys()]) this.closeBlock(index, out);
+    for (const call of this.#searches.values()) this.#opaque(call, out);
+    const usage = decodeUsage(this.#usage);
+    const searches = decodeSearches(this.#usage);
+    if (usage) out.push({ type: "usage", usage, ...(searches !== undefined && { searches }) });
+    out.push(decodeFinish(this.#end, this.#calls));
+  }
+}
+
+function wholeInput(open: { value: Loose; input: string }): unknown {
+  return open.input === "" ? open.value.input : parse(open.input) ?? open.input;
+}
+
+function hit(raw: Loose): SearchHit {
+  return {
+    url: string(raw.url) ?? "",
+    title: string(raw.title) ?? "",
+    extra: { format: "messages", fields: raw },
+  };
+}
+
+function signature(value: unknown, before?: Proof): Proof | undefined {
+  return typeof value === "string" && value !== ""
+    ? { api: "messages", kind: "signature", data: value }
+    : before;
+}
+
+function extra(value: Loose, known: ReadonlySet<string>): { extra?: Extra } {
+  const fields = rest(value, known);
+  return fields ? { extra: { format: "messages", fields } } : {};
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw brokenAnswer("a tool's input is nested too deeply");
+  }
+}

@@ -1,0 +1,59 @@
+/** `system` and `messages` of a caller's request as turns. */
+import { isObject, rest, string } from "../../exchange/json.ts";
+import type { Role, Turn } from "../../exchange/prompt.ts";
+import { mistake, shown, wrongKind } from "../validation.ts";
+import { readContent, type Reading } from "./decode_content.ts";
+
+export function readSystem(system: unknown, reading: Reading): Turn[] {
+  if (system === undefined || system === null) return [];
+  const { content, plain } = readContent(system, ["system"], "system", reading);
+  return content.length === 0 ? [] : [{ role: "system", content, top: true, ...(plain && { plain }) }];
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);
+
+/** Fields of an answer, which some callers send back whole. */
+const MESSAGE = new Set([
+  "role",
+  "content",
+  "name",
+  "id",
+  "type",
+  "model",
+  "stop_reason",
+  "stop_sequence",
+  "stop_details",
+  "usage",
+  "container",
+  "context_management",
+  "details",
+]);
+
+export function readMessages(messages: readonly unknown[], reading: Reading): Turn[] {
+  const turns: Turn[] = [];
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i];
+    const loc = ["messages", i];
+    if (!isObject(message)) {
+      wrongKind(reading.mistakes, loc, "an object", "dict_type", message);
+      continue;
+    }
+    const role = message.role;
+    if (!ROLES.has(role)) {
+      const allowed = `expected one of "system", "user", "assistant", got ${shown(role)}`;
+      mistake(reading.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
+      continue;
+    }
+    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, reading);
+    const name = string(message.name);
+    const unknown = rest(message, MESSAGE);
+    turns.push({
+      role: role as Role,
+      content,
+      ...(name !== undefined && { name }),
+      ...(plain && { plain }),
+      ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
+    });
+  }
+  return turns;
+}

@@ -1,0 +1,205 @@
+/** Contents of a turn as content blocks of a message to a provider. */
+import { Failure } from "../../exchange/failure.ts";
+import { argumentsObject, type Loose } from "../../exchange/json.ts";
+import {
+  type CacheMark,
+  type Content,
+  type DocumentContent,
+  extraOf,
+  type ImageContent,
+  type ReasoningContent,
+  type ResultContent,
+} from "../../exchange/prompt.ts";
+import { replayedCitations } from "./citations.ts";
+import { INSIDE, textOfBlocks } from "./decode_content.ts";
+import { legalId } from "./encode_turn_order.ts";
+
+export function encodeContents(contents: readonly Content[], own: boolean): Loose[] {
+  const blocks: Loose[] = [];
+  let wholeDocument = false;
+  for (const c of contents) {
+    // Images inside a document went with it, unless its text was changed on the way.
+    if (c.type === "image" && extraOf(c.extra, "messages")?.[INSIDE]) {
+      if (!wholeDocument) blocks.push(encodeImage({ ...c, extra: undefined }, own));
+      continue;
+    }
+    const block = encodeContent(c, own);
+    wholeDocument = c.type === "document" && (block?.source as Loose | undefined)?.type === "content";
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+function encodeContent(c: Content, own: boolean): Loose | undefined {
+  switch (c.type) {
+    case "text": {
+      // "text content blocks must be non-empty", and for other callers' sake must not be blank either.
+      if (c.text === "" || (!own && c.text.trim() === "")) return undefined;
+      const citations = own ? replayedCitations(c.citations) : [];
+      return { type: "text", text: c.text, ...(citations.length > 0 && { citations }), ...bag(c) };
+    }
+    case "refusal":
+      return c.text.trim() === "" ? undefined : { type: "text", text: c.text, ...bag(c) };
+    case "image":
+      return encodeImage(c, own);
+    case "document":
+      return encodeDocument(c, own);
+    case "search-result":
+      return {
+        type: "search_result",
+        source: c.url,
+        title: c.title,
+        content: c.texts.map((text) => ({ type: "text", text })),
+        ...(c.cite && { citations: { enabled: true } }),
+        ...bag(c),
+      };
+    case "audio":
+    case "video":
+      throw new Failure(
+        "feature_not_supported",
+        `Cannot send ${c.type}: the API of this model's provider takes text, images and documents.`,
+        { param: "messages" },
+      );
+    case "reasoning":
+      return encodeReasoning(c);
+    case "call":
+      return {
+        type: "tool_use",
+        id: legalId(c.id),
+        name: c.name,
+        input: c.kind === "custom" ? { input: c.arguments } : argumentsObject(c.arguments),
+        ...bag(c),
+      };
+    case "result":
+      return encodeResult(c, own);
+    case "opaque":
+      return c.format === "messages" ? c.value : undefined;
+  }
+}
+
+/** The API takes thinking back only with its own signature, and unchanged. */
+function encodeReasoning(c: ReasoningContent): Loose | undefined {
+  if (c.proof?.api !== "messages") return undefined;
+  if (c.proof.kind === "redacted") return { type: "redacted_thinking", data: c.proof.data };
+  return {
+    type: "thinking",
+    thinking: c.sections.join("\n\n"),
+    signature: c.proof.data,
+    ...extraOf(c.extra, "messages"),
+  };
+}
+
+function encodeResult(c: ResultContent, own: boolean): Loose {
+  const blocks = encodeContents(c.content, own);
+  const content = c.plain ? plainText(blocks) ?? blocks : blocks;
+  return {
+    type: "tool_result",
+    tool_use_id: legalId(c.callId),
+    ...(content.length > 0 && { content }),
+    ...(c.isError && { is_error: true }),
+    ...bag(c),
+  };
+}
+
+function encodeImage(c: ImageContent, own: boolean): Loose {
+  const { source } = c;
+  switch (source.kind) {
+    case "base64":
+      return { type: "image", source: base64(source.mediaType, source.data), ...bag(c) };
+    case "url":
+      return { type: "image", source: { type: "url", url: source.url }, ...bag(c) };
+    case "file":
+      return { type: "image", source: storedFile(source.id, own), ...bag(c) };
+    case "text":
+      return { type: "text", text: source.text, ...encodeMark(c.cache) };
+  }
+}
+
+function base64(mediaType: string, data: string): Loose {
+  return { type: "base64", media_type: mediaType === "image/jpg" ? "image/jpeg" : mediaType, data };
+}
+
+function encodeDocument(c: DocumentContent, own: boolean): Loose {
+  const { source } = c;
+  const raw = extraOf(c.extra, "messages")?.source as Loose | undefined;
+  const words = {
+    ...(c.name !== undefined && { title: c.name }),
+    ...(c.context !== undefined && { context: c.context }),
+    ...(c.cite && { citations: { enabled: true } }),
+  };
+  const document = (from: Loose) => ({ type: "document", ...words, ...bag(c), source: from });
+  switch (source.kind) {
+    case "text": {
+      if (raw?.type === "content" && textOfBlocks(raw) === source.text) return document(raw);
+      return document({ type: "text", media_type: "text/plain", data: source.text });
+    }
+    case "url":
+      return document(raw ?? { type: "url", url: source.url });
+    case "file":
+      return document(raw ?? storedFile(source.id, own));
+    case "base64": {
+      const { mediaType, data } = source;
+      if (raw) return document(raw);
+      if (mediaType === PDF || (mediaType === UNTYPED && data.startsWith(PDF_MAGIC))) {
+        return document({ type: "base64", media_type: PDF, data });
+      }
+      if (mediaType.startsWith("image/")) {
+        return { type: "image", source: base64(mediaType, data), ...bag(c) };
+      }
+      const text = textOfBytes(mediaType, data);
+      if (text !== undefined) return document({ type: "text", media_type: "text/plain", data: text });
+      throw new Failure(
+        "feature_not_supported",
+        `Cannot send a document of type ${mediaType}: expected PDF, text or an image.`,
+        { param: "messages" },
+      );
+    }
+  }
+}
+
+function storedFile(id: string, own: boolean): Loose {
+  if (own) return { type: "file", file_id: id };
+  throw new Failure(
+    "feature_not_supported",
+    "Cannot send a stored file: its id means nothing to this model's provider. Send the bytes or an address.",
+    { param: "messages" },
+  );
+}
+
+const PDF = "application/pdf";
+
+/** `%PDF-` in base64. */
+const PDF_MAGIC = "JVBERi";
+
+/** What clients say of a file whose type they do not know: its bytes tell. */
+const UNTYPED = "application/octet-stream";
+
+const TEXT_TYPES =
+  /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|sql|toml)\b)/;
+
+function textOfBytes(mediaType: string, data: string): string | undefined {
+  if (mediaType !== UNTYPED && !TEXT_TYPES.test(mediaType)) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text when it can be the whole content, as a string. */
+export function plainText(blocks: readonly Loose[]): string | undefined {
+  const [block] = blocks;
+  if (blocks.length !== 1 || block.type !== "text" || Object.keys(block).length !== 2) return undefined;
+  return block.text as string;
+}
+
+/** Cache mark and fields of the same format. */
+function bag(c: Content): Loose {
+  return { ...encodeMark(c.cache), ...extraOf(c.extra, "messages") };
+}
+
+export function encodeMark(cache: CacheMark | undefined): Loose {
+  if (!cache) return {};
+  return { cache_control: { type: "ephemeral", ...(cache.ttl !== undefined && { ttl: cache.ttl }) } };
+}

@@ -1,0 +1,52 @@
+/** `tools` and `tool_choice` of a request to a provider. */
+import { type Loose } from "../../exchange/json.ts";
+import { extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.ts";
+import { encodeMark } from "./encode_content.ts";
+import { objectSchema } from "./encode_schema.ts";
+
+/** The format has no list of allowed tools: the others are left out. */
+export function encodeTools(prompt: Prompt): Loose[] {
+  const allowed = prompt.toolChoice?.type === "allowed" ? new Set(prompt.toolChoice.names) : undefined;
+  const tools: Loose[] = [];
+  for (const tool of prompt.tools) {
+    if (tool.kind === "opaque") {
+      if (tool.format === "messages") tools.push(tool.value);
+    } else if (!allowed || allowed.has(tool.name)) {
+      tools.push(
+        tool.kind === "function" ? encodeTool(tool, prompt.format === "messages") : {
+          name: tool.name,
+          ...(tool.description !== undefined && { description: tool.description }),
+          input_schema: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
+          ...encodeMark(tool.cache),
+        },
+      );
+    }
+  }
+  return tools;
+}
+
+/**
+ * `strict` of another format is left out: here it takes a smaller schema language and few tools a request, and without it
+ * the arguments are still made to the schema.
+ */
+function encodeTool(tool: FunctionTool, own: boolean): Loose {
+  return {
+    name: tool.name,
+    ...(tool.description !== undefined && { description: tool.description }),
+    input_schema: own && tool.parameters ? tool.parameters : objectSchema(tool.parameters),
+    ...(own && tool.strict !== undefined && { strict: tool.strict }),
+    ...encodeMark(tool.cache),
+    ...extraOf(tool.extra, "messages"),
+  };
+}
+
+/** Undefined without tools: the API refuses a choice among none. */
+export function encodeToolChoice(prompt: Prompt, tools: readonly Loose[]): Loose | undefined {
+  const { toolChoice: choice, parallelCalls } = prompt;
+  if (tools.length === 0 || (choice === undefined && parallelCalls === undefined)) return undefined;
+  if (choice?.type === "none") return { type: "none" };
+  const single = parallelCalls === undefined ? {} : { disable_parallel_tool_use: !parallelCalls };
+  if (choice?.type === "tool") return { type: "tool", name: choice.name, ...single };
+  const forced = choice?.type === "required" || (choice?.type === "allowed" && choice.required);
+  return { type: forced ? "any" : "auto", ...single };
+}

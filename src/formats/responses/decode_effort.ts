@@ -1,0 +1,29 @@
+/** How much to reason, from the `reasoning` of a caller's request. */
+import type { Mistake } from "../../exchange/failure.ts";
+import { isObject, string } from "../../exchange/json.ts";
+import type { ReasoningWish } from "../../exchange/prompt.ts";
+import { EFFORTS, isEffort } from "../effort.ts";
+import { mistake } from "../validation.ts";
+
+export function decodeReasoning(value: unknown, mistakes: Mistake[]): ReasoningWish | undefined {
+  if (!isObject(value)) return undefined;
+  const wish: ReasoningWish = {};
+  const effort = value.effort;
+  if (isEffort(effort)) {
+    wish.effort = effort;
+    if (effort === "none") wish.mode = "off";
+  } else if (effort !== undefined && effort !== null) {
+    const given = typeof effort === "string" && effort.length <= 40
+      ? JSON.stringify(effort)
+      : "another value";
+    mistake(
+      mistakes,
+      "literal_error",
+      ["reasoning", "effort"],
+      `expected one of ${EFFORTS.join(", ")}, got ${given}`,
+    );
+  }
+  const summary = string(value.summary) ?? string(value.generate_summary);
+  if (summary !== undefined) wish.summary = summary;
+  return wish;
+}

@@ -1,0 +1,114 @@
+/** Contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`. */
+import { Failure } from "../../exchange/failure.ts";
+import { type Loose } from "../../exchange/json.ts";
+import { type Content, type DocumentContent, extraOf, type ImageContent } from "../../exchange/prompt.ts";
+import { TYPES } from "./decode_content.ts";
+
+/** Parts for a provider. `own`: the caller speaks this format. */
+export function encodeParts(content: readonly Content[], role: "input" | "output", own: boolean): Loose[] {
+  const parts: Loose[] = [];
+  for (const c of content) encodePart(c, role, own, parts);
+  return parts;
+}
+
+function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loose[]): void {
+  /** The request field that the caller would look into. */
+  const blame = own ? "input" : "messages";
+  switch (c.type) {
+    case "text":
+      out.push({ ...extraOf(c.extra, "responses"), type: `${role}_text`, text: c.text });
+      return;
+    case "refusal":
+      out.push(
+        role === "output"
+          ? { ...extraOf(c.extra, "responses"), type: "refusal", refusal: c.text }
+          : { type: "input_text", text: c.text },
+      );
+      return;
+    case "image":
+      if (role === "output") throw impossible("an image as the assistant's own words", blame);
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_image", ...imageSource(c, own, blame) });
+      return;
+    case "document":
+      if (role === "output") throw impossible("a file as the assistant's own words", blame);
+      return encodeDocument(c, out);
+    case "audio": {
+      if (role === "output" || c.source.kind !== "base64") {
+        throw impossible("audio that is not base64", blame);
+      }
+      const { mediaType, data } = c.source;
+      const format = mediaType === "audio/mpeg" ? "mp3" : mediaType.slice(mediaType.indexOf("/") + 1);
+      out.push({ ...extraOf(c.extra, "responses"), type: "input_audio", input_audio: { data, format } });
+      return;
+    }
+    case "search-result": {
+      const text = [`${c.title}\n${c.url}`, ...c.texts].join("\n\n");
+      out.push({ type: `${role}_text`, text });
+      return;
+    }
+    case "video":
+      throw impossible("video", blame);
+  }
+}
+
+function impossible(what: string, blame: string): Failure {
+  return new Failure(
+    "feature_not_supported",
+    `Cannot send ${what} to this model: its API has no form for it.`,
+    {
+      param: blame,
+    },
+  );
+}
+
+/** The official types demand a detail, so callers of other formats, who need not say one, get the default said. */
+function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
+  const said = c.detail ?? (own ? undefined : "auto");
+  const detail = said === undefined ? undefined : { detail: said };
+  switch (c.source.kind) {
+    case "file":
+      return { file_id: c.source.id, ...detail };
+    case "url":
+      return { image_url: c.source.url, ...detail };
+    case "base64":
+      return { image_url: `data:${c.source.mediaType};base64,${c.source.data}`, ...detail };
+    default:
+      throw impossible("text as an image", blame);
+  }
+}
+
+function encodeDocument(c: DocumentContent, out: Loose[]): void {
+  const extra = extraOf(c.extra, "responses");
+  if (c.context !== undefined) out.push({ type: "input_text", text: c.context });
+  switch (c.source.kind) {
+    case "text":
+      out.push({
+        type: "input_text",
+        text: c.name === undefined ? c.source.text : `${c.name}\n\n${c.source.text}`,
+      });
+      return;
+    case "file":
+      out.push({
+        ...extra,
+        type: "input_file",
+        file_id: c.source.id,
+        ...(c.name && extra && { filename: c.name }),
+      });
+      return;
+    case "url":
+      out.push({ ...extra, type: "input_file", file_url: c.source.url });
+      return;
+    case "base64": {
+      // OpenAI refuses `file_data` without a name, and goes by the name's ending.
+      const filename = c.name ?? `document.${endingOf(c.source.mediaType)}`;
+      const file_data = `data:${c.source.mediaType};base64,${c.source.data}`;
+      out.push({ ...extra, type: "input_file", filename, file_data });
+      return;
+    }
+  }
+}
+
+function endingOf(mediaType: string): string {
+  for (const [ending, type] of Object.entries(TYPES)) if (type === mediaType) return ending;
+  return "bin";
+}

@@ -1,0 +1,22 @@
+/** How much to reason, as `reasoning` of a provider's request. */
+import { isObject, type Loose } from "../../exchange/json.ts";
+import type { Effort, Prompt } from "../../exchange/prompt.ts";
+import { nearestEffort, wishedEffort } from "../effort.ts";
+
+export function encodeReasoning(prompt: Prompt, efforts: readonly Effort[] | null): Loose | undefined {
+  const verbatim = prompt.format === "responses" ? prompt.verbatim.reasoning : undefined;
+  const wished = wishedEffort(prompt.reasoning);
+  const effort = wished && nearestEffort(wished, efforts);
+  if (isObject(verbatim)) return effort === undefined ? verbatim : { ...verbatim, effort };
+  const wire: Loose = {};
+  // Without a list of levels, the highest that every model with levels has heard of stands for the highest.
+  if (effort !== undefined) wire.effort = efforts === null && effort === "max" ? "xhigh" : effort;
+  const summary = prompt.reasoning?.summary;
+  const on = prompt.reasoning?.mode === "on" || prompt.reasoning?.mode === "adaptive";
+  if (summary === undefined ? on : summary !== "omitted") {
+    wire.summary = SUMMARIES.has(summary ?? "") ? summary : "auto";
+  }
+  return Object.keys(wire).length > 0 ? wire : undefined;
+}
+
+const SUMMARIES: ReadonlySet<string> = new Set(["auto", "concise", "detailed"]);
