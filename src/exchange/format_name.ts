@@ -1,2 +1,5 @@
+/** A wire format that callers speak, as records and metrics name it. */
+export type CallerFormatName = "chat_completions" | "messages" | "responses";
+
 /** A wire format. `gemini` exists on the provider's side only. */
-export type FormatName = "chat_completions" | "messages" | "responses" | "gemini";
+export type FormatName = CallerFormatName | "gemini";

@@ -3,10 +3,8 @@
  * conversation.
  */
 import type { FailureCode } from "./failure.ts";
+import type { CallerFormatName } from "./format_name.ts";
 import type { Usage } from "./usage.ts";
-
-/** The three caller formats, as records and metrics name them. */
-export type CallerFormat = "chat_completions" | "messages" | "responses";
 
 /**
  * completed: the model ended by itself. incomplete: cut by a cap or a filter. failed: an error ended it.
@@ -20,7 +18,7 @@ export interface GenerationStart {
   id: string;
   /** Milliseconds since the epoch. */
   created: number;
-  format: CallerFormat;
+  format: CallerFormatName;
   requestedModel: string;
   model: string;
   stream: boolean;

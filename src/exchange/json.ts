@@ -1,9 +1,4 @@
-/** JSON values, and the few readings of untrusted ones that every codec needs. */
-
-export type Json = null | boolean | number | string | Json[] | JsonObject;
-export interface JsonObject {
-  [key: string]: Json;
-}
+/** Reading of JSON values that nobody has checked: a wrong type reads as if the field were absent. */
 
 /** A value that came out of JSON.parse and has not been looked at. */
 export type Loose = Record<string, unknown>;

@@ -65,14 +65,14 @@ export interface VideoContent extends Marked {
   source: Source;
 }
 /** A search result that the caller brings (`search_result` of messages). */
-export interface SearchResultContent extends Marked {
+interface SearchResultContent extends Marked {
   type: "search-result";
   url: string;
   title: string;
   texts: string[];
   cite?: boolean;
 }
-export interface RefusalContent extends Marked {
+interface RefusalContent extends Marked {
   type: "refusal";
   text: string;
 }
@@ -108,7 +108,7 @@ export interface ResultContent extends Marked {
   plain?: boolean;
 }
 /** A block that only its own format understands. */
-export interface OpaqueContent extends Marked {
+interface OpaqueContent extends Marked {
   type: "opaque";
   format: FormatName;
   value: Loose;
@@ -165,7 +165,7 @@ export interface CustomTool {
   extra?: Extra;
 }
 /** A tool that only its own format understands. */
-export interface OpaqueTool {
+interface OpaqueTool {
   kind: "opaque";
   format: FormatName;
   value: Loose;
@@ -267,8 +267,6 @@ export interface Prompt {
   verbatim: Loose;
   /** Fields without a word here. The same format gets them back; for another they are dropped, and said to be. */
   unknown: Loose;
-  /** `plugins.dlp` of the request, not yet read. */
-  dlp?: unknown;
   /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
   headers?: Record<string, string>;
 }

@@ -8,7 +8,7 @@
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { array, isObject, number, object, parse, string } from "../exchange/json.ts";
 
-export interface FailedReply {
+interface FailedReply {
   status: number;
   header(name: string): string | null;
   /** The body's text; may be cut. */

@@ -30,7 +30,7 @@ export function budgetOf(effort: Effort): number {
 }
 
 /** The lowest level whose budget covers these tokens. */
-export function effortOf(budget: number): Effort {
+function effortOf(budget: number): Effort {
   if (budget <= 0) return "none";
   return BUDGETS.find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
 }

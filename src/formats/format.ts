@@ -1,6 +1,10 @@
 /**
- * What a wire format is: eight pure functions between the wire and the vocabulary. Decode means wire to vocabulary,
- * encode the reverse, on the caller's side and on the provider's side alike.
+ * What a wire format is: pure functions between the wire and the vocabulary of `exchange/`. Decode means wire to
+ * vocabulary, encode the reverse, on the caller's side and on the provider's side alike.
+ *
+ * A format for callers has four ({@link CallerFormat}): decodeRequest, encodeStream, encodeAnswer, encodeFailure. A format
+ * for providers has three ({@link ProviderFormat}): encodeRequest, decodeStream, decodeAnswer. Refusals of providers are
+ * read by one function for all formats, `decode_failure.ts`. Each function has the file of its name in the format's folder.
  *
  * Pure: no fetch, no clock, no log, no randomness. Ids, times and signing come in through the context.
  */
@@ -11,7 +15,10 @@ import type { Part } from "../exchange/part.ts";
 import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
 import type { Seal, Unseal } from "../exchange/proof.ts";
 
-/** One server-sent event. `event` is empty when the frame named none. */
+/**
+ * One event of a provider's stream, whatever frames it: a server-sent event, or a message of AWS's binary event stream,
+ * whose `:event-type` is `event` and whose payload is `data`. `event` is empty when the frame named none.
+ */
 export interface Frame {
   event: string;
   data: string;
@@ -87,11 +94,6 @@ export interface ProviderRequest {
   dropped: string[];
 }
 
-export interface DecodeAnswer {
-  /** Whether the wire said it wanted a stream; some decoders see both. */
-  stream: boolean;
-}
-
 /**
  * Frames to parts. Both methods append to `out`, and may throw a Failure after appending: what was appended is still
  * good. `end` is called when the bytes end and throws when the format's terminal marker never came.
@@ -105,7 +107,7 @@ export interface StreamDecoder {
 export interface ProviderFormat {
   readonly name: FormatName;
   encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest;
-  decodeStream(context: DecodeAnswer): StreamDecoder;
+  decodeStream(): StreamDecoder;
   /** All parts of a whole JSON answer, `usage` and `finish` included. Throws when the body is an error or no answer. */
-  decodeAnswer(body: unknown, context: DecodeAnswer): Part[];
+  decodeAnswer(body: unknown): Part[];
 }

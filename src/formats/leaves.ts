@@ -40,7 +40,7 @@ export interface Group {
 }
 
 /** Who a message is from. */
-export interface Sender {
+interface Sender {
   role?: string;
   name?: string;
 }
@@ -60,7 +60,7 @@ export function replaceLeaf(leaf: Leaf, text: string): void {
 export type Rule = (walk: Walk, holder: Loose, key: string, path: string) => void;
 export type Shape = ReadonlyMap<string, Rule>;
 
-export interface Walk extends Reading {
+interface Walk extends Reading {
   message: number | null;
   group: Group | null;
 }

@@ -1,5 +1,5 @@
 /** The formats there are, by name. */
-import type { FormatName } from "../exchange/prompt.ts";
+import type { CallerFormatName, FormatName } from "../exchange/format_name.ts";
 import { LEAVES as CHAT_LEAVES } from "./chat_completions/leaves.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat, ProviderFormat } from "./format.ts";
@@ -10,7 +10,7 @@ import { messages } from "./messages/mod.ts";
 import { LEAVES as RESPONSES_LEAVES } from "./responses/leaves.ts";
 import { responses } from "./responses/mod.ts";
 
-export const CALLER_FORMATS: Readonly<Record<"chat_completions" | "messages" | "responses", CallerFormat>> = {
+export const CALLER_FORMATS: Readonly<Record<CallerFormatName, CallerFormat>> = {
   chat_completions: chatCompletions,
   messages,
   responses,
@@ -24,7 +24,7 @@ export const PROVIDER_FORMATS: Readonly<Record<FormatName, ProviderFormat>> = {
 };
 
 /** Where the text of a request body is, by format. */
-export const LEAVES: Readonly<Record<"chat_completions" | "messages" | "responses", Shape>> = {
+export const LEAVES: Readonly<Record<CallerFormatName, Shape>> = {
   chat_completions: CHAT_LEAVES,
   messages: MESSAGES_LEAVES,
   responses: RESPONSES_LEAVES,

@@ -8,6 +8,9 @@ import type { Loose } from "../exchange/json.ts";
 
 export type Path = readonly (string | number)[];
 
+/** Most tool definitions that a request may have, in every format. */
+export const MOST_TOOLS = 256;
+
 /** More than these are not worth reading, and a hostile body must not make a large answer. */
 const MOST_MISTAKES = 50;
 

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export function readWhole(text: string, format: ProviderFormat): Part[] {
   const body = parse(text);
   if (body === undefined) throw brokenAnswer("it is not JSON");
-  return format.decodeAnswer(body, { stream: false });
+  return format.decodeAnswer(body);
 }
 
 /**
@@ -41,7 +41,7 @@ export class AnswerReader {
     this.#format = format;
     this.#frames = framing.open();
     this.#begun = !framing.text;
-    this.#decoder = format.decodeStream({ stream: true });
+    this.#decoder = format.decodeStream();
   }
 
   push(bytes: Uint8Array, out: Part[]): Failure | undefined {

@@ -1,7 +1,7 @@
 /** A call on its way through the pipeline, and what its stages leave with it. */
 import type { Key, Reservation } from "../accounts/mod.ts";
 import type { Mode } from "../dlp/policy.ts";
-import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";

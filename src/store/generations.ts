@@ -4,7 +4,8 @@
  * A row travels as a JSON array in the order of {@link COLUMNS}. The same text is the line of a journal and an element of
  * the parameter that inserts any number of rows at once, so a generation is encoded once.
  */
-import type { CallerFormat, GenerationStatus } from "../exchange/generation.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { Columns, EncodedRow, Engine, Query } from "./engine.ts";
 import { bool, int, money, optional, type Row, text, type Value } from "./rows.ts";
@@ -16,7 +17,7 @@ export interface Generation {
   keyId: string;
   key: string;
   account: string;
-  format: CallerFormat;
+  format: CallerFormatName;
   requestedModel: string;
   model: string;
   provider: string | null;
@@ -228,7 +229,7 @@ function decodeRow(row: Row): Generation {
     keyId: text(row.key_id),
     key: text(row.key_name),
     account: text(row.account),
-    format: text(row.format) as CallerFormat,
+    format: text(row.format) as CallerFormatName,
     requestedModel: text(row.requested_model),
     model: text(row.model),
     provider: optional(row.provider, text),

@@ -6,7 +6,7 @@ import { chatCompletions } from "../../src/formats/chat_completions/mod.ts";
 
 function decode(calls: unknown[]): Part[] {
   const out: Part[] = [];
-  const decoder = chatCompletions.decodeStream({ stream: true });
+  const decoder = chatCompletions.decodeStream();
   for (const call of calls) {
     const choice = { index: 0, delta: { tool_calls: [call] }, finish_reason: null };
     decoder.push({ event: "", data: JSON.stringify({ id: "c", choices: [choice] }) }, out);

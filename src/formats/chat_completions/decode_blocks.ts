@@ -17,7 +17,6 @@ import { readReasoning, readThinking } from "./decode_reasoning_blocks.ts";
 import {
   closeReasoning,
   closeText,
-  FORMAT,
   type OpenChoice,
   openChoice,
   type Reading,
@@ -80,7 +79,7 @@ export class ChunkReader {
         choice: choice.index,
         reason: reasonOf(choice),
         ...(choice.sequence !== undefined && { sequence: choice.sequence }),
-        ...(choice.finishFields && { extra: { format: FORMAT, fields: choice.finishFields } }),
+        ...(choice.finishFields && { extra: { format: "chat_completions", fields: choice.finishFields } }),
       });
     }
   }
@@ -100,7 +99,7 @@ export class ChunkReader {
     out.push({
       type: "start",
       ...(model && { model }),
-      ...(Object.keys(fields).length > 0 && { extra: { format: FORMAT, fields } }),
+      ...(Object.keys(fields).length > 0 && { extra: { format: "chat_completions", fields } }),
     });
   }
 

@@ -14,7 +14,7 @@ import type {
   TextContent,
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, wrongKind } from "../validation.ts";
-import { bag, decodeCache, FORMAT } from "./encode_content.ts";
+import { bag, decodeCache } from "./encode_content.ts";
 import { audioType, decodeUrl, typeOfName } from "./media.ts";
 import { replayProof } from "./reasoning.ts";
 
@@ -74,7 +74,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
       if (typeof part.type !== "string") {
         return void wrongKind(mistakes, [...loc, "type"], "the part's type", "string_type", part.type);
       }
-      return { type: "opaque", format: FORMAT, value: part };
+      return { type: "opaque", format: "chat_completions", value: part };
   }
 }
 
@@ -82,7 +82,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
 function marked<C extends Content>(content: C, part: Loose, unknown: Loose | undefined): C {
   const cache = decodeCache(part.cache_control);
   if (cache) content.cache = cache;
-  if (unknown) content.extra = { format: FORMAT, fields: unknown };
+  if (unknown) content.extra = { format: "chat_completions", fields: unknown };
   return content;
 }
 

@@ -1,7 +1,7 @@
 /** What comes beside the text of a provider's delta: sources, sound, images, probabilities. */
 import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { FORMAT, hold, type OpenChoice, type Reading } from "./decode_state.ts";
+import { hold, type OpenChoice, type Reading } from "./decode_state.ts";
 import { decodeUrl, joinBase64, soundType } from "./media.ts";
 
 export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): void {
@@ -35,7 +35,7 @@ export function closeSound(reading: Reading, choice: OpenChoice, out: Part[]): v
     mediaType: soundType(data),
     data,
     ...(sound.transcript.length > 0 && { transcript: sound.transcript.join("") }),
-    extra: { format: FORMAT, fields },
+    extra: { format: "chat_completions", fields },
   });
 }
 
@@ -50,6 +50,6 @@ export function readImage(reading: Reading, choice: OpenChoice, image: unknown, 
   } else {
     // Only the bytes have a word in the vocabulary.
     const value = { images: [{ type: "image_url", image_url: { url } }] };
-    out.push({ type: "opaque", ...at, format: FORMAT, value });
+    out.push({ type: "opaque", ...at, format: "chat_completions", value });
   }
 }

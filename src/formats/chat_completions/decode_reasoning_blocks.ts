@@ -4,7 +4,6 @@ import type { Part } from "../../exchange/part.ts";
 import {
   closeReasoning,
   closeText,
-  FORMAT,
   hold,
   type OpenChoice,
   type OpenReasoning,
@@ -100,7 +99,7 @@ function start(
     block: open.block,
     choice: choice.index,
     kind: summary ? "summary" : "text",
-    extra: { format: FORMAT, fields: { ...(field && { field }), details } },
+    extra: { format: "chat_completions", fields: { ...(field && { field }), details } },
   });
   return open;
 }

@@ -9,14 +9,10 @@ import { array, boolean, isObject, type Loose, number, object, rest, string } fr
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch, decodeSearchWish } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, kindOf, mistake, refuse, shown } from "../validation.ts";
+import { checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
 import { decodeWish, WISH_FIELDS } from "./decode_effort.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeTurns } from "./decode_turns.ts";
-
-export const FORMAT = "chat_completions";
-
-const MOST_TOOLS = 256;
 
 const optional = <T extends z.ZodType>(type: T) => type.nullish();
 
@@ -124,7 +120,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   refuse(mistakes);
 
   const prompt: Prompt = {
-    format: FORMAT,
+    format: "chat_completions",
     model: body.model as string,
     stream: body.stream === true,
     turns,
@@ -167,8 +163,6 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   }
   set("modalities", body.modalities as string[] | null ?? undefined);
   set("audio", isObject(body.audio) ? body.audio : undefined);
-  const dlp = object(body.plugins).dlp;
-  if (dlp !== undefined && dlp !== null) prompt.dlp = dlp;
   return prompt;
 }
 

@@ -6,8 +6,6 @@ import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { type ReasoningField, type Replay, replayProof, splitDetails } from "./reasoning.ts";
 
-export const FORMAT = "chat_completions";
-
 /** Most characters held of one answer: arguments, reasoning details, sound. */
 const MOST_HELD = 64 * 1024 * 1024;
 
@@ -137,7 +135,7 @@ export function readSigned(
   out: Part[],
 ): void {
   const block = reading.nextBlock++;
-  const extra = { format: FORMAT, fields: { details: false } } as const;
+  const extra = { format: "chat_completions", fields: { details: false } } as const;
   out.push({ type: "reasoning-start", block, choice: choice.index, kind: "text", extra });
   out.push({ type: "reasoning-end", block, proof: replayProof({ fields }, call) });
 }

@@ -6,8 +6,6 @@ import { decodeSearchWish, isSearchType } from "../decode_search.ts";
 import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
 import { bag, decodeCache } from "./encode_content.ts";
 
-export const FORMAT = "chat_completions";
-
 /** Provider tools for fetching pages and running code, which the service does not offer. */
 const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
 
@@ -57,7 +55,7 @@ export function decodeTools(
         `Cannot read tools: ${shown(kind)} is a provider tool that is not offered here.`,
         `tools[${i}]`,
       );
-    } else tools.push({ kind: "opaque", format: FORMAT, value });
+    } else tools.push({ kind: "opaque", format: "chat_completions", value });
   });
   return { tools, ...(search && { search }) };
 }

@@ -7,8 +7,6 @@ import type { EncodeAnswer } from "../format.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
 import { encodeUsage } from "./usage.ts";
 
-const FORMAT = "chat_completions";
-
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const { dlp } = context;
   return {
@@ -17,7 +15,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     created: context.created,
     model: context.model,
     choices: answer.choices.map((choice) => encodeChoice(choice, context)),
-    ...extraOf(answer.extra, FORMAT),
+    ...extraOf(answer.extra, "chat_completions"),
     ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches) }),
     ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
   };

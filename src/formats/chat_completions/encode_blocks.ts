@@ -14,8 +14,6 @@ import { encodeLogprob } from "./logprobs.ts";
 import { audioFormat, dataUrl } from "./media.ts";
 import { readReplay, type ReasoningField } from "./reasoning.ts";
 
-const FORMAT = "chat_completions";
-
 /** What a chunk's choice holds beside its delta. */
 export interface ChunkEnd {
   logprobs?: Loose;
@@ -24,7 +22,7 @@ export interface ChunkEnd {
 }
 
 /** @param choice index of the choice */
-export type EmitDelta = (choice: number, delta: Loose, end?: ChunkEnd) => void;
+type EmitDelta = (choice: number, delta: Loose, end?: ChunkEnd) => void;
 
 interface OpenChoice {
   /** Length of `content` so far: citations point into all of it. */
@@ -155,7 +153,7 @@ export class DeltaWriter {
         return;
       }
       case "opaque":
-        if (part.format === FORMAT && Array.isArray(part.value.images)) {
+        if (part.format === "chat_completions" && Array.isArray(part.value.images)) {
           emit(part.choice, { images: part.value.images });
         }
         return;
@@ -199,7 +197,7 @@ export class DeltaWriter {
   }
 
   #startReasoning(part: Part & { type: "reasoning-start" }): void {
-    const own = extraOf(part.extra, FORMAT);
+    const own = extraOf(part.extra, "chat_completions");
     this.#blocks.set(part.block, {
       type: "reasoning",
       choice: part.choice,
@@ -274,7 +272,7 @@ export class DeltaWriter {
   #media(part: Part & { type: "media" }, emit: EmitDelta): void {
     this.#choice(part.choice);
     if (part.mediaType.startsWith("audio/")) {
-      const own = extraOf(part.extra, FORMAT);
+      const own = extraOf(part.extra, "chat_completions");
       emit(part.choice, {
         audio: {
           id: own?.id ?? `audio_${this.#context.id}_${part.choice}`,
@@ -317,7 +315,7 @@ export class DeltaWriter {
     }
     emit(part.choice, {}, {
       finish_reason: encodeReason(part.reason, part.explanation !== undefined, choice.refused, this.#legacy),
-      extra: extraOf(part.extra, FORMAT),
+      extra: extraOf(part.extra, "chat_completions"),
     });
   }
 }
@@ -328,6 +326,6 @@ function encodeReason(reason: FinishReason, explained: boolean, refused: boolean
 }
 
 /** Whether the caller speaks the older `functions` form and wants answers in it. */
-export function speaksLegacy(prompt: Prompt): boolean {
-  return prompt.format === FORMAT && prompt.verbatim.functions !== undefined;
+function speaksLegacy(prompt: Prompt): boolean {
+  return prompt.format === "chat_completions" && prompt.verbatim.functions !== undefined;
 }

@@ -12,12 +12,9 @@ import {
   type DocumentContent,
   type Extra,
   extraOf,
-  type FormatName,
 } from "../../exchange/prompt.ts";
 import { unsupported } from "../validation.ts";
 import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "./media.ts";
-
-export const FORMAT: FormatName = "chat_completions";
 
 /** `cache_control` as a mark. */
 export function decodeCache(value: unknown): CacheMark | undefined {
@@ -31,12 +28,12 @@ export function encodeCache(mark: CacheMark): Loose {
 }
 
 export function bag(fields: Loose | undefined): Extra | undefined {
-  return fields && { format: FORMAT, fields };
+  return fields && { format: "chat_completions", fields };
 }
 
 /** A content as a part; undefined for what is no part of a message. `own`: the caller speaks this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
-  const fields = own && "extra" in content ? extraOf(content.extra, FORMAT) : undefined;
+  const fields = own && "extra" in content ? extraOf(content.extra, "chat_completions") : undefined;
   const cache = own && "cache" in content && content.cache
     ? { cache_control: encodeCache(content.cache) }
     : undefined;
@@ -84,13 +81,13 @@ export function encodePart(content: Content, own: boolean): Loose | undefined {
     case "search-result":
       return { type: "text", text: [content.title, content.url, ...content.texts].join("\n") };
     case "opaque":
-      return content.format === FORMAT ? content.value : undefined;
+      return content.format === "chat_completions" ? content.value : undefined;
     default:
       return undefined;
   }
 }
 
-export function inner(fields: Loose | undefined, key: string): Loose {
+function inner(fields: Loose | undefined, key: string): Loose {
   return object(fields?.[key]);
 }
 

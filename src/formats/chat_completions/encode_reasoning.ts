@@ -2,7 +2,7 @@
 import { type Loose, string } from "../../exchange/json.ts";
 import type { FormatName, ReasoningContent } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
-import { FORMAT, readReplay, type ReasoningField, textKey } from "./reasoning.ts";
+import { readReplay, type ReasoningField, textKey } from "./reasoning.ts";
 
 /**
  * The message fields that give reasoning back to a provider. Reasoning of another origin has no field that every
@@ -21,7 +21,7 @@ export function encodeReasoning(
     const text = replay ? content.sections.join("") : joinSections(content.sections);
     const field = replay ? replay.field : foreign ? "reasoning_content" : undefined;
     if (field === "content") {
-      const bag = content.extra?.format === FORMAT ? content.extra.fields : undefined;
+      const bag = content.extra?.format === "chat_completions" ? content.extra.fields : undefined;
       parts.push({ ...bag, type: "thinking", thinking: [{ type: "text", text }] });
     } else if (field && text !== "") fields[field] = `${string(fields[field]) ?? ""}${text}`;
     if (replay?.details) details.push(...joinDetails(replay.details, content.sections));

@@ -10,7 +10,6 @@ import type { Prompt, Tool } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { decodeWish, WISH_FIELDS } from "./decode_effort.ts";
-import { FORMAT } from "./decode_request.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { adjustWish, encodeWish } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
@@ -18,10 +17,12 @@ import { encodeTurns } from "./encode_turns.ts";
 import { readReplay } from "./reasoning.ts";
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
-  const own = prompt.format === FORMAT;
+  const own = prompt.format === "chat_completions";
   const { features } = context;
   const verbatim: Loose = own ? prompt.verbatim : {};
-  const dropped: string[] = own ? [] : [...Object.keys(prompt.unknown), ...foreignFields(prompt, FORMAT)];
+  const dropped: string[] = own
+    ? []
+    : [...Object.keys(prompt.unknown), ...foreignFields(prompt, "chat_completions")];
   const legacy = own && verbatim.functions !== undefined &&
     prompt.tools.length === array(verbatim.functions).length;
 
@@ -94,7 +95,7 @@ function wantsReasoning(prompt: Prompt, model: string): boolean {
 }
 
 function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loose): void {
-  const own = prompt.format === FORMAT;
+  const own = prompt.format === "chat_completions";
   const changed = JSON.stringify(decodeToolChoice(verbatim.tool_choice ?? verbatim.function_call)) !==
     JSON.stringify(prompt.toolChoice);
   const chosen = prompt.toolChoice ? encodeToolChoice(prompt.toolChoice, prompt, prompt.tools) : undefined;
@@ -107,7 +108,7 @@ function encodeTools(prompt: Prompt, verbatim: Loose, legacy: boolean, body: Loo
   const list: Loose[] = [];
   for (const tool of tools) {
     if (tool.kind !== "opaque") list.push(encodeTool(tool, own));
-    else if (tool.format === FORMAT) list.push(tool.value);
+    else if (tool.format === "chat_completions") list.push(tool.value);
   }
   if (list.length > 0) body.tools = list;
   // Without tools OpenAI refuses both of these.
@@ -139,7 +140,7 @@ function encodeReasoningWish(
   dropped: string[],
 ): void {
   const unchanged = JSON.stringify(decodeWish(verbatim, [])) === JSON.stringify(prompt.reasoning);
-  if (prompt.format === FORMAT && unchanged) {
+  if (prompt.format === "chat_completions" && unchanged) {
     for (const field of WISH_FIELDS) if (verbatim[field] !== undefined) body[field] = verbatim[field];
     const adjusted = adjustWish(verbatim, context.efforts);
     for (const field of Object.keys(adjusted)) body[field] = adjusted[field];
@@ -158,7 +159,7 @@ function encodeOutput(
 ): { field?: unknown; instruction?: string } {
   const { output } = prompt;
   if (!output) return {};
-  const own = prompt.format === FORMAT;
+  const own = prompt.format === "chat_completions";
   const strict = features === null || features.has("structured_outputs");
   const loose = strict || features.has("response_format");
   if (output.type === "text") return own ? { field: verbatim.response_format } : {};

@@ -15,8 +15,6 @@ import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeUsage } from "./usage.ts";
 
-const FORMAT = "chat_completions";
-
 const TEXT_END = '},"logprobs":null,"finish_reason":null}]}\n\n';
 
 export function encodeStream(context: EncodeAnswer): StreamEncoder {
@@ -66,7 +64,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
           usage = part.usage;
           searches = part.searches ?? searches;
         } else if (part.type === "start") {
-          head = headOf(context, extraOf(part.extra, FORMAT));
+          head = headOf(context, extraOf(part.extra, "chat_completions"));
           open(0);
         } else writer.write(part, emit);
       }

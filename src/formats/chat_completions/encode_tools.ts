@@ -8,11 +8,10 @@ import {
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
-import { FORMAT } from "./decode_tools.ts";
 import { encodeCache } from "./encode_content.ts";
 
 export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
-  const fields = own ? extraOf(tool.extra, FORMAT) : undefined;
+  const fields = own ? extraOf(tool.extra, "chat_completions") : undefined;
   const cache = own && tool.cache ? { cache_control: encodeCache(tool.cache) } : undefined;
   const description = tool.description !== undefined && { description: tool.description };
   if (tool.kind === "custom") {
@@ -63,7 +62,7 @@ export function encodeToolChoice(
     };
   }
   if (choice.type !== "allowed") return { choice: choice.type, tools };
-  if (prompt.format === FORMAT) {
+  if (prompt.format === "chat_completions") {
     const kinds = new Map(tools.map((t) => [t.kind === "opaque" ? "" : t.name, t.kind]));
     const listed = choice.names.map((name) =>
       kinds.get(name) === "custom"

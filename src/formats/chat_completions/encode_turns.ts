@@ -22,9 +22,7 @@ import { MADE } from "./decode_turns.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { readReplay } from "./reasoning.ts";
 
-const FORMAT = "chat_completions";
-
-export interface EncodeTurns {
+interface EncodeTurns {
   /** The caller speaks this format. */
   own: boolean;
   /** Calls and results go out in the older `function` form. */
@@ -40,7 +38,7 @@ export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): Loose
 function encodeOwn(turns: readonly Turn[], options: EncodeTurns): Loose[] {
   const messages: Loose[] = [];
   for (const turn of turns) {
-    const fields = extraOf(turn.extra, FORMAT);
+    const fields = extraOf(turn.extra, "chat_completions");
     if (turn.role === "assistant") messages.push({ ...fields, ...assistant(turn, options) });
     else {
       for (const c of turn.content) {
@@ -64,7 +62,7 @@ function encodeOwn(turns: readonly Turn[], options: EncodeTurns): Loose[] {
 /** A string where the wire had one, else parts. The mark of a whole message stands on the message. */
 function ownContent(content: readonly Content[], turn: Turn): string | Loose[] {
   if (turn.plain && content.every((c) => c.type === "text")) return plainText(content);
-  const whole = extraOf(turn.extra, FORMAT)?.cache_control !== undefined;
+  const whole = extraOf(turn.extra, "chat_completions")?.cache_control !== undefined;
   const parts: Loose[] = [];
   content.forEach((c, i) => {
     const part = encodePart(c, true);
@@ -80,9 +78,12 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
   const calls = turn.content.filter((c) => c.type === "call");
   const reasoning: ReasoningContent[] = turn.content.filter((c) => c.type === "reasoning");
   const { fields, parts } = encodeReasoning(reasoning, calls.length > 0 && options.reasons);
-  const made = turn.content.flatMap((c) => c.type === "image" ? extraOf(c.extra, FORMAT)?.[MADE] ?? [] : []);
+  const made = turn.content.flatMap((c) =>
+    c.type === "image" ? extraOf(c.extra, "chat_completions")?.[MADE] ?? [] : []
+  );
   const spoken = turn.content.filter((c) =>
-    c.type !== "call" && c.type !== "reasoning" && !(c.type === "image" && extraOf(c.extra, FORMAT)?.[MADE])
+    c.type !== "call" && c.type !== "reasoning" &&
+    !(c.type === "image" && extraOf(c.extra, "chat_completions")?.[MADE])
   );
   const message: Loose = { role: "assistant" };
   const refusals = spoken.filter((c) => c.type === "refusal");
@@ -99,7 +100,8 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
   if (own && turn.name !== undefined) message.name = turn.name;
   for (const name of Object.keys(fields)) message[name] = fields[name];
   if (calls.length > 0) {
-    const older = options.legacy && calls.length === 1 && extraOf(calls[0].extra, FORMAT)?.function === true;
+    const older = options.legacy && calls.length === 1 &&
+      extraOf(calls[0].extra, "chat_completions")?.function === true;
     if (older) message.function_call = { name: calls[0].name, arguments: calls[0].arguments };
     else message.tool_calls = calls.map((call) => encodeCall(call, own));
   }
@@ -108,7 +110,7 @@ function assistant(turn: Turn, options: EncodeTurns): Loose {
 
 function encodeCall(call: CallContent, own: boolean): Loose {
   const custom = call.kind === "custom";
-  const extra = own ? extraOf(call.extra, FORMAT) : undefined;
+  const extra = own ? extraOf(call.extra, "chat_completions") : undefined;
   const { function: _legacy, ...fields } = extra ?? {};
   return {
     ...fields,
@@ -126,7 +128,7 @@ function resultMessage(result: ResultContent, options: EncodeTurns): Loose {
   const content = result.plain || (result.content.length > 0 && !options.own)
     ? resultText(result)
     : result.content.map((c) => encodePart(c, options.own)).filter((part) => part !== undefined);
-  if (options.legacy && extraOf(result.extra, FORMAT)?.function === true) {
+  if (options.legacy && extraOf(result.extra, "chat_completions")?.function === true) {
     return { role: "function", name: result.name ?? "", content };
   }
   return {

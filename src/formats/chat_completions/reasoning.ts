@@ -7,10 +7,7 @@
  * travel sealed in `reasoning_details`, which is where clients of this API keep such things.
  */
 import { isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
-import type { FormatName } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
-
-export const FORMAT: FormatName = "chat_completions";
 
 /** The message's own way of showing reasoning. `content`: as a thinking part of it. */
 export type ReasoningField = "reasoning_content" | "reasoning" | "content";
@@ -25,11 +22,16 @@ export interface Replay {
 }
 
 export function replayProof(replay: Replay, call?: string): Proof {
-  return { api: FORMAT, kind: "details", data: JSON.stringify(replay), ...(call !== undefined && { call }) };
+  return {
+    api: "chat_completions",
+    kind: "details",
+    data: JSON.stringify(replay),
+    ...(call !== undefined && { call }),
+  };
 }
 
 export function readReplay(proof: Proof | undefined): Replay | undefined {
-  if (proof?.api !== FORMAT || proof.kind !== "details") return undefined;
+  if (proof?.api !== "chat_completions" || proof.kind !== "details") return undefined;
   const value = object(parse(proof.data));
   const field = value.field;
   return {

@@ -15,7 +15,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { isRawAudio, joinBase64 } from "./media.ts";
 
 /** What all candidates of an answer share. */
-export interface Shared {
+interface Shared {
   /** A number no block has yet. */
   block(): number;
   /** The id of a call: the provider's, or a made-up one. */

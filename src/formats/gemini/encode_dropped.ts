@@ -2,11 +2,10 @@
  * Names of the fields of a request that Gemini cannot be told, as the caller wrote them. Fields that do not change the
  * answer (cache marks, tracking, what is the default anyway) are not worth a word.
  */
+import type { CallerFormatName } from "../../exchange/format_name.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { MOST_STOPS, voiceOf } from "./encode_generation.ts";
-
-type Caller = "chat_completions" | "messages" | "responses";
 
 const NAMES = {
   reasoning: { chat_completions: "reasoning_effort", messages: "thinking", responses: "reasoning" },
@@ -20,7 +19,7 @@ const NAMES = {
   serviceTier: { chat_completions: "service_tier", messages: "service_tier", responses: "service_tier" },
   stop: { chat_completions: "stop", messages: "stop_sequences", responses: "stop" },
   audio: { chat_completions: "audio", messages: "audio", responses: "audio" },
-} as const satisfies Record<string, Record<Caller, string>>;
+} as const satisfies Record<string, Record<CallerFormatName, string>>;
 
 /** Tiers that are what one gets anyway. */
 const USUAL_TIERS = new Set(["auto", "default", "standard", "standard_only"]);

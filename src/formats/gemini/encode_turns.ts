@@ -15,7 +15,7 @@ import type { WireContent, WirePart } from "./wire.ts";
 /** Google's documented value for a call that was not made by Gemini 3: the check of its signature is skipped. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-export interface EncodeContents {
+interface EncodeContents {
   /** The caller's format. */
   format: FormatName;
   /** Of the model's name. */

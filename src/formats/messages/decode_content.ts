@@ -20,7 +20,7 @@ export interface Reading {
 }
 
 /** Where contents stand; a tool result holds fewer kinds. */
-export type Place = Role | "result";
+type Place = Role | "result";
 
 const known = (...names: string[]): ReadonlySet<string> => new Set(["type", "cache_control", ...names]);
 const TEXT = known("text", "citations");

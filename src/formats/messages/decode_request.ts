@@ -11,16 +11,13 @@ import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, refuse, wrongKind } from "../validation.ts";
+import { checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
 import { type Reading, readMark } from "./decode_content.ts";
 import { decodeThinking } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
 
-/** Tool definitions per request. */
-const MOST_TOOLS = 256;
-
-export const fields = z.looseObject({});
+const fields = z.looseObject({});
 
 const BODY = z.looseObject({
   model: z.string().min(1),
@@ -112,7 +109,6 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(isObject(valid.cache_control) && { cache: readMark(valid.cache_control) }),
     verbatim,
     unknown: readUnknown(request),
-    ...(isObject(valid.plugins) && valid.plugins.dlp !== undefined && { dlp: valid.plugins.dlp }),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }

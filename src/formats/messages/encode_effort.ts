@@ -13,7 +13,7 @@ import type { EncodeRequest } from "../format.ts";
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
 
-export interface EncodedThinking {
+interface EncodedThinking {
   thinking?: Loose;
   effort?: Effort;
   /** The wish could not be met. */

@@ -10,7 +10,7 @@ import { extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/pro
 import { encodeContents, plainText } from "./encode_content.ts";
 import { arrangeTurns } from "./encode_turn_order.ts";
 
-export interface EncodedTurns {
+interface EncodedTurns {
   system?: string | Loose[];
   messages: Loose[];
   /** Reasoning of the latest tool loop had to be left out, so the API would refuse to think on. */

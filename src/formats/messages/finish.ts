@@ -6,7 +6,7 @@ import { extraOf } from "../../exchange/prompt.ts";
 /** What the format's answers hold beside the blocks and the counts; given back to callers of the same format. */
 const CARRIED = ["stop_details", "container", "context_management"] as const;
 
-export function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
+function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
   switch (stop) {
     case "tool_use":
       return "tool-calls";
@@ -26,7 +26,7 @@ export function finishFromStopReason(stop: unknown, calls: boolean): FinishReaso
   }
 }
 
-export function stopReasonFromFinish(reason: FinishReason): string {
+function stopReasonFromFinish(reason: FinishReason): string {
   switch (reason) {
     case "tool-calls":
       return "tool_use";

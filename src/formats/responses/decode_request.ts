@@ -113,8 +113,6 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   for (const field of Object.keys(unknown ?? {})) {
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
-  const dlp = object(body.plugins).dlp;
-  if (dlp !== undefined && dlp !== null) prompt.dlp = dlp;
   return prompt;
 }
 

@@ -17,10 +17,8 @@ import {
   type ToolChoice,
 } from "../../exchange/prompt.ts";
 import { decodeSearchWish, isSearchType } from "../decode_search.ts";
-import { mistake, type Path, shown, wrongKind } from "../validation.ts";
+import { mistake, MOST_TOOLS, type Path, shown, wrongKind } from "../validation.ts";
 import { bag } from "./decode_content.ts";
-
-export const MOST_TOOLS = 256;
 
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
 const REFUSED =

@@ -7,7 +7,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 
-export interface ResponseState {
+interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly Loose[];
   usage: Loose | null;

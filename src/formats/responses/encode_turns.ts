@@ -19,7 +19,7 @@ import {
 import { legalCallId, legalItemId } from "./encode_ids.ts";
 import { encodeParts } from "./encode_content.ts";
 
-export interface Replay {
+interface Replay {
   /** Top system text; undefined when there is none. */
   instructions: string | undefined;
   input: Loose[];

@@ -20,9 +20,7 @@ const ANSWERS = GOOD.filter((r) => !ERRORS.has(r.id));
 const STREAMS = ANSWERS.filter((r) => r.sse !== null);
 
 function decode(r: Recording): Part[] {
-  return r.sse === null
-    ? chatCompletions.decodeAnswer(r.response, { stream: false })
-    : decodePieces([bytes(r.sse)]);
+  return r.sse === null ? chatCompletions.decodeAnswer(r.response) : decodePieces([bytes(r.sse)]);
 }
 
 function readingOf(answer: Answer): ChoiceReading[] {

@@ -358,7 +358,7 @@ for (const [situation, [chunks, code]] of Object.entries(FAILURES)) {
 }
 
 Deno.test("decodeStream() an error event is a failure, and the usage before it is known", () => {
-  const decoder = chatCompletions.decodeStream({ stream: true });
+  const decoder = chatCompletions.decodeStream();
   const out: Part[] = [];
   const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
   decoder.push({ event: "", data: JSON.stringify({ ...delta({ content: "a" }), usage }) }, out);
@@ -440,7 +440,7 @@ Deno.test("decodeStream() a whole message beside deltas counts once, alone it is
 
 Deno.test("decodeStream() content that is JSON becomes its text", () => {
   const whole = { choices: [{ message: { content: { city: "Rome" } }, finish_reason: "stop" }] };
-  assertEquals(said(chatCompletions.decodeAnswer(whole, { stream: false }))[0].blocks, [
+  assertEquals(said(chatCompletions.decodeAnswer(whole))[0].blocks, [
     'text: {"city":"Rome"}',
   ]);
 });
@@ -503,7 +503,7 @@ Deno.test("decodeStream() annotations cite the text; a source of the whole answe
 });
 
 Deno.test("decodeStream() holds a bounded amount of memory", () => {
-  const decoder = chatCompletions.decodeStream({ stream: true });
+  const decoder = chatCompletions.decodeStream();
   const data = JSON.stringify(
     call({ index: 0, id: "a", function: { name: "f", arguments: "x".repeat(8 << 20) } }),
   );
@@ -570,7 +570,7 @@ Deno.test("decodeStream() of any frames gives legal parts or a Failure", () => {
   );
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 12 }), fc.boolean(), (chunks, done) => {
-      const decoder = chatCompletions.decodeStream({ stream: true });
+      const decoder = chatCompletions.decodeStream();
       const out: Part[] = [];
       let whole = true;
       try {
@@ -591,7 +591,7 @@ Deno.test("decodeAnswer() of any body gives legal parts or a Failure", () => {
   fc.assert(
     fc.property(anything, (body) => {
       try {
-        assertLegal(chatCompletions.decodeAnswer(body, { stream: false }));
+        assertLegal(chatCompletions.decodeAnswer(body));
       } catch (thrown) {
         if (!(thrown instanceof Failure)) throw thrown;
       }

@@ -62,7 +62,6 @@ Deno.test("decodeRequest() reads every field that has a word in the vocabulary",
     reasoning: { effort: "low" },
     modalities: ["text", "audio"],
     audio: { voice: "x", format: "wav" },
-    dlp: { mode: "mask" },
     unknown: { prediction: { type: "content", content: "x" }, plugins: { web: {} } },
   });
 });

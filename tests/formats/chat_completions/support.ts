@@ -73,7 +73,7 @@ export function context(prompt: Prompt = request()): EncodeAnswer {
 
 /** Parts of chunks as a provider streams them. A string stands for its own data. */
 export function decodeChunks(chunks: readonly (Loose | string)[]): Part[] {
-  const decoder = chatCompletions.decodeStream({ stream: true });
+  const decoder = chatCompletions.decodeStream();
   const out: Part[] = [];
   for (const chunk of chunks) {
     decoder.push({ event: "", data: typeof chunk === "string" ? chunk : JSON.stringify(chunk) }, out);
@@ -88,7 +88,7 @@ export function delta(fields: Loose, more: Loose = {}, index = 0): Loose {
 }
 
 export function decodePieces(pieces: Iterable<Uint8Array>, out: Part[] = []): Part[] {
-  const decoder = chatCompletions.decodeStream({ stream: true });
+  const decoder = chatCompletions.decodeStream();
   const reader = new FrameReader();
   const frames: Frame[] = [];
   for (const piece of pieces) {

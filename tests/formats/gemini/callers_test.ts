@@ -71,7 +71,7 @@ Deno.test("gemini signatures come back on their parts through every caller forma
     // Server tools have no form in the caller formats, and the texts around them close up; nor has an image.
     if (parts.some((p) => isObject(p) && (p.executableCode || p.inlineData))) continue;
     const expected = shape(parts);
-    const answer = collect(gemini.decodeAnswer(chunks, { stream: false }));
+    const answer = collect(gemini.decodeAnswer(chunks));
     if (answer.choices[0].reason === "content-filter") continue;
     for (const format of Object.values(CALLER_FORMATS)) {
       // A chat message is one text: a border inside it is lost, the signature is not.

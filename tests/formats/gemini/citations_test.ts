@@ -95,7 +95,7 @@ Deno.test("decodeAnswer() counts a citation's place from the start of its block"
       },
     }],
   };
-  const [first, second] = collect(gemini.decodeAnswer(body, { stream: false })).choices[0].blocks;
+  const [first, second] = collect(gemini.decodeAnswer(body)).choices[0].blocks;
   assertEquals(first.type === "text" && first.citations, []);
   assertEquals(second.type === "text" && second.citations, [
     { kind: "url", url: "https://in", title: undefined, start: 1, end: 6 },
@@ -111,7 +111,7 @@ Deno.test("decodeAnswer() keeps the sources of an answer that ends in a call", (
       groundingMetadata: { groundingChunks: [web("https://a")] },
     }],
   };
-  const blocks = collect(gemini.decodeAnswer(body, { stream: false })).choices[0].blocks;
+  const blocks = collect(gemini.decodeAnswer(body)).choices[0].blocks;
   assertEquals(blocks.map((b) => b.type), ["text", "call", "text"]);
   assertEquals(blocks.flatMap((b) => b.type === "text" ? b.citations.map((c) => c.url) : []), ["https://a"]);
 });

@@ -20,7 +20,7 @@ const GOOD = ALL.filter((r) => r.status === 200);
 const STREAMS = GOOD.filter((r) => r.sse !== null);
 
 function decodePieces(pieces: Iterable<Uint8Array>): Part[] {
-  const decoder = gemini.decodeStream({ stream: true });
+  const decoder = gemini.decodeStream();
   const reader = new FrameReader();
   const out: Part[] = [];
   const frames: Frame[] = [];
@@ -37,9 +37,7 @@ function decodePieces(pieces: Iterable<Uint8Array>): Part[] {
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 function decode(r: Recording): Part[] {
-  return r.sse === null
-    ? gemini.decodeAnswer(r.response, { stream: r.stream })
-    : decodePieces([bytes(r.sse)]);
+  return r.sse === null ? gemini.decodeAnswer(r.response) : decodePieces([bytes(r.sse)]);
 }
 
 /** What a reader of the recording sees, candidate 0 only: no recording has another. */
@@ -201,7 +199,7 @@ Deno.test("gemini.decodeStream() calls a recording that is cut short broken, and
     const frames = r.sse!.split(/(?<=\r\n\r\n|\n\n)/).filter((f) => f.trim() !== "");
     const whole = frames.findIndex((f) => f.includes('"finishReason"') || f.includes('"blockReason"'));
     for (let k = 0; k < whole; k++) {
-      const decoder = gemini.decodeStream({ stream: true });
+      const decoder = gemini.decodeStream();
       const out: Part[] = [];
       for (const frame of frames.slice(0, k)) decoder.push({ event: "", data: frame.slice(5) }, out);
       const failure = assertThrows(() => decoder.end(out), Failure);
@@ -213,14 +211,14 @@ Deno.test("gemini.decodeStream() calls a recording that is cut short broken, and
 
 Deno.test("gemini.decodeAnswer() takes a stream's chunks as one array", () => {
   for (const r of STREAMS) {
-    assertEquals(gemini.decodeAnswer(read(r).chunks, { stream: true }), decode(r), r.id);
+    assertEquals(gemini.decodeAnswer(read(r).chunks), decode(r), r.id);
   }
 });
 
 Deno.test("gemini.decodeAnswer() and decodeStream() throw a Failure for every recorded error", () => {
   for (const r of ALL.filter((r) => r.status !== 200)) {
-    assertThrows(() => gemini.decodeAnswer(r.response, { stream: false }), Failure);
-    const decoder = gemini.decodeStream({ stream: true });
+    assertThrows(() => gemini.decodeAnswer(r.response), Failure);
+    const decoder = gemini.decodeStream();
     assertThrows(() => decoder.push({ event: "", data: JSON.stringify(r.response) }, []), Failure);
   }
 });

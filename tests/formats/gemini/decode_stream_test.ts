@@ -16,12 +16,12 @@ function chunk(parts: Json[] | null, more: Json = {}, candidate: Json = {}): Jso
 const STOP = { finishReason: "STOP" };
 
 function stream(chunks: unknown[]): Part[] {
-  const decoder = gemini.decodeStream({ stream: true });
+  const decoder = gemini.decodeStream();
   const out: Part[] = [];
   for (const c of chunks) decoder.push({ event: "", data: JSON.stringify(c) }, out);
   decoder.end(out);
   assertLegal(out);
-  assertEquals(gemini.decodeAnswer(chunks, { stream: true }), out);
+  assertEquals(gemini.decodeAnswer(chunks), out);
   return out;
 }
 
@@ -364,7 +364,7 @@ Deno.test("gemini.decodeStream() fails on what is no answer", async (t) => {
   ];
   for (const [name, frames] of cases) {
     await t.step(name, () => {
-      const decoder = gemini.decodeStream({ stream: true });
+      const decoder = gemini.decodeStream();
       const failure = assertThrows(() => {
         for (const data of frames) decoder.push({ event: "", data }, []);
         decoder.end([]);
@@ -375,7 +375,7 @@ Deno.test("gemini.decodeStream() fails on what is no answer", async (t) => {
 });
 
 Deno.test("gemini.decodeStream() throws a late error with its meaning and keeps what came before", () => {
-  const decoder = gemini.decodeStream({ stream: true });
+  const decoder = gemini.decodeStream();
   const out: Part[] = [];
   decoder.push({ event: "", data: JSON.stringify(chunk([{ text: "a" }])) }, out);
   const before = out.length;
@@ -468,7 +468,7 @@ Deno.test("gemini.decodeStream() never throws anything but a Failure, and stays 
   let finished = 0;
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 6 }), (frames) => {
-      const decoder = gemini.decodeStream({ stream: true });
+      const decoder = gemini.decodeStream();
       const out: Part[] = [];
       let whole = false;
       try {

@@ -225,7 +225,7 @@ Deno.test({
   fn() {
     assert(wholes.length >= 150);
     for (const e of wholes) {
-      const parts = messages.decodeAnswer(e.response, { stream: false });
+      const parts = messages.decodeAnswer(e.response);
       checkParts(e.id, parts);
       compare(e.id, e.response as Loose, parts);
     }
@@ -237,9 +237,7 @@ Deno.test({
   ignore,
   fn() {
     for (const e of answers.filter((a) => !a.tags.includes("intermediary-fault"))) {
-      const parts = e.sse
-        ? decodeFrames(framesOf(e.sse))
-        : messages.decodeAnswer(e.response, { stream: false });
+      const parts = e.sse ? decodeFrames(framesOf(e.sse)) : messages.decodeAnswer(e.response);
       const stream = encodeParts(parts);
       checkStream(stream);
       const whole = encodeWhole(parts);

@@ -406,7 +406,7 @@ Deno.test("decodeRequest() keeps unknown fields, plugins, and headers for a prov
     { "anthropic-beta": "x-2026", "user-agent": "y" },
   );
   assertEquals({ ...prompt.unknown }, { container: "c", future: { a: 1 }, plugins: { other: {} } });
-  assertEquals(prompt.dlp, { mode: "mask" });
+  assertEquals("dlp" in prompt, false);
   assertEquals(prompt.headers, { "anthropic-beta": "x-2026" });
   const { body, headers } = messages.encodeRequest(prompt, encoding());
   assertEquals([body.container, body.future], ["c", { a: 1 }]);

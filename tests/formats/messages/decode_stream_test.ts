@@ -191,7 +191,7 @@ Deno.test("decodeStream() keeps a reason that only this format has", () => {
 });
 
 Deno.test("decodeAnswer() refuses errors and what is no message", () => {
-  const code = (body: unknown) => failureOf(() => messages.decodeAnswer(body, { stream: false })).code;
+  const code = (body: unknown) => failureOf(() => messages.decodeAnswer(body)).code;
   assertEquals(
     code({ type: "error", error: { type: "overloaded_error", message: "x" } }),
     "provider_model_down",
@@ -304,7 +304,7 @@ Deno.test("decodeAnswer() throws nothing but a Failure on anything", () => {
       fc.oneof(anything, fc.record({ content: fc.array(fc.oneof(blockLike, anything)), usage: anything })),
       (body) => {
         try {
-          messages.decodeAnswer(body, { stream: false });
+          messages.decodeAnswer(body);
         } catch (thrown) {
           if (!(thrown instanceof Failure)) throw thrown;
         }

@@ -98,7 +98,7 @@ export function framesOf(text: string, size = Infinity): Frame[] {
 }
 
 export function decodeFrames(frames: readonly Frame[]): Part[] {
-  const decoder = messages.decodeStream({ stream: true });
+  const decoder = messages.decodeStream();
   const out: Part[] = [];
   for (const frame of frames) decoder.push(frame, out);
   decoder.end(out);

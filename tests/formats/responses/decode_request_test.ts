@@ -360,7 +360,6 @@ Deno.test("responses.decodeRequest() reads options into words and keeps what has
     user: "u1",
     cacheKey: "k",
     serviceTier: "flex",
-    dlp: { mode: "mask" },
   });
   assertEquals(Object.keys(verbatim).sort(), ["include", "reasoning", "safety_identifier", "text"]);
   assertEquals({ ...unknown }, { truncation: "auto", max_tool_calls: 4, client_metadata: { v: 1 } });

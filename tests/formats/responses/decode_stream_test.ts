@@ -234,14 +234,13 @@ Deno.test("responses.decodeStream() throws an error of either form, and a failed
 Deno.test("responses.decodeStream() wants an end, and needs no [DONE]", () => {
   assertThrows(() => decodeEvents([created]), Failure, "broke off");
   assertThrows(() => decodeEvents([]), Failure, "broke off");
-  const decoder = responses.decodeStream({ stream: true });
+  const decoder = responses.decodeStream();
   assertThrows(() => decoder.push({ event: "", data: "<html>" }, []), Failure, "not a JSON object");
   decodeEvents([created, completed(), created]);
 });
 
 Deno.test("responses.decodeAnswer() throws what is no answer", () => {
-  const code = (body: unknown) =>
-    assertThrows(() => responses.decodeAnswer(body, { stream: false }), Failure).code;
+  const code = (body: unknown) => assertThrows(() => responses.decodeAnswer(body), Failure).code;
   assertEquals(code("x"), "provider_unavailable");
   assertEquals(code({}), "provider_unavailable");
   assertEquals(
@@ -283,7 +282,7 @@ Deno.test({
     );
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
-        const decoder = responses.decodeStream({ stream: true });
+        const decoder = responses.decodeStream();
         const parts: Parameters<typeof decoder.push>[1] = [];
         try {
           for (const e of events) decoder.push({ event: "", data: JSON.stringify(e) }, parts);

@@ -41,7 +41,7 @@ const UTF8 = new TextEncoder();
 export function decodeSse(sse: string, sizes: Iterable<number> = []): Part[] {
   const bytes = UTF8.encode(sse);
   const reader = new FrameReader();
-  const decoder = responses.decodeStream({ stream: true });
+  const decoder = responses.decodeStream();
   const parts: Part[] = [];
   const feed = (piece: Uint8Array) => {
     const frames: Frame[] = [];
@@ -63,14 +63,12 @@ export function decodeSse(sse: string, sizes: Iterable<number> = []): Part[] {
 }
 
 export function decodeExchange(exchange: Exchange): Part[] {
-  return exchange.sse === null
-    ? responses.decodeAnswer(exchange.response, { stream: false })
-    : decodeSse(exchange.sse);
+  return exchange.sse === null ? responses.decodeAnswer(exchange.response) : decodeSse(exchange.sse);
 }
 
 /** Parts of a stream given as events. */
 export function decodeEvents(events: readonly Loose[]): Part[] {
-  const decoder = responses.decodeStream({ stream: true });
+  const decoder = responses.decodeStream();
   const parts: Part[] = [];
   for (const event of events) decoder.push({ event: String(event.type), data: JSON.stringify(event) }, parts);
   decoder.end(parts);
