@@ -1,7 +1,7 @@
 /** The endpoints of the API: the three formats, the catalog, and what a key may know of itself. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
 import { readJson } from "./body.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";

@@ -1,7 +1,7 @@
 /** A generation's way through this process: refused under overload, counted while it runs, run, answered. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { CallerFormat as CallerFormatName } from "../exchange/generation.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Arrival } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { readJson } from "./body.ts";
