@@ -22,7 +22,7 @@ import { InFlight } from "./http/in_flight.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
-import { keepMemory } from "./memory.ts";
+import { collectWhenIdle } from "./memory.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -140,7 +140,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   };
 
   let state = await stateOf(config);
-  const memory = keepMemory({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
+  const memory = collectWhenIdle({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
     handle: handler(ENDPOINTS, () => state),
     accounts,

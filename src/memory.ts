@@ -36,8 +36,8 @@ const QUIET_LOOKS = 5;
 /** Calls a second, and under way, that are hardly anything. A collection holds them up for a tenth of a second or two. */
 const FEW_CALLS = 2;
 
-export interface MemoryKeeper {
-  /** One look; every second, where {@link keepMemory} has not been told otherwise. */
+export interface IdleCollector {
+  /** One look; every second, where {@link collectWhenIdle} has not been told otherwise. */
   look(): void;
   close(): void;
 }
@@ -53,12 +53,12 @@ export interface MemoryOptions {
   looking?: boolean;
 }
 
-export function keepMemory({
+export function collectWhenIdle({
   load,
   resident = () => Deno.memoryUsage().rss,
   collect = collector(),
   looking = true,
-}: MemoryOptions): MemoryKeeper {
+}: MemoryOptions): IdleCollector {
   let before = 0;
   let quiet = 0;
   let floor = 0;

@@ -1,13 +1,13 @@
 /** When the process gives memory back, and that every way of starting it leaves that to it. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { keepMemory, V8_FLAGS } from "../src/memory.ts";
+import { collectWhenIdle, V8_FLAGS } from "../src/memory.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 const MB = 1 << 20;
 
 function keeper(resident: number) {
   const state = { entered: 0, running: 0, resident, collections: 0, leaves: 100 * MB };
-  const memory = keepMemory({
+  const memory = collectWhenIdle({
     load: () => state,
     resident: () => state.resident,
     collect() {

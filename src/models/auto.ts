@@ -8,7 +8,7 @@
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";
 import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
-import { AUTO, type Catalog, type Model, permits, sees, type Sight } from "./catalog.ts";
+import { AUTO, type Catalog, isPermitted, isVisible, type Model, type ModelAccess } from "./catalog.ts";
 import { leastTokens, type PromptSize } from "./limits.ts";
 
 export interface AutoSettings {
@@ -26,7 +26,7 @@ export interface Chosen {
 export interface AutoRequest {
   prompt: Prompt;
   size: PromptSize;
-  sight: Sight;
+  access: ModelAccess;
   /** Whether some route of a model is believed to work. */
   healthy(model: Model): boolean;
 }
@@ -40,9 +40,9 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
   // The first judgement compiles what it needs; nobody's request should wait for that.
   difficulty("");
-  return ({ prompt, size, sight, healthy }) => {
-    const mine = all.filter((m) => sees(sight, m.id));
-    if (mine.length === 0 || !sees(sight, AUTO)) {
+  return ({ prompt, size, access, healthy }) => {
+    const mine = all.filter((m) => isVisible(access, m.id));
+    if (mine.length === 0 || !isVisible(access, AUTO)) {
       throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
         param: "model",
       });
@@ -50,7 +50,7 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
     const question = firstQuestion(prompt);
     if (question === "") throw refusal("auto_routing_missing_context", "there is no user text to judge");
 
-    const able = mine.filter((m) => permits(sight, m.id) && healthy(m) && canAnswer(m, prompt));
+    const able = mine.filter((m) => isPermitted(access, m.id) && healthy(m) && canAnswer(m, prompt));
     if (able.length === 0) {
       throw refusal(
         "auto_routing_no_match",

@@ -6,7 +6,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Effort } from "../exchange/prompt.ts";
-import { fitsAny } from "./patterns.ts";
+import { matchesAny } from "./patterns.ts";
 
 /** The id that lets the gateway choose. */
 export const AUTO = "svc/auto";
@@ -34,7 +34,7 @@ export interface Model {
 }
 
 /** What a key says about models. */
-export interface Sight {
+export interface ModelAccess {
   models: readonly string[] | null;
   accessPolicy: { allow: readonly string[]; deny: readonly string[] } | "missing" | null;
 }
@@ -56,24 +56,24 @@ export interface Listing {
 export interface Catalog {
   readonly models: readonly Model[];
   /** What the key may see, in catalog order; `svc/auto` first when there is something to choose from. */
-  list(sight: Sight): Listing[];
+  list(access: ModelAccess): Listing[];
   find(id: string): Model | undefined;
   /**
    * The model that a caller's name means. Throws `model_not_found`, `policy_violation`. Short names are tried when
    * `short` is set: exact ones first, then the longest prefix.
    */
-  resolve(name: string, sight: Sight, options: { short: boolean }): Model;
+  resolve(name: string, access: ModelAccess, options: { short: boolean }): Model;
 }
 
-export function sees(sight: Sight, id: string): boolean {
-  return sight.models === null || fitsAny(sight.models, id);
+export function isVisible(access: ModelAccess, id: string): boolean {
+  return access.models === null || matchesAny(access.models, id);
 }
 
-export function permits(sight: Sight, id: string): boolean {
-  const policy = sight.accessPolicy;
+export function isPermitted(access: ModelAccess, id: string): boolean {
+  const policy = access.accessPolicy;
   if (policy === null) return true;
   if (policy === "missing") return false;
-  return fitsAny(policy.allow, id) && !fitsAny(policy.deny, id);
+  return matchesAny(policy.allow, id) && !matchesAny(policy.deny, id);
 }
 
 /** @param created when the catalog was read, in seconds since the epoch */
@@ -102,16 +102,16 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
   return {
     models,
     find: (id) => byId.get(id),
-    list(sight) {
-      const seen = listings.filter((l) => sees(sight, l.id));
-      const choices = auto.filter((id) => byId.has(id) && sees(sight, id));
-      return choices.length > 0 && sees(sight, AUTO)
+    list(access) {
+      const seen = listings.filter((l) => isVisible(access, l.id));
+      const choices = auto.filter((id) => byId.has(id) && isVisible(access, id));
+      return choices.length > 0 && isVisible(access, AUTO)
         ? [autoListing(choices.map((id) => byId.get(id)!), created), ...seen]
         : seen;
     },
-    resolve(name, sight, { short }) {
+    resolve(name, access, { short }) {
       const model = byId.get(name) ?? (short ? bySameName(name) : undefined);
-      if (!model || !sees(sight, model.id)) {
+      if (!model || !isVisible(access, model.id)) {
         throw new Failure(
           "model_not_found",
           `Cannot find model ${
@@ -120,7 +120,7 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
           { param: "model" },
         );
       }
-      if (!permits(sight, model.id)) {
+      if (!isPermitted(access, model.id)) {
         throw new Failure(
           "policy_violation",
           `The access policy of this key does not allow model ${model.id}.`,

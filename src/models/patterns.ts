@@ -3,7 +3,7 @@
 const compiled = new Map<string, RegExp>();
 
 /** Whether an id fits a pattern. */
-export function fits(pattern: string, id: string): boolean {
+export function matchesPattern(pattern: string, id: string): boolean {
   if (!pattern.includes("*")) return pattern === id;
   let regex = compiled.get(pattern);
   if (!regex) {
@@ -15,6 +15,6 @@ export function fits(pattern: string, id: string): boolean {
   return regex.test(id);
 }
 
-export function fitsAny(patterns: readonly string[], id: string): boolean {
-  return patterns.some((pattern) => fits(pattern, id));
+export function matchesAny(patterns: readonly string[], id: string): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, id));
 }

@@ -73,7 +73,7 @@ async function choose(
     const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
     await countIfOver(prompt, size, contexts);
     const healthy = (m: Model) => kit.providers.healthy(m.routes);
-    const { model, route } = kit.auto({ prompt, size, sight: key, healthy });
+    const { model, route } = kit.auto({ prompt, size, access: key, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";

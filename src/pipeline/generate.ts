@@ -7,7 +7,7 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
-import { readText } from "../providers/text.ts";
+import { readBody } from "../providers/reply_body.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
@@ -98,7 +98,7 @@ interface Begun {
 async function begin({ api, reply, first }: Opened): Promise<Begun> {
   const { format, framing } = api;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    return { batch: readWhole(await readText(reply, first), format), reader: null };
+    return { batch: readWhole(await readBody(reply, first), format), reader: null };
   }
   const reader = new AnswerReader(format, framing);
   const batch: Part[] = [];

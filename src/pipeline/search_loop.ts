@@ -21,10 +21,10 @@ import type { Part } from "../exchange/part.ts";
 import type { Content, FunctionTool, Prompt, SearchWish, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { measure } from "../models/limits.ts";
-import type { Found, WebSearch } from "../websearch/mod.ts";
+import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
-import { foundResult, invalidResult, overResult, searchTool } from "./search_words.ts";
+import { invalidCallContent, limitContent, outcomeContent, searchTool } from "./search_prompts.ts";
 
 /** Searches per request when the caller names no number, and the most that can be asked for. */
 const USUAL_SEARCHES = 10;
@@ -116,8 +116,8 @@ export async function* searchLoop(
     const starts: Part[] = [];
     const running: Promise<Part>[] = [];
     for (const [i, { id, query }] of calls.entries()) {
-      if (query === undefined) results[i] = invalidResult();
-      else if (used >= limit) results[i] = overResult();
+      if (query === undefined) results[i] = invalidCallContent();
+      else if (used >= limit) results[i] = limitContent();
       else {
         used++;
         const at = block++;
@@ -125,7 +125,7 @@ export async function* searchLoop(
         running.push(
           search(query).then((found) => {
             if (!found.failed) billed++;
-            results[i] = foundResult(found, limit - used);
+            results[i] = outcomeContent(found, limit - used);
             const hits = found.hits.map(({ url, title }) => ({ url, title }));
             return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
           }),
@@ -171,7 +171,7 @@ async function searchOnce(
   wish: SearchWish,
   websearch: WebSearch,
   screen: Screen,
-): Promise<Found> {
+): Promise<SearchOutcome> {
   try {
     const allowed = await screen(query);
     return allowed === null ? { hits: [], failed: true } : await websearch.search(allowed, wish);

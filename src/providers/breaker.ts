@@ -50,17 +50,17 @@ export class Breaker {
   }
 
   /** Whether a call would go through. */
-  lets(now: number): boolean {
+  allows(now: number): boolean {
     const state = this.state(now);
     return state === "closed" || (state === "half-open" && this.#probing < PROBES);
   }
 
   /** Lets a call through, or null. Its pass must be given one of the verdicts. */
-  enter(now: number): Pass | null {
-    if (!this.lets(now)) return null;
+  enter(now: number): Permit | null {
+    if (!this.allows(now)) return null;
     const probe = this.#state === "half-open";
     if (probe) this.#probing++;
-    return new Pass(this, this.#epoch, probe);
+    return new Permit(this, this.#epoch, probe);
   }
 
   /** Failures and calls within the window. */
@@ -89,7 +89,7 @@ export class Breaker {
     if (hits >= this.#settings.failures && hits * 2 >= calls) this.#change("open", now);
   }
 
-  probeOver(epoch: number): void {
+  probeEnded(epoch: number): void {
     if (epoch === this.#epoch) this.#probing--;
   }
 
@@ -106,7 +106,7 @@ export class Breaker {
 }
 
 /** A call that a breaker let through. */
-export class Pass {
+export class Permit {
   readonly #breaker: Breaker;
   readonly #epoch: number;
   #probe: boolean;
@@ -138,7 +138,7 @@ export class Pass {
   }
 
   #endProbe(): void {
-    if (this.#probe) this.#breaker.probeOver(this.#epoch);
+    if (this.#probe) this.#breaker.probeEnded(this.#epoch);
     this.#probe = false;
   }
 }

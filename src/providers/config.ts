@@ -71,7 +71,7 @@ export const PROVIDER = fields({
     ),
   api_key: credential().prefault("")
     .describe(
-      "Credential, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
+      "ProviderCredential, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),
   headers: HEADERS.prefault({})
     .describe(

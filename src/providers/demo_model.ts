@@ -12,7 +12,7 @@ import type { Reply } from "./reply.ts";
 /** Pause between words of a stream, in milliseconds. */
 const WORD_MS = 20;
 
-interface Turn {
+interface DemoAnswer {
   content: string;
   reasoning: string;
   calls: { id: string; name: string; arguments: string }[];
@@ -24,7 +24,7 @@ interface Turn {
 export async function demoReply(body: string, stream: boolean): Promise<Reply> {
   const count = await tokenCounter();
   const request = object(parse(body));
-  const turn = answer(request, count);
+  const made = answer(request, count);
   const base = {
     id: `demo-${crypto.randomUUID()}`,
     created: Math.floor(Date.now() / 1000),
@@ -36,7 +36,7 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
     const chunk = { ...base, object: "chat.completion.chunk", choices, ...(delta === null && rest) };
     return encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
   };
-  const steps = deltas(turn);
+  const steps = deltas(made);
   let done = false;
   return {
     status: 200,
@@ -46,7 +46,7 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
       if (done) return null;
       if (!stream) {
         done = true;
-        return encoder.encode(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(turn) }));
+        return encoder.encode(JSON.stringify({ ...base, object: "chat.completion", ...wholeAnswer(made) }));
       }
       await new Promise((resolve) => setTimeout(resolve, WORD_MS));
       const step = steps.next();
@@ -56,24 +56,24 @@ export async function demoReply(body: string, stream: boolean): Promise<Reply> {
   };
 }
 
-function wholeAnswer(turn: Turn): Loose {
-  const message: Loose = { role: "assistant", content: turn.calls.length > 0 ? null : turn.content };
-  if (turn.reasoning !== "") message.reasoning_content = turn.reasoning;
-  if (turn.calls.length > 0) {
-    message.tool_calls = turn.calls.map((c) => ({
+function wholeAnswer(made: DemoAnswer): Loose {
+  const message: Loose = { role: "assistant", content: made.calls.length > 0 ? null : made.content };
+  if (made.reasoning !== "") message.reasoning_content = made.reasoning;
+  if (made.calls.length > 0) {
+    message.tool_calls = made.calls.map((c) => ({
       id: c.id,
       type: "function",
       function: { name: c.name, arguments: c.arguments },
     }));
   }
-  return { choices: [{ index: 0, message, finish_reason: turn.finish }], usage: turn.usage };
+  return { choices: [{ index: 0, message, finish_reason: made.finish }], usage: made.usage };
 }
 
-function* deltas(turn: Turn): Generator<{ delta: Loose | null; rest?: Loose }> {
+function* deltas(made: DemoAnswer): Generator<{ delta: Loose | null; rest?: Loose }> {
   yield { delta: { role: "assistant", content: "" } };
-  for (const word of words(turn.reasoning)) yield { delta: { reasoning_content: word } };
-  if (turn.calls.length === 0) { for (const word of words(turn.content)) yield { delta: { content: word } }; }
-  for (const [index, call] of turn.calls.entries()) {
+  for (const word of words(made.reasoning)) yield { delta: { reasoning_content: word } };
+  if (made.calls.length === 0) { for (const word of words(made.content)) yield { delta: { content: word } }; }
+  for (const [index, call] of made.calls.entries()) {
     yield {
       delta: {
         tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }],
@@ -83,8 +83,8 @@ function* deltas(turn: Turn): Generator<{ delta: Loose | null; rest?: Loose }> {
       yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] } };
     }
   }
-  yield { delta: {}, rest: { finish_reason: turn.finish } };
-  yield { delta: null, rest: { usage: turn.usage } };
+  yield { delta: {}, rest: { finish_reason: made.finish } };
+  yield { delta: null, rest: { usage: made.usage } };
 }
 
 /** Text cut before each word, so that the pieces joined are the text. */
@@ -92,48 +92,48 @@ function words(text: string): string[] {
   return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
 }
 
-function answer(request: Loose, count: CountTokens): Turn {
+function answer(request: Loose, count: CountTokens): DemoAnswer {
   const messages = array(request.messages).map(object);
   const asked = textOf(messages.findLast((m) => m.role === "user")?.content);
   const tools = array(request.tools).map((t) => object(object(t).function)).filter((f) => string(f.name));
   const afterTool = messages.at(-1)?.role === "tool";
   const called = afterTool ? [] : chooseTools(request.tool_choice, tools, asked);
 
-  const turn: Turn = { content: "", reasoning: "", calls: [], finish: "stop", usage: {} };
+  const made: DemoAnswer = { content: "", reasoning: "", calls: [], finish: "stop", usage: {} };
   const effort = string(request.reasoning_effort);
   if (effort !== undefined && effort !== "none") {
-    turn.reasoning = `The demo model thinks at ${effort} effort about it.`;
+    made.reasoning = `The demo model thinks at ${effort} effort about it.`;
   }
   if (called.length > 0) {
-    turn.finish = "tool_calls";
-    turn.calls = called.map((f, i) => ({
+    made.finish = "tool_calls";
+    made.calls = called.map((f, i) => ({
       id: `call_demo${i}${crypto.randomUUID().slice(0, 8)}`,
       name: String(f.name),
       arguments: JSON.stringify(example(object(f.parameters), asked)),
     }));
-  } else turn.content = say(request, messages, asked, afterTool);
+  } else made.content = say(request, messages, asked, afterTool);
 
   const cap = number(request.max_completion_tokens) ?? number(request.max_tokens);
-  const reasoning = count(turn.reasoning);
-  if (cap !== undefined && reasoning + count(turn.content) > cap) {
-    turn.content = cut(turn.content, Math.max(0, cap - reasoning), count);
-    turn.finish = "length";
+  const reasoning = count(made.reasoning);
+  if (cap !== undefined && reasoning + count(made.content) > cap) {
+    made.content = cut(made.content, Math.max(0, cap - reasoning), count);
+    made.finish = "length";
   }
   const stop = [request.stop].flat().map(string).filter((s) => s !== undefined && s !== "") as string[];
-  const met = stop.map((s) => turn.content.indexOf(s)).filter((at) => at >= 0);
-  if (met.length > 0) turn.content = turn.content.slice(0, Math.min(...met));
+  const met = stop.map((s) => made.content.indexOf(s)).filter((at) => at >= 0);
+  if (met.length > 0) made.content = made.content.slice(0, Math.min(...met));
 
   const prompt = messages.reduce((sum, m) => sum + 4 + count(textOf(m.content)) + count(callsText(m)), 3) +
     (tools.length > 0 ? count(JSON.stringify(request.tools)) : 0);
-  const output = reasoning + count(turn.content) +
-    turn.calls.reduce((sum, c) => sum + count(c.name) + count(c.arguments), 0);
-  turn.usage = {
+  const output = reasoning + count(made.content) +
+    made.calls.reduce((sum, c) => sum + count(c.name) + count(c.arguments), 0);
+  made.usage = {
     prompt_tokens: prompt,
     completion_tokens: output,
     total_tokens: prompt + output,
     completion_tokens_details: { reasoning_tokens: reasoning },
   };
-  return turn;
+  return made;
 }
 
 function textOf(content: unknown): string {

@@ -14,14 +14,14 @@ import { inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { send } from "./send.ts";
 import {
-  nameOf,
   openStates,
-  type Place,
   type ProviderHealth,
   type ProviderState,
+  routeName,
+  type RouteState,
   type States,
 } from "./states.ts";
-import { readComplaint } from "./text.ts";
+import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export type { ProviderHealth } from "./states.ts";
@@ -113,7 +113,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";
     if (reply.status < 200 || reply.status >= 300) {
-      const text = await readComplaint(reply, ticker);
+      const text = await readRefusal(reply, ticker);
       return decodeFailure({ status: reply.status, header: (name) => reply.header(name), text });
     }
     try {
@@ -134,7 +134,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   async function attempt<T>(
     route: Route,
     opening: Opening<T>,
-    { state, model }: Place,
+    { state, model }: RouteState,
     only: boolean,
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
@@ -144,8 +144,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       state.limiter.leave();
       throw thrown;
     }
-    const pass = model.breaker.enter(ticker.now());
-    if (pass === null) {
+    const permit = model.breaker.enter(ticker.now());
+    if (permit === null) {
       state.limiter.leave();
       return "shut";
     }
@@ -158,15 +158,15 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       if (answering && only) return;
       const fault = isFault(failure);
       if (fault || failure.lasting) model.failed++;
-      if (fault) pass!.fail(ticker.now());
+      if (fault) permit!.fail(ticker.now());
       // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
-      else if (!failure.lasting && failure.code !== "internal_service_error") pass!.succeed(ticker.now());
+      else if (!failure.lasting && failure.code !== "internal_service_error") permit!.succeed(ticker.now());
     }
     function close(reply?: Reply): void {
       if (closed) return;
       closed = true;
       reply?.close();
-      pass!.abandon();
+      permit!.abandon();
       state.limiter.leave();
     }
     function giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
@@ -188,7 +188,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const opened = { provider, api: provider.api, reply, first, failed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
-      pass.succeed(ticker.now());
+      permit.succeed(ticker.now());
       answering = true;
       model.complaint = "";
       return { opened, begun };
@@ -198,17 +198,17 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   }
 
   /** Another route may hide it from callers, so the operator is told; once, until it works again. */
-  function complain({ model }: Place, route: Route, failure: Failure): void {
+  function complain({ model }: RouteState, route: Route, failure: Failure): void {
     const complaint = failure.operator ?? failure.message;
     if (complaint === model.complaint) return;
     model.complaint = complaint;
-    log(`${nameOf(route)}: ${complaint}`);
+    log(`${routeName(route)}: ${complaint}`);
   }
 
   return {
     states,
     get: (name) => states.get(name)?.provider,
-    healthy: (routes) => routes.some((route) => states.place(route)?.model.breaker.lets(ticker.now())),
+    healthy: (routes) => routes.some((route) => states.find(route)?.model.breaker.allows(ticker.now())),
     health: () => states.health(ticker.now()),
 
     async open(routes, opening) {
@@ -218,13 +218,13 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       let last: Failure | undefined;
       for (let i = 0; i < turns.length; i++) {
         const { route, waits } = turns[i];
-        const place = states.place(route);
-        if (place === undefined) continue;
-        const { breaker } = place.model;
-        const { provider, budget, limiter } = place.state;
+        const found = states.find(route);
+        if (found === undefined) continue;
+        const { breaker } = found.model;
+        const { provider, budget, limiter } = found.state;
         budget.call(ticker.now());
         for (let tries = 0;; tries++) {
-          if (!breaker.lets(ticker.now())) {
+          if (!breaker.allows(ticker.now())) {
             shut.push(route);
             break;
           }
@@ -239,7 +239,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               break;
             }
           }
-          const result = await attempt(route, opening, place, routes.length === 1);
+          const result = await attempt(route, opening, found, routes.length === 1);
           if (result === "shut") {
             shut.push(route);
             break;
@@ -247,11 +247,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
           if ("opened" in result) return result;
           last = result.failure;
           if (!isTransient(last) || last.begun) throw last;
-          if (last.lasting) complain(place, route, last);
+          if (last.lasting) complain(found, route, last);
           if (last.lasting || result.silent || tries >= provider.retries) break;
           const ms = pauseMs(last, tries, random);
           if (ms === null || !budget.take(ticker.now())) break;
-          place.model.retries++;
+          found.model.retries++;
           await sleep(ms);
         }
       }
@@ -272,7 +272,7 @@ function noRoute(model: string, shut: readonly Route[]): Failure {
   return new Failure(
     "circuit_breaker_open",
     `Cannot reach ${model}: it failed too often at ${
-      shut.map(nameOf).join(" and ")
+      shut.map(routeName).join(" and ")
     }, so for some seconds nobody is sent there.`,
   );
 }

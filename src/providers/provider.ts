@@ -1,14 +1,14 @@
 /** Providers and routes as the configuration describes them. */
 import type { ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
-import type { Credential } from "./credentials/credential.ts";
+import type { ProviderCredential } from "./credentials/credential.ts";
 
 export interface Provider {
   name: string;
   api: ProviderApi;
   /** With the version, without a slash at the end. */
   baseUrl: string;
-  credential: Credential;
+  credential: ProviderCredential;
   /** The operator's own, added to every request; they win over all others of the same name. */
   headers: Readonly<Record<string, string>>;
   /** Longest wait for the first byte of an answer. */

@@ -27,7 +27,7 @@ export interface ModelState {
 }
 
 /** A route's provider and model. */
-export interface Place {
+export interface RouteState {
   state: ProviderState;
   model: ModelState;
 }
@@ -59,7 +59,7 @@ export interface ModelHealth {
 export interface States {
   get(name: string): ProviderState | undefined;
   /** Undefined: the configuration has no such provider. */
-  place(route: Route): Place | undefined;
+  find(route: Route): RouteState | undefined;
   health(now: number): ProviderHealth[];
 }
 
@@ -86,7 +86,7 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
 
   return {
     get: (name) => states.get(name),
-    place(route) {
+    find(route) {
       const state = states.get(route.provider);
       const model = state?.models.get(route.model);
       return state && model && { state, model };
@@ -96,7 +96,7 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
 }
 
 /** A route as the operator and messages name it. */
-export function nameOf(route: Route): string {
+export function routeName(route: Route): string {
   return `${route.provider} (${route.model})`;
 }
 
@@ -114,7 +114,7 @@ function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | und
 }
 
 function modelState(provider: Provider, model: string, log: (line: string) => void): ModelState {
-  const name = nameOf({ provider: provider.name, model, weight: null });
+  const name = routeName({ provider: provider.name, model, weight: null });
   const breaker = new Breaker(provider.breaker, (to, calls, failures) => {
     log(
       `${name}: circuit breaker ${to}${to === "open" ? ` after ${failures} failures of ${calls} calls` : ""}`,

@@ -18,14 +18,14 @@ export interface Hit {
   text: string;
 }
 
-export interface Found {
+export interface SearchOutcome {
   hits: Hit[];
   /** The engine could not be asked, or did not answer: nothing is billed. */
   failed: boolean;
 }
 
 export interface WebSearch {
-  search(query: string, wish: SearchWish): Promise<Found>;
+  search(query: string, wish: SearchWish): Promise<SearchOutcome>;
 }
 
 export interface WebSearchSettings extends EngineSettings {
@@ -60,7 +60,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
   if (settings.engine === "none") return { search: () => Promise.resolve({ hits: [], failed: true }) };
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
-  const kept = new Map<string, { found: Promise<Found>; until: number }>();
+  const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
 
   /** @param signal ends the request when its time is up */
   async function send(request: Request, signal: AbortSignal): Promise<Loose> {
@@ -90,7 +90,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     }));
   }
 
-  async function ask(query: string, wish: SearchWish): Promise<Found> {
+  async function ask(query: string, wish: SearchWish): Promise<SearchOutcome> {
     const signal = AbortSignal.timeout(settings.timeoutMs);
     for (let left = TRIES;; left--) {
       try {

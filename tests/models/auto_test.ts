@@ -34,7 +34,7 @@ function request(more: Partial<Prompt>, rest: Partial<AutoRequest> = {}): AutoRe
     ...more,
   };
   const size = measure(prompt, { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 });
-  return { prompt, size, sight: { models: null, accessPolicy: null }, healthy: () => true, ...rest };
+  return { prompt, size, access: { models: null, accessPolicy: null }, healthy: () => true, ...rest };
 }
 
 const MODELS = [
@@ -100,7 +100,7 @@ const CASES: [string, string, AutoRequest][] = [
   [
     "auto_routing_no_match",
     "nobody permitted",
-    request({}, { sight: { models: null, accessPolicy: "missing" } }),
+    request({}, { access: { models: null, accessPolicy: "missing" } }),
   ],
   [
     "auto_routing_request_too_large",
@@ -112,13 +112,13 @@ const CASES: [string, string, AutoRequest][] = [
     "a cache mark where only the cheap one is seen",
     request(
       { turns: [{ role: "user", content: [{ type: "text", text: "x", cache: {} }] }] },
-      { sight: { models: ["a/cheap", "svc/auto"], accessPolicy: null } },
+      { access: { models: ["a/cheap", "svc/auto"], accessPolicy: null } },
     ),
   ],
   [
     "model_not_found",
     "a key that sees none",
-    request({}, { sight: { models: ["b/*", "svc/auto"], accessPolicy: null } }),
+    request({}, { access: { models: ["b/*", "svc/auto"], accessPolicy: null } }),
   ],
 ];
 

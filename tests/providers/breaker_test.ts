@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { Breaker, type BreakerState, type Pass, PROBES } from "../../src/providers/breaker.ts";
+import { Breaker, type BreakerState, type Permit, PROBES } from "../../src/providers/breaker.ts";
 
 const SETTINGS = { failures: 3, windowMs: 1000, openMs: 500 };
 
@@ -36,7 +36,7 @@ Deno.test("Breaker tries a half-open route with few calls, and closes after as m
   const breaker = new Breaker(SETTINGS);
   failTimes(breaker, 3, 0);
   assertEquals(breaker.opensIn(100), 400);
-  assertEquals(breaker.lets(499), false);
+  assertEquals(breaker.allows(499), false);
   const probes = Array.from({ length: PROBES }, () => breaker.enter(500)!);
   assertEquals(breaker.state(500), "half-open");
   assertEquals(breaker.enter(500), null);
@@ -61,9 +61,9 @@ Deno.test("Breaker opens again when a probe fails, for the whole time", () => {
 Deno.test("Breaker takes a success back when the answer breaks off", () => {
   const breaker = new Breaker(SETTINGS);
   for (let i = 0; i < 3; i++) {
-    const pass = breaker.enter(0)!;
-    pass.succeed(0);
-    pass.fail(10);
+    const permit = breaker.enter(0)!;
+    permit.succeed(0);
+    permit.fail(10);
   }
   assertEquals(breaker.state(10), "open");
 });
@@ -125,7 +125,7 @@ Deno.test("Breaker does in any sequence of calls what its rules say", () => {
     fc.property(fc.array(step, { minLength: 20, maxLength: 200 }), (steps) => {
       const breaker = new Breaker(SETTINGS);
       const reference = new Reference();
-      let held: Pass[] = [];
+      let held: Permit[] = [];
       let now = 0;
       for (const { wait, end } of steps) {
         now += wait;
@@ -133,20 +133,20 @@ Deno.test("Breaker does in any sequence of calls what its rules say", () => {
         reference.look(now);
         if (reference.state !== before) held = [];
         assertEquals(breaker.state(now), reference.state);
-        const pass = breaker.enter(now);
+        const permit = breaker.enter(now);
         const room = reference.state === "closed" ||
           (reference.state === "half-open" && held.length < PROBES);
-        assertEquals(pass !== null, room);
-        if (pass === null) {
+        assertEquals(permit !== null, room);
+        if (permit === null) {
           // Whoever holds a place gives it up, or nothing would ever happen again.
           held.pop()?.abandon();
           continue;
         }
-        if (end === "later") held.push(pass);
-        else if (end === "abandon") pass.abandon();
+        if (end === "later") held.push(permit);
+        else if (end === "abandon") permit.abandon();
         else {
           const state = reference.state;
-          pass[end](now);
+          permit[end](now);
           reference.verdict(now, end === "fail");
           if (reference.state !== state) held = [];
         }

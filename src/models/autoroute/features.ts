@@ -11,12 +11,12 @@ import {
   hashWord,
   isUpper,
   lower,
-  MARK,
-  NUMBER,
+  MARK_TOKEN,
+  NUMBER_TOKEN,
   READ_CHARS,
   tokenize,
   type Tokens,
-  WORD,
+  WORD_TOKEN,
 } from "./tokens.ts";
 import { CLASSES } from "./word_classes.ts";
 
@@ -183,7 +183,7 @@ function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64A
   for (let i = 0; i < count; i++) {
     const code = text.charCodeAt(starts[i]);
     const length = ends[i] - starts[i];
-    if (kinds[i] === WORD) {
+    if (kinds[i] === WORD_TOKEN) {
       words++;
       letters += length;
       distinct.add(hashes[i]);
@@ -198,12 +198,13 @@ function readQuestion(text: string, end: number, tokens: Tokens, dense: Float64A
       const classes = classesOfWord.get(hashes[i]);
       if (classes !== undefined) { for (const c of classes) dense[FIRST_CLASS + c]++; }
       opening = false;
-    } else if (kinds[i] === NUMBER) {
+    } else if (kinds[i] === NUMBER_TOKEN) {
       opening = false;
       // "2,000.50" came as five tokens; read it as one number.
       let value = Number(text.slice(starts[i], Math.min(ends[i], starts[i] + 12)));
       while (
-        i + 2 < count && kinds[i + 2] === NUMBER && starts[i + 2] === ends[i + 1] && starts[i + 1] === ends[i]
+        i + 2 < count && kinds[i + 2] === NUMBER_TOKEN && starts[i + 2] === ends[i + 1] &&
+        starts[i + 1] === ends[i]
       ) {
         const joint = text.charCodeAt(starts[i + 1]);
         const digits = ends[i + 2] - starts[i + 2];
@@ -298,7 +299,7 @@ function readOptions(
 ): void {
   const { count, hashes, kinds, starts, ends } = tokens;
   const inQuestion = new Set<number>();
-  for (let i = 0; i < questionTokens; i++) if (kinds[i] === WORD) inQuestion.add(hashes[i]);
+  for (let i = 0; i < questionTokens; i++) if (kinds[i] === WORD_TOKEN) inQuestion.add(hashes[i]);
   const optionsWith = new Map<number, number>();
   const lengths: number[] = [];
   let numeric = 0, negating = 0, named = 0, overlap = 0;
@@ -308,15 +309,15 @@ function readOptions(
     let negates = false, capitals = 0, shared = 0;
     const first = firstTokenAt(tokens, option.body);
     for (let i = first; i < count && starts[i] < option.end; i++) {
-      if (kinds[i] === MARK || own.has(hashes[i])) continue;
+      if (kinds[i] === MARK_TOKEN || own.has(hashes[i])) continue;
       own.add(hashes[i]);
       if (NEGATING.has(hashes[i])) negates = true;
       if (inQuestion.has(hashes[i])) shared++;
       if (isUpper(text.charCodeAt(starts[i])) && ends[i] - starts[i] > 1) capitals++;
     }
     for (const hash of own) optionsWith.set(hash, (optionsWith.get(hash) ?? 0) + 1);
-    const lead = first < count && kinds[first] === MARK ? first + 1 : first;
-    if (lead < count && starts[lead] < option.end && kinds[lead] === NUMBER) numeric++;
+    const lead = first < count && kinds[first] === MARK_TOKEN ? first + 1 : first;
+    if (lead < count && starts[lead] < option.end && kinds[lead] === NUMBER_TOKEN) numeric++;
     if (negates) negating++;
     if (capitals > 1) named++;
     overlap += shared / Math.max(1, own.size);

@@ -14,7 +14,7 @@ export interface Difficulty {
   reason: string;
 }
 
-export interface Candidate {
+export interface RoutingCandidate {
   id: string;
   /** In any unit that is the same for all candidates. */
   price: number;
@@ -39,7 +39,7 @@ export function difficulty(text: string): Difficulty {
  * and 1 the strongest.
  */
 export function chooseByQuality(
-  candidates: readonly Candidate[],
+  candidates: readonly RoutingCandidate[],
   { gain, reason }: Difficulty,
   quality: number,
 ): { id: string; reason: string } {
@@ -64,7 +64,7 @@ export function chooseByQuality(
 }
 
 /** Cheapest first, of equal prices the stronger first. */
-function ranked(candidates: readonly Candidate[]): Required<Candidate>[] {
+function ranked(candidates: readonly RoutingCandidate[]): Required<RoutingCandidate>[] {
   const byPrice = candidates.toSorted((a, b) => a.price - b.price || (b.strength ?? 0) - (a.strength ?? 0));
   const told = byPrice.every((c) => c.strength !== undefined);
   return byPrice.map((c, i) => ({ ...c, strength: told ? c.strength! : i }));

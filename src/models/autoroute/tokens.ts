@@ -6,13 +6,13 @@
 /** Characters read of a prompt; a longer one is cut in the middle by the caller. */
 export const READ_CHARS = 8_192;
 
-export const WORD = 0, NUMBER = 1, MARK = 2;
+export const WORD_TOKEN = 0, NUMBER_TOKEN = 1, MARK_TOKEN = 2;
 
 export interface Tokens {
   count: number;
   /** Of the lower-cased token. */
   hashes: Uint32Array;
-  /** `WORD`, `NUMBER` or `MARK`. */
+  /** `WORD_TOKEN`, `NUMBER_TOKEN` or `MARK_TOKEN`. */
   kinds: Uint8Array;
   starts: Int32Array;
   ends: Int32Array;
@@ -58,15 +58,15 @@ export function tokenize(text: string): Tokens {
     }
     let end = at + 1;
     let hash = Math.imul(0x811c9dc5 ^ lower(code), 0x01000193);
-    let kind = MARK;
+    let kind = MARK_TOKEN;
     if (isLetter(code) || isDigit(code)) {
-      kind = isDigit(code) ? NUMBER : WORD;
+      kind = isDigit(code) ? NUMBER_TOKEN : WORD_TOKEN;
       for (; end < text.length; end++) {
         const next = text.charCodeAt(end);
-        if (kind === NUMBER ? !isDigit(next) : !isLetter(next)) break;
+        if (kind === NUMBER_TOKEN ? !isDigit(next) : !isLetter(next)) break;
         hash = Math.imul(hash ^ lower(next), 0x01000193);
       }
-    } else if (isIdeograph(code)) kind = WORD;
+    } else if (isIdeograph(code)) kind = WORD_TOKEN;
     hashes[count] = hash >>> 0;
     kinds[count] = kind;
     starts[count] = at;

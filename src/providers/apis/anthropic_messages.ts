@@ -28,7 +28,7 @@ const MODELS: ModelsList = {
   },
 };
 
-export const anthropicMessages: ProviderApi = {
+export const anthropicMessagesApi: ProviderApi = {
   name: "anthropic-messages",
   format: messages,
   framing: SERVER_SENT_EVENTS,

@@ -1,7 +1,7 @@
 /** Google's Gemini API: the model and the mode stand in the address. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { gemini as format } from "../../formats/gemini/mod.ts";
+import { gemini } from "../../formats/gemini/mod.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
@@ -30,9 +30,9 @@ const MODELS: ModelsList = {
   },
 };
 
-export const gemini: ProviderApi = {
+export const geminiApi: ProviderApi = {
   name: "gemini",
-  format,
+  format: gemini,
   framing: SERVER_SENT_EVENTS,
   headers: {},
   needsBaseUrl: true,

@@ -1,19 +1,19 @@
 /** The provider APIs there are. What the configuration offers as `api`, and whatever else goes by API, follows this list. */
-import { anthropicMessages } from "./anthropic_messages.ts";
+import { anthropicMessagesApi } from "./anthropic_messages.ts";
 import type { ProviderApi } from "./api.ts";
-import { demo } from "./demo.ts";
-import { gemini } from "./gemini.ts";
-import { openaiChat } from "./openai_chat.ts";
-import { openaiResponses } from "./openai_responses.ts";
+import { demoApi } from "./demo.ts";
+import { geminiApi } from "./gemini.ts";
+import { openaiChatApi } from "./openai_chat.ts";
+import { openaiResponsesApi } from "./openai_responses.ts";
 
 export type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 
 export const PROVIDER_APIS: readonly ProviderApi[] = [
-  openaiChat,
-  openaiResponses,
-  anthropicMessages,
-  gemini,
-  demo,
+  openaiChatApi,
+  openaiResponsesApi,
+  anthropicMessagesApi,
+  geminiApi,
+  demoApi,
 ];
 
 const byName = new Map(PROVIDER_APIS.map((api) => [api.name, api]));

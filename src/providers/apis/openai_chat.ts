@@ -9,7 +9,7 @@ import { bearer, OPENAI_MODELS } from "./openai.ts";
 const OWN: ToolForms = { custom: true, namespaces: false };
 const FOREIGN: ToolForms = { custom: false, namespaces: false };
 
-export const openaiChat: ProviderApi = {
+export const openaiChatApi: ProviderApi = {
   name: "openai-chat",
   format: chatCompletions,
   framing: SERVER_SENT_EVENTS,

@@ -8,7 +8,7 @@ import { bearer, OPENAI_MODELS } from "./openai.ts";
 const OWN: ToolForms = { custom: true, namespaces: true };
 const FOREIGN: ToolForms = { custom: true, namespaces: false };
 
-export const openaiResponses: ProviderApi = {
+export const openaiResponsesApi: ProviderApi = {
   name: "openai-responses",
   format: responses,
   framing: SERVER_SENT_EVENTS,

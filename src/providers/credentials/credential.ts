@@ -2,7 +2,7 @@
  * How a request proves to a provider who sends it. A kind of credential is a function that makes such an object, in a file of
  * its own in this folder.
  */
-export interface Credential {
+export interface ProviderCredential {
   /** Equal for two credentials of the same account. It may hold the secret: it is compared, and never shown. */
   readonly identity: string;
   /** Headers of every request. */

@@ -1,10 +1,10 @@
 /** API keys, in whichever header the API wants them. */
-import type { Credential } from "./credential.ts";
+import type { ProviderCredential } from "./credential.ts";
 
 /** @param key empty: the provider asks for none, as a server on the own machine */
 export function keyCredential(
   key: string,
   api: { keyHeaders(key: string): Record<string, string> },
-): Credential {
+): ProviderCredential {
   return { identity: key, headers: key === "" ? {} : api.keyHeaders(key) };
 }

@@ -1,9 +1,13 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type Candidate, chooseByQuality, difficulty } from "../../../src/models/autoroute/predict.ts";
+import { chooseByQuality, difficulty, type RoutingCandidate } from "../../../src/models/autoroute/predict.ts";
 
-const TWO: Candidate[] = [{ id: "strong", price: 10, strength: 2 }, { id: "weak", price: 1, strength: 1 }];
+const TWO: RoutingCandidate[] = [{ id: "strong", price: 10, strength: 2 }, {
+  id: "weak",
+  price: 1,
+  strength: 1,
+}];
 
-function chosen(candidates: readonly Candidate[], gain: number, quality: number): string {
+function chosen(candidates: readonly RoutingCandidate[], gain: number, quality: number): string {
   return chooseByQuality(candidates, { gain, reason: "open" }, quality).id;
 }
 

@@ -9,7 +9,7 @@ import { messages } from "../../../src/formats/messages/mod.ts";
 import { AnswerReader } from "../../../src/pipeline/answer_reader.ts";
 import type { ProviderApi } from "../../../src/providers/apis/mod.ts";
 import type { Framing } from "../../../src/providers/apis/framing.ts";
-import type { Credential, SignedRequest } from "../../../src/providers/credentials/credential.ts";
+import type { ProviderCredential, SignedRequest } from "../../../src/providers/credentials/credential.ts";
 import { openProviders } from "../../../src/providers/mod.ts";
 import { Ticker } from "../../../src/timing/ticker.ts";
 
@@ -72,7 +72,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
     return new Response(bytes, { headers: { "content-type": "application/x-frames" } });
   });
   const signed: SignedRequest[] = [];
-  const credential: Credential = {
+  const credential: ProviderCredential = {
     identity: "role",
     headers: { "x-account": "a" },
     sign(request) {

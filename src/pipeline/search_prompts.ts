@@ -1,6 +1,6 @@
 /** What the model is told of the search: the tool, and what comes back from a call of it. */
 import type { Content, FunctionTool, Tool } from "../exchange/prompt.ts";
-import type { Found } from "../websearch/mod.ts";
+import type { SearchOutcome } from "../websearch/mod.ts";
 
 /** The search tool, under a name that the caller's tools do not have. */
 export function searchTool(tools: readonly Tool[]): FunctionTool {
@@ -22,7 +22,7 @@ export function searchTool(tools: readonly Tool[]): FunctionTool {
 }
 
 /** The pages are strangers' words, and the model is told so. */
-export function foundResult(found: Found, left: number): Content[] {
+export function outcomeContent(found: SearchOutcome, left: number): Content[] {
   const limit = left > 0
     ? ""
     : "\n\nThe limit of searches for this request is now used up: answer with what you have found.";
@@ -34,13 +34,13 @@ export function foundResult(found: Found, left: number): Content[] {
   );
 }
 
-export function invalidResult(): Content[] {
+export function invalidCallContent(): Content[] {
   return text(
     'The search was not run: the arguments must be a JSON object like {"query": "words to search for"}.',
   );
 }
 
-export function overResult(): Content[] {
+export function limitContent(): Content[] {
   return text(
     "The search was not run: the limit of searches for this request is used up. " +
       "Answer now with what you have found so far.",

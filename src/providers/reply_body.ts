@@ -7,13 +7,13 @@ import type { Ticker } from "../timing/ticker.ts";
 /** Largest whole answer, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** What is read of a refusal: its reasons stand at its beginning, and nobody's call should wait for more. */
-const COMPLAINT_BYTES = 64 * 1024;
-const COMPLAINT_MS = 5000;
+const REFUSAL_BYTES = 64 * 1024;
+const REFUSAL_MS = 5000;
 
 const decoder = new TextDecoder();
 
 /** The rest of a body after its `first` bytes. Throws what reading throws, and when it is too large. */
-export async function readText(reply: Reply, first: Uint8Array): Promise<string> {
+export async function readBody(reply: Reply, first: Uint8Array): Promise<string> {
   // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); and one
   // decoding, which costs far less than to decode a stream.
   const pieces = [new Uint8Array(first)];
@@ -27,17 +27,17 @@ export async function readText(reply: Reply, first: Uint8Array): Promise<string>
 }
 
 /** The beginning of a refusal's body, as far as it comes; closes the reply. */
-export async function readComplaint(reply: Reply, ticker: Ticker): Promise<string> {
+export async function readRefusal(reply: Reply, ticker: Ticker): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
   const deadline = ticker.deadline(() => reply.close());
-  deadline.arm(COMPLAINT_MS);
+  deadline.arm(REFUSAL_MS);
   try {
     for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
       size += bytes.length;
       text += decoder.decode(bytes, { stream: true });
-      if (size >= COMPLAINT_BYTES) break;
+      if (size >= REFUSAL_BYTES) break;
     }
   } catch {
     // Cut off: the status has said the most of it.
