@@ -1,6 +1,17 @@
 /** The sections `dlp` and `dlp_policies` of the configuration: what is looked for, and what is done about it. */
 import { z } from "zod";
-import { choice, fields, flag, label, listOf, matching, named, says, text } from "../schema/fields.ts";
+import {
+  choice,
+  fields,
+  flag,
+  label,
+  listOf,
+  matching,
+  named,
+  says,
+  string,
+  text,
+} from "../schema/fields.ts";
 import { DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
 import type { Rules } from "./policy.ts";
 import { openRe2 } from "./re2.ts";
@@ -43,7 +54,7 @@ const POLICY = fields({
   mode: choice("alert", "mask", "block")
     .describe("What a finding leads to: a report, a placeholder in its place, or a refusal of the request."),
   entity_types: listOf(
-    z.string(says(ENTITY)).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
+    string(ENTITY).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
     "entity types",
   ).optional().describe(
     "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",

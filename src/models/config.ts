@@ -10,6 +10,7 @@ import {
   matching,
   price,
   says,
+  string,
   text,
   whole,
 } from "../schema/fields.ts";
@@ -57,7 +58,7 @@ const PRICING = exactly({
 const WEIGHT = "a number from 0.000001 to 1000000, or null";
 
 const ROUTE = fields({
-  provider: z.string(says("the name of a provider")).describe("Name of the provider."),
+  provider: string("the name of a provider").describe("Name of the provider."),
   model: matching(
     /^[^\p{Cc}\p{Z}]{1,256}$/u,
     "the provider's own name of the model: 1 to 256 characters without spaces",
@@ -122,7 +123,7 @@ const MODEL = fields({
 export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
 
 export const AUTO_SECTION = fields({
-  models: listOf(z.string(says("the id of a model")), "model ids").prefault([])
+  models: listOf(string("the id of a model"), "model ids").prefault([])
     .describe("Models that `svc/auto` chooses from. Empty: there is no `svc/auto`."),
   quality: between(0, 1).prefault(0.5)
     .describe("How much quality counts against price, from 0 (the cheapest model) to 1 (the best)."),

@@ -71,11 +71,17 @@ export function choice<const T extends readonly [string, ...string[]]>(...values
 }
 
 export function listOf<T extends z.ZodType>(item: T, what: string) {
-  return z.array(item, says(`a list of ${what}`));
+  const allowed = `a list of ${what}`;
+  return z.array(item, says(allowed)).meta({ title: allowed });
+}
+
+/** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot tell. */
+export function string(allowed: string) {
+  return z.string(says(allowed)).meta({ title: allowed });
 }
 
 export function matching(pattern: RegExp, allowed: string) {
-  return z.string(says(allowed)).regex(pattern, says(allowed));
+  return string(allowed).regex(pattern, says(allowed));
 }
 
 /** Some text that is more than white space. */
@@ -124,7 +130,7 @@ function isAddress(value: string): boolean {
 
 /** An address, without the slash at its end. Empty: none. */
 export function urlOrNone() {
-  return z.string(says(ADDRESS))
+  return string(ADDRESS)
     .refine((value) => value === "" || isAddress(value), says(ADDRESS))
     .transform((value) => value.replace(/\/+$/, ""));
 }
@@ -157,7 +163,7 @@ export const MOMENT_WORDS = "a date like 2030-01-31 or a time like 2030-01-31T00
 
 /** A moment, in the code milliseconds since the epoch. */
 export function moment() {
-  return z.string(says(MOMENT_WORDS))
+  return string(MOMENT_WORDS)
     .refine((value) => readMoment(value) !== null, says(MOMENT_WORDS))
     .transform((value) => readMoment(value) ?? NaN);
 }

@@ -33,5 +33,16 @@ Deno.test("allowed() words what a field may hold", () => {
   assertEquals(allowed({ type: "number", exclusiveMinimum: 0 }), "number above 0");
   assertEquals(allowed({ anyOf: [{ type: "string" }, { type: "null" }] }), "string or `null`");
   assertEquals(allowed({ type: ["string", "null"] }), "string or `null`");
-  assertEquals(allowed({ type: "array", items: { enum: ["a", "b"], type: "string" } }), "list of `a`, `b`");
+  assertEquals(
+    allowed({ anyOf: [{ type: "string", title: "a name, short" }, { type: "null" }] }),
+    "a name, short; or `null`",
+  );
+  assertEquals(
+    allowed({ type: "array", title: "a list of names", items: { type: "string" } }),
+    "a list of names",
+  );
+  assertEquals(
+    allowed({ type: "array", title: "a list of letters", items: { enum: ["a", "b"], type: "string" } }),
+    "list of `a`, `b`",
+  );
 });

@@ -5,6 +5,8 @@ import { code, head, table } from "./markdown.ts";
 /** What of JSON Schema the configuration's has. */
 export interface Schema {
   type?: string | readonly string[];
+  /** What is allowed, in words. */
+  title?: string;
   description?: string;
   default?: unknown;
   properties?: Record<string, Schema>;
@@ -100,9 +102,14 @@ export function allowed(schema: Schema): string {
   const { type } = schema;
   const choices = schema.anyOf ??
     (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
-  if (choices) return [...new Set(choices.map(allowed))].join(" or ");
+  if (choices) {
+    const told = [...new Set(choices.map(allowed))];
+    return told.join(told.some((words) => words.includes(",")) ? "; or " : " or ");
+  }
   if (schema.enum) return schema.enum.map(code).join(", ");
   if (schema.const !== undefined) return code(String(schema.const));
+  // A list of such a field's own choices is told by the choices.
+  if (schema.title && !schema.items?.enum) return schema.title;
   switch (type) {
     case "integer":
       return `whole number${range(schema)}`;
@@ -133,6 +140,8 @@ function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
 }
 
 function defaultOf(name: string, field: Schema, required: readonly string[]): string {
+  // The fields of an object have defaults of their own.
+  if (JSON.stringify(field.default) === "{}") return "";
   if (field.default !== undefined) return code(JSON.stringify(field.default));
   return required.includes(name) ? "required" : "";
 }
