@@ -16,6 +16,7 @@ import limits from "./pages/limits.md" with { type: "text" };
 import operation from "./pages/operation.md" with { type: "text" };
 import providers from "./pages/providers.md" with { type: "text" };
 import configuration from "./pages/reference/configuration.md" with { type: "text" };
+import entities from "./pages/reference/entities.md" with { type: "text" };
 import errors from "./pages/reference/errors.md" with { type: "text" };
 import headers from "./pages/reference/headers.md" with { type: "text" };
 import metrics from "./pages/reference/metrics.md" with { type: "text" };
@@ -46,6 +47,7 @@ export const PAGES: readonly Page[] = [
   ...group("Reference", {
     "reference/configuration": configuration,
     "reference/errors": errors,
+    "reference/entities": entities,
     "reference/metrics": metrics,
     "reference/headers": headers,
     glossary,

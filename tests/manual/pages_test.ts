@@ -2,7 +2,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { linkFrom, pageDocument, rendered } from "../../src/manual/document.ts";
 import { type Page, PAGES, PICTURES } from "../../src/manual/pages.ts";
 import { REFERENCE } from "../../src/manual/reference/mod.ts";
+import { API_NAMES } from "../../src/providers/apis/mod.ts";
 import { render } from "../../src/manual/render.ts";
+import { ENGINE_NAMES } from "../../src/websearch/engines/mod.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const FOLDER = new URL("src/manual/pages/", ROOT);
@@ -128,3 +130,9 @@ for (const [file, page] of Object.entries(REFERENCE)) {
     assertEquals(Deno.readTextFileSync(new URL(`reference/${file}`, FOLDER)), page());
   });
 }
+
+Deno.test("the pages name every provider API and every search engine", () => {
+  const text = (name: string) => PAGES.find((page) => page.name === name)!.text;
+  for (const api of API_NAMES) assert(text("providers").includes(`| \`${api}\``), api);
+  for (const engine of ENGINE_NAMES) assert(text("search").includes(`| \`${engine}\``), engine);
+});
