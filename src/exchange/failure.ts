@@ -24,6 +24,8 @@ export interface FailureRow {
   kind: FailureKind;
   /** Absent: repeating the same request cannot help, and `x-should-retry: false` says so. */
   retryable?: true;
+  /** It says nothing about the request: a further try, or another provider, may well answer it. */
+  transient?: true;
   /** Whole seconds of `Retry-After` where the failure itself knows none; "never": the answer has no such header. */
   retryAfter?: number | "never";
   /** What it means, in Markdown, for the reference page. */
@@ -97,6 +99,7 @@ export const FAILURES = {
     status: 408,
     kind: "api_error",
     retryable: true,
+    transient: true,
     when: "The provider was silent for too long.",
   },
   payload_too_large: {
@@ -148,6 +151,7 @@ export const FAILURES = {
     status: 429,
     kind: "rate_limit_error",
     retryable: true,
+    transient: true,
     when:
       "A rate is used up: the key's own requests or tokens a minute, or the provider's. Or credits are only reserved by calls under way (`reserved`).",
   },
@@ -166,6 +170,7 @@ export const FAILURES = {
     status: 502,
     kind: "overloaded_error",
     retryable: true,
+    transient: true,
     when:
       "The provider cannot be reached, failed, broke off its answer, or refuses the gateway's own key or account.",
   },
@@ -173,6 +178,7 @@ export const FAILURES = {
     status: 502,
     kind: "overloaded_error",
     retryable: true,
+    transient: true,
     when: "The provider does not serve the model now, or it is overloaded.",
   },
   service_unavailable: {
@@ -222,7 +228,7 @@ export interface FailureOptions {
   details?: Record<string, unknown>;
   /** Whole seconds for `Retry-After`. */
   retryAfter?: number;
-  /** Headers of the answer beside those that every failure has. */
+  /** Headers of the answer, in addition to those that every failure has. */
   headers?: Readonly<Record<string, string>>;
   /** For the operator's log, never for a caller: what to mend at the provider's account or in the configuration. */
   operator?: string;

@@ -1,9 +1,9 @@
 /**
  * `svc/auto`: which of the configured models answers a request.
  *
- * First who can: models that the key may use and that fit the request. Then who should: the difficulty of the
- * conversation's first question against price. That question stays the same for the whole conversation, so every turn
- * goes to the same model and its prompt cache stays warm, on every node, with nothing remembered.
+ * Candidates are the models that the key may use and that fit the request. Among them the difficulty of the conversation's
+ * first question is weighed against price. That question stays the same for the whole conversation, so every turn goes to
+ * the same model and its prompt cache stays warm, on every node, with no state kept.
  */
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";

@@ -1,8 +1,8 @@
 /**
  * The catalog: which models there are, what a key sees of them, and which one a name means.
  *
- * Two different walls: a key's model list hides (the model does not exist for it, 404), an access policy forbids (it is
- * listed, and refused with 403). A policy that is named but missing forbids everything.
+ * Two separate restrictions: the model list of a key hides (the model does not exist for it, 404), an access policy forbids
+ * (the model is listed, and refused with 403). A policy that is named but missing forbids everything.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Effort } from "../exchange/prompt.ts";
@@ -33,7 +33,7 @@ export interface Model {
   shortNames: readonly string[];
 }
 
-/** What a key says about models. */
+/** Which models a key may see and use. */
 export interface ModelAccess {
   models: readonly string[] | null;
   accessPolicy: { allow: readonly string[]; deny: readonly string[] } | "missing" | null;
@@ -81,7 +81,7 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
   const byId = new Map(models.map((m) => [m.id, m]));
   const listings = models.map((m) => listing(m, created));
 
-  function bySameName(name: string): Model | undefined {
+  function byShortName(name: string): Model | undefined {
     // What follows a prefix goes into records: no place for a text of any kind and length.
     if (!/^[!-~]{1,256}$/.test(name)) return undefined;
     let best: Model | undefined;
@@ -110,7 +110,7 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
         : seen;
     },
     resolve(name, access, { short }) {
-      const model = byId.get(name) ?? (short ? bySameName(name) : undefined);
+      const model = byId.get(name) ?? (short ? byShortName(name) : undefined);
       if (!model || !isVisible(access, model.id)) {
         throw new Failure(
           "model_not_found",

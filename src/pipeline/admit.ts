@@ -4,11 +4,9 @@
  */
 import type { Arrival, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
-import { Failure } from "../exchange/failure.ts";
 import { marksCache, type Prompt } from "../exchange/prompt.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
-
 import { searchLimit, wantsSearch } from "./search_loop.ts";
 
 /** Output tokens reserved when neither the caller nor the model caps them. */
@@ -22,16 +20,6 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   refuseOversize(size, model.contextLength);
   if (model.maxCompletion !== null && prompt.maxOutput !== undefined) {
     prompt.maxOutput = Math.min(prompt.maxOutput, model.maxCompletion);
-  }
-  if (prompt.n !== undefined && prompt.n > MOST_CHOICES) {
-    throw new Failure(
-      "validation_error",
-      `Cannot read n: expected at most ${MOST_CHOICES}, got ${prompt.n}.`,
-      {
-        param: "n",
-        errors: [{ type: "less_than_equal", loc: ["n"], msg: `Input should be at most ${MOST_CHOICES}` }],
-      },
-    );
   }
   const created = kit.now();
   const reservation = await kit.accounts.admit({
@@ -81,6 +69,3 @@ async function choose(
   if (model.contextLength !== null) await countIfOver(prompt, size, [model.contextLength]);
   return { model, headers: {} };
 }
-
-/** Answers that one request may ask for; the limit of the chat-completions format. */
-const MOST_CHOICES = 128;

@@ -7,7 +7,7 @@ import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 
-/** A request as the edge hands it over: who asks is known, what is asked is not yet read. */
+/** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
 export interface Arrival {
   /** `gen_…` */
   id: string;

@@ -54,7 +54,7 @@ export async function* meter(
     if (failure.operator) kit.log(`${call.arrival.id} ${call.model.id}: ${failure.operator}`);
     throw failure;
   } finally {
-    // Given up while it was going on, because its caller had left long ago.
+    // The stream was ended from outside: its caller had left, and the time to finish without it was over.
     if (!finished && !failed && usage === null && said > 0) {
       estimated = true;
       usage = estimateUsage(call.size.chars, said);

@@ -67,11 +67,11 @@ export interface LateSealer extends Sealer {
 }
 
 /**
- * Seals with a secret of this process until the one that all nodes share can be had, which is asked for now and again.
- * What was sealed meanwhile stays readable here.
+ * Seals with a secret of this process until the one that all nodes share is available, for which it asks again and again.
+ * What was sealed in the meantime stays readable in this process.
  */
 export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, retryMs = 2000): LateSealer {
-  const makeshift = sealer(own);
+  const temporary = sealer(own);
   let known: Sealer | null = null;
   let closed = false;
   let timer = setTimeout(ask, retryMs);
@@ -83,8 +83,8 @@ export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, r
     }
   }
   return {
-    seal: (proof) => (known ?? makeshift).seal(proof),
-    unseal: (text) => known?.unseal(text) ?? makeshift.unseal(text),
+    seal: (proof) => (known ?? temporary).seal(proof),
+    unseal: (text) => known?.unseal(text) ?? temporary.unseal(text),
     close() {
       closed = true;
       clearTimeout(timer);

@@ -5,12 +5,12 @@
  *
  * What happens when, in a round:
  * - only searches: all run side by side, and their results go into the next round;
- * - a search beside a call of the caller's own tool: the caller's call ends the answer, the search is not run, because
+ * - a search together with a call of the caller's own tool: the caller's call ends the answer, the search is not run, because
  *   its result could not reach the model before the caller's own;
  * - arguments without a query: nothing is run, the model is told what a call looks like;
  * - a query once more: it counts like any other (the engine's cache may answer it);
  * - a call over the limit: nothing is run, the model is told to answer with what it has. One that goes on all the same
- *   may call no tools any more, and one that calls even so ends the answer when patience does;
+ *   may call no tools any more, and one that calls even so ends the answer after some more rounds;
  * - `tool_choice` that names the search: it comes first, and what follows is free. One that forces any tool: a search
  *   satisfies it, unless the caller has tools of its own to be called; then the rounds after are forced as well. `none`,
  *   or a forced tool of the caller: no search is offered;
@@ -30,8 +30,8 @@ import { invalidCallContent, limitContent, outcomeContent, searchTool } from "./
 const USUAL_SEARCHES = 10;
 export const MOST_SEARCHES = 20;
 /** Rounds in which no search could be run, after which the model may call no tools, and after which the answer ends. */
-const PATIENCE = 2;
-const END_OF_PATIENCE = 15;
+const IDLE_ROUNDS_WITH_TOOLS = 2;
+const MOST_IDLE_ROUNDS = 15;
 /** The least output cap that a round is worth: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
 
@@ -82,7 +82,7 @@ export async function* searchLoop(
       ...prompt,
       search: undefined,
       turns,
-      ...offer(prompt, tool, round, idle > PATIENCE),
+      ...offer(prompt, tool, round, idle > IDLE_ROUNDS_WITH_TOOLS),
       maxOutput: prompt.maxOutput === undefined ? undefined : prompt.maxOutput - spent.output,
     };
     const reader = new RoundReader({ tool: tool.name, block, first: round === 0, ids });
@@ -100,9 +100,9 @@ export async function* searchLoop(
 
     const finish = reader.finish ?? { type: "finish", choice: 0, reason: "stop" };
     const called = finish.reason === "tool-calls" || finish.reason === "stop";
-    const calls = called && reader.callersCalls === 0 && idle <= END_OF_PATIENCE ? reader.calls : [];
+    const calls = called && reader.callersCalls === 0 && idle <= MOST_IDLE_ROUNDS ? reader.calls : [];
     if (calls.length === 0) {
-      // What is hidden was not called.
+      // The caller never saw the search calls, so for it no tool was called.
       const unheard = finish.reason === "tool-calls" && reader.callersCalls === 0;
       yield [unheard ? { ...finish, reason: "stop" } : finish];
       return;
@@ -134,7 +134,7 @@ export async function* searchLoop(
     }
     if (starts.length === 0) idle++;
     else yield starts;
-    for await (const end of asTheyEnd(running)) yield [end, counts()];
+    for await (const end of inOrderOfCompletion(running)) yield [end, counts()];
     turns = [...turns, reader.turn(), resultTurn(calls, tool.name, results)];
   }
 }
@@ -180,7 +180,7 @@ async function searchOnce(
   }
 }
 
-async function* asTheyEnd<T>(promises: readonly Promise<T>[]): AsyncGenerator<T> {
+async function* inOrderOfCompletion<T>(promises: readonly Promise<T>[]): AsyncGenerator<T> {
   const open = new Map(promises.map((p, i) => [i, p.then((value) => ({ i, value }))]));
   while (open.size > 0) {
     const { i, value } = await Promise.race(open.values());

@@ -1,9 +1,10 @@
 /**
- * Reaching a provider: routes in order, retries before the first byte, never after it.
+ * Calls to providers: the routes of a model in order, with retries before the first byte and never after it.
  *
- * A try needs the leave of the route's circuit breaker and a place at its provider. What is retried says nothing about the
- * request: no connection, 408, 429, 5xx, also when it is said under a good status before anything else. A provider that
- * refuses this gateway's key is passed over; one that refuses the request has given the answer.
+ * An attempt needs the permit of the route's circuit breaker and a place under its provider's concurrency limit. Retried
+ * are failures that say nothing about the request: no connection, 408, 429, 5xx, also when the body of a 200 reports them
+ * before any output. When a provider refuses this gateway's key, the next route is tried; when it refuses the request,
+ * that is the answer.
  */
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
@@ -81,10 +82,10 @@ export interface ProvidersOptions {
   sleep?(ms: number): Promise<void>;
 }
 
-/** How a try ended that gave no answer. */
+/** An attempt that gave no answer. */
 interface Failed {
   failure: Failure;
-  /** Nothing came for as long as is waited at all. */
+  /** The provider sent nothing until the deadline for its first byte. */
   silent: boolean;
 }
 
@@ -128,7 +129,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   }
 
   /**
-   * One try of a route at a place that is taken for it, which is given back where it fails.
+   * One attempt on a route. The caller has taken a place for it, which is given back when the attempt fails.
    * @param only the model has no other route
    */
   async function attempt<T>(
@@ -154,7 +155,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     let answering = false;
 
     function failed(failure: Failure): void {
-      // With nobody else to ask, half an answer is more than the none that an open breaker would give.
+      // With a single route, an open breaker would refuse every call: answers that break off are better than none.
       if (answering && only) return;
       const fault = isFault(failure);
       if (fault || failure.lasting) model.failed++;

@@ -2,9 +2,9 @@
  * Whether and when a provider is asked once more.
  *
  * Retries make an overloaded provider worse, so they come out of a budget: in any ten seconds no more than a tenth of the
- * provider's calls, and a few beside, so that a single failure on a quiet gateway still gets its second try.
+ * provider's calls, and a few more, so that a single failure on a quiet gateway still gets its second try.
  */
-import type { Failure, FailureCode } from "../exchange/failure.ts";
+import type { Failure } from "../exchange/failure.ts";
 import { SlidingWindow } from "../timing/sliding_window.ts";
 
 /** Longest pause before another try, in milliseconds; a provider that asks for more gets no other try. */
@@ -18,16 +18,9 @@ const SHARE = 0.1;
 /** Retries in ten seconds that need no traffic to allow them. */
 const FLOOR = 10;
 
-/** What says nothing about the request: another try, or another provider, may well answer it. */
-const TRANSIENT: ReadonlySet<FailureCode> = new Set([
-  "provider_timeout",
-  "provider_rate_limited",
-  "provider_unavailable",
-  "provider_model_down",
-]);
-
+/** Whether it says nothing about the request, so that another try, or another provider, may well answer it. */
 export function isTransient(failure: Failure): boolean {
-  return TRANSIENT.has(failure.code);
+  return failure.row.transient === true;
 }
 
 /**

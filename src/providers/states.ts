@@ -1,6 +1,6 @@
 /**
- * What this process knows of its providers: places and retries of each, and a circuit breaker for each of its models.
- * It outlives a reload of the configuration as far as what it is about has stayed the same.
+ * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
+ * each of its models. A reload of the configuration keeps the state of providers whose settings are the same.
  */
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
@@ -26,7 +26,7 @@ export interface ModelState {
   complaint: string;
 }
 
-/** A route's provider and model. */
+/** State of a route's provider and of its model there. */
 export interface RouteState {
   state: ProviderState;
   model: ModelState;
@@ -100,7 +100,7 @@ export function routeName(route: Route): string {
   return `${route.provider} (${route.model})`;
 }
 
-/** Places stay with the name of a provider, since answers under way hold some of them. */
+/** The limiter is kept by the provider's name, since calls under way hold some of its places. */
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
   const limiter = before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker);
   limiter.setLimit(provider.maxConcurrent);
@@ -123,7 +123,7 @@ function modelState(provider: Provider, model: string, log: (line: string) => vo
   return { breaker, attempts: 0, failed: 0, retries: 0, complaint: "" };
 }
 
-/** What health is about: the same address, account and notion of failing. */
+/** Equal: the same address, account and rules of failing, so that what a breaker has counted still holds. */
 function identity({ api, baseUrl, credential, headers, breaker }: Provider): string {
   return JSON.stringify([api.name, baseUrl, credential.identity, headers, breaker]);
 }

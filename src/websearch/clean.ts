@@ -22,7 +22,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   middot: "·",
 };
 
-/** Tags inside a word or a sentence; any other one separates what stands beside it. */
+/** Tags inside a word or a sentence; any other one separates the words before and after it. */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|mark|small|span|strong|sub|sup|u|wbr)\b/i;
 
 /** Marks that chat templates put between turns, and tags that would close the place where results stand. */

@@ -5,7 +5,7 @@ import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
 
-/** Few servers beside OpenAI's know custom tools, so only callers of the same format, who chose them for it, send any. */
+/** Besides OpenAI's, few servers know custom tools, so they are sent only for callers who wrote them in this format. */
 const OWN: ToolForms = { custom: true, namespaces: false };
 const FOREIGN: ToolForms = { custom: false, namespaces: false };
 

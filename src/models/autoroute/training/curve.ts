@@ -48,7 +48,7 @@ export interface Panel {
 
 const WIDTH = 400, HEIGHT = 300, LEFT = 52, TOP = 34, RIGHT = 24, BOTTOM = 44;
 
-/** One plot beside the other, each with the straight line of chance. */
+/** Plots side by side, each with the straight line of chance. */
 export function picture(panels: readonly Panel[]): string {
   const body = panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">${plot(panel)}</g>`).join(
     "\n",
