@@ -1,6 +1,6 @@
 /** The database goes away under a gateway that serves: who is let in, what the others are told, and what is recorded. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { onCluster } from "../store/cluster.ts";
+import { onCluster } from "../support/cluster.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { testGateway } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";

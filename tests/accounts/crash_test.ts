@@ -1,7 +1,7 @@
 /** A process is killed at random moments: every generation that it admitted is recorded, once, with what it used. */
 import { assert, assertEquals } from "@std/assert";
 import { openStore } from "../../src/store/mod.ts";
-import { onCluster } from "../store/cluster.ts";
+import { onCluster } from "../support/cluster.ts";
 import { admitAtOnce, configOf, open, requestOf, SECRET } from "./support.ts";
 
 const KILLS = 4;

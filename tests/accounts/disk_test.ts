@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { sqlitePlace } from "../store/cluster.ts";
+import { sqlitePlace } from "../support/cluster.ts";
 import { configOf, endOf, open, requestOf, SECRET } from "./support.ts";
 
 const CHILD = new URL("full_child.ts", import.meta.url).pathname;

@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { AccountsConfig, AccountsOptions, Key, Reservation } from "../../src/accounts/mod.ts";
 import { openStore } from "../../src/store/mod.ts";
-import { type Cluster, onCluster } from "../store/cluster.ts";
+import { type Cluster, onCluster } from "../support/cluster.ts";
 import { eventually } from "../support/time.ts";
 import { admitAtOnce, codeOf, configOf, endOf, open, requestOf, type Running, SECRET } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { ACCOUNTS } from "../../src/accounts/config.ts";
 import type { AccountsConfig, AccountsOptions, Key } from "../../src/accounts/mod.ts";
-import { onBothEngines } from "../store/cluster.ts";
+import { onBothEngines } from "../support/cluster.ts";
 import {
   admitAtOnce,
   codeOf,
@@ -476,7 +476,7 @@ onBothEngines(({ name, place }) => {
 });
 
 Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", async () => {
-  const { sqlitePlace } = await import("../store/cluster.ts");
+  const { sqlitePlace } = await import("../support/cluster.ts");
   const here = sqlitePlace();
   const store = here.open();
   const service = await open(store, configOf());
@@ -498,7 +498,7 @@ Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", asy
 });
 
 Deno.test("sqlite: a pepper whose making was cut short is made anew", async () => {
-  const { sqlitePlace } = await import("../store/cluster.ts");
+  const { sqlitePlace } = await import("../support/cluster.ts");
   const here = sqlitePlace();
   const store = here.open();
   const path = `${store.filePrefix}.pepper`;

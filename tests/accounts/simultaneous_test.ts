@@ -1,7 +1,7 @@
 /** A thousand requests at once, over HTTP, on a key whose limit is worth a hundred of them. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { onCluster } from "../store/cluster.ts";
+import { onCluster } from "../support/cluster.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { eventually, pause } from "../support/time.ts";

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
   type SyncRequest,
 } from "../../src/store/mod.ts";
-import { sqlitePlace } from "../store/cluster.ts";
+import { sqlitePlace } from "../support/cluster.ts";
 
 interface Scene {
   sync: StoreSync;

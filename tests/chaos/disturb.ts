@@ -1,6 +1,6 @@
 /** What befalls the gateways and their store while they work. */
 import { openSqlite } from "../../src/store/sqlite.ts";
-import type { Cluster } from "../store/cluster.ts";
+import type { Cluster } from "../support/cluster.ts";
 import type { Load } from "./load.ts";
 import type { Nodes } from "./nodes.ts";
 

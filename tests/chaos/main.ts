@@ -9,7 +9,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { formatAmount, parseAmount } from "../../src/accounts/money.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { makeCluster, postgresHere } from "../store/cluster.ts";
+import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";
 import { type Counted, disturb, mountSmall, unmount } from "./disturb.ts";
 import { send, type Sent, startLoad } from "./load.ts";

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { eventually, pause } from "../support/time.ts";
-import { type Cluster, onCluster } from "./cluster.ts";
+import { type Cluster, onCluster } from "../support/cluster.ts";
 
 /** Ends a backend from outside, as an operator or a failing server would. */
 async function terminate(cluster: Cluster, pid: number): Promise<void> {

@@ -16,7 +16,7 @@ import {
 } from "../../src/store/mod.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
-import { onBothEngines } from "./cluster.ts";
+import { onBothEngines } from "../support/cluster.ts";
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const DAY = 86_400_000;

@@ -6,6 +6,8 @@
 export * from "./answers.ts";
 /** APIs by the format that they speak. */
 export * from "./apis.ts";
+/** A PostgreSQL of the test's own, and stores on it and on SQLite. */
+export * from "./cluster.ts";
 /** A provider on a raw socket: resets, lies, hangs. */
 export * from "./faulty_provider.ts";
 /** A gateway on a loopback port, in memory. */
