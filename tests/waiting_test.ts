@@ -21,6 +21,7 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
+  "manual/examples_test.ts": { "Date.now": "records bear the day's date" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
   },

@@ -71,13 +71,25 @@ Deno.test("Breaker takes a success back when the answer breaks off", () => {
 Deno.test("Breaker does not hear of calls that began before it opened", () => {
   const breaker = new Breaker(SETTINGS);
   const early = breaker.enter(0)!;
-  const other = breaker.enter(0)!;
+  // As many as close it, if they were probes.
+  const others = Array.from({ length: PROBES }, () => breaker.enter(0)!);
   failTimes(breaker, 3, 0);
   assertEquals(breaker.state(500), "half-open");
   early.fail(500);
-  other.succeed(500);
+  for (const pass of others) pass.succeed(500);
   assertEquals(breaker.state(500), "half-open");
+  assertEquals(breaker.counts(500), { calls: 0, failures: 0 });
   assert(breaker.enter(500) && breaker.enter(500));
+});
+
+Deno.test("Breaker counts a call once, however often its end is told", () => {
+  const breaker = new Breaker(SETTINGS);
+  const pass = breaker.enter(0)!;
+  pass.succeed(0);
+  pass.succeed(0);
+  assertEquals(breaker.counts(0), { calls: 1, failures: 0 });
+  pass.fail(10);
+  assertEquals(breaker.counts(10), { calls: 1, failures: 1 });
 });
 
 /** What the breaker should do, worked out anew from everything that happened. */

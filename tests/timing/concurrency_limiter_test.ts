@@ -99,3 +99,26 @@ Deno.test("ConcurrencyLimiter lets waiting calls in when its limit is raised", a
   await done;
   assertEquals(limiter.inFlight, 4);
 });
+
+Deno.test("ConcurrencyLimiter lets nobody in before it is down to a lowered limit", async () => {
+  const { limiter } = stopped(3);
+  for (let i = 0; i < 3; i++) limiter.tryEnter();
+  const { got, done } = line(limiter, "a");
+  limiter.setLimit(1);
+  for (let i = 0; i < 2; i++) limiter.leave();
+  await settled();
+  assertEquals([got, limiter.inFlight], [[], 1]);
+  limiter.leave();
+  await done;
+  assertEquals([got, limiter.inFlight], [["a"], 1]);
+});
+
+Deno.test("ConcurrencyLimiter sends nobody away for a key that would have as many waiting", async () => {
+  const { limiter } = stopped(4);
+  for (let i = 0; i < 4; i++) limiter.tryEnter();
+  const { got, done } = line(limiter, "abcde");
+  await settled();
+  assertEquals(got, ["-e"]);
+  for (let i = 0; i < 4; i++) limiter.leave();
+  await done;
+});
