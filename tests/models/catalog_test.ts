@@ -1,7 +1,7 @@
 /** Which model a name means, and what a key sees of the catalog. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { AUTO, type Model, openCatalog, type Sight } from "../../src/models/catalog.ts";
+import { AUTO, type Model, type ModelAccess, openCatalog } from "../../src/models/catalog.ts";
 
 function model(id: string, more: Partial<Model> = {}): Model {
   return {
@@ -20,7 +20,7 @@ function model(id: string, more: Partial<Model> = {}): Model {
   };
 }
 
-const ALL: Sight = { models: null, accessPolicy: null };
+const ALL: ModelAccess = { models: null, accessPolicy: null };
 
 const SHORT = [
   model("a/any", { shortNames: ["claude-*"] }),
@@ -50,8 +50,8 @@ for (const [order, models] of [["as written", SHORT], ["backwards", SHORT.toReve
 
 Deno.test("resolve() tries short names where they are asked for, and none with signs in it", () => {
   const catalog = openCatalog(SHORT, [], 0);
-  const code = (name: string, sight: Sight, short: boolean) =>
-    assertThrows(() => catalog.resolve(name, sight, { short }), Failure).code;
+  const code = (name: string, access: ModelAccess, short: boolean) =>
+    assertThrows(() => catalog.resolve(name, access, { short }), Failure).code;
   assertEquals(code("claude-sonnet", ALL, false), "model_not_found");
   for (const name of ["claude-\n", "claude- x", "claude-é", `claude-${"x".repeat(250)}`]) {
     assertEquals(code(name, ALL, true), "model_not_found", name);
@@ -61,9 +61,9 @@ Deno.test("resolve() tries short names where they are asked for, and none with s
 
 Deno.test("resolve() hides what a key's list leaves out, and forbids what its policy does", () => {
   const catalog = openCatalog([model("a/x"), model("a/y"), model("b/z")], [], 0);
-  const code = (id: string, sight: Partial<Sight>) => {
+  const code = (id: string, access: Partial<ModelAccess>) => {
     try {
-      return catalog.resolve(id, { ...ALL, ...sight }, { short: false }).id;
+      return catalog.resolve(id, { ...ALL, ...access }, { short: false }).id;
     } catch (thrown) {
       return (thrown as Failure).code;
     }
@@ -108,7 +108,7 @@ Deno.test("list() shows svc/auto first, with the room and the price of its deare
     modality_output: ["text"],
     features: [],
   });
-  const ids = (sight: Partial<Sight>) => catalog.list({ ...ALL, ...sight }).map((l) => l.id);
+  const ids = (access: Partial<ModelAccess>) => catalog.list({ ...ALL, ...access }).map((l) => l.id);
   assertEquals(ids({ models: ["a/dear"] }), ["a/dear"], "a key that may not see svc/auto");
   assertEquals(ids({ models: ["b/*", AUTO] }), ["b/other"], "a key that has nothing to choose from");
   assertEquals(ids({ models: ["a/dear", AUTO] }), [AUTO, "a/dear"]);

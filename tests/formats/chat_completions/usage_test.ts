@@ -51,6 +51,35 @@ const CASES: Record<string, [Loose, Partial<Usage>]> = {
     },
     { input: 9, output: 27, reasoning: 25 },
   ],
+  "audio beside the prompt, told by the total": [
+    {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 35,
+      prompt_tokens_details: { audio_tokens: 20 },
+    },
+    { input: 30, audioInput: 20, output: 5 },
+  ],
+  "audio and reasoning beside, told by the total": [
+    {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 42,
+      prompt_tokens_details: { audio_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 7 },
+    },
+    { input: 30, audioInput: 20, output: 12, reasoning: 7 },
+  ],
+  "Anthropic's cache counts beside a prompt and a total without them": [
+    {
+      prompt_tokens: 5,
+      completion_tokens: 3,
+      total_tokens: 8,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 20,
+    },
+    { input: 125, cached: 100, cacheWrite: 20, output: 3 },
+  ],
   "reasoning miscounted by one (OpenRouter)": [
     {
       prompt_tokens: 9,
