@@ -7,24 +7,20 @@ import type { Administration } from "../accounts/administration.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
+import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
 import type { Surface } from "./surfaces.ts";
 
 /** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
-export interface ServerState {
+export interface ServerState
+  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs"> {
   kit: Kit;
   administration: Administration;
   /** Null: the administration and the console do not exist. */
   adminKey: string | null;
-  maxBodyBytes: number;
+  /** This process's share, as that of the next. */
   maxInFlight: number;
-  /** Of the request bodies of generations under way. */
   maxInFlightBytes: number;
-  keepAliveMs: number;
-  /** Empty: no CORS headers at all. */
-  corsOrigins: readonly string[];
-  /** Whether the manual is served. */
-  docs: boolean;
   /** Labels of every metric of this process. */
   metricLabels: Readonly<Record<string, string>>;
   /** False while starting and while stopping. */

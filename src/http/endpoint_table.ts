@@ -43,7 +43,7 @@ export class PathEntry {
   allowed(state: ServerState): string | null {
     const methods = [...this.#byMethod.values()].filter((e) => exists(e, state)).map((e) => e.method);
     if (methods.length === 0) return null;
-    return [...methods, ...(this.#byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+    return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   }
 
   matches(path: string): boolean {

@@ -6,7 +6,7 @@
  */
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
-import type { AnswerDescription, Endpoint, RequestContext } from "../http/endpoint.ts";
+import type { AnswerDescription, Endpoint, Parameter, RequestContext } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import type { Document } from "./documents.ts";
 import { ROOT, SCHEMA } from "./paths.ts";
@@ -15,19 +15,25 @@ export const MANUAL: readonly Endpoint[] = [
   endpoint(ROOT, "The manual's first page.", { types: ["text/html"] }),
   endpoint(`${ROOT}/{page+}`, "A page of the manual; with `.md` at its end as Markdown.", {
     types: ["text/html", "text/markdown"],
-  }),
+  }, [{ name: "page", in: "path", description: "The page's name, as the navigation has it." }]),
   endpoint(SCHEMA, "The configuration as a JSON Schema, for editors.", {
     types: ["application/schema+json"],
   }),
 ];
 
-function endpoint(path: string, summary: string, answer: AnswerDescription): Endpoint {
+function endpoint(
+  path: string,
+  summary: string,
+  answer: AnswerDescription,
+  parameters: readonly Parameter[] = [],
+): Endpoint {
   return {
     method: "GET",
     path,
     surface: OPERATION,
     credential: "none",
     summary,
+    parameters,
     answer,
     exists: (state) => state.docs,
     handle: serve,

@@ -62,6 +62,7 @@ Deno.test("keys are made, shown, changed, rotated and revoked", () =>
     assertEquals(made.status, 201);
     assertMatch(made.json.secret, /^sk_live_\w{40}$/);
     const { secret, ...view } = made.json;
+    assertEquals(made.headers.get("cache-control"), "no-store");
     assertEquals((await call("GET", `/admin/keys/${view.id}`)).json, view);
     assertEquals((await call("GET", "/admin/keys/ada")).json, view);
     const list = (await call("GET", "/admin/keys")).json;
@@ -85,6 +86,7 @@ Deno.test("keys are made, shown, changed, rotated and revoked", () =>
 
     const rotated = await call("POST", `/admin/keys/${view.id}/rotate`, { overlap_seconds: 0 });
     assert(rotated.json.secret !== secret);
+    assertEquals(rotated.headers.get("cache-control"), "no-store");
     assertEquals((await call("POST", `/admin/keys/${view.id}/rotate`)).status, 200, "a body is optional");
     const revoked = await call("DELETE", `/admin/keys/${view.id}`);
     assert(revoked.json.revoked_at !== null);
@@ -158,6 +160,14 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
     const lines = sheet.text.trimEnd().split("\r\n");
     assertEquals(lines.length, 3);
     assertMatch(lines[0], /^id,created,key,/);
+    const typeFor = async (accept: string) =>
+      (await call("GET", "/admin/usage", undefined, { accept })).headers.get("content-type")?.split(";")[0];
+    for (const accept of ["*/*", "application/json", "text/html", "text/csv;q=0.5, application/json"]) {
+      assertEquals(await typeFor(accept), "application/json", accept);
+    }
+    for (const accept of ["text/csv", "text/*", "text/csv, application/json;q=0.9", "TEXT/CSV, */*;q=0.1"]) {
+      assertEquals(await typeFor(accept), "text/csv", accept);
+    }
   }));
 
 Deno.test("credits are granted, added and spent", () =>

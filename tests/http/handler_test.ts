@@ -142,6 +142,7 @@ Deno.test("CORS is off unless configured, and then for those origins", async () 
       204,
       "x-api-key, content-type",
     ]);
+    assertEquals(preflight.headers.get("access-control-allow-methods"), "POST, OPTIONS");
     const stranger = await ask(gateway, "GET", "/v1/models", {
       headers: { ...AUTH, origin: "https://evil.example" },
     });
@@ -310,6 +311,106 @@ Deno.test("too many calls under way are refused with a time to come back", async
   await gateway.close();
   await provider.close();
 });
+
+Deno.test("a body counts while it is there, a quarter of it while it is answered, and not at all afterwards", async () => {
+  const answering = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const event = (data: object) => new TextEncoder().encode(`data: ${JSON.stringify(data)}\n\n`);
+  const provider = loopbackProvider(async () => {
+    await answering.promise;
+    const chunk = { id: "c", object: "chat.completion.chunk", model: "model" };
+    const events = async function* () {
+      yield event({ ...chunk, choices: [{ index: 0, delta: { role: "assistant", content: "hi" } }] });
+      await ended.promise;
+      yield event({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+      yield event({
+        ...chunk,
+        choices: [],
+        usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+      });
+    };
+    return new Response(ReadableStream.from(events()), { headers: { "content-type": "text/event-stream" } });
+  });
+  const body = JSON.stringify({
+    model: "p/model",
+    stream: true,
+    messages: [{ role: "user", content: "x".repeat(4000) }],
+  });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+    server: { max_in_flight_bytes: body.length + 2000 },
+  });
+  const held = async () => {
+    const page = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/^sluice_in_flight_body_bytes (\d+)$/m.exec(page)![1]);
+  };
+  const send = () => gateway.post("/v1/chat/completions", body);
+  try {
+    const first = send();
+    await eventually(() => provider.seen.length === 1);
+    assertEquals(await held(), body.length);
+    const refused = await send();
+    assertEquals([refused.status, (await refused.json()).error.code], [503, "service_unavailable"]);
+    answering.resolve();
+    const reader = (await first).body!.getReader();
+    await reader.read();
+    assertEquals(await held(), Math.floor(body.length / 4));
+    const second = await send();
+    assertEquals(second.status, 200, "room for another while the first is answered");
+    ended.resolve();
+    await second.text();
+    while (!(await reader.read()).done);
+    await gateway.gateway.idle();
+    assertEquals(await held(), 0);
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
+
+Deno.test("a body that does not tell its size counts as a mebibyte, and one call alone is let in whatever its size", async () => {
+  const provider = loopbackProvider(leastAnswer);
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+    server: { max_in_flight_bytes: 1024 },
+  });
+  const { inFlightBytes, release } = holdUpload(gateway);
+  try {
+    assertEquals(await inFlightBytes(), 1 << 20);
+    const body = JSON.stringify({ model: "p/model", messages: HI });
+    const send = () => ask(gateway, "POST", "/v1/chat/completions", { body });
+    assertEquals((await send()).status, 503);
+    assertEquals(await release(body), 200);
+    await gateway.gateway.idle();
+    assertEquals((await send()).status, 200);
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
+
+/** A call whose body comes in chunks, of which the last waits. */
+function holdUpload(gateway: TestGateway) {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const response = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: AUTH,
+    body: readable,
+  });
+  return {
+    inFlightBytes: () =>
+      eventually(async () => {
+        const page = await (await fetch(`${gateway.url}/metrics`)).text();
+        return Number(/^sluice_in_flight_body_bytes (\d+)$/m.exec(page)![1]);
+      }),
+    async release(body: string) {
+      await writer.write(new TextEncoder().encode(body));
+      await writer.close();
+      const { status, body: rest } = await response;
+      await rest?.cancel();
+      return status;
+    },
+  };
+}
 
 Deno.test("GET /readyz turns 503 when stopping, and new calls are refused", () =>
   running({}, async (gateway) => {
