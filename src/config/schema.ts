@@ -40,8 +40,16 @@ export const CONFIG = fields({
 
 export type Config = z.output<typeof CONFIG>;
 
+/** What stands for a variable of the environment, whose value nobody knows who looks at the file. */
+const VARIABLE = String.raw`\$\{\w+\}`;
+
 /** The JSON Schema of the configuration as it is written, with every field's description and default. */
 export function configJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(CONFIG, { io: "input" });
+  const schema = z.toJSONSchema(CONFIG, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = `${jsonSchema.pattern}|${VARIABLE}`;
+    },
+  });
   return { ...schema, title: "Configuration of Sluice" };
 }

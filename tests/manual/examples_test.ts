@@ -1,10 +1,12 @@
 /** What the manual tells readers to copy: configurations, commands, requests. */
 import { assert, assertEquals } from "@std/assert";
 import { parseCommand } from "../../src/commands/parse.ts";
+import { configJsonSchema } from "../../src/config/schema.ts";
 import { demoConfig } from "../../src/config/demo.ts";
 import { loadConfig, loadValue } from "../../src/config/load.ts";
 import { assemble } from "../../src/assemble.ts";
 import { PAGES } from "../../src/manual/pages.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "jsonc-parser";
 import manifest from "../../deno.json" with { type: "json" };
 
@@ -28,6 +30,20 @@ const REST = {
   }],
 };
 
+/** As editors check the file. */
+const fits = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true }).compile(
+  configJsonSchema(),
+);
+
+Deno.test("editors object to what the validator refuses, and not to a variable in a secret's place", () => {
+  const keys = (secret: string) => ({ ...REST, keys: [{ name: "dev", secret }] });
+  assert(fits(keys("${ANY_NAME}")));
+  assert(fits(keys(SECRET)));
+  assert(!fits(keys("password")));
+  assert(!fits({ ...REST, sever: {} }));
+  assert(!fits({ ...REST, server: { port: 99_999 } }));
+});
+
 for (const { name, text } of TEXTS) {
   for (const [i, example] of blocks(text, "jsonc").entries()) {
     Deno.test(`configuration ${i + 1} of the page ${name} passes the validator`, () => {
@@ -36,6 +52,10 @@ for (const { name, text } of TEXTS) {
       const source = value.models !== undefined ? example : JSON.stringify(rest);
       const env = (name: string) => /_KEY$/.test(name) && name !== "SLUICE_ADMIN_KEY" ? SECRET : undefined;
       const { warnings } = loadConfig(source, { env });
+      assert(
+        fits(JSON.parse(JSON.stringify(rest))),
+        `an editor would object: ${JSON.stringify(fits.errors)}`,
+      );
       // Leaving prices out is what the shortest examples do.
       assertEquals(warnings.filter((w) => !w.includes("pricing")), []);
     });
