@@ -44,7 +44,9 @@ export function render(markdown: string, targets: Targets): Rendered {
         return address === null ? text : `<a href="${escaped(address)}">${text}</a>`;
       },
       image({ href, text }) {
-        return `<figure role="img" aria-label="${escaped(text)}">${targets.picture(href)}</figure>`;
+        return `<figure role="img" aria-label="${escaped(text)}" tabindex="0">${
+          targets.picture(href)
+        }</figure>`;
       },
       // A wide table scrolls by itself, also with the keyboard, and the page does not.
       table(token) {

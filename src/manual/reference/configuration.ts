@@ -103,7 +103,11 @@ export function allowed(schema: Schema): string {
   const choices = schema.anyOf ??
     (typeof type === "string" ? undefined : type?.map((t) => ({ ...schema, type: t })));
   if (choices) {
-    const told = [...new Set(choices.map(allowed))];
+    const all = [...new Set(choices.map(allowed))];
+    // Where the words already say so.
+    const told = all.some((words) => words.endsWith("or null"))
+      ? all.filter((words) => words !== "`null`")
+      : all;
     return told.join(told.some((words) => words.includes(",")) ? "; or " : " or ");
   }
   if (schema.enum) return schema.enum.map(code).join(", ");
