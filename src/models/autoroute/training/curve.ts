@@ -55,7 +55,7 @@ export function picture(panels: readonly Panel[]): string {
   );
   const size = `width="${panels.length * WIDTH}" height="${HEIGHT}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="11">\n` +
-    `<rect ${size} fill="white"/>\n${body}\n</svg>\n`;
+    `<rect class="paper" ${size} fill="white"/>\n${body}\n</svg>\n`;
 }
 
 function plot({ title, lines }: Panel): string {
