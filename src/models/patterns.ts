@@ -3,7 +3,7 @@
 const compiled = new Map<string, RegExp>();
 
 /** Whether an id fits a pattern. */
-export function matchesPattern(pattern: string, id: string): boolean {
+function matchesPattern(pattern: string, id: string): boolean {
   if (!pattern.includes("*")) return pattern === id;
   let regex = compiled.get(pattern);
   if (!regex) {

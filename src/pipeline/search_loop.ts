@@ -28,7 +28,7 @@ import { invalidCallContent, limitContent, outcomeContent, searchTool } from "./
 
 /** Searches per request when the caller names no number, and the most that can be asked for. */
 const USUAL_SEARCHES = 10;
-export const MOST_SEARCHES = 20;
+const MOST_SEARCHES = 20;
 /** Rounds in which no search could be run, after which the model may call no tools, and after which the answer ends. */
 const IDLE_ROUNDS_WITH_TOOLS = 2;
 const MOST_IDLE_ROUNDS = 15;

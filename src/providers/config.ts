@@ -62,7 +62,7 @@ const BREAKER = fields({
     .describe("How long, in seconds, an open breaker lets no call through before it tries one."),
 });
 
-export const PROVIDER = fields({
+const PROVIDER = fields({
   api: choice(FIRST_API, ...OTHER_APIS)
     .describe("API that the provider speaks. `demo` is a provider inside the gateway, for trying it out."),
   base_url: urlOrNone().prefault("")

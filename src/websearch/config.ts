@@ -1,5 +1,4 @@
 /** The section `search` of the configuration: the engine that web search asks. */
-import { z } from "zod";
 import { choice, credential, fields, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
 import { ENGINE_NAMES } from "./engines/mod.ts";
 
@@ -22,5 +21,3 @@ export const SEARCH = fields({
     ),
   price: price().prefault("0.005").describe("Price of one search as a decimal string."),
 });
-
-export type SearchConfig = z.output<typeof SEARCH>;

@@ -5,6 +5,8 @@
  * An engine gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
  * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
+import { LimitedBytesTransformStream } from "@std/streams/limited_bytes_transform_stream.js";
+import { toText } from "@std/streams/to_text.js";
 import { isObject, type Loose, parse } from "../exchange/json.ts";
 import type { SearchWish } from "../exchange/prompt.ts";
 import { cleanText } from "./clean.ts";
@@ -70,7 +72,8 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
       await response.body?.cancel();
       throw new Refused(response.status);
     }
-    const body = parse(await readBody(response));
+    const limit = new LimitedBytesTransformStream(MOST_BODY_BYTES, { error: true });
+    const body = response.body && parse(await toText(response.body.pipeThrough(limit)));
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
   }
@@ -128,18 +131,6 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
 /** Words of our own only: a network error's message may hold the address, and with it the query. */
 function reason(thrown: unknown): string {
   if (thrown instanceof TypeError) return "it cannot be reached";
+  if (thrown instanceof RangeError) return `its answer is over ${MOST_BODY_BYTES} bytes`;
   return thrown instanceof Error ? thrown.message : "it failed";
-}
-
-async function readBody(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    // Leaving the loop cancels the body.
-    if (bytes > MOST_BODY_BYTES) throw new Error(`its answer is over ${MOST_BODY_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }

@@ -278,3 +278,20 @@ Deno.test("every engine of the list has a name of its own, and one whose server 
   }
   assertThrows(() => engineNamed("ouija"), Error, "searxng");
 });
+
+Deno.test("search() reads no answer that is too large, and none that is empty", async () => {
+  const lines: string[] = [];
+  const large = JSON.stringify({ results: [], padding: "x".repeat(2 * 1024 * 1024) });
+  const server = loopbackProvider(({ path }) =>
+    path.includes("large") ? new Response(large) : new Response(null, { status: 204 })
+  );
+  const options = { ...clock, log: (line: string) => void lines.push(line) };
+  const search = openWebSearch(settings({ baseUrl: server.url }), options);
+  assertEquals(await search.search("large", {}), { hits: [], failed: true });
+  assertEquals(await search.search("empty", {}), { hits: [], failed: true });
+  assertEquals(lines, [
+    "web search: searxng: its answer is over 2097152 bytes",
+    "web search: searxng: its answer is no JSON object",
+  ]);
+  await server.close();
+});

@@ -15,9 +15,9 @@ import { FEATURE_NAMES, type Features, type Kind } from "./features.ts";
 /** In the order of `Words.heads`. */
 export const HEADS = ["gain", "weak", "strong", "subject"] as const;
 /** Share of the trees in the score of all kinds; the rest is the linear gain head, which smooths their steps. */
-export const TREES_SHARE = 0.7;
+const TREES_SHARE = 0.7;
 /** Share of the short linear form in the score of a sum. */
-export const SUM_SHARE = 0.75;
+const SUM_SHARE = 0.75;
 
 /** Linear heads over word hashes; the value of a gram is (1 + ln count) · idf, the row scaled to length one. */
 export interface Words {

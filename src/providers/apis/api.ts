@@ -2,8 +2,8 @@
  * What a provider API is: one object of this shape, in a file of its own, listed in mod.ts. Everything that differs between
  * APIs stands in it; nothing else compares the names of APIs.
  *
- * To add one: write its object in a file of this folder and put it into the list of mod.ts. The configuration's choice of `api`, its check,
- * the demo, the conversion tests and the reference page follow the list.
+ * To add one: write its object in a file of this folder and put it into the list of mod.ts. The configuration's choice of
+ * `api`, its check, its JSON Schema and the reference page follow the list.
  */
 import type { Loose } from "../../exchange/json.ts";
 import type { FormatName } from "../../exchange/prompt.ts";
