@@ -27,8 +27,13 @@ export interface Engine {
   readonly query: Query;
   /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
   rows(param: string, columns: Columns): string;
-  /** Inserts rows unless their primary key is there already. Answers the keys of those that were new. */
-  insertNew(query: Query, table: string, columns: Columns, rows: readonly EncodedRow[]): Promise<Set<string>>;
+  /** Inserts rows unless their primary key is there already, and answers those that were new. */
+  insertNew<R extends EncodedRow>(
+    query: Query,
+    table: string,
+    columns: Columns,
+    rows: readonly R[],
+  ): Promise<R[]>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
   list(param: string): string;
   /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */

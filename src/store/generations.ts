@@ -151,15 +151,13 @@ function whole(value: number): number {
 }
 
 /** Inserts records and answers those that were new; one that is there already stays as it is. */
-export async function insertRecords(
+export function insertRecords(
   engine: Engine,
   query: Query,
   records: readonly LedgerRecord[],
 ): Promise<LedgerRecord[]> {
-  if (records.length === 0) return [];
-  const added = await engine.insertNew(query, "generations", COLUMNS, records);
-  // One that is twice among those given was inserted once.
-  return records.filter((record) => added.delete(record.id));
+  if (records.length === 0) return Promise.resolve([]);
+  return engine.insertNew(query, "generations", COLUMNS, records);
 }
 
 export interface GenerationFilter {

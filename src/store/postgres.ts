@@ -46,19 +46,21 @@ class PostgresEngine implements Engine {
     return `(SELECT ${fields.join(", ")} FROM jsonb_array_elements(${param}::text::jsonb)) AS r`;
   }
 
-  async insertNew(
+  async insertNew<R extends EncodedRow>(
     query: Query,
     table: string,
     columns: Columns,
-    rows: readonly EncodedRow[],
-  ): Promise<Set<string>> {
+    rows: readonly R[],
+  ): Promise<R[]> {
     const names = columns.map(([name]) => name);
-    const added = await query(
+    const inserted = await query(
       `INSERT INTO ${table} (${names.join(", ")}) SELECT ${names.join(", ")} FROM ${this.rows("$1", columns)}
        ON CONFLICT (${names[0]}) DO NOTHING RETURNING ${names[0]} AS id`,
       [`[${rows.map((row) => row.json).join(",")}]`],
     );
-    return new Set(added.map((row) => text(row.id)));
+    const ids = new Set(inserted.map((row) => text(row.id)));
+    // A row that is twice among those given was inserted once.
+    return rows.filter((row) => ids.delete(row.id));
   }
 
   list(param: string): string {
