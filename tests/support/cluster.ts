@@ -3,7 +3,10 @@
  *
  * Where the package is not installed, {@link postgresHere} is null and tests that need it are ignored by name.
  */
+import type { Engine } from "../../src/store/engine.ts";
 import { openStore, type Store } from "../../src/store/mod.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
 
 export interface Cluster {
   /** A URL for a client. */
@@ -103,6 +106,8 @@ export interface Ground {
 
 export interface Place {
   open(): Store;
+  /** The engine that a store here would be opened on. */
+  engine(): Engine;
   remove(): void;
 }
 
@@ -137,6 +142,7 @@ export function sqlitePlace(): Place {
   const folder = Deno.makeTempDirSync({ prefix: "sluice-store-" });
   return {
     open: () => openStore(`sqlite:${folder}/store.db`),
+    engine: () => openSqlite(`${folder}/store.db`),
     remove: () => Deno.removeSync(folder, { recursive: true }),
   };
 }
@@ -146,6 +152,7 @@ export function postgresPlace(cluster: () => Cluster): Place {
   const folder = Deno.makeTempDirSync({ prefix: "sluice-node-" });
   return {
     open: () => openStore(cluster().url, { schema, filePrefix: `${folder}/node` }),
+    engine: () => openPostgres(cluster().url, { schema }),
     remove: () => Deno.removeSync(folder, { recursive: true }),
   };
 }

@@ -1,0 +1,87 @@
+/** Stores as released versions leave them are brought up to date, and everything that was in them is answered as before. */
+import { assertEquals, assertObjectMatch } from "@std/assert";
+import type { Store } from "../../src/store/mod.ts";
+import { codeOf, configOf, endOf, NOON, open, requestOf } from "../accounts/support.ts";
+import { onBothEngines, type Place } from "./cluster.ts";
+import released from "./released/0.1.0.json" with { type: "json" };
+
+const SQL = Deno.readTextFileSync(new URL("./released/0.1.0.sql", import.meta.url));
+const PEPPER = "pepper of the schema of 0.1.0";
+const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100");
+/** The node that is gone is taken for dead after six heartbeats, of which one comes with every tenth turn. */
+const TURNS_UNTIL_DEAD = 71;
+
+/** Makes the tables and rows of 0.1.0 where a store will be opened. */
+async function restore(place: Place): Promise<void> {
+  const engine = place.engine();
+  try {
+    await engine.transaction(async (query) => {
+      await engine.lockMigrations(query);
+      const text = SQL.replace(/^--.*$/gm, "").replaceAll("{money}", engine.moneyType);
+      for (const statement of text.split(/;\n/)) if (statement.trim() !== "") await query(statement);
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+onBothEngines(({ name, place }) => {
+  function test(title: string, body: (store: Store) => Promise<void>): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      try {
+        await restore(here);
+        await body(here.open());
+      } finally {
+        here.remove();
+      }
+    });
+  }
+
+  test("a store of 0.1.0 answers as 0.1.0 did", async (store) => {
+    const service = await open(store, CONFIG, { pepper: PEPPER });
+    try {
+      service.clock.move(3_600_000);
+      const ci = await service.authenticate("sk_live_cicicicicicicicicici");
+      assertEquals(
+        await codeOf(() => service.authenticate("sk_live_gonegonegonegonegone")),
+        "invalid_api_key",
+      );
+      assertEquals(
+        await codeOf(() => service.authenticate("sk_live_olderolderolderolder")),
+        "invalid_api_key",
+      );
+      const answers = {
+        byKey: (await service.usage({ by: "key" })).data,
+        byModel: (await service.usage({ by: "model" })).data,
+        byDay: (await service.usage({ by: "day" })).data,
+        credits: await service.credits("acme"),
+        status: await service.keyStatus(ci),
+        keys: await service.listKeys(),
+        generations: (await service.generations({})).data,
+      };
+      assertObjectMatch(answers, released);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("a store of 0.1.0 goes on counting, and gets back what a dead node held", async (store) => {
+    const service = await open(store, CONFIG, { pepper: PEPPER });
+    try {
+      const ci = await service.authenticate("sk_live_cicicicicicicicicici");
+      const request = () => requestOf(ci, 100, { created: NOON });
+      assertEquals(await codeOf(() => service.admit(request())), "api_key_limit_exceeded");
+      for (let turn = 0; turn < TURNS_UNTIL_DEAD; turn++) await service.tick();
+      // A refusal stands for a moment.
+      service.clock.move(1000);
+      const reservation = await service.admit(request());
+      await reservation.settle(endOf({ input: 100 }));
+      const { spend } = await service.keyStatus(ci);
+      assertEquals([spend.amount, spend.remaining], ["1.023866", "19.476134"]);
+      assertEquals((await service.credits("acme")).balance, "111.470124999999");
+    } finally {
+      await service.close();
+    }
+  });
+});
