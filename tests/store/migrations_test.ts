@@ -2,7 +2,7 @@
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import type { Store } from "../../src/store/mod.ts";
 import { codeOf, configOf, endOf, NOON, open, requestOf } from "../accounts/support.ts";
-import { onBothEngines, type Place } from "./cluster.ts";
+import { onBothEngines, type Place } from "../support/cluster.ts";
 import released from "./released/0.1.0.json" with { type: "json" };
 
 const SQL = Deno.readTextFileSync(new URL("./released/0.1.0.sql", import.meta.url));
