@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FileJournal } from "../../src/accounts/file_journal.ts";
-import { type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
+import { END_BYTES, type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
 import { MemoryJournal } from "../../src/accounts/memory_journal.ts";
 import { adoptOrphans } from "../../src/accounts/orphans.ts";
 
@@ -203,4 +203,13 @@ Deno.test("adoptOrphans() takes over from a process that died before its journal
     assertEquals([node, running.size, ended.size, damaged], ["n1", 0, 0, 0]);
     remove();
     assertEquals([...Deno.readDirSync(folder)], []);
+  }));
+
+Deno.test("FileJournal has the room for the end of everything that runs before it runs", () =>
+  withFolder((filePrefix) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    const calls = 4000;
+    for (let i = 0; i < calls; i++) journal.begin(`g${i}`, "{}");
+    assert(Deno.statSync(`${filePrefix}.n1.journal`).size > calls * END_BYTES);
+    journal.close();
   }));

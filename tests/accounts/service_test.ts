@@ -302,6 +302,34 @@ onBothEngines(({ name, place }) => {
   });
 
   test(
+    "release() gives back once, and what comes after it is ignored",
+    configOf({ spend_limit: { amount: "1", period: "month" } }),
+    async (service) => {
+      const key = await keyOf(service);
+      const running = await service.admit(requestOf(key, 40));
+      const reservation = await service.admit(requestOf(key, 60));
+      await reservation.release();
+      await reservation.release();
+      await reservation.settle(endOf({ input: 60 }));
+      assertEquals((await service.generations({})).data, []);
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 61))), "api_key_limit_exceeded");
+      await (await service.admit(requestOf(key, 60))).release();
+      await running.release();
+    },
+  );
+
+  test(
+    "settle() counts the tokens of a call in its minute, and not those of its estimate",
+    configOf({ rate_limit: { tokens_per_minute: 100 } }),
+    async (service) => {
+      const key = await keyOf(service);
+      await (await service.admit(requestOf(key, 60))).settle(endOf({ input: 25, output: 5 }));
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 71))), "provider_rate_limited");
+      await (await service.admit(requestOf(key, 70))).release();
+    },
+  );
+
+  test(
     "admit() holds requests and tokens a minute",
     configOf({
       rate_limit: { requests_per_minute: 10, tokens_per_minute: 100 },
