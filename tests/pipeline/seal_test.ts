@@ -24,3 +24,38 @@ Deno.test("lateSealer() seals for itself until the shared secret comes, and keep
   assertEquals(late.unseal(before), PROOF);
   late.close();
 });
+
+const PROOFS: Proof[] = [
+  PROOF,
+  { api: "responses", kind: "encrypted", data: "", id: "rs_1" },
+  { api: "gemini", kind: "thought", data: "ä\u0000", call: "call_1" },
+  { api: "gemini", kind: "thought", data: "x", on: "media" },
+];
+
+Deno.test("sealer() gives back what it sealed, field by field", () => {
+  const { seal, unseal } = sealer(key(1));
+  for (const proof of PROOFS) assertEquals(unseal(seal(proof)), proof);
+});
+
+Deno.test("sealer() unseals nothing that was changed, cut, lengthened or sealed elsewhere", () => {
+  const { seal, unseal } = sealer(key(1));
+  const sealed = seal(PROOF);
+  const dot = sealed.lastIndexOf(".");
+  const other = seal({ ...PROOF, data: "abd" });
+  for (
+    const text of [
+      "",
+      "abc",
+      "svc1.",
+      "svc1..",
+      sealed.slice(0, dot),
+      sealed.slice(0, -4),
+      `${sealed}AAAA`,
+      `${sealed.slice(0, dot)}.`,
+      other.slice(0, other.lastIndexOf(".")) + sealed.slice(dot),
+      sealer(key(2)).seal(PROOF),
+    ]
+  ) {
+    assertEquals(unseal(text), null, text);
+  }
+});
