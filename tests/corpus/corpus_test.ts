@@ -9,7 +9,12 @@ import { differences } from "./compare.ts";
 import { expectedCodes, WITHHELD } from "./expected_codes.ts";
 import { readRecording } from "./reading.ts";
 import { random, rechunk } from "./rechunk.ts";
-import { type Api, readReconstructed, readRecordings, type Recording } from "./recordings.ts";
+import {
+  readReconstructed,
+  readRecordings,
+  type RecordedApi,
+  type Recording,
+} from "../support/recordings.ts";
 import { openRig, type Rig, type Sending } from "./replay.ts";
 import { firstFrames, framesOf } from "./sse_text.ts";
 import { list, text, wild } from "./wild.ts";
@@ -18,7 +23,7 @@ import { sharedTest } from "../support/shared.ts";
 const CALLERS: readonly CallerName[] = ["chat_completions", "messages", "responses"];
 
 /** The caller format that is an API's own; Gemini's is on the provider's side only. */
-const OWN: Readonly<Record<Api, CallerName | null>> = {
+const OWN: Readonly<Record<RecordedApi, CallerName | null>> = {
   "openai-chat": "chat_completions",
   "openai-responses": "responses",
   "anthropic-messages": "messages",
@@ -148,7 +153,7 @@ function cutPoints(recording: Recording): number[] {
   return [...new Set([0, Math.floor(most / 2), most])];
 }
 
-function ends(data: string, api: Api): boolean {
+function ends(data: string, api: RecordedApi): boolean {
   if (data.startsWith("[DONE]")) return true;
   const event = wild(JSON.parse(data));
   switch (api) {

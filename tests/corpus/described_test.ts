@@ -7,12 +7,12 @@ import type { CallerName } from "./caller.ts";
 import { differences } from "./compare.ts";
 import { expectedCodes, WITHHELD } from "./expected_codes.ts";
 import { readRecording } from "./reading.ts";
-import type { Api, Recording } from "./recordings.ts";
+import type { RecordedApi, Recording } from "../support/recordings.ts";
 import { openRig } from "./replay.ts";
 
 type Json = Record<string, unknown>;
 
-function recording(id: string, api: Api, more: Partial<Recording>): Recording {
+function recording(id: string, api: RecordedApi, more: Partial<Recording>): Recording {
   return {
     id,
     api,

@@ -9,7 +9,7 @@ import {
   type Reading,
   type Stop,
 } from "./reading.ts";
-import type { Recording } from "./recordings.ts";
+import type { Recording } from "../support/recordings.ts";
 import { framesOf } from "./sse_text.ts";
 import { list, num, text, type Wild, wild } from "./wild.ts";
 

@@ -1,6 +1,6 @@
 /** What a responses recording says. A stream is read from its last event, which repeats the whole answer. */
 import { choice, counts, type Reading } from "./reading.ts";
-import type { Recording } from "./recordings.ts";
+import type { Recording } from "../support/recordings.ts";
 import { framesOf } from "./sse_text.ts";
 import { list, num, text, type Wild, wild } from "./wild.ts";
 

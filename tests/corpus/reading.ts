@@ -9,7 +9,7 @@ import { readChat } from "./read_chat.ts";
 import { readGemini } from "./read_gemini.ts";
 import { readMessages } from "./read_messages.ts";
 import { readResponses } from "./read_responses.ts";
-import type { Recording } from "./recordings.ts";
+import type { Recording } from "../support/recordings.ts";
 import type { Wild } from "./wild.ts";
 
 export interface CallReading {

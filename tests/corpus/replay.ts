@@ -5,7 +5,7 @@
 import { FEATURES, type TestGateway, testGateway, type TestProvider } from "../support/gateway.ts";
 import { type LoopbackProvider, loopbackProvider } from "../support/provider.ts";
 import { type CallerName, type CallerReading, PATHS, readCaller } from "./caller.ts";
-import type { Api, Recording } from "./recordings.ts";
+import type { RecordedApi, Recording } from "../support/recordings.ts";
 
 /** How the provider sends a recording. */
 export interface Sending {
@@ -20,7 +20,7 @@ export interface Rig {
 }
 
 /** The gateway's name of each API, which is also the name of its provider here. */
-const NAMES: Readonly<Record<Api, TestProvider["api"]>> = {
+const NAMES: Readonly<Record<RecordedApi, TestProvider["api"]>> = {
   "openai-chat": "openai-chat",
   "openai-responses": "openai-responses",
   "anthropic-messages": "anthropic-messages",

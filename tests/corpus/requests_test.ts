@@ -20,7 +20,7 @@ import { readResponsesRequest } from "./carried_responses.ts";
 import { checkChatRequest } from "./check_chat_request.ts";
 import { checkMessagesRequest } from "./check_messages_request.ts";
 import { checkResponsesRequest } from "./check_responses_request.ts";
-import { readRecordings, type Recording } from "./recordings.ts";
+import { readRecordings, type Recording } from "../support/recordings.ts";
 import { type Wild, wild } from "./wild.ts";
 import { sharedTest } from "../support/shared.ts";
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { FailureCode } from "../../src/exchange/failure.ts";
 import { clean, decodeFailure, decodeLateFailure } from "../../src/formats/decode_failure.ts";
-import { haveRecordings, readRecordings } from "../corpus/recordings.ts";
+import { readRecordings } from "../support/recordings.ts";
+import { sharedTest } from "../support/shared.ts";
 
 interface Refusal {
   status: number;
@@ -31,11 +32,9 @@ const RECORDED: Partial<Record<FailureCode, string>> = {
     "anthropic.msgs.608aec8b.0 anthropic.msgs.67c4ec5d.0 anthropic.msgs.9b25654f.0 anthropic.msgs.d2d94d46.0 azure.chat.25c20469.0 deepseek.chat.9d1b35f9.0 google.gem.124ddb06.0 google.gem.124ddb06.1 google.gem.124ddb06.2 google.gem.1ea31360.0 google.gem.2c2d1f36.0 mistral.chat.ee25d80b.0 openai.chat.01c372f1.11 openai.chat.720a89c7.1 openai.chat.ef299426.0 openai.resp.022c0776.0 openai.resp.54d845df.0 openai.resp.7943ef50.0 openai.resp.90138c60.0 openai.resp.b5856eb2.0 perplexity.chat.04f63159.0",
 };
 
-const skip = !haveRecordings();
-if (skip) console.log("skipped: no recordings at ../shared/corpus");
-const ERRORS = skip ? [] : readRecordings().filter((r) => r.status !== 200);
+const ERRORS = readRecordings().filter((r) => r.status !== 200);
 
-Deno.test("decodeFailure() says what each recorded error means", () => {
+sharedTest("corpus/", "decodeFailure() says what each recorded error means", () => {
   const codes = new Map(
     Object.entries(RECORDED).flatMap(([code, ids]) => ids.split(" ").map((id) => [id, code])),
   );
@@ -49,7 +48,7 @@ Deno.test("decodeFailure() says what each recorded error means", () => {
       assert(!/https?:|\.com\b|\.dev\b|googleapis|sk-\w{6}|@/.test(shown), `${r.id}: ${shown}`);
     }
   }
-  assert(skip || ERRORS.length >= 90);
+  assert(ERRORS.length >= 90);
 });
 
 Deno.test("decodeLateFailure() says what errors behind a good status mean", async (t) => {

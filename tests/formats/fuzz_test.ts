@@ -10,11 +10,11 @@ import type { Part } from "../../src/exchange/part.ts";
 import { CALLER_FORMATS, PROVIDER_FORMATS } from "../../src/formats/mod.ts";
 import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
 import { readCaller } from "../corpus/caller.ts";
-import { type Api, haveRecordings, readRecordings } from "../corpus/recordings.ts";
+import { readRecordings, type RecordedApi } from "../support/recordings.ts";
 import { type Caller, CALLERS, read, scenarios, type Target, TARGETS } from "../support/scenarios.ts";
 import { assertLegal } from "./gemini/legal_parts.ts";
 
-const API_OF: Readonly<Record<Target, Api>> = {
+const API_OF: Readonly<Record<Target, RecordedApi>> = {
   chat_completions: "openai-chat",
   messages: "anthropic-messages",
   responses: "openai-responses",
@@ -27,7 +27,7 @@ const LONGEST = 20_000;
 /** Parts that are made of nothing: opening and closing what a stream left open, for each of its frames. */
 const PARTS_PER_FRAME = 12;
 
-const RECORDED = haveRecordings() ? readRecordings() : [];
+const RECORDED = readRecordings();
 
 function streamsOf(target: Target): Uint8Array[] {
   const own = scenarios().map((scenario) => read(scenario, `${target}.sse`)).filter((sse) => sse !== null);

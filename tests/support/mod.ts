@@ -18,6 +18,8 @@ export * from "./in_memory.ts";
 export * from "./program.ts";
 /** A provider on loopback that answers what the test says. */
 export * from "./provider.ts";
+/** Recorded provider traffic. */
+export * from "./recordings.ts";
 /** Folders of `tests/scenarios`: one meaning in every format. */
 export * from "./scenarios.ts";
 /** Answers of any content, as each API sends them. */

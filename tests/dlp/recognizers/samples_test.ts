@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ALL_ENTITY_NAMES, resolveEntityTypes } from "../../../src/dlp/entities.ts";
 import { RECOGNIZERS } from "../../../src/dlp/recognizers/list.ts";
 import { detector } from "../../../src/dlp/scan.ts";
+import { shared, sharedTest } from "../../support/shared.ts";
 
 /** A text without its marks, and what stood between them. */
 function unmarked(sample: string): { text: string; spans: { start: number; end: number }[] } {
@@ -43,16 +44,14 @@ Deno.test("recognizers have something that starts them, and no name twice", () =
   }
 });
 
-Deno.test("recognizers cover the core types and aliases of the corpus", async () => {
-  const file = new URL("../../../../shared/dlp/aliases.json", import.meta.url);
-  let corpus: { core: string[]; secret_family: string[]; request: Record<string, string> };
-  try {
-    corpus = JSON.parse(await Deno.readTextFile(file));
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    console.log("skipped: no", file.pathname);
-    return;
-  }
+interface Aliases {
+  core: string[];
+  secret_family: string[];
+  request: Record<string, string>;
+}
+
+sharedTest("dlp/aliases.json", "recognizers cover the core types and aliases of the corpus", async () => {
+  const corpus: Aliases = JSON.parse(await Deno.readTextFile(shared("dlp/aliases.json")));
   const names = [...corpus.core, ...corpus.secret_family, ...Object.entries(corpus.request).flat()];
   const missing = names.filter((name) => !ALL_ENTITY_NAMES.includes(name));
   assertEquals(missing, [], "core types without a recognizer");

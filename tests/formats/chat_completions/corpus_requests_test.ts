@@ -5,6 +5,7 @@ import type { Loose } from "../../../src/exchange/json.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import { recordings } from "./recordings.ts";
 import { DECODE, encode } from "./support.ts";
+import { sharedTest } from "../../support/shared.ts";
 
 const ACCEPTED = recordings().filter((r) => r.status === 200 && r.request !== null);
 
@@ -13,14 +14,14 @@ function decode(request: Loose): Prompt {
   return chatCompletions.decodeRequest({ ...request, model: "acme/one" }, DECODE);
 }
 
-Deno.test("decodeRequest() accepts every recorded request that was answered", () => {
+sharedTest("corpus/", "decodeRequest() accepts every recorded request that was answered", () => {
   for (const r of ACCEPTED) {
     const prompt = decode(r.request);
     assertEquals(prompt.turns.length, r.request.messages.length, r.id);
   }
 });
 
-Deno.test("decodeRequest() of an encoded request is the request", () => {
+sharedTest("corpus/", "decodeRequest() of an encoded request is the request", () => {
   for (const r of ACCEPTED) {
     const prompt = decode(r.request);
     const { body, dropped } = encode(prompt, { stream: prompt.stream });
@@ -35,7 +36,7 @@ Deno.test("decodeRequest() of an encoded request is the request", () => {
   }
 });
 
-Deno.test("encodeRequest() gives a provider of this API the recorded request back", () => {
+sharedTest("corpus/", "encodeRequest() gives a provider of this API the recorded request back", () => {
   let exact = 0;
   for (const r of ACCEPTED) {
     const prompt = decode(r.request);

@@ -10,6 +10,7 @@ import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import { assertLegal } from "../gemini/legal_parts.ts";
 import { type ChoiceReading, readRecording, type Recording, recordings } from "./recordings.ts";
 import { bytes, context, decodePieces, encodeAll, foldChunks, plain } from "./support.ts";
+import { sharedTest } from "../../support/shared.ts";
 
 /** HTTP 200 with an error inside. */
 const ERRORS = new Set(["azure.chat.03f62ee9.0", "groq.chat.ccf7838e.0", "groq.chat.dd3fbfda.0"]);
@@ -44,7 +45,7 @@ function withoutBreaks(choices: ChoiceReading[]): ChoiceReading[] {
   return choices.map((choice) => ({ ...choice, reasoning: choice.reasoning.replaceAll("\n", "") }));
 }
 
-Deno.test("decode of every recorded answer agrees with an independent reading", () => {
+sharedTest("corpus/", "decode of every recorded answer agrees with an independent reading", () => {
   for (const r of ANSWERS) {
     const wanted = readRecording(r);
     const parts = decode(r);
@@ -62,7 +63,7 @@ Deno.test("decode of every recorded answer agrees with an independent reading", 
   }
 });
 
-Deno.test("decodeStream() of recordings gives the same parts for any split of the bytes", () => {
+sharedTest("corpus/", "decodeStream() of recordings gives the same parts for any split of the bytes", () => {
   let seed = 7;
   const random = () => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
   STREAMS.forEach((r, n) => {
@@ -79,22 +80,26 @@ Deno.test("decodeStream() of recordings gives the same parts for any split of th
   });
 });
 
-Deno.test("decodeStream() of a recording cut after any frame is a failure until its finish came", () => {
-  for (const r of STREAMS) {
-    const frames = r.sse!.replaceAll("\r\n", "\n").split("\n\n").filter((frame) => /^data:/m.test(frame));
-    const step = Math.max(1, Math.floor(frames.length / 12));
-    for (let k = 0; k < frames.length; k += step) {
-      const kept = frames.slice(0, k);
-      if (kept.some((frame) => /"finish_reason": ?"[a-z]|\[DONE\]/.test(frame))) break;
-      const out: Part[] = [];
-      const run = () => decodePieces([bytes(kept.map((frame) => `${frame}\n\n`).join(""))], out);
-      assertThrows(run, Failure, "broke off", `${r.id} after ${k}`);
-      if (out.length > 0) assertLegal(out, { whole: false });
+sharedTest(
+  "corpus/",
+  "decodeStream() of a recording cut after any frame is a failure until its finish came",
+  () => {
+    for (const r of STREAMS) {
+      const frames = r.sse!.replaceAll("\r\n", "\n").split("\n\n").filter((frame) => /^data:/m.test(frame));
+      const step = Math.max(1, Math.floor(frames.length / 12));
+      for (let k = 0; k < frames.length; k += step) {
+        const kept = frames.slice(0, k);
+        if (kept.some((frame) => /"finish_reason": ?"[a-z]|\[DONE\]/.test(frame))) break;
+        const out: Part[] = [];
+        const run = () => decodePieces([bytes(kept.map((frame) => `${frame}\n\n`).join(""))], out);
+        assertThrows(run, Failure, "broke off", `${r.id} after ${k}`);
+        if (out.length > 0) assertLegal(out, { whole: false });
+      }
     }
-  }
-});
+  },
+);
 
-Deno.test("decode of recorded errors after HTTP 200 throws their failure", () => {
+sharedTest("corpus/", "decode of recorded errors after HTTP 200 throws their failure", () => {
   for (const r of GOOD) {
     if (!ERRORS.has(r.id)) continue;
     const failure = assertThrows(() => decode(r), Failure) as Failure;
@@ -106,13 +111,17 @@ Deno.test("decode of recorded errors after HTTP 200 throws their failure", () =>
   }
 });
 
-Deno.test("encodeStream() and encodeAnswer() of every recorded answer are the same answer", () => {
-  for (const r of ANSWERS) {
-    const parts = decode(r);
-    const whole = chatCompletions.encodeAnswer(collect(parts), context());
-    assertEquals(foldChunks(encodeAll(parts)), plain(whole), r.id);
-  }
-});
+sharedTest(
+  "corpus/",
+  "encodeStream() and encodeAnswer() of every recorded answer are the same answer",
+  () => {
+    for (const r of ANSWERS) {
+      const parts = decode(r);
+      const whole = chatCompletions.encodeAnswer(collect(parts), context());
+      assertEquals(foldChunks(encodeAll(parts)), plain(whole), r.id);
+    }
+  },
+);
 
 /** Callers get JSON where a provider wrote no arguments at all. */
 function withArguments(answer: Answer): Answer {
@@ -125,7 +134,7 @@ function withArguments(answer: Answer): Answer {
   return { ...answer, choices };
 }
 
-Deno.test("an answer written for a caller and read again is the same answer", () => {
+sharedTest("corpus/", "an answer written for a caller and read again is the same answer", () => {
   for (const r of ANSWERS) {
     const parts = decode(r);
     const answer = collect(parts);

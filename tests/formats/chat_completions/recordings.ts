@@ -1,7 +1,8 @@
 /**
  * Recorded chat-completions exchanges, and what an answer among them says, read from the wire by rules that share no code
- * with the format. Recordings stand beside the checkout; without them the tests that want them pass and say so.
+ * with the format.
  */
+import { readRecordings } from "../../support/recordings.ts";
 
 /** JSON of unknown shape: all that the recordings of 34 providers have in common. */
 // deno-lint-ignore no-explicit-any
@@ -17,20 +18,7 @@ export interface Recording {
   sse: string | null;
 }
 
-const FOLDER = new URL("../../../../shared/corpus/", import.meta.url);
-
-export function recordings(): Recording[] {
-  let names: string[];
-  try {
-    names = Array.from(Deno.readDirSync(FOLDER), (entry) => entry.name).filter((n) =>
-      /\.chat\..*\.json$/.test(n)
-    );
-  } catch {
-    console.log(`skipped: no recordings at ${FOLDER.pathname}`);
-    return [];
-  }
-  return names.sort().map((name) => JSON.parse(Deno.readTextFileSync(new URL(name, FOLDER))));
-}
+export const recordings = () => readRecordings<Recording>("chat");
 
 export interface ChoiceReading {
   text: string;

@@ -5,13 +5,12 @@ import { array, isObject, type Loose, object } from "../../../src/exchange/json.
 import type { CallerFormat } from "../../../src/formats/format.ts";
 import { gemini } from "../../../src/formats/gemini/mod.ts";
 import { CALLER_FORMATS } from "../../../src/formats/mod.ts";
-import { haveRecordings, readRecordings } from "../../corpus/recordings.ts";
+import { readRecordings } from "../../support/recordings.ts";
 import { context, prompt } from "./prompts.ts";
 import { checkRequest } from "./request_checker.ts";
+import { sharedTest } from "../../support/shared.ts";
 
-const skip = !haveRecordings();
-if (skip) console.log("skipped: no recordings at ../shared/corpus");
-const RECORDINGS = skip ? [] : readRecordings();
+const RECORDINGS = readRecordings();
 
 /** Kind and signature of each part; texts joined as far as no signature divides them, thoughts left out. */
 function shape(parts: readonly unknown[]): string[] {
@@ -60,7 +59,7 @@ function nextRequest(format: CallerFormat, answer: Loose, calls: readonly string
 
 const callIds = (answer: Answer) => answer.choices[0].blocks.flatMap((b) => b.type === "call" ? [b.id] : []);
 
-Deno.test("gemini signatures come back on their parts through every caller format", () => {
+sharedTest("corpus/", "gemini signatures come back on their parts through every caller format", () => {
   let signed = 0;
   for (const r of RECORDINGS) {
     if (r.api !== "gemini-generate" || r.status !== 200) continue;
@@ -99,5 +98,5 @@ Deno.test("gemini signatures come back on their parts through every caller forma
       signed += expected.filter((s) => !s.endsWith(" ")).length;
     }
   }
-  assert(skip || signed > 300, `only ${signed} signatures`);
+  assert(signed > 300, `only ${signed} signatures`);
 });

@@ -10,12 +10,11 @@ import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
 import { gemini } from "../../../src/formats/gemini/mod.ts";
 import { FrameReader } from "../../../src/formats/sse.ts";
-import { haveRecordings, readRecordings, type Recording } from "../../corpus/recordings.ts";
+import { readRecordings, type Recording } from "../../support/recordings.ts";
 import { assertLegal } from "./legal_parts.ts";
+import { sharedTest } from "../../support/shared.ts";
 
-const skip = !haveRecordings();
-if (skip) console.log("skipped: no recordings at ../shared/corpus");
-const ALL = skip ? [] : readRecordings().filter((r) => r.api === "gemini-generate");
+const ALL = readRecordings("gem");
 const GOOD = ALL.filter((r) => r.status === 200);
 const STREAMS = GOOD.filter((r) => r.sse !== null);
 
@@ -166,7 +165,7 @@ function assertReads(answer: Answer, r: Recording): void {
   assertEquals(placed.map((c) => c.of.slice(c.start, c.end)), seen.segments);
 }
 
-Deno.test("gemini.decodeStream() and decodeAnswer() read what each recording says", () => {
+sharedTest("corpus/", "gemini.decodeStream() and decodeAnswer() read what each recording says", () => {
   for (const r of GOOD) {
     const parts = decode(r);
     try {
@@ -178,7 +177,7 @@ Deno.test("gemini.decodeStream() and decodeAnswer() read what each recording say
   }
 });
 
-Deno.test("gemini.decodeStream() gives the same parts wherever the network cuts", () => {
+sharedTest("corpus/", "gemini.decodeStream() gives the same parts wherever the network cuts", () => {
   let seed = 7;
   const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
   STREAMS.forEach((r, i) => {
@@ -194,31 +193,39 @@ Deno.test("gemini.decodeStream() gives the same parts wherever the network cuts"
   });
 });
 
-Deno.test("gemini.decodeStream() calls a recording that is cut short broken, and what came before stays legal", () => {
-  for (const r of STREAMS) {
-    const frames = r.sse!.split(/(?<=\r\n\r\n|\n\n)/).filter((f) => f.trim() !== "");
-    const whole = frames.findIndex((f) => f.includes('"finishReason"') || f.includes('"blockReason"'));
-    for (let k = 0; k < whole; k++) {
-      const decoder = gemini.decodeStream();
-      const out: Part[] = [];
-      for (const frame of frames.slice(0, k)) decoder.push({ event: "", data: frame.slice(5) }, out);
-      const failure = assertThrows(() => decoder.end(out), Failure);
-      assertEquals(failure.code, "provider_unavailable");
-      assertLegal(out, { whole: false });
+sharedTest(
+  "corpus/",
+  "gemini.decodeStream() calls a recording that is cut short broken, and what came before stays legal",
+  () => {
+    for (const r of STREAMS) {
+      const frames = r.sse!.split(/(?<=\r\n\r\n|\n\n)/).filter((f) => f.trim() !== "");
+      const whole = frames.findIndex((f) => f.includes('"finishReason"') || f.includes('"blockReason"'));
+      for (let k = 0; k < whole; k++) {
+        const decoder = gemini.decodeStream();
+        const out: Part[] = [];
+        for (const frame of frames.slice(0, k)) decoder.push({ event: "", data: frame.slice(5) }, out);
+        const failure = assertThrows(() => decoder.end(out), Failure);
+        assertEquals(failure.code, "provider_unavailable");
+        assertLegal(out, { whole: false });
+      }
     }
-  }
-});
+  },
+);
 
-Deno.test("gemini.decodeAnswer() takes a stream's chunks as one array", () => {
+sharedTest("corpus/", "gemini.decodeAnswer() takes a stream's chunks as one array", () => {
   for (const r of STREAMS) {
     assertEquals(gemini.decodeAnswer(read(r).chunks), decode(r), r.id);
   }
 });
 
-Deno.test("gemini.decodeAnswer() and decodeStream() throw a Failure for every recorded error", () => {
-  for (const r of ALL.filter((r) => r.status !== 200)) {
-    assertThrows(() => gemini.decodeAnswer(r.response), Failure);
-    const decoder = gemini.decodeStream();
-    assertThrows(() => decoder.push({ event: "", data: JSON.stringify(r.response) }, []), Failure);
-  }
-});
+sharedTest(
+  "corpus/",
+  "gemini.decodeAnswer() and decodeStream() throw a Failure for every recorded error",
+  () => {
+    for (const r of ALL.filter((r) => r.status !== 200)) {
+      assertThrows(() => gemini.decodeAnswer(r.response), Failure);
+      const decoder = gemini.decodeStream();
+      assertThrows(() => decoder.push({ event: "", data: JSON.stringify(r.response) }, []), Failure);
+    }
+  },
+);

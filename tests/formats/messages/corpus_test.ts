@@ -14,16 +14,14 @@ import {
   encodeParts,
   encodeWhole,
   encoding,
-  type Exchange,
   exchanges,
   failureOf,
   fold,
   framesOf,
 } from "./support.ts";
+import { sharedTest } from "../../support/shared.ts";
 
-const recorded = exchanges();
-const ignore = recorded === undefined;
-const all: Exchange[] = recorded ?? [];
+const all = exchanges();
 const answers = all.filter((e) => e.status === 200 && !e.tags.includes("concatenated"));
 const streams = answers.filter((e) => e.sse !== null && !e.tags.includes("intermediary-fault"));
 const wholes = answers.filter((e) => e.sse === null);
@@ -165,94 +163,70 @@ function checkParts(id: string, parts: readonly Part[]): void {
   assertEquals(open.size, 0, id);
 }
 
-Deno.test({
-  name: "decodeStream() reads every recorded stream",
-  ignore,
-  fn() {
-    assert(streams.length >= 80);
-    for (const e of streams) {
-      const parts = decodeFrames(framesOf(e.sse!));
-      checkParts(e.id, parts);
-      compare(e.id, readRecording(e.sse!), parts);
-    }
-  },
+sharedTest("corpus/", "decodeStream() reads every recorded stream", () => {
+  assert(streams.length >= 80);
+  for (const e of streams) {
+    const parts = decodeFrames(framesOf(e.sse!));
+    checkParts(e.id, parts);
+    compare(e.id, readRecording(e.sse!), parts);
+  }
 });
 
-Deno.test({
-  name: "decodeStream() gives the same parts wherever the bytes are cut",
-  ignore,
-  fn() {
-    let seed = 7;
-    const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
-    for (const e of streams) {
-      const parts = decodeFrames(framesOf(e.sse!));
-      assertEquals(decodeFrames(framesOf(e.sse!, 1 + Math.floor(random() * 300))), parts, e.id);
-      if (e.sse!.length < 4000) assertEquals(decodeFrames(framesOf(e.sse!, 1)), parts, e.id);
-    }
-  },
+sharedTest("corpus/", "decodeStream() gives the same parts wherever the bytes are cut", () => {
+  let seed = 7;
+  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  for (const e of streams) {
+    const parts = decodeFrames(framesOf(e.sse!));
+    assertEquals(decodeFrames(framesOf(e.sse!, 1 + Math.floor(random() * 300))), parts, e.id);
+    if (e.sse!.length < 4000) assertEquals(decodeFrames(framesOf(e.sse!, 1)), parts, e.id);
+  }
 });
 
-Deno.test({
-  name: "decodeStream() fails wherever a recorded stream is cut short",
-  ignore,
-  fn() {
-    for (const e of streams.filter((s) => s.sse!.length < 6000)) {
-      const frames = framesOf(e.sse!);
-      const end = frames.findIndex((f) => f.event === "message_stop");
-      for (let k = 0; k < end; k++) {
-        const failure = failureOf(() => decodeFrames(frames.slice(0, k)));
-        assertEquals(failure.code, "provider_unavailable", `${e.id} after ${k}`);
-      }
+sharedTest("corpus/", "decodeStream() fails wherever a recorded stream is cut short", () => {
+  for (const e of streams.filter((s) => s.sse!.length < 6000)) {
+    const frames = framesOf(e.sse!);
+    const end = frames.findIndex((f) => f.event === "message_stop");
+    for (let k = 0; k < end; k++) {
+      const failure = failureOf(() => decodeFrames(frames.slice(0, k)));
+      assertEquals(failure.code, "provider_unavailable", `${e.id} after ${k}`);
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "decodeStream() refuses an answer that a proxy spliced into another",
-  ignore,
-  fn() {
-    for (
-      const e of answers.filter((a) => a.tags.includes("intermediary-fault") && a.id.includes("bb70e854"))
-    ) {
-      assertEquals(failureOf(() => decodeFrames(framesOf(e.sse!))).code, "provider_unavailable");
-    }
-  },
+sharedTest("corpus/", "decodeStream() refuses an answer that a proxy spliced into another", () => {
+  for (
+    const e of answers.filter((a) => a.tags.includes("intermediary-fault") && a.id.includes("bb70e854"))
+  ) {
+    assertEquals(failureOf(() => decodeFrames(framesOf(e.sse!))).code, "provider_unavailable");
+  }
 });
 
-Deno.test({
-  name: "decodeAnswer() reads every recorded message",
-  ignore,
-  fn() {
-    assert(wholes.length >= 150);
-    for (const e of wholes) {
-      const parts = messages.decodeAnswer(e.response);
-      checkParts(e.id, parts);
-      compare(e.id, e.response as Loose, parts);
-    }
-  },
+sharedTest("corpus/", "decodeAnswer() reads every recorded message", () => {
+  assert(wholes.length >= 150);
+  for (const e of wholes) {
+    const parts = messages.decodeAnswer(e.response);
+    checkParts(e.id, parts);
+    compare(e.id, e.response as Loose, parts);
+  }
 });
 
-Deno.test({
-  name: "encodeStream() and encodeAnswer() give a recorded answer back, and agree",
-  ignore,
-  fn() {
-    for (const e of answers.filter((a) => !a.tags.includes("intermediary-fault"))) {
-      const parts = e.sse ? decodeFrames(framesOf(e.sse)) : messages.decodeAnswer(e.response);
-      const stream = encodeParts(parts);
-      checkStream(stream);
-      const whole = encodeWhole(parts);
-      assertEquals(encodeParts(parts, answering(), 50), stream, e.id);
-      // Arguments that were cut are no JSON; a client of a stream has their pieces.
-      if (e.id === CUT_ARGUMENTS) continue;
-      assertEquals(fold(stream), whole, e.id);
-      const message = e.sse ? readRecording(e.sse) : e.response as Loose;
-      assertEquals(whole.content, (message.content as Loose[]).filter(worthSaying).map(plain), e.id);
-      if (message.stop_reason) assertEquals(whole.stop_reason, message.stop_reason, e.id);
-      const declined = { type: "refusal", category: null, explanation: null };
-      const details = message.stop_details ?? (message.stop_reason === "refusal" ? declined : null);
-      assertEquals(whole.stop_details, details, e.id);
-    }
-  },
+sharedTest("corpus/", "encodeStream() and encodeAnswer() give a recorded answer back, and agree", () => {
+  for (const e of answers.filter((a) => !a.tags.includes("intermediary-fault"))) {
+    const parts = e.sse ? decodeFrames(framesOf(e.sse)) : messages.decodeAnswer(e.response);
+    const stream = encodeParts(parts);
+    checkStream(stream);
+    const whole = encodeWhole(parts);
+    assertEquals(encodeParts(parts, answering(), 50), stream, e.id);
+    // Arguments that were cut are no JSON; a client of a stream has their pieces.
+    if (e.id === CUT_ARGUMENTS) continue;
+    assertEquals(fold(stream), whole, e.id);
+    const message = e.sse ? readRecording(e.sse) : e.response as Loose;
+    assertEquals(whole.content, (message.content as Loose[]).filter(worthSaying).map(plain), e.id);
+    if (message.stop_reason) assertEquals(whole.stop_reason, message.stop_reason, e.id);
+    const declined = { type: "refusal", category: null, explanation: null };
+    const details = message.stop_details ?? (message.stop_reason === "refusal" ? declined : null);
+    assertEquals(whole.stop_details, details, e.id);
+  }
 });
 
 const CUT_ARGUMENTS = "anthropic.msgs.fa2f7055.0";
@@ -266,21 +240,17 @@ function plain(block: Loose): Loose {
   return array(citations).length > 0 ? block : rest;
 }
 
-Deno.test({
-  name: "decodeFailure() finds a code for every recorded error",
-  ignore,
-  fn() {
-    const expected: Record<number, string[]> = {
-      400: ["provider_bad_request", "provider_payload_too_large", "provider_unavailable"],
-      401: ["provider_unavailable"],
-      404: ["provider_model_down"],
-    };
-    for (const e of all.filter((x) => x.status !== 200)) {
-      const text = e.sse ?? (typeof e.response === "string" ? e.response : JSON.stringify(e.response));
-      const failure = decodeFailure({ status: e.status, header: () => null, text });
-      assert(expected[e.status].includes(failure.code), `${e.id}: ${failure.code}`);
-    }
-  },
+sharedTest("corpus/", "decodeFailure() finds a code for every recorded error", () => {
+  const expected: Record<number, string[]> = {
+    400: ["provider_bad_request", "provider_payload_too_large", "provider_unavailable"],
+    401: ["provider_unavailable"],
+    404: ["provider_model_down"],
+  };
+  for (const e of all.filter((x) => x.status !== 200)) {
+    const text = e.sse ?? (typeof e.response === "string" ? e.response : JSON.stringify(e.response));
+    const failure = decodeFailure({ status: e.status, header: () => null, text });
+    assert(expected[e.status].includes(failure.code), `${e.id}: ${failure.code}`);
+  }
 });
 
 /** Requests that a gateway without page fetching and code execution cannot serve. */
@@ -292,10 +262,10 @@ const requests = all.filter((e) => e.status === 200 && e.request).map((e) => {
   return { id: e.id, body: { ...body, model: body.model ?? "a/b" } as Loose };
 });
 
-Deno.test({
-  name: "decodeRequest() takes every recorded request, and what is encoded reads the same again",
-  ignore,
-  fn() {
+sharedTest(
+  "corpus/",
+  "decodeRequest() takes every recorded request, and what is encoded reads the same again",
+  () => {
     assert(requests.length >= 200);
     for (const { id, body } of requests) {
       if (array(body.tools).some(isServerTool)) {
@@ -314,7 +284,7 @@ Deno.test({
       if (!prompt.search) assertEquals(normal(sent), normal(body), id);
     }
   },
-});
+);
 
 function withoutSearch(prompt: Prompt): Partial<Prompt> {
   const { search: _1, toolChoice: _2, parallelCalls: _3, turns: _4, ...rest } = prompt;

@@ -9,6 +9,7 @@ import type { Proof } from "../../../src/exchange/proof.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { FrameReader } from "../../../src/formats/sse.ts";
+import { readRecordings } from "../../support/recordings.ts";
 
 export interface Exchange {
   id: string;
@@ -20,19 +21,8 @@ export interface Exchange {
   sse: string | null;
 }
 
-const CORPUS = new URL("../../../../shared/corpus/", import.meta.url);
-
-/** Recorded exchanges of this format; undefined, and a message, without the recordings. */
-export function exchanges(): Exchange[] | undefined {
-  try {
-    const names = [...Deno.readDirSync(CORPUS)].map((e) => e.name).filter((n) => /\.msgs\..*\.json$/.test(n));
-    return names.sort().map((name) => JSON.parse(Deno.readTextFileSync(new URL(name, CORPUS))));
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    console.log(`no recordings in ${CORPUS.pathname}: skipped`);
-    return undefined;
-  }
-}
+/** Recorded exchanges of this format. */
+export const exchanges = () => readRecordings<Exchange>("msgs");
 
 /** Stands in for the real sealing: readable, and refuses what it did not make. */
 export const seal = (proof: Proof) => `sealed:${JSON.stringify(proof)}`;

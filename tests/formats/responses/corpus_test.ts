@@ -16,9 +16,9 @@ import {
   exchanges,
   streamText,
 } from "./support.ts";
+import { sharedTest } from "../../support/shared.ts";
 
 const RECORDED = exchanges();
-const ignore = RECORDED.length === 0;
 
 /** What a recording says, in the plainest terms. */
 interface Reading {
@@ -102,10 +102,10 @@ function readOwn(exchange: Exchange): Reading {
   };
 }
 
-Deno.test({
-  name: "responses.decodeStream() and decodeAnswer() read every recorded answer as it was meant",
-  ignore,
-  fn() {
+sharedTest(
+  "corpus/",
+  "responses.decodeStream() and decodeAnswer() read every recorded answer as it was meant",
+  () => {
     let compared = 0;
     for (const exchange of RECORDED.filter((e) => e.status === 200)) {
       const last = lastOf(exchange);
@@ -115,12 +115,12 @@ Deno.test({
     }
     assert(compared >= 365, `only ${compared} compared`);
   },
-});
+);
 
-Deno.test({
-  name: "responses.decodeAnswer() refuses an answer that was put off, and a stream that failed",
-  ignore,
-  fn() {
+sharedTest(
+  "corpus/",
+  "responses.decodeAnswer() refuses an answer that was put off, and a stream that failed",
+  () => {
     const unread = RECORDED.filter((e) => e.status === 200 && lastOf(e) === null);
     assertEquals(unread.length, 5);
     for (const exchange of unread) {
@@ -133,49 +133,41 @@ Deno.test({
       throw new Error(`${exchange.id} was read`);
     }
   },
+);
+
+sharedTest("corpus/", "responses.decodeStream() reads the same whatever the network cuts", () => {
+  let seed = 7;
+  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) % 400 + 1;
+  const streams = RECORDED.filter((e) => e.sse !== null && lastOf(e) !== null);
+  for (const [i, { id, sse }] of streams.entries()) {
+    const whole = decodeSse(sse!);
+    const sizes = function* () {
+      for (;;) yield i % 12 === 0 && sse!.length < 60_000 ? 1 : random();
+    };
+    assertEquals(decodeSse(sse!, sizes()), whole, id);
+  }
 });
 
-Deno.test({
-  name: "responses.decodeStream() reads the same whatever the network cuts",
-  ignore,
-  fn() {
-    let seed = 7;
-    const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) % 400 + 1;
-    const streams = RECORDED.filter((e) => e.sse !== null && lastOf(e) !== null);
-    for (const [i, { id, sse }] of streams.entries()) {
-      const whole = decodeSse(sse!);
-      const sizes = function* () {
-        for (;;) yield i % 12 === 0 && sse!.length < 60_000 ? 1 : random();
-      };
-      assertEquals(decodeSse(sse!, sizes()), whole, id);
-    }
-  },
-});
-
-Deno.test({
-  name: "responses.decodeStream() calls a stream broken wherever it is cut",
-  ignore,
-  fn() {
-    for (const { id, sse } of RECORDED.filter((e) => e.sse !== null && e.sse.length < 40_000)) {
-      const frames = sse!.split(/\r?\n\r?\n/).filter((f) => f.trim() !== "");
-      const end = frames.findIndex((f) => /"type": ?"response\.(completed|incomplete)"/.test(f));
-      for (let k = 0; k < (end < 0 ? frames.length : end); k++) {
-        try {
-          decodeSse(frames.slice(0, k).join("\n\n") + "\n\n");
-        } catch (thrown) {
-          assert(thrown instanceof Failure, `${id} cut behind ${k}`);
-          continue;
-        }
-        throw new Error(`${id} cut behind ${k} looks whole`);
+sharedTest("corpus/", "responses.decodeStream() calls a stream broken wherever it is cut", () => {
+  for (const { id, sse } of RECORDED.filter((e) => e.sse !== null && e.sse.length < 40_000)) {
+    const frames = sse!.split(/\r?\n\r?\n/).filter((f) => f.trim() !== "");
+    const end = frames.findIndex((f) => /"type": ?"response\.(completed|incomplete)"/.test(f));
+    for (let k = 0; k < (end < 0 ? frames.length : end); k++) {
+      try {
+        decodeSse(frames.slice(0, k).join("\n\n") + "\n\n");
+      } catch (thrown) {
+        assert(thrown instanceof Failure, `${id} cut behind ${k}`);
+        continue;
       }
+      throw new Error(`${id} cut behind ${k} looks whole`);
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "responses.encodeStream() makes a legal stream of every recorded answer, equal to encodeAnswer()",
-  ignore,
-  fn() {
+sharedTest(
+  "corpus/",
+  "responses.encodeStream() makes a legal stream of every recorded answer, equal to encodeAnswer()",
+  () => {
     for (const exchange of RECORDED.filter((e) => e.status === 200 && lastOf(e) !== null)) {
       const parts = decodeExchange(exchange);
       const context = answering();
@@ -185,34 +177,29 @@ Deno.test({
       assertEquals(whole, response, exchange.id);
     }
   },
-});
+);
 
-Deno.test({
-  name: "responses: an answer survives a second reading, proofs and ids included",
-  ignore,
-  fn() {
-    for (const exchange of RECORDED.filter((e) => e.status === 200 && lastOf(e) !== null)) {
-      const first = answerOf(decodeExchange(exchange));
-      const body = responses.encodeAnswer(first, answering());
-      const again = answerOf(responses.decodeAnswer(body));
-      const searches = first.choices[0].blocks.filter((b) => b.type === "search").length;
-      const ids = new Set(first.choices[0].blocks.flatMap((b) => "extra" in b ? [b.extra?.fields.id] : []));
-      // Searches are told in the gateway's own item, which is opaque to a second reading. xAI leaves out indices and
-      // titles that callers are owed.
-      const plain = (blocks: typeof first.choices[0]["blocks"]) =>
-        blocks.filter((b) =>
-          b.type !== "search" && !(b.type === "opaque" && b.value.type === "svc:web_search")
-        ).map((b) => b.type === "text" ? { ...b, citations: b.citations.map((c) => c.url ?? c.title) } : b);
-      if (ids.has("") || ids.has(undefined) || searches > 0) {
-        assertEquals(
-          plain(again.choices[0].blocks).length,
-          plain(first.choices[0].blocks).length,
-          exchange.id,
-        );
-      } else assertEquals(plain(again.choices[0].blocks), plain(first.choices[0].blocks), exchange.id);
-      assertEquals(again.usage, first.usage, exchange.id);
-    }
-  },
+sharedTest("corpus/", "responses: an answer survives a second reading, proofs and ids included", () => {
+  for (const exchange of RECORDED.filter((e) => e.status === 200 && lastOf(e) !== null)) {
+    const first = answerOf(decodeExchange(exchange));
+    const body = responses.encodeAnswer(first, answering());
+    const again = answerOf(responses.decodeAnswer(body));
+    const searches = first.choices[0].blocks.filter((b) => b.type === "search").length;
+    const ids = new Set(first.choices[0].blocks.flatMap((b) => "extra" in b ? [b.extra?.fields.id] : []));
+    // Searches are told in the gateway's own item, which is opaque to a second reading. xAI leaves out indices and
+    // titles that callers are owed.
+    const plain = (blocks: typeof first.choices[0]["blocks"]) =>
+      blocks.filter((b) => b.type !== "search" && !(b.type === "opaque" && b.value.type === "svc:web_search"))
+        .map((b) => b.type === "text" ? { ...b, citations: b.citations.map((c) => c.url ?? c.title) } : b);
+    if (ids.has("") || ids.has(undefined) || searches > 0) {
+      assertEquals(
+        plain(again.choices[0].blocks).length,
+        plain(first.choices[0].blocks).length,
+        exchange.id,
+      );
+    } else assertEquals(plain(again.choices[0].blocks), plain(first.choices[0].blocks), exchange.id);
+    assertEquals(again.usage, first.usage, exchange.id);
+  }
 });
 
 /** Recorded requests that a stateless gateway refuses, and why. */
@@ -229,10 +216,10 @@ function asCaller(request: Loose): Loose {
   return { ...request, model: "acme/one" };
 }
 
-Deno.test({
-  name: "responses.decodeRequest() takes every recorded request that needs no state and runs no code",
-  ignore,
-  fn() {
+sharedTest(
+  "corpus/",
+  "responses.decodeRequest() takes every recorded request that needs no state and runs no code",
+  () => {
     let taken = 0;
     for (const { id, request, status } of RECORDED) {
       if (!request || status !== 200) continue;
@@ -251,34 +238,30 @@ Deno.test({
     }
     assert(taken >= 300, `only ${taken} taken`);
   },
-});
+);
 
-Deno.test({
-  name: "responses.encodeRequest() gives a recorded request back as it was read",
-  ignore,
-  fn() {
-    let compared = 0;
-    for (const { id, request, status } of RECORDED) {
-      if (!request || status !== 200 || Object.values(REFUSED).some((test) => test(request))) continue;
-      const first = decode(asCaller(request));
-      const { body, dropped } = responses.encodeRequest(first, encoding({ model: first.model }));
-      assertEquals(dropped, [], id);
-      const again = decode(JSON.parse(JSON.stringify(body)));
-      // The gateway searches itself, and always asks for reasoning that can be carried. Where search was the only tool
-      // nothing is left to choose from.
-      const plain = (p: typeof first) => ({
-        ...p,
-        ...(first.tools.length === 0 && { toolChoice: undefined }),
-        search: undefined,
-        verbatim: {
-          ...p.verbatim,
-          include: undefined,
-          ...(first.tools.length === 0 && { tool_choice: undefined }),
-        },
-      });
-      assertEquals(plain(again), plain(first), id);
-      compared++;
-    }
-    assert(compared >= 300, `only ${compared} compared`);
-  },
+sharedTest("corpus/", "responses.encodeRequest() gives a recorded request back as it was read", () => {
+  let compared = 0;
+  for (const { id, request, status } of RECORDED) {
+    if (!request || status !== 200 || Object.values(REFUSED).some((test) => test(request))) continue;
+    const first = decode(asCaller(request));
+    const { body, dropped } = responses.encodeRequest(first, encoding({ model: first.model }));
+    assertEquals(dropped, [], id);
+    const again = decode(JSON.parse(JSON.stringify(body)));
+    // The gateway searches itself, and always asks for reasoning that can be carried. Where search was the only tool
+    // nothing is left to choose from.
+    const plain = (p: typeof first) => ({
+      ...p,
+      ...(first.tools.length === 0 && { toolChoice: undefined }),
+      search: undefined,
+      verbatim: {
+        ...p.verbatim,
+        include: undefined,
+        ...(first.tools.length === 0 && { tool_choice: undefined }),
+      },
+    });
+    assertEquals(plain(again), plain(first), id);
+    compared++;
+  }
+  assert(compared >= 300, `only ${compared} compared`);
 });

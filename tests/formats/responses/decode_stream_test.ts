@@ -7,6 +7,7 @@ import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
 import { decodeEvents, exchanges } from "./support.ts";
+import { sharedTest } from "../../support/shared.ts";
 
 const created = { type: "response.created", response: { model: "m" } };
 const completed = (response: Loose = {}) => ({
@@ -260,11 +261,10 @@ const EVENTS: Loose[] = exchanges().filter((e) => e.sse !== null).flatMap((e) =>
   )
 );
 
-Deno.test({
-  name:
-    "responses.decodeStream() survives any order and any damage of events: blocks stay whole, only Failures",
-  ignore: EVENTS.length === 0,
-  fn() {
+sharedTest(
+  "corpus/",
+  "responses.decodeStream() survives any order and any damage of events: blocks stay whole, only Failures",
+  () => {
     const event = fc.nat(EVENTS.length - 1).chain((i) =>
       fc.oneof(
         { weight: 4, arbitrary: fc.constant(EVENTS[i]) },
@@ -297,7 +297,7 @@ Deno.test({
       { numRuns: 1500, seed: 11 },
     );
   },
-});
+);
 
 function checkParts(parts: readonly { type: string; block?: number }[]): void {
   const open = new Set<number>();

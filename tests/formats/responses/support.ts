@@ -8,6 +8,7 @@ import type { Proof } from "../../../src/exchange/proof.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
 import { FrameReader } from "../../../src/formats/sse.ts";
+import { readRecordings } from "../../support/recordings.ts";
 
 export interface Exchange {
   id: string;
@@ -19,21 +20,8 @@ export interface Exchange {
   sse: string | null;
 }
 
-const CORPUS = new URL("../../../../shared/corpus/", import.meta.url);
-
-/** Recorded exchanges of the responses API; none, and a word about it, when the folder is absent. */
-export function exchanges(): Exchange[] {
-  try {
-    Deno.statSync(CORPUS);
-  } catch {
-    console.log("skipped: no recordings at ../shared/corpus");
-    return [];
-  }
-  const names = [...Deno.readDirSync(CORPUS)].map((entry) => entry.name).filter((name) =>
-    name.includes(".resp.")
-  );
-  return names.sort().map((name) => JSON.parse(Deno.readTextFileSync(new URL(name, CORPUS))) as Exchange);
-}
+/** Recorded exchanges of the responses API. */
+export const exchanges = () => readRecordings<Exchange>("resp");
 
 const UTF8 = new TextEncoder();
 

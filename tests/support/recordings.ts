@@ -1,15 +1,15 @@
 /**
  * Recorded provider traffic, read in place from `../shared/corpus` beside the checkout. Its README.md describes the
- * fields. A checkout without that folder has no recordings, and the tests that want them say so and pass.
+ * fields.
  */
 
-import { haveShared, shared } from "../support/shared.ts";
+import { haveShared, shared } from "./shared.ts";
 
-export type Api = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini-generate";
+export type RecordedApi = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini-generate";
 
 export interface Recording {
   id: string;
-  api: Api;
+  api: RecordedApi;
   /** The request asked for a stream. */
   stream: boolean;
   status: number;
@@ -25,23 +25,22 @@ export interface Recording {
 
 const FOLDER = shared("corpus/");
 
-/** True when there is something to test against. */
-export function haveRecordings(): boolean {
-  return haveShared("corpus/");
-}
-
-/** All of them, in the order of the index. */
-export function readRecordings(): Recording[] {
-  return Deno.readTextFileSync(new URL("INDEX.jsonl", FOLDER)).trim().split("\n").map((line) => {
-    const { id } = JSON.parse(line) as { id: string };
-    return JSON.parse(Deno.readTextFileSync(new URL(`${id}.json`, FOLDER))) as Recording;
-  });
+/**
+ * All of them, or those of one API, in order of their ids; none where the folder is absent.
+ * @param api the middle of an id
+ */
+export function readRecordings<T = Recording>(api?: "chat" | "msgs" | "resp" | "gem"): T[] {
+  if (!haveShared("corpus/")) return [];
+  const ids = Deno.readTextFileSync(new URL("INDEX.jsonl", FOLDER)).trim().split("\n")
+    .map((line) => (JSON.parse(line) as { id: string }).id)
+    .filter((id) => api === undefined || id.includes(`.${api}.`));
+  return ids.sort().map((id) => JSON.parse(Deno.readTextFileSync(new URL(`${id}.json`, FOLDER))) as T);
 }
 
 /** Errors known from public reports, written afresh. */
 export function readReconstructed(): Recording[] {
   const { items } = JSON.parse(Deno.readTextFileSync(new URL("RECONSTRUCTED-ERRORS.json", FOLDER))) as {
-    items: (Partial<Recording> & { api: Api; id: string; status: number })[];
+    items: (Partial<Recording> & { api: RecordedApi; id: string; status: number })[];
   };
   return items.map((item) => ({
     stream: false,
