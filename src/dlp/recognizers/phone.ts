@@ -1,58 +1,16 @@
-/**
- * Telephone numbers.
- *
- * They are judged by the length and pattern tables of libphonenumber's "min" metadata, read directly: parsing through
- * the library costs tens of microseconds a number, a table look-up a fraction of one.
- */
+/** Telephone numbers. Whether an international one can exist is for libphonenumber to say. */
 
-import metadata from "libphonenumber-js/metadata.min.json";
+import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
 
-interface Country {
-  pattern: RegExp;
-  lengths: ReadonlySet<number>;
-}
+type Grade = "assigned" | "possible" | "none";
 
-const CALLING: Record<string, string[]> = metadata.country_calling_codes;
-const COUNTRIES = metadata.countries as unknown as Record<string, [string, string, string, number[]]>;
-const NON_GEOGRAPHIC = metadata.nonGeographic as unknown as Record<
-  string,
-  [string, string, string, number[]]
->;
-const known = new Map<string, Country[]>();
-
-function countries(code: string): Country[] {
-  let list = known.get(code);
-  if (!list) {
-    const rows = (CALLING[code] ?? []).map((id) => COUNTRIES[id]);
-    if (NON_GEOGRAPHIC[code]) rows.push(NON_GEOGRAPHIC[code]);
-    list = rows.filter(Boolean).map((row) => ({
-      pattern: new RegExp(`^(?:${row[2]})$`),
-      lengths: new Set(row[3]),
-    }));
-    known.set(code, list);
-  }
-  return list;
-}
-
-/** 2 for a number in a range that is assigned, 1 for one of possible length, 0 for none. */
-function international(digits: string): 0 | 1 | 2 {
-  let possible: 0 | 1 = 0;
-  for (let n = 1; n <= 3; n++) {
-    const list = countries(digits.slice(0, n));
-    if (list.length === 0) continue;
-    // The trunk zero is often left in: +44 (0)20…, +82 010….
-    const national = digits.slice(n);
-    for (const form of national[0] === "0" ? [national, national.slice(1)] : [national]) {
-      for (const country of list) {
-        if (country.pattern.test(form)) return 2;
-        if (country.lengths.has(form.length)) possible = 1;
-      }
-    }
-  }
-  return possible;
+/** Whether a number with its country code is in an assigned range, of a possible length, or neither. */
+function international(digits: string): Grade {
+  const number = parsePhoneNumberFromString(`+${digits}`);
+  return number?.isValid() ? "assigned" : number?.isPossible() ? "possible" : "none";
 }
 
 const PHONE_WORDS = words(
@@ -104,8 +62,8 @@ function scanPhone(view: ScannedView, at: number): number {
   if (plus) {
     if (digits.length > 15) return at;
     const grade = international(digits);
-    if (grade === 2) confidence = 0.9;
-    else if (grade === 1 && (labelled || alone || groups !== "")) confidence = 0.6;
+    if (grade === "assigned") confidence = 0.9;
+    else if (grade === "possible" && (labelled || alone || groups !== "")) confidence = 0.6;
     else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
   } else {
     confidence = national(
@@ -143,7 +101,7 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
       ? 0.7
       : digits.length === 7 && !/\D/.test(written)
       ? 0
-      : digits.length <= 11 || international(digits) === 2
+      : digits.length <= 11 || international(digits) === "assigned"
       ? 0.55
       : 0;
   }
@@ -152,7 +110,7 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
   if (!alone || digits.length > 13) return 0;
   if (trunk) return digits.length >= 9 && digits.length <= 12 ? 0.55 : 0;
   if (/^[2-9]\d\d[2-9]\d{6}$/.test(digits)) return 0.5;
-  return digits.length >= 10 && international(digits) === 2
+  return digits.length >= 10 && international(digits) === "assigned"
     ? 0.55
     : digits.length <= 9 && digits.length >= 8
     ? 0.5
