@@ -4,8 +4,9 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { hongKong, korean, resident, singapore, taiwan, turkish, uen } from "./checks_world.ts";
+import { hongKong, korean, resident, singapore, turkish, uen } from "./checks_world.ts";
 import { dateAt, digit, luhn, repeated, verhoeff, weighted } from "../checksums.ts";
+import { gstin, taiwan } from "./library_checks.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
@@ -56,13 +57,26 @@ export const ASIA: readonly Recognizer[] = [
         lengths: [15],
         shape: /^(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/,
       },
+      check: gstin,
       label: words("gst\\w*", TAX),
-      plain: 0.85,
+      plain: 0.95,
+      anyCase: true,
+    }, {
+      // Written examples are seldom right in their check digit.
+      forms: [],
+      free: {
+        lengths: [15],
+        shape: /^(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/,
+      },
+      label: words("gst\\w*", TAX),
+      plain: 0.4,
+      alone: 0.5,
+      labelled: 0.7,
       anyCase: true,
     }],
     samples: {
       found: ["«27ABCDE1234F1Z5»"],
-      clean: ["00ABCDE1234F1Z5"],
+      clean: ["00ABCDE1234F1Z5", "part 27ABCDE1234F1Z5 of"],
     },
   },
   {

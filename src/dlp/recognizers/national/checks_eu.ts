@@ -37,18 +37,6 @@ function sumLuhn(s: string): number {
   return sum;
 }
 
-const CF_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
-
-export function codiceFiscale(s: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < 15; i++) {
-    const c = s.charCodeAt(i);
-    const value = c < 58 ? c - 48 : c - 65;
-    sum += i % 2 === 0 ? CF_ODD[value] : value;
-  }
-  return sum % 26 === s.charCodeAt(15) - 65;
-}
-
 export function nir(s: string): boolean {
   const corsica = s[6] === "A" && s[5] === "2" ? 19 : s[6] === "B" && s[5] === "2" ? 18 : 0;
   const number = corsica ? s.slice(0, 5) + corsica + s.slice(7) : s;
@@ -56,20 +44,6 @@ export function nir(s: string): boolean {
   const month = two(s, 3);
   if (!((month >= 1 && month <= 12) || (month >= 20 && month <= 42) || month >= 50)) return false;
   return 97 - modulo(number.slice(0, 13), 97) === two(s, 13);
-}
-
-export function germanPension(s: string): boolean {
-  const area = two(s, 0);
-  const day = two(s, 2) % 50;
-  if (area < 2 || area > 89 || !validDate(two(s, 6), two(s, 4), day === 0 ? 1 : day)) return false;
-  const letter = s.charCodeAt(8) - 64;
-  const number = s.slice(0, 8) + String(letter).padStart(2, "0") + s.slice(9, 11);
-  let sum = 0;
-  [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1].forEach((w, i) => {
-    const p = digit(number, i) * w;
-    sum += Math.floor(p / 10) + p % 10;
-  });
-  return sum % 10 === digit(s, 11);
 }
 
 export function baltic(s: string): boolean {

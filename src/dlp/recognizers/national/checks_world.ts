@@ -26,14 +26,6 @@ export function resident(s: string): boolean {
   return "10X98765432"[sum % 11] === s[17];
 }
 
-const TAIWAN = "ABCDEFGHJKLMNPQRSTUVXYWZIO";
-
-export function taiwan(s: string): boolean {
-  const region = TAIWAN.indexOf(s[0]) + 10;
-  const sum = Math.floor(region / 10) + (region % 10) * 9 + weighted(s.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1]);
-  return sum % 10 === 0;
-}
-
 export function hongKong(s: string): boolean {
   const letters = s.length === 9 ? [s.charCodeAt(0) - 55, s.charCodeAt(1) - 55] : [36, s.charCodeAt(0) - 55];
   const sum = letters[0] * 9 + letters[1] * 8 + weighted(s.slice(-7, -1), [7, 6, 5, 4, 3, 2]);
@@ -71,13 +63,6 @@ export function turkish(s: string): boolean {
   const even = digit(s, 1) + digit(s, 3) + digit(s, 5) + digit(s, 7);
   const tenth = ((odd * 7 - even) % 10 + 10) % 10;
   return tenth === digit(s, 9) && (odd + even + tenth) % 10 === digit(s, 10);
-}
-
-export function curp(s: string): boolean {
-  const alphabet = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ";
-  let sum = 0;
-  for (let i = 0; i < 17; i++) sum += alphabet.indexOf(s[i]) * (18 - i);
-  return dateAt(s, 4, 6, 8) && (10 - sum % 10) % 10 === digit(s, 17);
 }
 
 export function rfc(s: string): boolean {

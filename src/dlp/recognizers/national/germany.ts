@@ -4,8 +4,9 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { germanPension, icao } from "./checks_eu.ts";
+import { icao } from "./checks_eu.ts";
 import { digit, mod1110, repeated } from "../checksums.ts";
+import { germanPension } from "./library_checks.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";

@@ -7,6 +7,7 @@
  */
 
 import { digit, repeated, weighted } from "../checksums.ts";
+import { pps } from "./library_checks.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
@@ -125,14 +126,7 @@ export const UNITED_KINGDOM: readonly Recognizer[] = [
     group: "NATIONAL_ID",
     numbers: [{
       forms: ["9{7}A", "9{7}AA"],
-      check: (s) => {
-        const second = s.length > 8 && s[8] !== "W" && s[8] !== "T" && s[8] !== "X"
-          ? s.charCodeAt(8) - 64
-          : 0;
-        if (second > 9) return false;
-        const sum = weighted(s, [8, 7, 6, 5, 4, 3, 2]) + second * 9;
-        return "WABCDEFGHIJKLMNOPQRSTUV"[sum % 23] === s[7];
-      },
+      check: pps,
       label: words("pps(?:n|[ _-]*(?:no|number))?", "personal public service", "rsi", TAX, IDENTITY),
       plain: 0.4,
     }],
