@@ -7,6 +7,7 @@
  * one by one. Bounded: runs of 16 units and more, readable results only, at most twice the text in all.
  */
 
+import { decodeHTMLStrict } from "entities";
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./recognizers/character_class.ts";
 import { fold, type View } from "./fold.ts";
 
@@ -229,28 +230,9 @@ function readable(bytes: Uint8Array): string | null {
   return high > 0 && !isUtf8(bytes) ? null : utf8.decode(bytes);
 }
 
+/** The characters that markup itself is made of are passed over: ordinary pages are full of them, values have none. */
 const ESCAPE =
-  /(?:%[0-9A-Fa-f]{2}){1,64}|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|=(?:40|2E|2D|20|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:=[0-9A-F]{2}){2,64}/g;
-const ENTITIES: Record<string, string> = {
-  nbsp: " ",
-  commat: "@",
-  period: ".",
-  colon: ":",
-  sol: "/",
-  hyphen: "-",
-  dash: "-",
-  lowbar: "_",
-  equals: "=",
-  plus: "+",
-  num: "#",
-  shy: "",
-  zwj: "",
-  zwnj: "",
-  ensp: " ",
-  emsp: " ",
-  thinsp: " ",
-};
-
+  /(?:%[0-9A-Fa-f]{2}){1,64}|&(?!(?:amp|lt|gt|quot|apos);)(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\x[0-9A-Fa-f]{2}|=(?:40|2E|2D|20|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:=[0-9A-F]{2}){2,64}/g;
 /** Escapes of single characters. */
 function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
@@ -264,15 +246,29 @@ function escapes(text: string): Spot[] {
       bytewise(raw, start, spots);
       continue;
     }
-    const says = mark === 38 ? entity(raw.slice(1, -1)) : point(parseInt(raw.replace(/[\\ux{}]/g, ""), 16));
+    const says = mark === 38 ? entity(raw) : point(parseInt(raw.replace(/[\\ux{}]/g, ""), 16));
     if (says !== null) spots.push({ start, end: start + raw.length, says });
   }
   return spots;
 }
 
-function entity(name: string): string | null {
-  if (name[0] !== "#") return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : null;
-  return point(name[1] === "x" || name[1] === "X" ? parseInt(name.slice(2), 16) : Number(name.slice(1)));
+/** What names of HTML's characters say, learnt when first met. */
+const NAMED = new Map<string, string | null>();
+
+/** A character reference of HTML, or null where it is none. */
+function entity(written: string): string | null {
+  if (written.charCodeAt(1) === 35) {
+    const digits = written.slice(2, -1);
+    return point(/^x/i.test(digits) ? parseInt(digits.slice(1), 16) : Number(digits));
+  }
+  let says = NAMED.get(written);
+  if (says === undefined) {
+    const decoded = decodeHTMLStrict(written);
+    // Blanks and hyphens as plain ones: a view that is not ASCII would have to be folded whole.
+    says = decoded === written ? null : fold(decoded)?.text ?? decoded;
+    if (NAMED.size < 4096) NAMED.set(written, says);
+  }
+  return says;
 }
 
 function point(n: number): string | null {

@@ -14,9 +14,6 @@ export interface Placeholders {
 const LONGEST_NAME = 40;
 const WRITTEN = /<[A-Z][A-Z0-9_]*_\d{1,9}>/g;
 
-/** The longest placeholder that can be: what a reader of a stream must hold back at most. */
-export const LONGEST_PLACEHOLDER = LONGEST_NAME + 12;
-
 /** @param texts all texts of the request */
 export function placeholders(texts: Iterable<string>): Placeholders {
   const taken = new Set<string>();

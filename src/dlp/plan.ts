@@ -3,7 +3,7 @@
  * that the walk reaches each by a look-up.
  */
 
-import { ALPHANUMERIC, JOINER } from "./recognizers/character_class.ts";
+import { ALPHANUMERIC, DIGIT, JOINER } from "./recognizers/character_class.ts";
 import { RECOGNIZERS } from "./recognizers/list.ts";
 import { type NumberTable, numberTable } from "./recognizers/numbers.ts";
 import type { RunTrigger, SignTrigger, ViewTrigger } from "./recognizers/recognizer.ts";
@@ -17,12 +17,17 @@ export interface Plan {
   readonly tokens: TokenTable;
   /** By the character's code. */
   readonly signs: readonly (readonly StartedSign[] | undefined)[];
-  /** By the length of the run or part; the last list is for all that are longer. */
-  readonly runs: readonly (readonly StartedRun[])[];
-  readonly parts: readonly (readonly StartedRun[])[];
+  readonly runs: StartedByLength;
+  readonly parts: StartedByLength;
   readonly views: readonly ViewTrigger[];
   /** How many triggers there are that may say where they go on. */
   readonly slots: number;
+}
+
+/** Lists by the length of a run or part, the last for all that are longer; apart for those with and without digits. */
+export interface StartedByLength {
+  readonly withDigits: readonly (readonly StartedRun[])[];
+  readonly withoutDigits: readonly (readonly StartedRun[])[];
 }
 
 /** A trigger, and where the walk notes how far its scan has come. */
@@ -90,7 +95,14 @@ function conditionsOf(given: RunTrigger): Omit<StartedRun, "trigger" | "slot"> {
   };
 }
 
-function byLength(started: readonly StartedRun[]): StartedRun[][] {
+function byLength(started: readonly StartedRun[]): StartedByLength {
+  return {
+    withDigits: lists(started.filter(({ lacks }) => (lacks & DIGIT) === 0)),
+    withoutDigits: lists(started.filter(({ holds }) => (holds & DIGIT) === 0)),
+  };
+}
+
+function lists(started: readonly StartedRun[]): StartedRun[][] {
   return Array.from({ length: LONGEST_LISTED + 1 }, (_, length) => {
     const longer = length === LONGEST_LISTED;
     return started.filter(({ trigger: { shortest = 1, longest = Infinity, lengths } }) =>

@@ -8,7 +8,7 @@
 import { ALPHANUMERIC, CLASS_OF, DIGIT, JOINER, PUNCTUATION, WORD } from "./recognizers/character_class.ts";
 import { scanNumbers } from "./recognizers/numbers.ts";
 import type { ScannedView } from "./recognizers/scanned_view.ts";
-import type { Plan, StartedRun } from "./plan.ts";
+import type { Plan, StartedByLength } from "./plan.ts";
 
 /** A longer run is data: no number is sought in it. */
 const LONGEST_RUN = 20_000;
@@ -76,22 +76,19 @@ export class Walk {
     }
   }
 
-  /** Starts the scans of a list by length whose conditions a run or part meets. */
-  #start(
-    byLength: readonly (readonly StartedRun[])[],
-    start: number,
-    end: number,
-    classes: number,
-  ): void {
-    const { view } = this;
-    const started = byLength[Math.min(end - start, byLength.length - 1)];
-    if (started.length === 0) return;
-    const unit = view.text.charCodeAt(start);
-    for (const { trigger, slot, begins, first, holds, lacks, next } of started) {
-      if ((classes & holds) !== holds || (classes & lacks) !== 0 || (CLASS_OF[unit] & first) === 0) continue;
-      if (begins !== null && begins[unit] === 0 || start < this.#from[slot]) continue;
-      if (next >= 0 && view.text.charCodeAt(end) !== next) continue;
-      this.#goOn(slot, trigger.scan(view, start, end, classes));
+  /** Starts the scans whose conditions a run or part meets. */
+  #start(byLength: StartedByLength, start: number, end: number, classes: number): void {
+    const lists = (classes & DIGIT) !== 0 ? byLength.withDigits : byLength.withoutDigits;
+    const started = lists[Math.min(end - start, lists.length - 1)];
+    const text = this.view.text;
+    const unit = text.charCodeAt(start);
+    for (let i = 0; i < started.length; i++) {
+      const one = started[i];
+      if (one.begins !== null && one.begins[unit] === 0) continue;
+      if (one.next >= 0 && text.charCodeAt(end) !== one.next) continue;
+      if ((classes & one.holds) !== one.holds || (classes & one.lacks) !== 0) continue;
+      if ((CLASS_OF[unit] & one.first) === 0 || start < this.#from[one.slot]) continue;
+      this.#goOn(one.slot, one.trigger.scan(this.view, start, end, classes));
     }
   }
 

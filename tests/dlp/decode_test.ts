@@ -24,6 +24,8 @@ Deno.test("decodings() reads hexadecimal, percent, entities, escapes and quoted-
   assert(reading("a%40b.org").includes("a@b.org"));
   assert(reading("caf%C3%A9%40b.org").includes("café@b.org"));
   assert(reading("a&#64;b&#x2e;org &commat;").includes("a@b.org"));
+  assert(reading("4111&ndash;1111&numsp;&NoBreak;1111").includes("4111-1111 1111"));
+  assertEquals(reading("Terms &amp; conditions &lt;apply&gt; &nosuchname;"), "");
   assert(reading("a\\u0040b\\x2eorg").includes("a@b.org"));
   assert(reading("a=40b.org").includes("a@b.org"));
 });

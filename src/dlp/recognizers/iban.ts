@@ -1,4 +1,9 @@
-/** IBANs. Source: SWIFT's registry (lengths and account structures). */
+/**
+ * IBANs. Source: SWIFT's registry (lengths and account structures).
+ *
+ * Not ibantools: 4.5.4 refuses accounts that the registry allows (digits in the bank codes of BY and DO; PK; PS), and
+ * lacks the forms in use outside of the registry.
+ */
 
 import { isAlphanumeric, isDigit, LETTER } from "./character_class.ts";
 import { mod97 } from "./checksums.ts";
