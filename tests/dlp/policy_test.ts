@@ -187,3 +187,35 @@ Deno.test("readWishes() does nothing with acknowledged", () => {
   assertEquals(verdict(null, readWishes({ mode: "block", acknowledged: true })).action, "block");
   assertEquals(verdict(null, readWishes({ mode: "alert", acknowledged: false })).action, "pass");
 });
+
+Deno.test("merge() turns placeholders back where either side wants it, and a request cannot take that away", () => {
+  const wish = (restore: boolean) => readWishes({ mode: "mask", restore });
+  const restores = (byDefault: boolean, wishes: Wishes | null) =>
+    merge(rules("mask"), wishes, { unscannable: "pass", restore: byDefault }).restore;
+  assertEquals([restores(true, wish(false)), restores(true, null), restores(false, wish(true))], [
+    true,
+    true,
+    true,
+  ]);
+  assertEquals([restores(false, wish(false)), restores(false, null)], [false, false]);
+});
+
+Deno.test("merge() lets a stop word of the request stand beside the policy's allowlist, not undo it", () => {
+  const wishes = readWishes({ mode: "alert", entity_types: [], stop_words: [{ value: VALUE }] });
+  const { action, findings } = verdict(rules("block", { allowed: [VALUE] }), wishes);
+  assertEquals([action, findings.map((f) => f.entity_type)], ["pass", ["STOP_WORD"]]);
+});
+
+Deno.test("screenBody() says that what blocks is outside the report scope, though what only alerts is inside", () => {
+  const wishes = readWishes({ mode: "alert", entity_types: ["IP_ADDRESS"], report_scope: "last_message" });
+  const messages = [{ role: "user", content: `to ${VALUE}` }, {
+    role: "user",
+    content: "server 10.20.30.40",
+  }];
+  const { action, findings, blockedInScope } = verdict(rules("block"), wishes, messages);
+  assertEquals([action, findings.map((f) => f.entity_type), blockedInScope], [
+    "block",
+    ["IP_ADDRESS"],
+    false,
+  ]);
+});

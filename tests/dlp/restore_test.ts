@@ -116,3 +116,27 @@ Deno.test("restore() keeps blocks that interleave apart", async () => {
   const said = (block: number) => textOf(got.filter((part) => "block" in part && part.block === block));
   assertEquals([said(0), said(1)], ["jane@corp.example", "<STOP"]);
 });
+
+Deno.test("restore() adds up what several placeholders move a citation by, also where it begins right behind one", async () => {
+  const text = "<EMAIL_ADDRESS_1> and <EMAIL_ADDRESS_12> say so, <EMAIL_ADDRESS_1>.";
+  const cited = (words: string) => ({
+    kind: "url" as const,
+    url: "https://x.example",
+    start: text.indexOf(words),
+    end: text.indexOf(words) + words.length,
+  });
+  const got = await restored([
+    { type: "text-start", block: 0, choice: 0 },
+    { type: "text-delta", block: 0, text },
+    { type: "citation", block: 0, citation: cited(" say so") },
+    { type: "citation", block: 0, citation: cited(".") },
+    { type: "text-end", block: 0 },
+  ]);
+  const said = textOf(got);
+  assertEquals(
+    got.flatMap((part) =>
+      part.type === "citation" ? [said.slice(part.citation.start, part.citation.end)] : []
+    ),
+    [" say so", "."],
+  );
+});

@@ -156,3 +156,9 @@ Deno.test("scan() keeps a long token whole where a segment would end inside it",
   const text = `${"words ".repeat(5000)}${token} ${"words ".repeat(5000)}`;
   assertEquals(found(text, "JWT"), [`JWT ${token}`]);
 });
+
+Deno.test("scan() takes a bare number as evidence where up to six number types are wanted", () => {
+  const six = ["CA_SIN", "US_NPI", "UK_NHS", "PL_NIP", "PT_NIF", "NL_BSN"];
+  assertEquals(found("046454286", ...six), ["CA_SIN 046454286"]);
+  assertEquals(found("046454286", ...six, "AU_ACN"), []);
+});

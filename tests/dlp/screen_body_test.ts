@@ -308,3 +308,39 @@ Deno.test("screenBody() finds the same in a text that it has seen before", () =>
     );
   }
 });
+
+Deno.test("screenBody() masks all of findings that overlap, under the name of the longest", () => {
+  const words = (...values: string[]) => ({
+    entity_types: ["EMAIL_ADDRESS"],
+    stop_words: values.map((value) => ({ value })),
+  });
+  // A chain: the first ends inside the second.
+  assertEquals(
+    masked(user("the blue moon harbour plan"), words("blue moon", "moon harbour plan")).messages[0].content,
+    "the <STOP_WORD_1>",
+  );
+  // One inside another that goes on behind it.
+  assertEquals(
+    masked(user("see blue moon harbour now"), words("moon", "blue moon harbour")).messages[0].content,
+    "see <STOP_WORD_1> now",
+  );
+  // The longer of the two begins later.
+  assertEquals(
+    masked(user("ask tom jane@corp.example"), words("tom jane")).messages[0].content,
+    "ask <EMAIL_ADDRESS_1>",
+  );
+  // Beside each other they stay two.
+  assertEquals(
+    masked(user("月光港口"), words("月光", "港口")).messages[0].content,
+    "<STOP_WORD_1><STOP_WORD_2>",
+  );
+});
+
+Deno.test("screenBody() keeps, for a run that grew by an overlap, all of it as the original", () => {
+  const sent = user("the blue moon harbour plan");
+  const verdict = screened(sent, {
+    mode: "mask",
+    stop_words: [{ value: "blue moon" }, { value: "moon harbour plan" }],
+  });
+  assertEquals([...verdict.originals.values()], ["blue moon harbour plan"]);
+});

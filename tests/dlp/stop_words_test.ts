@@ -125,3 +125,9 @@ Deno.test("findSliced() hands control back under a thousand words and hostile te
 Deno.test("foldValue() is what exact compares", () => {
   assertEquals(foldValue("  Ｐroject\u00a0\n FALCON\u200b "), "project falcon");
 });
+
+Deno.test("an exact stop word is not found where a longer word begins or ends with it", () => {
+  const finder = stopWordFinder([{ value: "Orion", match: "exact" }]);
+  assertEquals(finder.find("Orionis, HyperOrion, Orions"), []);
+  assertEquals(finder.find("Orion's (Orion)").map(({ start, end }) => [start, end]), [[0, 5], [9, 14]]);
+});

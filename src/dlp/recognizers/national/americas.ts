@@ -24,7 +24,7 @@ export const AMERICAS: readonly Recognizer[] = [
     }],
     samples: {
       found: ["SIN «046 454 286»"],
-      clean: ["SIN 046 454 287"],
+      clean: ["SIN 046 454 287", "SIN share 046454286%"],
     },
   },
   {
