@@ -326,7 +326,12 @@ export function plainText(content: readonly Content[]): string {
   return text;
 }
 
-/** The bag's fields if they belong to this format. */
+/** Wire fields as an Extra of their format; undefined when there are none. */
+export function ownExtra(format: FormatName, fields: Loose | undefined): Extra | undefined {
+  return fields && { format, fields };
+}
+
+/** The fields, if they came from this format. */
 export function extraOf(extra: Extra | undefined, format: FormatName): Loose | undefined {
   return extra && extra.format === format ? extra.fields : undefined;
 }

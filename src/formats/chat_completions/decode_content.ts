@@ -4,6 +4,8 @@
  * Officially text, image_url, input_audio, file and refusal; dialects add video_url, document_url (Mistral), file_url
  * (Perplexity) and thinking (Mistral). A part of any other type is kept as it is for providers of this API.
  */
+import { ownExtra } from "../../exchange/prompt.ts";
+import { decodeCacheMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type {
@@ -14,8 +16,7 @@ import type {
   TextContent,
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, wrongKind } from "../validation.ts";
-import { bag, decodeCache } from "./encode_content.ts";
-import { audioType, decodeUrl, typeOfName } from "./media.ts";
+import { audioType, decodeUrl, typeOfName } from "../media.ts";
 import { replayProof } from "./reasoning.ts";
 
 const TEXT_KEYS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
@@ -67,7 +68,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
         sections: [typeof part.thinking === "string" ? part.thinking : texts.join("")],
         kind: "text",
         proof: replayProof({ field: "content" }),
-        ...(part.closed !== undefined && { extra: bag({ closed: part.closed }) }),
+        ...(part.closed !== undefined && { extra: ownExtra("chat_completions", { closed: part.closed }) }),
       };
     }
     default:
@@ -80,7 +81,7 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
 
 /** Adds the cache mark and the unknown fields of a part. */
 function marked<C extends Content>(content: C, part: Loose, unknown: Loose | undefined): C {
-  const cache = decodeCache(part.cache_control);
+  const cache = decodeCacheMark(part.cache_control);
   if (cache) content.cache = cache;
   if (unknown) content.extra = { format: "chat_completions", fields: unknown };
   return content;

@@ -2,7 +2,7 @@
 import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { hold, type OpenChoice, type Reading } from "./decode_state.ts";
-import { decodeUrl, joinBase64, soundType } from "./media.ts";
+import { decodeUrl, joinBase64 } from "../media.ts";
 
 export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
@@ -52,4 +52,17 @@ export function readImage(reading: Reading, choice: OpenChoice, image: unknown, 
     const value = { images: [{ type: "image_url", image_url: { url } }] };
     out.push({ type: "opaque", ...at, format: "chat_completions", value });
   }
+}
+
+/** First base64 characters of sound files. The answer does not name its format; the request did. */
+const SOUNDS: readonly (readonly [string, string])[] = [
+  ["UklGR", "audio/wav"],
+  ["SUQz", "audio/mpeg"],
+  ["//", "audio/mpeg"],
+  ["T2dnUw", "audio/ogg"],
+  ["ZkxhQw", "audio/flac"],
+];
+
+export function soundType(data: string): string {
+  return SOUNDS.find(([head]) => data.startsWith(head))?.[1] ?? "audio/pcm";
 }

@@ -3,6 +3,7 @@
  *
  * The wire's own fields go back to a provider of this API as they came, unless the pipeline changed what they mean.
  */
+import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
@@ -157,10 +158,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   set("metadata", isObject(body.metadata) ? body.metadata : undefined);
   set("serviceTier", string(body.service_tier));
   set("cacheKey", string(body.prompt_cache_key));
-  if (isObject(body.cache_control)) {
-    const ttl = string(body.cache_control.ttl);
-    prompt.cache = ttl === undefined ? {} : { ttl };
-  }
+  set("cache", decodeCacheMark(body.cache_control));
   set("modalities", body.modalities as string[] | null ?? undefined);
   set("audio", isObject(body.audio) ? body.audio : undefined);
   return prompt;

@@ -1,10 +1,11 @@
 /** Tool definitions and tool choice, both ways. */
+import { ownExtra } from "../../exchange/prompt.ts";
+import { decodeCacheMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { CustomTool, FunctionTool, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
 import { decodeSearchWish, isSearchType } from "../decode_search.ts";
 import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
-import { bag, decodeCache } from "./encode_content.ts";
 
 /** Provider tools for fetching pages and running code, which the service does not offer. */
 const REFUSED = /^(?:[a-z]+:)?(?:web_fetch|url_context|code_execution|code_interpreter|browser)(?:_\w+)?$/;
@@ -79,7 +80,7 @@ function decodeFunction(value: Loose, loc: Path, mistakes: Mistake[]): FunctionT
   }
   const inside = nested ? rest(body, FUNCTION_KEYS) : undefined;
   const outside = rest(value, nested ? TOOL_KEYS : FLAT_KEYS);
-  const cache = decodeCache(value.cache_control);
+  const cache = decodeCacheMark(value.cache_control);
   const extra = inside ? { ...outside, function: inside } : outside;
   return {
     kind: "function",
@@ -88,7 +89,7 @@ function decodeFunction(value: Loose, loc: Path, mistakes: Mistake[]): FunctionT
     ...(isObject(body.parameters) && { parameters: body.parameters }),
     ...(typeof body.strict === "boolean" && { strict: body.strict }),
     ...(cache && { cache }),
-    ...(extra && { extra: bag(extra) }),
+    ...(extra && { extra: ownExtra("chat_completions", extra) }),
   };
 }
 
@@ -99,14 +100,14 @@ function decodeCustom(value: Loose, loc: Path, mistakes: Mistake[]): CustomTool 
     return void wrongKind(mistakes, [...loc, "custom", "name"], "a name", "string_type", body.name);
   }
   const inside = nested ? rest(body, CUSTOM_KEYS) : undefined;
-  const cache = decodeCache(value.cache_control);
+  const cache = decodeCacheMark(value.cache_control);
   return {
     kind: "custom",
     name: body.name,
     ...(typeof body.description === "string" && { description: body.description }),
     ...(isObject(body.format) && { format: body.format }),
     ...(cache && { cache }),
-    ...(inside && { extra: bag({ custom: inside }) }),
+    ...(inside && { extra: ownExtra("chat_completions", { custom: inside }) }),
   };
 }
 

@@ -4,15 +4,16 @@
  * The older `function` forms (an assistant's `function_call`, a message of role `function`) become calls and results with
  * ids made here, because every other API has ids.
  */
+import { ownExtra } from "../../exchange/prompt.ts";
+import { decodeCacheMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import type { Unseal } from "../../exchange/proof.ts";
-import { bag, decodeCache } from "./encode_content.ts";
 import { decodeParts } from "./decode_content.ts";
-import { decodeUrl } from "./media.ts";
+import { decodeUrl } from "../media.ts";
 import { decodeReasoning } from "./decode_reasoning.ts";
 import { replayProof, SIGNED_FIELDS, signedFields } from "./reasoning.ts";
 import { kindOf, mistake, type Path, shown, wrongKind } from "../validation.ts";
@@ -95,7 +96,7 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
       case "function": {
         const name = string(message.name) ?? "";
         const turn = result(message, legacyIds.get(name) ?? `call_${name}`, names, loc, mistakes);
-        (turn.content[0] as ResultContent).extra = bag({ ...LEGACY });
+        (turn.content[0] as ResultContent).extra = ownExtra("chat_completions", { ...LEGACY });
         turns.push(turn);
         break;
       }
@@ -118,13 +119,13 @@ function turn(message: Loose, role: Turn["role"], content: Content[], known: Rea
   const name = string(message.name);
   if (name !== undefined) made.name = name;
   const unknown = withoutNulls(rest(message, known));
-  const cache = decodeCache(message.cache_control);
+  const cache = decodeCacheMark(message.cache_control);
   const last = content.at(-1);
   if (cache) {
     // A mark on the message as a whole means its last part; the wire's place is kept for the same format.
     if (last && last.type !== "opaque") last.cache ??= cache;
-    made.extra = bag({ ...unknown, cache_control: message.cache_control });
-  } else if (unknown) made.extra = bag(unknown);
+    made.extra = ownExtra("chat_completions", { ...unknown, cache_control: message.cache_control });
+  } else if (unknown) made.extra = ownExtra("chat_completions", unknown);
   return made;
 }
 
@@ -190,7 +191,11 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
   for (const image of array(message.images)) {
     const url = string(object(object(image).image_url).url) ?? string(object(image).image_url);
     if (url !== undefined) {
-      content.push({ type: "image", source: decodeUrl(url), extra: bag({ [MADE]: image }) });
+      content.push({
+        type: "image",
+        source: decodeUrl(url),
+        extra: ownExtra("chat_completions", { [MADE]: image }),
+      });
     }
   }
   if (message.tool_calls !== null && message.tool_calls !== undefined) {
@@ -210,14 +215,16 @@ function assistant(message: Loose, loc: Path, unseal: Unseal, mistakes: Mistake[
       name: legacy.name,
       kind: "function",
       arguments: string(legacy.arguments) ?? "",
-      extra: bag({ ...LEGACY }),
+      extra: ownExtra("chat_completions", { ...LEGACY }),
     });
   }
   const made = turn(message, "assistant", content, ASSISTANT_KNOWN);
   if (!plain) delete made.plain;
   // Sources of searches are this service's own words, sent back by clients that keep the whole message.
   const annotations = array(message.annotations).filter((a) => object(a).type !== "url_citation");
-  if (annotations.length > 0) made.extra = bag({ ...extraOf(made.extra, "chat_completions"), annotations });
+  if (annotations.length > 0) {
+    made.extra = ownExtra("chat_completions", { ...extraOf(made.extra, "chat_completions"), annotations });
+  }
   return made;
 }
 
@@ -234,7 +241,7 @@ function decodeCall(value: unknown, loc: Path, mistakes: Mistake[]): CallContent
   }
   const given = custom ? body.input : body.arguments;
   const signed = signedFields(value);
-  const cache = decodeCache(value.cache_control);
+  const cache = decodeCacheMark(value.cache_control);
   const unknown = rest(value, CALL_KNOWN);
   return {
     type: "call",
@@ -245,6 +252,6 @@ function decodeCall(value: unknown, loc: Path, mistakes: Mistake[]): CallContent
     arguments: typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "",
     ...(signed && { proof: replayProof({ fields: signed }, value.id) }),
     ...(cache && { cache }),
-    ...(unknown && { extra: bag(unknown) }),
+    ...(unknown && { extra: ownExtra("chat_completions", unknown) }),
   };
 }

@@ -1,7 +1,7 @@
-/** Whole chat-completions answers: a provider's body as parts, and an answer as the body for a caller. */
-import type { Answer, Block, Choice } from "../../exchange/answer.ts";
+/** An answer as the whole body for a caller: the fold of the deltas that a stream of it would send. */
+import { blockParts } from "../../exchange/block_parts.ts";
+import type { Answer, Choice } from "../../exchange/answer.ts";
 import { array, type Loose, object, string } from "../../exchange/json.ts";
-import type { Part } from "../../exchange/part.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
@@ -26,56 +26,11 @@ function encodeChoice(choice: Choice, context: EncodeAnswer): Loose {
   const fold = new Fold();
   const emit = (_index: number, delta: Loose, end?: ChunkEnd) => fold.add(delta, end);
   choice.blocks.forEach((block, i) => {
-    for (const part of partsOf(block, i, choice.index)) writer.write(part, emit);
+    for (const part of blockParts(block, i, choice.index)) writer.write(part, emit);
   });
   const { reason, explanation, extra } = choice;
   writer.write({ type: "finish", choice: choice.index, reason, explanation, extra }, emit);
   return { index: choice.index, ...fold.choice() };
-}
-
-/** A block as the parts that make it, its text in one piece. */
-function partsOf(block: Block, number: number, choice: number): Part[] {
-  const at = { block: number, choice };
-  const { extra } = block.type === "opaque" ? { extra: undefined } : block;
-  switch (block.type) {
-    case "text":
-      return [
-        { type: "text-start", ...at, refusal: block.refusal, extra },
-        ...(block.text !== "" || block.logprobs
-          ? [{ type: "text-delta" as const, block: number, text: block.text, logprobs: block.logprobs }]
-          : []),
-        ...block.citations.map((citation) => ({ type: "citation" as const, block: number, citation })),
-        { type: "text-end", block: number, proof: block.proof },
-      ];
-    case "reasoning":
-      return [
-        { type: "reasoning-start", ...at, kind: block.kind, extra },
-        ...block.sections.map((text, section) => ({
-          type: "reasoning-delta" as const,
-          block: number,
-          section,
-          text,
-        })),
-        { type: "reasoning-end", block: number, proof: block.proof },
-      ];
-    case "call": {
-      const { id, name, kind, proof } = block;
-      return [
-        { type: "call-start", ...at, id, name, kind, proof, extra },
-        { type: "call-delta", block: number, text: block.arguments },
-        { type: "call-end", block: number },
-      ];
-    }
-    case "media":
-      return [{ ...block, ...at }];
-    case "search":
-      return [
-        { type: "search-start", ...at, id: block.id, query: block.query, extra },
-        { type: "search-end", block: number, hits: block.hits, failed: block.failed },
-      ];
-    case "opaque":
-      return [{ ...block, ...at }];
-  }
 }
 
 /** The message that deltas make, as clients' own folds do. */

@@ -11,7 +11,7 @@ import { annotationOf, citationOf } from "./encode_citations.ts";
 import { encodeDetails, textFields } from "./encode_reasoning.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeLogprob } from "./logprobs.ts";
-import { audioFormat, dataUrl } from "./media.ts";
+import { audioFormat, dataUrl } from "../media.ts";
 import { readReplay, type ReasoningField } from "./reasoning.ts";
 
 /** What a chunk's choice holds beside its delta. */

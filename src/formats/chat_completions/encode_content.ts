@@ -4,39 +4,17 @@
  * Officially text, image_url, input_audio, file and refusal; dialects add video_url, document_url (Mistral), file_url
  * (Perplexity) and thinking (Mistral). A part of any other type is kept as it is for providers of this API.
  */
+import { encodeCacheMark } from "../cache_mark.ts";
 import { Failure } from "../../exchange/failure.ts";
-import { isObject, type Loose, object, string } from "../../exchange/json.ts";
-import {
-  type CacheMark,
-  type Content,
-  type DocumentContent,
-  type Extra,
-  extraOf,
-} from "../../exchange/prompt.ts";
+import { type Loose, object } from "../../exchange/json.ts";
+import { type Content, type DocumentContent, extraOf } from "../../exchange/prompt.ts";
 import { unsupported } from "../validation.ts";
-import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "./media.ts";
-
-/** `cache_control` as a mark. */
-export function decodeCache(value: unknown): CacheMark | undefined {
-  if (!isObject(value)) return undefined;
-  const ttl = string(value.ttl);
-  return ttl === undefined ? {} : { ttl };
-}
-
-export function encodeCache(mark: CacheMark): Loose {
-  return { type: "ephemeral", ...(mark.ttl !== undefined && { ttl: mark.ttl }) };
-}
-
-export function bag(fields: Loose | undefined): Extra | undefined {
-  return fields && { format: "chat_completions", fields };
-}
+import { audioFormat, decodeText, encodeUrl, isText, UNKNOWN_TYPE } from "../media.ts";
 
 /** A content as a part; undefined for what is no part of a message. `own`: the caller speaks this format. */
 export function encodePart(content: Content, own: boolean): Loose | undefined {
   const fields = own && "extra" in content ? extraOf(content.extra, "chat_completions") : undefined;
-  const cache = own && "cache" in content && content.cache
-    ? { cache_control: encodeCache(content.cache) }
-    : undefined;
+  const cache = own && "cache" in content && content.cache ? encodeCacheMark(content.cache) : undefined;
   switch (content.type) {
     case "text":
       return { ...fields, type: "text", text: content.text, ...cache };

@@ -1,4 +1,5 @@
 /** `tools` and `tool_choice` of a request to a provider. */
+import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import {
   type CustomTool,
@@ -8,11 +9,10 @@ import {
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
-import { encodeCache } from "./encode_content.ts";
 
 export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose {
   const fields = own ? extraOf(tool.extra, "chat_completions") : undefined;
-  const cache = own && tool.cache ? { cache_control: encodeCache(tool.cache) } : undefined;
+  const cache = own && tool.cache ? encodeCacheMark(tool.cache) : undefined;
   const description = tool.description !== undefined && { description: tool.description };
   if (tool.kind === "custom") {
     return {

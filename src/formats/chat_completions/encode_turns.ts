@@ -5,6 +5,7 @@
  * text first, one assistant message with all its calls, each call's result right behind it in a message of its own, and
  * what a result cannot hold here (images) in a user message after the last of them.
  */
+import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
 import {
   type CallContent,
@@ -17,7 +18,7 @@ import {
   splitSystem,
   type Turn,
 } from "../../exchange/prompt.ts";
-import { encodeCache, encodePart } from "./encode_content.ts";
+import { encodePart } from "./encode_content.ts";
 import { MADE } from "./decode_turns.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { readReplay } from "./reasoning.ts";
@@ -119,7 +120,7 @@ function encodeCall(call: CallContent, own: boolean): Loose {
     ...(custom
       ? { custom: { name: call.name, input: call.arguments } }
       : { function: { name: call.name, arguments: call.arguments === "" && !own ? "{}" : call.arguments } }),
-    ...(own && call.cache && { cache_control: encodeCache(call.cache) }),
+    ...(own && call.cache && encodeCacheMark(call.cache)),
     ...readReplay(call.proof)?.fields,
   };
 }
@@ -135,7 +136,7 @@ function resultMessage(result: ResultContent, options: EncodeTurns): Loose {
     role: "tool",
     tool_call_id: options.own ? result.callId : callId(result.callId),
     content: content.length === 0 ? "" : content,
-    ...(options.own && result.cache && { cache_control: encodeCache(result.cache) }),
+    ...(options.own && result.cache && encodeCacheMark(result.cache)),
   };
 }
 

@@ -4,6 +4,7 @@
  * Bytes go as `inlineData`; web addresses, YouTube, `gs://` and Google's own file ids as `fileData`, which Google fetches
  * itself. Google reads images, sound, film and PDF; any kind of text is told as text, everything else is refused by name.
  */
+import { isText, typeOfEnding } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type {
   AudioContent,
@@ -77,43 +78,11 @@ function decodeText(type: string, data: string): string {
   }
 }
 
-function isText(mimeType: string): boolean {
-  return /^text\/|^application\/(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|csv|sql|sh|python|javascript|typescript|markdown|tex|latex)$|\+(?:json|xml|yaml)$/
-    .test(mimeType);
-}
-
 /** Without parameters, and by the name that Google knows. */
 function wireType(mediaType: string): string {
   const type = mediaType.split(";", 1)[0].trim().toLowerCase();
   return type === "image/jpg" ? "image/jpeg" : type;
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  webp: "image/webp",
-  gif: "image/gif",
-  heic: "image/heic",
-  heif: "image/heif",
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  html: "text/html",
-  json: "application/json",
-  xml: "text/xml",
-  mp3: "audio/mpeg",
-  wav: "audio/wav",
-  flac: "audio/flac",
-  ogg: "audio/ogg",
-  m4a: "audio/mp4",
-  aac: "audio/aac",
-  mp4: "video/mp4",
-  mov: "video/quicktime",
-  webm: "video/webm",
-  mpeg: "video/mpeg",
-};
 
 const USUAL: Readonly<Record<Attachment["type"], string>> = {
   image: "image/jpeg",
@@ -125,6 +94,6 @@ const USUAL: Readonly<Record<Attachment["type"], string>> = {
 /** Google wants a media type with every address; the name's ending tells it, or else what is usual for the kind. */
 function typeOfUrl(type: Attachment["type"], url: string): string {
   const ending = /\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1].toLowerCase();
-  const known = ending !== undefined && Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined;
+  const known = ending === "xml" ? "text/xml" : typeOfEnding(ending ?? "");
   return known ?? USUAL[type];
 }

@@ -6,6 +6,8 @@
  * without a word in the vocabulary (other server tools, `container_upload`, `compaction`) are kept whole for a provider of
  * this format.
  */
+import { decodeCacheMark } from "../cache_mark.ts";
+import { decodeUrl } from "../media.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import type { CacheMark, Content, Extra, Role, Source } from "../../exchange/prompt.ts";
@@ -231,7 +233,7 @@ function knownSource(raw: Loose, loc: Path, reading: Reading): Source | undefine
     }
     case "url": {
       const url = requiredString(raw, "url", loc, reading);
-      return url === undefined ? undefined : fromUrl(url);
+      return url === undefined ? undefined : decodeUrl(url);
     }
     case "file": {
       const id = requiredString(raw, "file_id", loc, reading);
@@ -245,15 +247,6 @@ function knownSource(raw: Loose, loc: Path, reading: Reading): Source | undefine
     `expected one of "base64", "text", "url", "file", "content", got ${shown(raw.type)}`,
   );
   return undefined;
-}
-
-/** A data URL holds the bytes themselves. */
-function fromUrl(url: string): Source {
-  if (!url.startsWith("data:")) return { kind: "url", url };
-  const split = url.indexOf(";base64,");
-  return split < 0
-    ? { kind: "url", url }
-    : { kind: "base64", mediaType: url.slice(5, split), data: url.slice(split + 8) };
 }
 
 function readProof(text: string | undefined, kind: Proof["kind"], unseal: Unseal): Proof | undefined {
@@ -286,12 +279,7 @@ export function marks(
   if (!isObject(mark)) return unknown ? { extra: { format: "messages", fields: unknown } } : {};
   if (rest(mark, MARK_FIELDS)) unknown = { ...unknown, cache_control: mark };
   return {
-    cache: readMark(mark),
+    cache: decodeCacheMark(mark),
     ...(unknown && { extra: { format: "messages" as const, fields: unknown } }),
   };
-}
-
-export function readMark(mark: Loose): CacheMark {
-  const ttl = string(mark.ttl);
-  return ttl === undefined ? {} : { ttl };
 }

@@ -4,6 +4,7 @@
  * Fields whose meaning is in the vocabulary and which a provider of this format must get back as they came (`thinking`,
  * `output_config`) are kept beside it; unknown fields are kept as they are. `body` is what JSON.parse gave.
  */
+import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
@@ -12,7 +13,7 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
-import { type Reading, readMark } from "./decode_content.ts";
+import { type Reading } from "./decode_content.ts";
 import { decodeThinking } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
@@ -106,7 +107,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(output && { output }),
     ...(user !== undefined && { user }),
     ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),
-    ...(isObject(valid.cache_control) && { cache: readMark(valid.cache_control) }),
+    ...(isObject(valid.cache_control) && { cache: decodeCacheMark(valid.cache_control) }),
     verbatim,
     unknown: readUnknown(request),
     ...(Object.keys(headers).length > 0 && { headers }),

@@ -1,15 +1,9 @@
 /** Contents of a turn as content blocks of a message to a provider. */
+import { encodeCacheMark } from "../cache_mark.ts";
+import { isText } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
-import {
-  type CacheMark,
-  type Content,
-  type DocumentContent,
-  extraOf,
-  type ImageContent,
-  type ReasoningContent,
-  type ResultContent,
-} from "../../exchange/prompt.ts";
+import { type Content, type DocumentContent, extraOf, type ImageContent, type ReasoningContent, type ResultContent } from "../../exchange/prompt.ts";
 import { replayedCitations } from "./citations.ts";
 import { INSIDE, textOfBlocks } from "./decode_content.ts";
 import { legalId } from "./encode_turn_order.ts";
@@ -111,7 +105,7 @@ function encodeImage(c: ImageContent, own: boolean): Loose {
     case "file":
       return { type: "image", source: storedFile(source.id, own), ...bag(c) };
     case "text":
-      return { type: "text", text: source.text, ...encodeMark(c.cache) };
+      return { type: "text", text: source.text, ...encodeCacheMark(c.cache) };
   }
 }
 
@@ -174,11 +168,8 @@ const PDF_MAGIC = "JVBERi";
 /** What clients say of a file whose type they do not know: its bytes tell. */
 const UNTYPED = "application/octet-stream";
 
-const TEXT_TYPES =
-  /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|sql|toml)\b)/;
-
 function textOfBytes(mediaType: string, data: string): string | undefined {
-  if (mediaType !== UNTYPED && !TEXT_TYPES.test(mediaType)) return undefined;
+  if (mediaType !== UNTYPED && !isText(mediaType)) return undefined;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(data));
     return text.includes("\0") ? undefined : text;
@@ -196,10 +187,5 @@ export function plainText(blocks: readonly Loose[]): string | undefined {
 
 /** Cache mark and fields of the same format. */
 function bag(c: Content): Loose {
-  return { ...encodeMark(c.cache), ...extraOf(c.extra, "messages") };
-}
-
-export function encodeMark(cache: CacheMark | undefined): Loose {
-  if (!cache) return {};
-  return { cache_control: { type: "ephemeral", ...(cache.ttl !== undefined && { ttl: cache.ttl }) } };
+  return { ...encodeCacheMark(c.cache), ...extraOf(c.extra, "messages") };
 }

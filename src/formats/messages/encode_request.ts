@@ -5,6 +5,7 @@
  * For callers of other formats the API's rules are kept: with thinking no other temperature than 1, no `top_k`, no forced
  * tool; at most one of temperature and `top_p`; at most four cache marks.
  */
+import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
 import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
@@ -12,7 +13,6 @@ import { foreignFields } from "../encode_dropped.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeThinking, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
-import { encodeMark } from "./encode_content.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
@@ -25,7 +25,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const choice = encodeToolChoice(prompt, tools);
   if (choice) body.tool_choice = choice;
   if (context.stream) body.stream = true;
-  Object.assign(body, encodeMark(prompt.cache));
+  Object.assign(body, encodeCacheMark(prompt.cache));
   if (prompt.format === "messages") return encodeOwn(prompt, body, max_tokens, thinkingLost);
   return encodeForeign(prompt, body, context, thinkingLost);
 }

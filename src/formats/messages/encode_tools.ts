@@ -1,7 +1,7 @@
 /** `tools` and `tool_choice` of a request to a provider. */
+import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.ts";
-import { encodeMark } from "./encode_content.ts";
 import { objectSchema } from "./encode_schema.ts";
 
 /** The format has no list of allowed tools: the others are left out. */
@@ -17,7 +17,7 @@ export function encodeTools(prompt: Prompt): Loose[] {
           name: tool.name,
           ...(tool.description !== undefined && { description: tool.description }),
           input_schema: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
-          ...encodeMark(tool.cache),
+          ...encodeCacheMark(tool.cache),
         },
       );
     }
@@ -35,7 +35,7 @@ function encodeTool(tool: FunctionTool, own: boolean): Loose {
     ...(tool.description !== undefined && { description: tool.description }),
     input_schema: own && tool.parameters ? tool.parameters : objectSchema(tool.parameters),
     ...(own && tool.strict !== undefined && { strict: tool.strict }),
-    ...encodeMark(tool.cache),
+    ...encodeCacheMark(tool.cache),
     ...extraOf(tool.extra, "messages"),
   };
 }

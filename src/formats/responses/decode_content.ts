@@ -5,6 +5,9 @@
  * One reading serves messages and tool results, whatever the role: clients send `output_text` as a user and
  * `input_text` as an assistant, and providers take it.
  */
+import { ownExtra } from "../../exchange/prompt.ts";
+import { decodeCacheMark } from "../cache_mark.ts";
+import { audioType, decodeUrl, typeOfName } from "../media.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type {
@@ -16,11 +19,6 @@ import type {
   Source,
 } from "../../exchange/prompt.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
-
-/** A bag of this format, or none when there is nothing to keep. */
-export function bag(fields: Loose | undefined): Extra | undefined {
-  return fields && { format: "responses", fields };
-}
 
 /** The list of parts of a message or a result. What is wrong is noted in `mistakes`. */
 export function decodeParts(parts: readonly unknown[], loc: Path, mistakes: Mistake[]): Content[] {
@@ -91,8 +89,8 @@ function decodePart(part: Loose, loc: Path, mistakes: Mistake[]): Content | unde
  * goes back as it is; `cache_control` is no field of it, but callers write it for providers that know it.
  */
 function marks(part: Loose, known: ReadonlySet<string>): { cache?: CacheMark; extra?: Extra } {
-  const extra = bag(rest(part, known));
-  const cache = isObject(part.cache_control) ? { ttl: string(part.cache_control.ttl) } : undefined;
+  const extra = ownExtra("responses", rest(part, known));
+  const cache = decodeCacheMark(part.cache_control);
   const explicit = cache ?? (isObject(part.prompt_cache_breakpoint) ? {} : undefined);
   return { ...(explicit && { cache: explicit }), ...(extra && { extra }) };
 }
@@ -150,38 +148,15 @@ function decodeAudio(part: Loose, loc: Path, mistakes: Mistake[]): Content | und
   const format = string(audio.format) ?? "wav";
   const source: Source = {
     kind: "base64",
-    mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format}`,
+    mediaType: audioType(format),
     data: audio.data,
   };
   return { type: "audio", source, ...marks(part, AUDIO) };
 }
 
-/** An address, or the bytes in a data URL. */
-function decodeUrl(url: string): Source {
-  return dataUrl(url) ?? { kind: "url", url };
-}
-
-function dataUrl(url: string): Source | undefined {
-  if (!url.startsWith("data:")) return undefined;
-  const comma = url.indexOf(",");
-  const head = url.slice(5, comma);
-  if (comma < 0 || !head.endsWith(";base64")) return undefined;
-  return { kind: "base64", mediaType: head.slice(0, -7).split(";")[0], data: url.slice(comma + 1) };
-}
-
 /** `file_data` is a data URL; some clients leave its head away, and then only the name tells what it is. */
 function decodeData(data: string, name: string | undefined): Source {
-  const source = dataUrl(data);
-  if (source) return source;
-  const extension = name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "pdf";
-  return { kind: "base64", mediaType: TYPES[extension] ?? "application/octet-stream", data };
+  return data.startsWith("data:")
+    ? decodeUrl(data)
+    : { kind: "base64", mediaType: typeOfName(name ?? ".pdf"), data };
 }
-
-export const TYPES: Readonly<Record<string, string>> = {
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  html: "text/html",
-  json: "application/json",
-};

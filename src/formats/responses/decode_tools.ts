@@ -6,6 +6,8 @@
  * run code, which are refused. A namespace becomes its tools, each knowing its namespace; neighbours of one namespace
  * make it again.
  */
+import { ownExtra } from "../../exchange/prompt.ts";
+import { decodeCacheMark } from "../cache_mark.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import {
@@ -18,7 +20,6 @@ import {
 } from "../../exchange/prompt.ts";
 import { decodeSearchWish, isSearchType } from "../decode_search.ts";
 import { mistake, MOST_TOOLS, type Path, shown, wrongKind } from "../validation.ts";
-import { bag } from "./decode_content.ts";
 
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
 const REFUSED =
@@ -109,8 +110,8 @@ function decodeTool(
   const name = string(t.name);
   if (!name) wrongKind(mistakes, [...loc, "name"], "a name", "string_type", t.name ?? undefined);
   const description = string(t.description);
-  const extra = bag(rest(t, type === "function" ? FUNCTION : CUSTOM));
-  const cache = isObject(t.cache_control) ? { ttl: string(t.cache_control.ttl) } : undefined;
+  const extra = ownExtra("responses", rest(t, type === "function" ? FUNCTION : CUSTOM));
+  const cache = decodeCacheMark(t.cache_control);
   const common = {
     name: name ?? "",
     ...(description !== undefined && { description }),

@@ -5,12 +5,13 @@
  * to stored items are passed over: nothing is stored here, and clients send references by default. Items of kinds
  * without a word stay as they are, for a provider of this format.
  */
+import { ownExtra } from "../../exchange/prompt.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Content, ReasoningContent, ResultContent, Turn } from "../../exchange/prompt.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
-import { bag, decodeParts } from "./decode_content.ts";
+import { decodeParts } from "./decode_content.ts";
 
 const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call", "item_reference"]);
 
@@ -87,7 +88,7 @@ class ItemReader {
       wrongKind(this.mistakes, [...loc, "content"], "a string or an array", "list_type", item.content);
     }
     const name = string(item.name);
-    const extra = bag(rest(item, MESSAGE));
+    const extra = ownExtra("responses", rest(item, MESSAGE));
     this.turns.push({
       role: role === "developer" ? "system" : role,
       content,
@@ -102,7 +103,10 @@ class ItemReader {
   #image(item: Loose, data: string): void {
     const mediaType = `image/${string(item.output_format) ?? "png"}`;
     const source = { kind: "base64", mediaType, data } as const;
-    this.turns.push({ role: "assistant", content: [{ type: "image", source, extra: bag(item) }] });
+    this.turns.push({
+      role: "assistant",
+      content: [{ type: "image", source, extra: ownExtra("responses", item) }],
+    });
   }
 
   #call(item: Loose, loc: Path): void {
@@ -117,7 +121,7 @@ class ItemReader {
     if (id === undefined || name === undefined || text === undefined) return;
     this.#names.set(id, name);
     const namespace = string(item.namespace);
-    const extra = bag(rest(item, CALL));
+    const extra = ownExtra("responses", rest(item, CALL));
     this.turns.push({
       role: "assistant",
       content: [{
@@ -144,7 +148,7 @@ class ItemReader {
     } // A result that a client did not turn into text is text all the same.
     else if (output !== null) content = [{ type: "text", text: JSON.stringify(output) }];
     const name = this.#names.get(callId) ?? string(item.name);
-    const extra = bag(rest(item, RESULT));
+    const extra = ownExtra("responses", rest(item, RESULT));
     const result: ResultContent = {
       type: "result",
       callId,

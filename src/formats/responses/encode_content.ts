@@ -1,8 +1,8 @@
 /** Contents as content parts for a provider: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`. */
+import { audioFormat, dataUrl, endingOfType } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { type Loose } from "../../exchange/json.ts";
 import { type Content, type DocumentContent, extraOf, type ImageContent } from "../../exchange/prompt.ts";
-import { TYPES } from "./decode_content.ts";
 
 /** Parts for a provider. `own`: the caller speaks this format. */
 export function encodeParts(content: readonly Content[], role: "input" | "output", own: boolean): Loose[] {
@@ -37,7 +37,7 @@ function encodePart(c: Content, role: "input" | "output", own: boolean, out: Loo
         throw impossible("audio that is not base64", blame);
       }
       const { mediaType, data } = c.source;
-      const format = mediaType === "audio/mpeg" ? "mp3" : mediaType.slice(mediaType.indexOf("/") + 1);
+      const format = audioFormat(mediaType);
       out.push({ ...extraOf(c.extra, "responses"), type: "input_audio", input_audio: { data, format } });
       return;
     }
@@ -71,7 +71,7 @@ function imageSource(c: ImageContent, own: boolean, blame: string): Loose {
     case "url":
       return { image_url: c.source.url, ...detail };
     case "base64":
-      return { image_url: `data:${c.source.mediaType};base64,${c.source.data}`, ...detail };
+      return { image_url: dataUrl(c.source.mediaType, c.source.data), ...detail };
     default:
       throw impossible("text as an image", blame);
   }
@@ -100,15 +100,10 @@ function encodeDocument(c: DocumentContent, out: Loose[]): void {
       return;
     case "base64": {
       // OpenAI refuses `file_data` without a name, and goes by the name's ending.
-      const filename = c.name ?? `document.${endingOf(c.source.mediaType)}`;
-      const file_data = `data:${c.source.mediaType};base64,${c.source.data}`;
+      const filename = c.name ?? `document.${endingOfType(c.source.mediaType)}`;
+      const file_data = dataUrl(c.source.mediaType, c.source.data);
       out.push({ ...extra, type: "input_file", filename, file_data });
       return;
     }
   }
-}
-
-function endingOf(mediaType: string): string {
-  for (const [ending, type] of Object.entries(TYPES)) if (type === mediaType) return ending;
-  return "bin";
 }

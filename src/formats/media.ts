@@ -1,8 +1,10 @@
-/** Bytes inside JSON: data URLs, base64, and the names of their kinds. */
+/**
+ * Bytes inside JSON: data URLs (RFC 2397), base64, and media types by file name and back. One rule for all formats.
+ */
 import { Buffer } from "node:buffer";
-import type { Source } from "../../exchange/prompt.ts";
+import type { Source } from "../exchange/prompt.ts";
 
-/** `data:<type>[;param…][;base64],<bytes>`; anything else is an address. */
+/** `data:<type>[;param…][;base64],<bytes>` as bytes; anything else is an address. */
 export function decodeUrl(url: string): Source {
   if (!url.startsWith("data:")) return { kind: "url", url };
   const comma = url.indexOf(",");
@@ -18,7 +20,7 @@ export function decodeUrl(url: string): Source {
   }
 }
 
-/** The address of bytes that this API takes as one; undefined for a stored file and for text. */
+/** The address of bytes that may stand where a URL stands; undefined for a stored file and for text. */
 export function encodeUrl(source: Source): string | undefined {
   if (source.kind === "url") return source.url;
   if (source.kind === "base64") return dataUrl(source.mediaType, source.data);
@@ -33,14 +35,20 @@ export function decodeText(data: string): string {
   return Buffer.from(data, "base64").toString("utf8");
 }
 
-/** Whether bytes of this type are text that a model can read as such. */
+/**
+ * Whether bytes of this type are text that a model can read as such.
+ *
+ * @param mediaType may have parameters (`text/plain; charset=utf-8`) and capitals
+ */
 export function isText(mediaType: string): boolean {
-  return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|x-ndjson)$|\+(?:json|xml)$/.test(
-    mediaType.toLowerCase(),
-  );
+  return TEXT_TYPE.test(mediaType.split(";", 1)[0].trim().toLowerCase());
 }
 
-const TYPES_BY_SUFFIX: Readonly<Record<string, string>> = {
+const TEXT_TYPE =
+  /^text\/|^application\/(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|csv|sql|sh|python|javascript|typescript|markdown|tex|latex)$|\+(?:json|xml|yaml)$/;
+
+/** Media types by the ending of a file name. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
   txt: "text/plain",
   md: "text/markdown",
@@ -51,17 +59,44 @@ const TYPES_BY_SUFFIX: Readonly<Record<string, string>> = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  heif: "image/heif",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
+  m4a: "audio/mp4",
+  aac: "audio/aac",
+  mp4: "video/mp4",
+  mov: "video/quicktime",
+  webm: "video/webm",
+  mpeg: "video/mpeg",
 };
 
-/** The type that a file name promises; bytes of no known kind otherwise. */
+/** The media type that an ending promises, such as `pdf`, in small letters; undefined for an unknown one. */
+export function typeOfEnding(ending: string): string | undefined {
+  return Object.hasOwn(MEDIA_TYPES, ending) ? MEDIA_TYPES[ending] : undefined;
+}
+
+/** The usual ending for a media type; `bin` for an unknown one. */
+export function endingOfType(mediaType: string): string {
+  for (const ending in MEDIA_TYPES) if (MEDIA_TYPES[ending] === mediaType) return ending;
+  return "bin";
+}
+
+/** The type that a file name promises; `application/octet-stream` for an unknown one. */
 export function typeOfName(name: string | undefined): string {
-  const suffix = name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "";
-  return Object.hasOwn(TYPES_BY_SUFFIX, suffix) ? TYPES_BY_SUFFIX[suffix] : UNKNOWN_TYPE;
+  return typeOfEnding(name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "") ?? UNKNOWN_TYPE;
 }
 
 export const UNKNOWN_TYPE = "application/octet-stream";
 
-/** `input_audio.format` as a media type, and back. */
+/** `input_audio.format` (`wav`, `mp3`) as a media type, and back. */
 export function audioType(format: string): string {
   return format === "mp3" ? "audio/mpeg" : `audio/${format}`;
 }
@@ -69,19 +104,6 @@ export function audioType(format: string): string {
 export function audioFormat(mediaType: string): string {
   const name = mediaType.slice(mediaType.indexOf("/") + 1).replace(/^x-/, "").replace(/;.*$/, "");
   return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;
-}
-
-/** First base64 characters of sound files. The answer does not name its format; the request did. */
-const SOUNDS: readonly (readonly [string, string])[] = [
-  ["UklGR", "audio/wav"],
-  ["SUQz", "audio/mpeg"],
-  ["//", "audio/mpeg"],
-  ["T2dnUw", "audio/ogg"],
-  ["ZkxhQw", "audio/flac"],
-];
-
-export function soundType(data: string): string {
-  return SOUNDS.find(([head]) => data.startsWith(head))?.[1] ?? "audio/pcm";
 }
 
 /** Base64 pieces, each encoded by itself, as one: a padded piece cannot simply be followed by another. */

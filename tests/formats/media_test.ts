@@ -1,11 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  audioFormat,
-  audioType,
-  decodeUrl,
-  joinBase64,
-  soundType,
-} from "../../../src/formats/chat_completions/media.ts";
+import { audioFormat, audioType, decodeUrl, joinBase64 } from "../../src/formats/media.ts";
+import { soundType } from "../../src/formats/chat_completions/decode_media_blocks.ts";
 
 Deno.test("decodeUrl() data URLs, and what only looks like one", () => {
   assertEquals(decodeUrl("data:image/png;base64,AAAA"), {
