@@ -2,8 +2,8 @@
  * A caller's request in the one vocabulary that the pipeline speaks.
  *
  * Turns keep the borders and the order of the wire; an encoder whose format wants alternation joins neighbours with
- * {@link joinTurns}. What a format says that the vocabulary has no word for travels in bags (`unknown`, `extra`) tagged
- * with the format it came from: the same format puts it back, another one leaves it out.
+ * {@link joinTurns}. Fields that the vocabulary has no word for travel in `unknown` and `extra`, with the
+ * name of the format they came from: the same format puts them back, another one leaves them out.
  */
 import type { FormatName } from "./format_name.ts";
 import type { Loose } from "./json.ts";
@@ -179,7 +179,7 @@ export type ToolChoice =
   | { type: "allowed"; required: boolean; names: string[] };
 
 /** The built-in web search was asked for. `maxUses` as the caller sent it. */
-export interface SearchWish {
+export interface SearchOptions {
   maxUses?: number;
   /** Only these hosts, or none of these. */
   allowedDomains?: string[];
@@ -202,7 +202,7 @@ export interface SearchPlace {
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-export interface ReasoningWish {
+export interface ReasoningOptions {
   /** `off`: asked not to reason. `adaptive`: the model decides how much. Absent: the model's default. */
   mode?: "on" | "off" | "adaptive";
   effort?: Effort;
@@ -219,7 +219,7 @@ export type OutputShape =
   | { type: "schema"; name?: string; description?: string; strict?: boolean; schema: Loose };
 
 export interface Prompt {
-  /** The caller's format; decides which bags a provider's encoder may put back. */
+  /** The caller's format; decides whose `extra` fields a provider's encoder puts back. */
   format: FormatName;
   /** As the caller sent it. */
   model: string;
@@ -229,7 +229,7 @@ export interface Prompt {
   toolChoice?: ToolChoice;
   /** False: at most one call a turn. */
   parallelCalls?: boolean;
-  search?: SearchWish;
+  search?: SearchOptions;
   /** Cap on all output of the request, reasoning included. */
   maxOutput?: number;
   temperature?: number;
@@ -244,7 +244,7 @@ export interface Prompt {
   n?: number;
   logprobs?: boolean;
   topLogprobs?: number;
-  reasoning?: ReasoningWish;
+  reasoning?: ReasoningOptions;
   output?: OutputShape;
   /** `low`, `medium`, `high`: length of the answer. */
   verbosity?: string;

@@ -1,10 +1,10 @@
 /**
- * The wish to search the web, as the three caller formats spell it: `web_search_options` of chat-completions, and an
+ * Options of the built-in web search, as the three caller formats spell them: `web_search_options` of chat-completions, and an
  * entry of `tools` in each. Their fields differ in nesting only, so one reader takes all.
  */
 import type { Mistake } from "../exchange/failure.ts";
 import { array, isObject, type Loose, object, string } from "../exchange/json.ts";
-import type { SearchPlace, SearchWish, Tool, ToolChoice } from "../exchange/prompt.ts";
+import type { SearchOptions, SearchPlace, Tool, ToolChoice } from "../exchange/prompt.ts";
 import { mistake, type Path, shown } from "./validation.ts";
 
 /** `web_search`, any released version of it, and a router's own spelling of it. */
@@ -14,23 +14,23 @@ export function isSearchType(type: string): boolean {
   return SEARCH_TYPE.test(type);
 }
 
-export function decodeSearchWish(raw: Loose, loc: Path, mistakes: Mistake[]): SearchWish {
+export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]): SearchOptions {
   const filters = object(raw.filters);
-  const wish: SearchWish = {};
+  const options: SearchOptions = {};
   const uses = raw.max_uses;
-  if (typeof uses === "number" && Number.isInteger(uses) && uses >= 0) wish.maxUses = uses;
+  if (typeof uses === "number" && Number.isInteger(uses) && uses >= 0) options.maxUses = uses;
   else if (uses !== undefined && uses !== null) {
     mistake(mistakes, "int_type", [...loc, "max_uses"], `expected a whole number from 0, got ${shown(uses)}`);
   }
   const allowed = domains(raw.allowed_domains ?? filters.allowed_domains);
   const blocked = domains(raw.blocked_domains ?? raw.excluded_domains ?? filters.blocked_domains);
-  if (allowed.length > 0) wish.allowedDomains = allowed;
-  if (blocked.length > 0) wish.blockedDomains = blocked;
+  if (allowed.length > 0) options.allowedDomains = allowed;
+  if (blocked.length > 0) options.blockedDomains = blocked;
   const size = string(raw.search_context_size);
-  if (size !== undefined) wish.contextSize = size;
+  if (size !== undefined) options.contextSize = size;
   const location = decodePlace(raw.user_location);
-  if (location) wish.location = location;
-  return wish;
+  if (location) options.location = location;
+  return options;
 }
 
 /**
@@ -38,21 +38,21 @@ export function decodeSearchWish(raw: Loose, loc: Path, mistakes: Mistake[]): Se
  * and a list of allowed tools may leave it out. The search is no tool any more, so the choice goes on without it.
  */
 export function chooseSearch(
-  wish: SearchWish | undefined,
+  options: SearchOptions | undefined,
   raw: unknown,
   decoded: ToolChoice | undefined,
   tools: readonly Tool[],
-): { search?: SearchWish; toolChoice?: ToolChoice } {
+): { search?: SearchOptions; toolChoice?: ToolChoice } {
   const choice = object(raw);
   const taken = tools.some((tool) => tool.kind !== "opaque" && tool.name === SEARCH_NAME);
   const names = (entry: Loose) => {
     const name = string(entry.name) ?? string(object(entry.function).name);
     return isSearchType(string(entry.type) ?? "") || (name === SEARCH_NAME && !taken);
   };
-  if (wish && names(choice)) return { search: { ...wish, first: true } };
+  if (options && names(choice)) return { search: { ...options, first: true } };
   const allowed = array(choice.tools ?? object(choice.allowed_tools).tools).map(object);
   const barred = decoded?.type === "allowed" && !allowed.some(names);
-  return { ...(wish && !barred && { search: wish }), ...(decoded && { toolChoice: decoded }) };
+  return { ...(options && !barred && { search: options }), ...(decoded && { toolChoice: decoded }) };
 }
 
 const SEARCH_NAME = "web_search";

@@ -4,7 +4,7 @@
  * The budgets are this gateway's choice, spread over the range that messages providers accept (at least 1,024, below the
  * output cap); a caller who gives a number gets that number.
  */
-import type { Effort, ReasoningWish } from "../exchange/prompt.ts";
+import type { Effort, ReasoningOptions } from "../exchange/prompt.ts";
 
 const BUDGETS: readonly (readonly [Effort, number])[] = [
   ["minimal", 1024],
@@ -35,13 +35,13 @@ function effortOf(budget: number): Effort {
   return BUDGETS.find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
 }
 
-/** The level that a wish asks for, from whatever it says; undefined: the model's default. */
-export function wishedEffort(wish: ReasoningWish | undefined): Effort | undefined {
-  if (!wish) return undefined;
-  if (wish.mode === "off") return "none";
-  if (wish.effort) return wish.effort;
-  if (wish.budget !== undefined) return effortOf(wish.budget);
-  return wish.mode === "on" ? "medium" : undefined;
+/** The level that a request asks for, from whichever fields it has; undefined: the model's default. */
+export function requestedEffort(options: ReasoningOptions | undefined): Effort | undefined {
+  if (!options) return undefined;
+  if (options.mode === "off") return "none";
+  if (options.effort) return options.effort;
+  if (options.budget !== undefined) return effortOf(options.budget);
+  return options.mode === "on" ? "medium" : undefined;
 }
 
 /** The nearest level that a model offers; ties go down. Null `offered`: the level itself. */

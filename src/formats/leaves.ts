@@ -185,8 +185,13 @@ export function list(rule: Rule): Rule {
   return (walk, holder, key, path) => {
     const value = holder[key];
     if (!Array.isArray(value)) return anything(walk, holder, key, path);
-    for (let i = 0; i < value.length; i++) rule(walk, value as unknown as Loose, String(i), `${path}[${i}]`);
+    for (let i = 0; i < value.length; i++) rule(walk, indexed(value), String(i), `${path}[${i}]`);
   };
+}
+
+/** The list itself, as an object whose fields are named by index: a leaf is replaced in it by its key. */
+function indexed(list: unknown[]): Loose {
+  return Object(list);
 }
 
 /** A string, or a list of parts whose texts belong together. */
@@ -235,7 +240,7 @@ export function messages(rules: Record<string, Rule>, { named }: { named: boolea
           each(walk, message, inner, prefix);
         } else {
           walk.senders.push({});
-          anything(walk, value as unknown as Loose, String(i), `${path}[${i}]`);
+          anything(walk, indexed(value), String(i), `${path}[${i}]`);
         }
       }
     } else anything(walk, holder, key, path);

@@ -18,7 +18,7 @@
  *   searched, and the answer is marked cut.
  */
 import type { Part } from "../exchange/part.ts";
-import type { Content, FunctionTool, Prompt, SearchWish, Turn } from "../exchange/prompt.ts";
+import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { measure } from "../models/limits.ts";
 import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
@@ -36,7 +36,7 @@ const MOST_IDLE_ROUNDS = 15;
 const LEAST_OUTPUT = 16;
 
 /** How many searches a request may make. */
-export function searchLimit(wish: SearchWish): number {
+export function searchLimit(wish: SearchOptions): number {
   return Math.max(0, Math.min(Math.floor(wish.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
 }
 
@@ -168,7 +168,7 @@ function offer(
 
 async function searchOnce(
   query: string,
-  wish: SearchWish,
+  wish: SearchOptions,
   websearch: WebSearch,
   screen: Screen,
 ): Promise<SearchOutcome> {

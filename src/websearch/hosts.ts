@@ -1,5 +1,5 @@
 /** Which addresses a search may show: web pages only, and of the hosts that the caller wants. */
-import type { SearchWish } from "../exchange/prompt.ts";
+import type { SearchOptions } from "../exchange/prompt.ts";
 
 const LONGEST_ADDRESS = 2000;
 
@@ -23,7 +23,7 @@ export function hostOf(domain: string): string {
 }
 
 /** Whether a page's host is one of the allowed domains or below one, and none of the blocked. */
-export function fitsDomains(address: string, { allowedDomains, blockedDomains }: SearchWish): boolean {
+export function fitsDomains(address: string, { allowedDomains, blockedDomains }: SearchOptions): boolean {
   const { hostname } = new URL(address);
   const within = (domains: readonly string[]) =>
     domains.map(hostOf).some((host) => hostname === host || hostname.endsWith(`.${host}`));

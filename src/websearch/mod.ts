@@ -8,7 +8,7 @@
 import { LimitedBytesTransformStream } from "@std/streams/limited_bytes_transform_stream.js";
 import { toText } from "@std/streams/to_text.js";
 import { isObject, type Loose, parse } from "../exchange/json.ts";
-import type { SearchWish } from "../exchange/prompt.ts";
+import type { SearchOptions } from "../exchange/prompt.ts";
 import { cleanText } from "./clean.ts";
 import { engineNamed, type EngineSettings } from "./engines/mod.ts";
 import { fitsDomains, webAddress } from "./hosts.ts";
@@ -27,7 +27,7 @@ export interface SearchOutcome {
 }
 
 export interface WebSearch {
-  search(query: string, wish: SearchWish): Promise<SearchOutcome>;
+  search(query: string, wish: SearchOptions): Promise<SearchOutcome>;
 }
 
 export interface WebSearchSettings extends EngineSettings {
@@ -78,7 +78,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     return body;
   }
 
-  async function once(query: string, wish: SearchWish, signal: AbortSignal): Promise<Hit[]> {
+  async function once(query: string, wish: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
     const raw = await engine.search(query, wish, engineSettings, (request) => send(request, signal));
     const found = raw.flatMap((h) => {
       const url = webAddress(h.url);
@@ -93,7 +93,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     }));
   }
 
-  async function ask(query: string, wish: SearchWish): Promise<SearchOutcome> {
+  async function ask(query: string, wish: SearchOptions): Promise<SearchOutcome> {
     const signal = AbortSignal.timeout(settings.timeoutMs);
     for (let left = TRIES;; left--) {
       try {

@@ -15,11 +15,11 @@ import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
 import { readReasoning, readThinking } from "./decode_reasoning_blocks.ts";
 import {
+  type AnswerState,
   closeReasoning,
   closeText,
   type OpenChoice,
   openChoice,
-  type Reading,
   readText,
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
@@ -29,7 +29,7 @@ import { decodeUsage } from "./usage.ts";
 /** Turns chunks into parts. One answer, one reader. */
 export class ChunkReader {
   readonly #choices = new Map<number, OpenChoice>();
-  readonly #reading: Reading = { nextBlock: 0, held: 0, id: "" };
+  readonly #state: AnswerState = { nextBlock: 0, held: 0, id: "" };
   #started = false;
   #usage: Loose | undefined;
   #sources: Citation[] = [];
@@ -38,9 +38,9 @@ export class ChunkReader {
    * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
    */
   push(chunk: Loose, whole: boolean, out: Part[]): void {
-    const reading = this.#reading;
+    const state = this.#state;
     if (hasError(chunk.error)) this.fail(decodeLateFailure(chunk), out);
-    if (reading.id === "" && typeof chunk.id === "string") reading.id = chunk.id;
+    if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     const choices = array(chunk.choices);
     // Azure's first chunk is empty but for its filters.
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
@@ -151,68 +151,68 @@ export class ChunkReader {
   }
 
   #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, out: Part[]): void {
-    const reading = this.#reading;
-    readReasoning(reading, choice, delta, out);
+    const state = this.#state;
+    readReasoning(state, choice, delta, out);
     const { content } = delta;
     if (typeof content === "string") {
       if (content !== "" || (logprobs && choice.text)) {
         const probs = logprobs ? decodeLogprobs(object(logprobs).content) : undefined;
-        if (content !== "" || probs) readText(reading, choice, content, false, probs, out);
+        if (content !== "" || probs) readText(state, choice, content, false, probs, out);
       }
     } else if (Array.isArray(content)) this.#contentParts(choice, content, out);
     else if (content !== null && content !== undefined) {
       // Cloudflare's JSON mode: the object itself.
-      readText(reading, choice, JSON.stringify(content), false, undefined, out);
+      readText(state, choice, JSON.stringify(content), false, undefined, out);
     }
     if (delta.refusal && typeof delta.refusal === "string") {
       const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
-      readText(reading, choice, delta.refusal, true, probs, out);
+      readText(state, choice, delta.refusal, true, probs, out);
     }
-    if (Array.isArray(delta.annotations)) readAnnotations(reading, choice, delta.annotations, out);
-    if (isObject(delta.audio)) readSound(reading, choice, delta.audio);
+    if (Array.isArray(delta.annotations)) readAnnotations(state, choice, delta.annotations, out);
+    if (isObject(delta.audio)) readSound(state, choice, delta.audio);
     if (Array.isArray(delta.images)) {
-      for (const image of delta.images) readImage(reading, choice, image, out);
+      for (const image of delta.images) readImage(state, choice, image, out);
     }
     if (Array.isArray(delta.tool_calls)) {
-      for (const call of delta.tool_calls) if (isObject(call)) readCall(reading, choice, call, out);
+      for (const call of delta.tool_calls) if (isObject(call)) readCall(state, choice, call, out);
     }
     const legacy = delta.function_call;
     if (isObject(legacy) && (legacy.name || legacy.arguments)) {
-      readCall(reading, choice, { index: "function_call", function: legacy }, out);
+      readCall(state, choice, { index: "function_call", function: legacy }, out);
     }
   }
 
   /** `content` as a list: Mistral's text and thinking, others' images. */
   #contentParts(choice: OpenChoice, parts: readonly unknown[], out: Part[]): void {
-    const reading = this.#reading;
+    const state = this.#state;
     for (const value of parts) {
       const part = typeof value === "string" ? { type: "text", text: value } : object(value);
       if (part.type === "thinking") {
         const text = typeof part.thinking === "string"
           ? part.thinking
           : array(part.thinking).map((piece) => string(object(piece).text) ?? "").join("");
-        if (text !== "") readThinking(reading, choice, text, out);
-      } else if (part.type === "image_url") readImage(reading, choice, part, out);
+        if (text !== "") readThinking(state, choice, text, out);
+      } else if (part.type === "image_url") readImage(state, choice, part, out);
       else if (part.type === "refusal" && typeof part.refusal === "string") {
-        readText(reading, choice, part.refusal, true, undefined, out);
+        readText(state, choice, part.refusal, true, undefined, out);
       } else if (typeof part.text === "string" && part.text !== "") {
-        readText(reading, choice, part.text, false, undefined, out);
+        readText(state, choice, part.text, false, undefined, out);
       }
     }
   }
 
   #close(choice: OpenChoice, out: Part[]): void {
-    const reading = this.#reading;
+    const state = this.#state;
     closeReasoning(choice, out);
     for (const call of choice.calls) {
-      if (!call.started) startCall(reading, choice, call, out);
+      if (!call.started) startCall(state, choice, call, out);
       endCall(call, out);
     }
     for (const source of this.#sources) {
-      if (!choice.cited.has(source.url!)) cite(reading, choice, source, out);
+      if (!choice.cited.has(source.url!)) cite(state, choice, source, out);
     }
     closeText(choice, out);
-    closeSound(reading, choice, out);
+    closeSound(state, choice, out);
   }
 }
 

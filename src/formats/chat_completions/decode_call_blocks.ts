@@ -2,18 +2,18 @@
 import { isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import {
+  type AnswerState,
   closeReasoning,
   closeText,
   hold,
   isWhole,
   type OpenCall,
   type OpenChoice,
-  type Reading,
   readSigned,
 } from "./decode_state.ts";
 import { replayProof, signedFields } from "./reasoning.ts";
 
-export function readCall(reading: Reading, choice: OpenChoice, wire: Loose, out: Part[]): void {
+export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, out: Part[]): void {
   const custom = isObject(wire.custom) && !isObject(wire.function);
   const body = object(custom ? wire.custom : wire.function);
   const id = string(wire.id) ?? "";
@@ -21,22 +21,22 @@ export function readCall(reading: Reading, choice: OpenChoice, wire: Loose, out:
   const given = custom ? body.input : body.arguments;
   const piece = typeof given === "string" ? given : isObject(given) ? JSON.stringify(given) : "";
   const call = findCall(choice, wire.index, id, name) ??
-    addCall(reading, choice, wire.index, custom ? "custom" : "function", out);
+    addCall(state, choice, wire.index, custom ? "custom" : "function", out);
   if (call.ended) return;
   // Later deltas repeat the id or the name as "".
   if (call.id === "") call.id = id;
   if (call.name === "") call.name = name;
   if (piece !== "") {
-    hold(reading, piece);
+    hold(state, piece);
     call.pieces.push(piece);
   }
   const signed = signedFields(wire);
   if (!call.started) {
     if (signed) call.signed = signed;
-    if (call.name !== "") startCall(reading, choice, call, out);
+    if (call.name !== "") startCall(state, choice, call, out);
     return;
   }
-  if (signed) readSigned(reading, choice, signed, call.id, out);
+  if (signed) readSigned(state, choice, signed, call.id, out);
   if (piece !== "") out.push({ type: "call-delta", block: call.block, text: piece });
 }
 
@@ -62,7 +62,7 @@ function keyOf(index: unknown): number | string | undefined {
 }
 
 function addCall(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   index: unknown,
   kind: "function" | "custom",
@@ -74,7 +74,7 @@ function addCall(
   const { current } = choice;
   if (current?.started && isWhole(current)) endCall(current, out);
   const call: OpenCall = {
-    block: reading.nextBlock++,
+    block: state.nextBlock++,
     id: "",
     name: "",
     kind,
@@ -90,9 +90,9 @@ function addCall(
   return call;
 }
 
-export function startCall(reading: Reading, choice: OpenChoice, call: OpenCall, out: Part[]): void {
+export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall, out: Part[]): void {
   call.started = true;
-  if (call.id === "") call.id = makeId(reading, choice, call);
+  if (call.id === "") call.id = makeId(state, choice, call);
   out.push({
     type: "call-start",
     block: call.block,
@@ -107,8 +107,8 @@ export function startCall(reading: Reading, choice: OpenChoice, call: OpenCall, 
 }
 
 /** An id for a call without one: unlike that of any other answer, so that histories stay clear. */
-function makeId(reading: Reading, choice: OpenChoice, call: OpenCall): string {
-  const answer = reading.id.replace(/[^a-zA-Z0-9]/g, "").slice(-20);
+function makeId(state: AnswerState, choice: OpenChoice, call: OpenCall): string {
+  const answer = state.id.replace(/[^a-zA-Z0-9]/g, "").slice(-20);
   const stem = answer || call.name.replace(/[^\w-]/g, "_").slice(0, 20);
   const place = choice.calls.indexOf(call);
   return choice.index > 0 ? `call_${stem}_${choice.index}_${place}` : `call_${stem}_${place}`;

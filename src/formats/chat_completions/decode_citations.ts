@@ -2,10 +2,10 @@
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
-import { type OpenChoice, openText, type Reading } from "./decode_state.ts";
+import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
 
 export function readAnnotations(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   annotations: readonly unknown[],
   out: Part[],
@@ -20,7 +20,7 @@ export function readAnnotations(
     const end = number(nested.end_index);
     const quote = string(nested.content);
     choice.cited.add(url);
-    cite(reading, choice, {
+    cite(state, choice, {
       kind: "url",
       url,
       title: string(nested.title) ?? "",
@@ -30,8 +30,8 @@ export function readAnnotations(
   }
 }
 
-export function cite(reading: Reading, choice: OpenChoice, citation: Citation, out: Part[]): void {
-  const { block } = choice.text ?? openText(reading, choice, false, out);
+export function cite(state: AnswerState, choice: OpenChoice, citation: Citation, out: Part[]): void {
+  const { block } = choice.text ?? openText(state, choice, false, out);
   out.push({ type: "citation", block, citation });
 }
 

@@ -4,11 +4,11 @@
  */
 import type { Mistake } from "../../exchange/failure.ts";
 import { type Loose, number, object, string } from "../../exchange/json.ts";
-import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
+import type { Effort, ReasoningOptions } from "../../exchange/prompt.ts";
 import { isEffort } from "../effort.ts";
 import { mistake, type Path, shown, unsupported } from "../validation.ts";
 
-export const WISH_FIELDS = [
+export const EFFORT_FIELDS = [
   "reasoning_effort",
   "reasoning",
   "thinking",
@@ -17,31 +17,31 @@ export const WISH_FIELDS = [
 ] as const;
 
 /** Undefined when nothing is said about reasoning. */
-export function decodeWish(body: Loose, mistakes: Mistake[]): ReasoningWish | undefined {
-  const wish: ReasoningWish = {};
+export function decodeEffort(body: Loose, mistakes: Mistake[]): ReasoningOptions | undefined {
+  const options: ReasoningOptions = {};
   const official = readEffort(body.reasoning_effort, ["reasoning_effort"], mistakes);
-  if (official) setEffort(wish, official);
+  if (official) setEffort(options, official);
 
   const reasoning = object(body.reasoning);
   const effort = readEffort(reasoning.effort, ["reasoning", "effort"], mistakes);
-  if (effort) setEffort(wish, effort);
-  if (reasoning.enabled === false) wish.mode = "off";
-  else if (reasoning.enabled === true) wish.mode ??= "on";
-  setBudget(wish, reasoning.max_tokens);
-  if (reasoning.exclude === true) wish.summary = "omitted";
+  if (effort) setEffort(options, effort);
+  if (reasoning.enabled === false) options.mode = "off";
+  else if (reasoning.enabled === true) options.mode ??= "on";
+  setBudget(options, reasoning.max_tokens);
+  if (reasoning.exclude === true) options.summary = "omitted";
   const summary = string(reasoning.summary);
-  if (summary !== undefined) wish.summary = summary;
+  if (summary !== undefined) options.summary = summary;
 
   const type = string(object(body.thinking).type);
-  if (type === "disabled") wish.mode = "off";
-  else if (type === "enabled") wish.mode ??= "on";
-  else if (type === "adaptive") wish.mode ??= "adaptive";
-  setBudget(wish, object(body.thinking).budget_tokens);
+  if (type === "disabled") options.mode = "off";
+  else if (type === "enabled") options.mode ??= "on";
+  else if (type === "adaptive") options.mode ??= "adaptive";
+  setBudget(options, object(body.thinking).budget_tokens);
 
-  if (body.enable_thinking === false) wish.mode = "off";
-  else if (body.enable_thinking === true) wish.mode ??= "on";
-  setBudget(wish, body.thinking_budget);
-  return Object.keys(wish).length > 0 ? wish : undefined;
+  if (body.enable_thinking === false) options.mode = "off";
+  else if (body.enable_thinking === true) options.mode ??= "on";
+  setBudget(options, body.thinking_budget);
+  return Object.keys(options).length > 0 ? options : undefined;
 }
 
 function readEffort(value: unknown, loc: Path, mistakes: Mistake[]): Effort | undefined {
@@ -61,14 +61,14 @@ function readEffort(value: unknown, loc: Path, mistakes: Mistake[]): Effort | un
   );
 }
 
-function setEffort(wish: ReasoningWish, effort: Effort): void {
-  wish.effort = effort;
-  if (effort === "none") wish.mode = "off";
+function setEffort(options: ReasoningOptions, effort: Effort): void {
+  options.effort = effort;
+  if (effort === "none") options.mode = "off";
 }
 
-function setBudget(wish: ReasoningWish, value: unknown): void {
+function setBudget(options: ReasoningOptions, value: unknown): void {
   const budget = number(value);
   if (budget === undefined) return;
-  wish.budget = budget;
-  wish.mode ??= budget > 0 ? "on" : "off";
+  options.budget = budget;
+  options.mode ??= budget > 0 ? "on" : "off";
 }

@@ -1,17 +1,17 @@
-/** What comes beside the text of a provider's delta: sources, sound, images, probabilities. */
+/** Sound and images of a provider's delta. */
 import { type Loose, number, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { hold, type OpenChoice, type Reading } from "./decode_state.ts";
+import { type AnswerState, hold, type OpenChoice } from "./decode_state.ts";
 import { decodeUrl, joinBase64 } from "../media.ts";
 
-export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): void {
+export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
   if (typeof audio.data === "string" && audio.data !== "") {
-    hold(reading, audio.data);
+    hold(state, audio.data);
     sound.pieces.push(audio.data);
   }
   if (typeof audio.transcript === "string" && audio.transcript !== "") {
-    hold(reading, audio.transcript);
+    hold(state, audio.transcript);
     sound.transcript.push(audio.transcript);
   }
   if (typeof audio.id === "string" && audio.id !== "") sound.id = audio.id;
@@ -20,7 +20,7 @@ export function readSound(reading: Reading, choice: OpenChoice, audio: Loose): v
 }
 
 /** The sound of a choice, whole. */
-export function closeSound(reading: Reading, choice: OpenChoice, out: Part[]): void {
+export function closeSound(state: AnswerState, choice: OpenChoice, out: Part[]): void {
   const { sound } = choice;
   if (!sound || (sound.pieces.length === 0 && sound.transcript.length === 0)) return;
   const data = joinBase64(sound.pieces);
@@ -30,7 +30,7 @@ export function closeSound(reading: Reading, choice: OpenChoice, out: Part[]): v
   };
   out.push({
     type: "media",
-    block: reading.nextBlock++,
+    block: state.nextBlock++,
     choice: choice.index,
     mediaType: soundType(data),
     data,
@@ -39,12 +39,12 @@ export function closeSound(reading: Reading, choice: OpenChoice, out: Part[]): v
   });
 }
 
-export function readImage(reading: Reading, choice: OpenChoice, image: unknown, out: Part[]): void {
+export function readImage(state: AnswerState, choice: OpenChoice, image: unknown, out: Part[]): void {
   const wire = object(image);
   const url = string(wire.image_url) ?? string(object(wire.image_url).url) ?? string(wire.url);
   if (!url) return;
   const source = decodeUrl(url);
-  const at = { block: reading.nextBlock++, choice: choice.index };
+  const at = { block: state.nextBlock++, choice: choice.index };
   if (source.kind === "base64") {
     out.push({ type: "media", ...at, mediaType: source.mediaType, data: source.data });
   } else {

@@ -2,17 +2,17 @@
 import { isObject, type Loose, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import {
+  type AnswerState,
   closeReasoning,
   closeText,
   hold,
   type OpenChoice,
   type OpenReasoning,
-  type Reading,
   readSigned,
 } from "./decode_state.ts";
 import { addDetail, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
 
-export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose, out: Part[]): void {
+export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loose, out: Part[]): void {
   const first = string(delta.reasoning_content);
   const text = first || string(delta.reasoning) || "";
   const field: ReasoningField | undefined = first ? "reasoning_content" : text ? "reasoning" : undefined;
@@ -21,11 +21,11 @@ export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose
     const entries = details.filter(isObject);
     const texts = entries.filter((entry) => textKey(entry) !== undefined);
     const summary = texts.length > 0 && texts.every((entry) => entry.type === "reasoning.summary");
-    const open = choice.reasoning ?? start(reading, choice, field, texts.length > 0, summary, out);
-    for (const entry of entries) readDetail(reading, choice, open, entry, text !== "", out);
+    const open = choice.reasoning ?? start(state, choice, field, texts.length > 0, summary, out);
+    for (const entry of entries) readDetail(state, choice, open, entry, text !== "", out);
   }
   if (text !== "") {
-    const open = choice.reasoning ?? start(reading, choice, field, false, false, out);
+    const open = choice.reasoning ?? start(state, choice, field, false, false, out);
     open.field ??= field;
     choice.source ??= "string";
     if (choice.source === "string") {
@@ -37,24 +37,24 @@ export function readReasoning(reading: Reading, choice: OpenChoice, delta: Loose
   const signed = signedFields(delta);
   if (signed) {
     closeReasoning(choice, out);
-    readSigned(reading, choice, signed, undefined, out);
+    readSigned(state, choice, signed, undefined, out);
   }
 }
 
-/** @param beside the delta has the text in a field of its own, too */
+/** @param inField the delta repeats the text in `reasoning_content` or `reasoning` */
 function readDetail(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   open: OpenReasoning,
   entry: Loose,
-  beside: boolean,
+  inField: boolean,
   out: Part[],
 ): void {
   const key = textKey(entry);
   const words = key ? entry[key] as string : "";
-  hold(reading, words || string(entry.data) || "");
+  hold(state, words || string(entry.data) || "");
   const kept = addDetail(open.details, entry);
-  if (words === "" || beside || choice.source === "string") return;
+  if (words === "" || inField || choice.source === "string") return;
   choice.source = "details";
   open.spoken = true;
   out.push({
@@ -76,15 +76,15 @@ function sectionOf(details: readonly Loose[], entry: Loose): number {
 }
 
 /** A thinking part of `content`. */
-export function readThinking(reading: Reading, choice: OpenChoice, text: string, out: Part[]): void {
-  const open = choice.reasoning ?? start(reading, choice, "content", false, false, out);
+export function readThinking(state: AnswerState, choice: OpenChoice, text: string, out: Part[]): void {
+  const open = choice.reasoning ?? start(state, choice, "content", false, false, out);
   open.spoken = true;
   out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
 }
 
 /** @param details the provider lists its texts in `reasoning_details`, so callers of this API get them there */
 function start(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   field: ReasoningField | undefined,
   details: boolean,
@@ -92,7 +92,7 @@ function start(
   out: Part[],
 ): OpenReasoning {
   closeText(choice, out);
-  const open: OpenReasoning = { block: reading.nextBlock++, field, details: [], spoken: false };
+  const open: OpenReasoning = { block: state.nextBlock++, field, details: [], spoken: false };
   choice.reasoning = open;
   out.push({
     type: "reasoning-start",

@@ -1,17 +1,18 @@
 /**
- * A chat-completions request, both ways: from a caller, and to a provider that speaks this API.
+ * A caller's chat-completions request as a prompt.
  *
- * The wire's own fields go back to a provider of this API as they came, unless the pipeline changed what they mean.
+ * Fields that a provider of this API must get back as they came are kept in `Prompt.verbatim`, unknown ones in
+ * `Prompt.unknown`. Assumes a body that JSON.parse gave.
  */
 import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
-import { chooseSearch, decodeSearchWish } from "../decode_search.ts";
+import { chooseSearch, decodeSearchOptions } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
-import { decodeWish, WISH_FIELDS } from "./decode_effort.ts";
+import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeTurns } from "./decode_turns.ts";
 
@@ -54,7 +55,7 @@ const checkFields = checkerOf(BODY);
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(BODY.shape),
-  ...WISH_FIELDS,
+  ...EFFORT_FIELDS,
   "tool_choice",
   "function_call",
   "cache_control",
@@ -63,7 +64,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** Fields that the same format gets back exactly; their meaning is in the vocabulary too. */
 const VERBATIM = [
-  ...WISH_FIELDS,
+  ...EFFORT_FIELDS,
   "response_format",
   "tool_choice",
   "functions",
@@ -99,15 +100,15 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const turns = decodeTurns(body.messages as unknown[], context.unseal, mistakes);
   const { tools, search: named } = decodeTools(given, mistakes);
   tools.push(...decodeFunctions(older, mistakes));
-  const options = isObject(body.web_search_options)
-    ? decodeSearchWish(body.web_search_options, ["web_search_options"], mistakes)
+  const field = isObject(body.web_search_options)
+    ? decodeSearchOptions(body.web_search_options, ["web_search_options"], mistakes)
     : undefined;
-  const wish = named || options ? { ...named, ...options } : undefined;
+  const options = named || field ? { ...named, ...field } : undefined;
   const choiceField = body.tool_choice === undefined || body.tool_choice === null
     ? "function_call"
     : "tool_choice";
   const choice = decodeToolChoice(body[choiceField]);
-  const { search, toolChoice } = chooseSearch(wish, body[choiceField], choice, tools);
+  const { search, toolChoice } = chooseSearch(options, body[choiceField], choice, tools);
   if (!choice && !search?.first && body[choiceField] !== undefined && body[choiceField] !== null) {
     mistake(
       mistakes,
@@ -117,7 +118,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     );
   }
   const output = decodeOutput(body.response_format, mistakes);
-  const reasoning = decodeWish(body, mistakes);
+  const reasoning = decodeEffort(body, mistakes);
   refuse(mistakes);
 
   const prompt: Prompt = {

@@ -1,6 +1,4 @@
-/**
- * What is open while a provider's answer is read: blocks of each choice, and the counts that all of them share.
- */
+/** State of the decoding of one answer: the blocks of each choice that are open, and the counts that all choices share. */
 import { isObject, type Loose, parse } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";
@@ -61,8 +59,8 @@ export interface OpenChoice {
   sound?: OpenSound;
 }
 
-/** What all choices of an answer share. */
-export interface Reading {
+/** State that all choices of an answer share. */
+export interface AnswerState {
   nextBlock: number;
   /** Characters held. */
   held: number;
@@ -75,13 +73,13 @@ export function openChoice(index: number): OpenChoice {
 }
 
 /** Counts what is kept in memory. */
-export function hold(reading: Reading, text: string): void {
-  reading.held += text.length;
-  if (reading.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
+export function hold(state: AnswerState, text: string): void {
+  state.held += text.length;
+  if (state.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
 }
 
 export function readText(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   text: string,
   refusal: boolean,
@@ -90,19 +88,19 @@ export function readText(
 ): void {
   if (choice.reasoning && text !== "") closeReasoning(choice, out);
   if (choice.text && choice.text.refusal !== refusal) closeText(choice, out);
-  const { block } = choice.text ?? openText(reading, choice, refusal, out);
+  const { block } = choice.text ?? openText(state, choice, refusal, out);
   if (refusal) choice.refused = true;
   else choice.said = true;
   out.push(logprobs ? { type: "text-delta", block, text, logprobs } : { type: "text-delta", block, text });
 }
 
 export function openText(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   refusal: boolean,
   out: Part[],
 ): { block: number; refusal: boolean } {
-  const text = { block: reading.nextBlock++, refusal };
+  const text = { block: state.nextBlock++, refusal };
   choice.text = text;
   out.push({ type: "text-start", block: text.block, choice: choice.index, ...(refusal && { refusal }) });
   return text;
@@ -128,13 +126,13 @@ export function closeReasoning(choice: OpenChoice, out: Part[]): void {
 
 /** Fields that the provider wants back, as reasoning without text; of a call, when they came after its start. */
 export function readSigned(
-  reading: Reading,
+  state: AnswerState,
   choice: OpenChoice,
   fields: Loose,
   call: string | undefined,
   out: Part[],
 ): void {
-  const block = reading.nextBlock++;
+  const block = state.nextBlock++;
   const extra = { format: "chat_completions", fields: { details: false } } as const;
   out.push({ type: "reasoning-start", block, choice: choice.index, kind: "text", extra });
   out.push({ type: "reasoning-end", block, proof: replayProof({ fields }, call) });

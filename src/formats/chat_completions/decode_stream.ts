@@ -1,10 +1,4 @@
-/**
- * A provider's chat-completions answer, streamed or whole, as parts.
- *
- * A whole answer is one chunk whose `message` is its delta, so both modes take the same path. Calls are kept by choice and
- * index, never by order or id. Finishes are held back to the end: compatible providers repeat them, and send usage,
- * sources and signatures after them.
- */
+/** A provider's stream of chat-completions chunks as parts. */
 import { isObject, type Loose, parse } from "../../exchange/json.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";

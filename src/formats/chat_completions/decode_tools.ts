@@ -1,10 +1,10 @@
-/** Tool definitions and tool choice, both ways. */
+/** `tools`, `functions` and `tool_choice` of a caller's request. */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodeCacheMark } from "../cache_mark.ts";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import type { CustomTool, FunctionTool, SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
-import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import type { CustomTool, FunctionTool, SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
+import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
 import { type Path, shown, unsupported, wrongKind } from "../validation.ts";
 
 /** Provider tools for fetching pages and running code, which the service does not offer. */
@@ -24,13 +24,13 @@ const FUNCTION_KEYS: ReadonlySet<string> = new Set(["name", "description", "para
 
 const CUSTOM_KEYS: ReadonlySet<string> = new Set(["name", "description", "format"]);
 
-/** The `tools` of a request; the built-in search is a wish, not a tool. */
+/** The `tools` of a request; the built-in search becomes {@link Prompt.search}, not a tool. */
 export function decodeTools(
   list: readonly unknown[],
   mistakes: Mistake[],
-): { tools: Tool[]; search?: SearchWish } {
+): { tools: Tool[]; search?: SearchOptions } {
   const tools: Tool[] = [];
-  let search: SearchWish | undefined;
+  let search: SearchOptions | undefined;
   list.forEach((value, i) => {
     const loc = ["tools", i];
     if (!isObject(value)) return wrongKind(mistakes, loc, "a tool", "dict_type", value);
@@ -45,7 +45,7 @@ export function decodeTools(
     } else if (isSearchType(kind)) {
       search = {
         ...search,
-        ...decodeSearchWish(
+        ...decodeSearchOptions(
           { ...object(value.web_search), ...object(value.parameters), ...value },
           loc,
           mistakes,

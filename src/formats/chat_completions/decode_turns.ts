@@ -48,7 +48,7 @@ const CALL_KNOWN: ReadonlySet<string> = new Set([
   ...SIGNED_FIELDS,
 ]);
 
-/** Field of an image's bag: it stood in `images`, where dialects put what the model made. */
+/** Field of an image's `extra`: it stood in `images`, where dialects put images that the model made. */
 export const MADE = "made";
 
 /** Marks a call or a result that came in the older form. */

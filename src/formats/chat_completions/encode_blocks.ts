@@ -14,7 +14,7 @@ import { encodeLogprob } from "./logprobs.ts";
 import { audioFormat, dataUrl } from "../media.ts";
 import { readReplay, type ReasoningField } from "./reasoning.ts";
 
-/** What a chunk's choice holds beside its delta. */
+/** Fields of a chunk's choice other than its delta. */
 export interface ChunkEnd {
   logprobs?: Loose;
   finish_reason?: string;

@@ -1,8 +1,6 @@
 /**
- * Content parts of messages, both ways.
- *
- * Officially text, image_url, input_audio, file and refusal; dialects add video_url, document_url (Mistral), file_url
- * (Perplexity) and thinking (Mistral). A part of any other type is kept as it is for providers of this API.
+ * Contents of a turn as content parts of a message to a provider. What this API has no form for is refused by name
+ * (`feature_not_supported`).
  */
 import { encodeCacheMark } from "../cache_mark.ts";
 import { Failure } from "../../exchange/failure.ts";

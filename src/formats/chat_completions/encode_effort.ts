@@ -1,29 +1,29 @@
 /** How much to reason, for a provider: `reasoning_effort`, or the caller's own fields where it speaks this format. */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
-import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
-import { isEffort, nearestEffort, wishedEffort } from "../effort.ts";
+import type { Effort, ReasoningOptions } from "../../exchange/prompt.ts";
+import { isEffort, nearestEffort, requestedEffort } from "../effort.ts";
 
 /**
- * `reasoning_effort` for a provider; undefined: say nothing. `lost` says that a wish had to be left out.
+ * `reasoning_effort` for a provider; undefined: say nothing. `lost`: the provider cannot be told what the caller asked for.
  *
  * Levels go to the nearest one that the catalog lists. Without a list: `max` is not a level of this API, and a caller who
  * only switched reasoning off gets the default, since a model without the level `none` would refuse the request.
  */
-export function encodeWish(
-  wish: ReasoningWish | undefined,
+export function encodeEffort(
+  options: ReasoningOptions | undefined,
   efforts: readonly Effort[] | null,
   features: ReadonlySet<string> | null,
 ): { effort?: Effort; lost: boolean } {
-  const effort = wishedEffort(wish);
+  const effort = requestedEffort(options);
   if (effort === undefined) return { lost: false };
   if (features !== null && !features.has("reasoning")) return { lost: effort !== "none" };
   if (efforts !== null && efforts.length > 0) return { effort: nearestEffort(effort, efforts), lost: false };
-  if (effort === "none" && wish?.effort === undefined) return { lost: true };
+  if (effort === "none" && options?.effort === undefined) return { lost: true };
   return { effort: effort === "max" ? "xhigh" : effort, lost: false };
 }
 
 /** A level that the catalog's model does not have, as the nearest that it has, in the caller's own field. */
-export function adjustWish(verbatim: Loose, efforts: readonly Effort[] | null): Loose {
+export function offeredEffort(verbatim: Loose, efforts: readonly Effort[] | null): Loose {
   const given = verbatim.reasoning_effort;
   const nested = object(verbatim.reasoning).effort;
   return {

@@ -21,8 +21,8 @@ export function encodeReasoning(
     const text = replay ? content.sections.join("") : joinSections(content.sections);
     const field = replay ? replay.field : foreign ? "reasoning_content" : undefined;
     if (field === "content") {
-      const bag = content.extra?.format === "chat_completions" ? content.extra.fields : undefined;
-      parts.push({ ...bag, type: "thinking", thinking: [{ type: "text", text }] });
+      const own = content.extra?.format === "chat_completions" ? content.extra.fields : undefined;
+      parts.push({ ...own, type: "thinking", thinking: [{ type: "text", text }] });
     } else if (field && text !== "") fields[field] = `${string(fields[field]) ?? ""}${text}`;
     if (replay?.details) details.push(...joinDetails(replay.details, content.sections));
     if (replay?.fields) fields = { ...fields, ...replay.fields };

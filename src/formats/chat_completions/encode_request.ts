@@ -9,9 +9,9 @@ import { array, type Loose, object } from "../../exchange/json.ts";
 import type { Prompt, Tool } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
-import { decodeWish, WISH_FIELDS } from "./decode_effort.ts";
+import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
-import { adjustWish, encodeWish } from "./encode_effort.ts";
+import { encodeEffort, offeredEffort } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { readReplay } from "./reasoning.ts";
@@ -62,7 +62,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   set("logprobs", prompt.logprobs ?? (own || prompt.topLogprobs === undefined ? undefined : true));
   set("top_logprobs", prompt.topLogprobs);
   set("response_format", shape.field);
-  encodeReasoningWish(prompt, verbatim, context, body, dropped);
+  encodeReasoningFields(prompt, verbatim, context, body, dropped);
   // The default is left out: only OpenAI's newest models know the field.
   if (own || prompt.verbosity !== "medium") set("verbosity", prompt.verbosity);
   // OpenAI takes 64 characters; clients of other formats put whole sessions here.
@@ -132,21 +132,21 @@ function sameStop(verbatim: unknown, stop: readonly string[] | undefined): boole
   return typeof verbatim === "string" && stop?.length === 1 && stop[0] === verbatim;
 }
 
-function encodeReasoningWish(
+function encodeReasoningFields(
   prompt: Prompt,
   verbatim: Loose,
   context: EncodeRequest,
   body: Loose,
   dropped: string[],
 ): void {
-  const unchanged = JSON.stringify(decodeWish(verbatim, [])) === JSON.stringify(prompt.reasoning);
+  const unchanged = JSON.stringify(decodeEffort(verbatim, [])) === JSON.stringify(prompt.reasoning);
   if (prompt.format === "chat_completions" && unchanged) {
-    for (const field of WISH_FIELDS) if (verbatim[field] !== undefined) body[field] = verbatim[field];
-    const adjusted = adjustWish(verbatim, context.efforts);
+    for (const field of EFFORT_FIELDS) if (verbatim[field] !== undefined) body[field] = verbatim[field];
+    const adjusted = offeredEffort(verbatim, context.efforts);
     for (const field of Object.keys(adjusted)) body[field] = adjusted[field];
     return;
   }
-  const { effort, lost } = encodeWish(prompt.reasoning, context.efforts, context.features);
+  const { effort, lost } = encodeEffort(prompt.reasoning, context.efforts, context.features);
   if (effort !== undefined) body.reasoning_effort = effort;
   if (lost) dropped.push(prompt.format === "messages" ? "thinking" : "reasoning");
 }

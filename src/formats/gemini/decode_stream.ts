@@ -1,9 +1,4 @@
-/**
- * Chunks of `streamGenerateContent` to parts. A whole JSON answer is one chunk, so both modes come through here.
- *
- * There is no end marker: an answer is whole when each candidate has had its finishReason. Usage, sources and empty
- * signed parts may still come with or behind it, so `finish` waits for the end of the bytes.
- */
+/** Chunks of `streamGenerateContent` as parts. The stream has no end marker: the end of the bytes ends it. */
 import { parse } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";

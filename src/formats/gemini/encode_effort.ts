@@ -1,5 +1,5 @@
 /**
- * The wish to reason as `thinkingConfig`.
+ * How much to reason, as `thinkingConfig`.
  *
  * Which of its two scales a model takes follows from its name: Gemini 3 and later `thinkingLevel`, Gemini 2.5 and what is
  * no Gemini by its name `thinkingBudget`; older ones do not think and refuse the field. Ranges and levels are those of Google's
@@ -8,32 +8,32 @@
  * catalog entry that lists levels overrules the latter. Nothing that thinks by level can be told not to.
  */
 import type { Loose } from "../../exchange/json.ts";
-import type { Effort, ReasoningWish } from "../../exchange/prompt.ts";
-import { budgetOf, nearestEffort, wishedEffort } from "../effort.ts";
+import type { Effort, ReasoningOptions } from "../../exchange/prompt.ts";
+import { budgetOf, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
 import { versionOf } from "./wire.ts";
 
 const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
 
 /** Undefined: leave the model to its default. Null: the model cannot be told. */
-export function encodeThinking(
-  wish: ReasoningWish | undefined,
+export function encodeEffort(
+  options: ReasoningOptions | undefined,
   { model, efforts, features }: EncodeRequest,
 ): Loose | undefined | null {
-  if (!wish) return undefined;
-  const off = wishedEffort(wish) === "none";
+  if (!options) return undefined;
+  const off = requestedEffort(options) === "none";
   const version = versionOf(model);
   if ((version !== null && version < 2.5) || features?.has("reasoning") === false) {
     return off ? undefined : null;
   }
-  const shown: Loose = off || wish.summary === "omitted" ? {} : { includeThoughts: true };
+  const shown: Loose = off || options.summary === "omitted" ? {} : { includeThoughts: true };
   if (version !== null && version >= 3) {
-    const effort = wish.mode === "on" && !wish.effort && wish.budget === undefined
+    const effort = options.mode === "on" && !options.effort && options.budget === undefined
       ? undefined
-      : wishedEffort(wish);
+      : requestedEffort(options);
     return effort === undefined ? shown : { ...shown, thinkingLevel: level(effort, model, version, efforts) };
   }
-  return { ...shown, thinkingBudget: budget(wish, off, model) };
+  return { ...shown, thinkingBudget: budget(options, off, model) };
 }
 
 function level(effort: Effort, model: string, version: number, efforts: readonly Effort[] | null): Effort {
@@ -48,10 +48,10 @@ function levelsOf(model: string, version: number): Effort[] {
 }
 
 /** -1 leaves the amount to the model. */
-function budget(wish: ReasoningWish, off: boolean, model: string): number {
+function budget(options: ReasoningOptions, off: boolean, model: string): number {
   const pro = model.includes("pro");
   if (off) return pro ? 128 : 0;
-  const wanted = wish.budget ?? (wish.effort ? budgetOf(wish.effort) : -1);
+  const wanted = options.budget ?? (options.effort ? budgetOf(options.effort) : -1);
   if (wanted < 0) return -1;
   const least = pro ? 128 : model.includes("lite") ? 512 : 0;
   return Math.max(least, Math.min(wanted, pro ? 32768 : 24576));

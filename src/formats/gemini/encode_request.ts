@@ -9,7 +9,7 @@ import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { encodeContents, textParts } from "./encode_turns.ts";
 import { droppedFields } from "./encode_dropped.ts";
 import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
-import { encodeThinking } from "./encode_effort.ts";
+import { encodeEffort } from "./encode_effort.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { versionOf, type WirePart } from "./wire.ts";
 
@@ -28,7 +28,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     contents = instruction.length > 0 ? [{ role: "user", parts: instruction.splice(0) }] : [];
   }
   if (shape.instruction) instruction.push({ text: shape.instruction });
-  const thinking = encodeThinking(prompt.reasoning, context);
+  const thinking = encodeEffort(prompt.reasoning, context);
   const generationConfig = encodeSampling(prompt, context);
   if (thinking) generationConfig.thinkingConfig = thinking;
   Object.assign(generationConfig, shape.config, encodeModalities(prompt));

@@ -3,7 +3,7 @@
  *
  * The format has five kinds. Four point into what the request held (`char_location`, `page_location`,
  * `content_block_location`, `search_result_location`), one at a page that a search found (`web_search_result_location`).
- * Their positions are positions in the source, so they stay in the bag: the vocabulary's are positions in the answer.
+ * Their positions are positions in the source, so they stay in `extra`: the vocabulary's are positions in the answer.
  */
 import { isObject, type Loose, number, string } from "../../exchange/json.ts";
 import { type Citation, extraOf } from "../../exchange/prompt.ts";

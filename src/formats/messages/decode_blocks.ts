@@ -134,15 +134,15 @@ export class MessageReader {
     }
   }
 
-  #text(bag: { extra?: Extra }, out: Part[]): number {
+  #text(own: { extra?: Extra }, out: Part[]): number {
     const block = this.#blocks++;
-    out.push({ type: "text-start", block, choice: 0, ...bag });
+    out.push({ type: "text-start", block, choice: 0, ...own });
     return block;
   }
 
-  #reasoning(bag: { extra?: Extra }, out: Part[]): Extract<Open, { kind: "reasoning" }> {
+  #reasoning(own: { extra?: Extra }, out: Part[]): Extract<Open, { kind: "reasoning" }> {
     const block = this.#blocks++;
-    out.push({ type: "reasoning-start", block, choice: 0, kind: "text", ...bag });
+    out.push({ type: "reasoning-start", block, choice: 0, kind: "text", ...own });
     return { kind: "reasoning", block };
   }
 

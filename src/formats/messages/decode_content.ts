@@ -16,7 +16,7 @@ import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { decodeCitations } from "./citations.ts";
 import { decodeMedia } from "./media.ts";
 
-export interface Reading {
+export interface DecodeState {
   unseal: Unseal;
   mistakes: Mistake[];
 }
@@ -39,46 +39,46 @@ export function readContent(
   value: unknown,
   loc: Path,
   place: Place,
-  reading: Reading,
+  state: DecodeState,
 ): { content: Content[]; plain: boolean } {
   if (typeof value === "string") return { content: [{ type: "text", text: value }], plain: true };
   const content: Content[] = [];
   if (!Array.isArray(value)) {
-    wrongKind(reading.mistakes, loc, "a string or an array", "list_type", value);
+    wrongKind(state.mistakes, loc, "a string or an array", "list_type", value);
     return { content, plain: false };
   }
-  for (let i = 0; i < value.length; i++) readBlock(value[i], [...loc, i], place, reading, content);
+  for (let i = 0; i < value.length; i++) readBlock(value[i], [...loc, i], place, state, content);
   return { content, plain: false };
 }
 
-function readBlock(block: unknown, loc: Path, place: Place, reading: Reading, out: Content[]): void {
+function readBlock(block: unknown, loc: Path, place: Place, state: DecodeState, out: Content[]): void {
   if (typeof block === "string") {
     out.push({ type: "text", text: block });
     return;
   }
-  if (!isObject(block)) return wrongKind(reading.mistakes, loc, "an object", "dict_type", block);
+  if (!isObject(block)) return wrongKind(state.mistakes, loc, "an object", "dict_type", block);
   const type = block.type;
   if (typeof type !== "string") {
-    return wrongKind(reading.mistakes, [...loc, "type"], "a string", "string_type", type);
+    return wrongKind(state.mistakes, [...loc, "type"], "a string", "string_type", type);
   }
   switch (type) {
     case "text":
-      return readText(block, loc, place, reading, out);
+      return readText(block, loc, place, state, out);
     case "image": {
-      const source = readSource(block.source, [...loc, "source"], reading);
+      const source = readSource(block.source, [...loc, "source"], state);
       if (source) out.push({ type: "image", source: source.source, ...marks(block, IMAGE, source.raw) });
       return;
     }
     case "document":
-      return readDocument(block, loc, reading, out);
+      return readDocument(block, loc, state, out);
     case "search_result":
-      return readSearchResult(block, loc, reading, out);
+      return readSearchResult(block, loc, state, out);
   }
   if (place !== "result") {
     switch (type) {
       case "thinking": {
         const text = string(block.thinking) ?? "";
-        const proof = readProof(string(block.signature), "signature", reading.unseal);
+        const proof = readProof(string(block.signature), "signature", state.unseal);
         out.push({
           type: "reasoning",
           sections: text === "" ? [] : [text],
@@ -89,23 +89,23 @@ function readBlock(block: unknown, loc: Path, place: Place, reading: Reading, ou
         return;
       }
       case "redacted_thinking": {
-        const data = requiredString(block, "data", loc, reading);
-        const proof = readProof(data, "redacted", reading.unseal);
+        const data = requiredString(block, "data", loc, state);
+        const proof = readProof(data, "redacted", state.unseal);
         if (proof) {
           out.push({ type: "reasoning", sections: [], kind: "text", proof, ...marks(block, REDACTED) });
         }
         return;
       }
       case "tool_use": {
-        const id = requiredString(block, "id", loc, reading);
-        const name = requiredString(block, "name", loc, reading);
+        const id = requiredString(block, "id", loc, state);
+        const name = requiredString(block, "name", loc, state);
         if (id === undefined || name === undefined) return;
         const args = block.input === undefined ? "{}" : JSON.stringify(block.input);
         out.push({ type: "call", id, name, kind: "function", arguments: args, ...marks(block, CALL) });
         return;
       }
       case "tool_result":
-        return readResult(block, loc, reading, out);
+        return readResult(block, loc, state, out);
       case "server_tool_use":
         if (block.name === "web_search") return;
         break;
@@ -116,8 +116,8 @@ function readBlock(block: unknown, loc: Path, place: Place, reading: Reading, ou
   out.push({ type: "opaque", format: "messages", value: block });
 }
 
-function readText(block: Loose, loc: Path, place: Place, reading: Reading, out: Content[]): void {
-  const text = requiredString(block, "text", loc, reading);
+function readText(block: Loose, loc: Path, place: Place, state: DecodeState, out: Content[]): void {
+  const text = requiredString(block, "text", loc, state);
   if (text === undefined) return;
   const media = place === "assistant" ? decodeMedia(text) : undefined;
   if (media) {
@@ -128,11 +128,11 @@ function readText(block: Loose, loc: Path, place: Place, reading: Reading, out: 
   out.push({ type: "text", text, ...(citations.length > 0 && { citations }), ...marks(block, TEXT) });
 }
 
-function readResult(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
-  const callId = requiredString(block, "tool_use_id", loc, reading);
+function readResult(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
+  const callId = requiredString(block, "tool_use_id", loc, state);
   const { content, plain } = block.content === undefined || block.content === null || block.content === ""
     ? { content: [], plain: false }
-    : readContent(block.content, [...loc, "content"], "result", reading);
+    : readContent(block.content, [...loc, "content"], "result", state);
   if (callId === undefined) return;
   out.push({
     type: "result",
@@ -145,10 +145,10 @@ function readResult(block: Loose, loc: Path, reading: Reading, out: Content[]): 
   });
 }
 
-function readSearchResult(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
-  const url = requiredString(block, "source", loc, reading);
-  const title = requiredString(block, "title", loc, reading);
-  const { content } = readContent(block.content, [...loc, "content"], "result", reading);
+function readSearchResult(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
+  const url = requiredString(block, "source", loc, state);
+  const title = requiredString(block, "title", loc, state);
+  const { content } = readContent(block.content, [...loc, "content"], "result", state);
   if (url === undefined || title === undefined) return;
   out.push({
     type: "search-result",
@@ -164,7 +164,7 @@ function readSearchResult(block: Loose, loc: Path, reading: Reading, out: Conten
  * A document whose source is a list of blocks is one text, and the images in it stand behind it, marked so that a provider
  * of this format gets the source as it came and not its images once more.
  */
-function readDocument(block: Loose, loc: Path, reading: Reading, out: Content[]): void {
+function readDocument(block: Loose, loc: Path, state: DecodeState, out: Content[]): void {
   const path = [...loc, "source"];
   const name = string(block.title);
   const context = string(block.context);
@@ -175,7 +175,7 @@ function readDocument(block: Loose, loc: Path, reading: Reading, out: Content[])
   };
   const raw = block.source;
   if (isObject(raw) && raw.type === "content") {
-    const { content } = readContent(raw.content, [...path, "content"], "result", reading);
+    const { content } = readContent(raw.content, [...path, "content"], "result", state);
     const text = content.map((c) => c.type === "text" ? c.text : "").filter((t) => t !== "").join("\n\n");
     out.push({
       type: "document",
@@ -187,13 +187,13 @@ function readDocument(block: Loose, loc: Path, reading: Reading, out: Content[])
     for (const c of content) if (c.type === "image") out.push({ ...c, extra: inside });
     return;
   }
-  const source = readSource(raw, path, reading);
+  const source = readSource(raw, path, state);
   if (source) {
     out.push({ type: "document", source: source.source, ...words, ...marks(block, DOCUMENT, source.raw) });
   }
 }
 
-/** Field of an image's bag: it belongs to the document before it. */
+/** Field of an image's `extra`: the image is part of the document before it. */
 export const INSIDE = "inside_document";
 
 /** The text that the vocabulary holds for a document of blocks. */
@@ -207,41 +207,45 @@ export function textOfBlocks(source: Loose): string {
 const SOURCE_FIELDS = new Set(["type", "media_type", "data", "url", "file_id"]);
 
 /** `raw`: the wire's source, when it says more than the vocabulary can. */
-function readSource(raw: unknown, loc: Path, reading: Reading): { source: Source; raw?: Loose } | undefined {
+function readSource(
+  raw: unknown,
+  loc: Path,
+  state: DecodeState,
+): { source: Source; raw?: Loose } | undefined {
   if (!isObject(raw)) {
-    wrongKind(reading.mistakes, loc, "an object", "dict_type", raw);
+    wrongKind(state.mistakes, loc, "an object", "dict_type", raw);
     return undefined;
   }
-  const source = knownSource(raw, loc, reading);
+  const source = knownSource(raw, loc, state);
   if (!source) return undefined;
   return { source, ...(source.kind !== "text" && rest(raw, SOURCE_FIELDS) && { raw }) };
 }
 
-function knownSource(raw: Loose, loc: Path, reading: Reading): Source | undefined {
+function knownSource(raw: Loose, loc: Path, state: DecodeState): Source | undefined {
   const mediaType = string(raw.media_type);
   switch (raw.type) {
     case "base64": {
-      const data = requiredString(raw, "data", loc, reading);
-      const type = requiredString(raw, "media_type", loc, reading);
+      const data = requiredString(raw, "data", loc, state);
+      const type = requiredString(raw, "media_type", loc, state);
       return data === undefined || type === undefined ? undefined : { kind: "base64", mediaType: type, data };
     }
     case "text": {
-      const text = requiredString(raw, "data", loc, reading);
+      const text = requiredString(raw, "data", loc, state);
       return text === undefined
         ? undefined
         : { kind: "text", text, ...(mediaType !== undefined && { mediaType }) };
     }
     case "url": {
-      const url = requiredString(raw, "url", loc, reading);
+      const url = requiredString(raw, "url", loc, state);
       return url === undefined ? undefined : decodeUrl(url);
     }
     case "file": {
-      const id = requiredString(raw, "file_id", loc, reading);
+      const id = requiredString(raw, "file_id", loc, state);
       return id === undefined ? undefined : { kind: "file", id };
     }
   }
   mistake(
-    reading.mistakes,
+    state.mistakes,
     "literal_error",
     [...loc, "type"],
     `expected one of "base64", "text", "url", "file", "content", got ${shown(raw.type)}`,
@@ -258,10 +262,10 @@ function cites(block: Loose): boolean {
   return isObject(block.citations) && block.citations.enabled === true;
 }
 
-function requiredString(block: Loose, field: string, loc: Path, reading: Reading): string | undefined {
+function requiredString(block: Loose, field: string, loc: Path, state: DecodeState): string | undefined {
   const value = block[field];
   if (typeof value === "string") return value;
-  wrongKind(reading.mistakes, [...loc, field], "a string", "string_type", value);
+  wrongKind(state.mistakes, [...loc, field], "a string", "string_type", value);
   return undefined;
 }
 

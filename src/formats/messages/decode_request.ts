@@ -13,8 +13,8 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
-import { type Reading } from "./decode_content.ts";
-import { decodeThinking } from "./decode_effort.ts";
+import { type DecodeState } from "./decode_content.ts";
+import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
 
@@ -61,27 +61,27 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
 }
 
 function decode(body: unknown, context: DecodeRequest): Prompt {
-  const reading: Reading = { unseal: context.unseal, mistakes: [] };
+  const state: DecodeState = { unseal: context.unseal, mistakes: [] };
   if (!isObject(body)) {
-    wrongKind(reading.mistakes, [], "an object", "dict_type", body);
-    refuse(reading.mistakes);
+    wrongKind(state.mistakes, [], "an object", "dict_type", body);
+    refuse(state.mistakes);
   }
   const request = body as Loose;
   refuseThreads(request);
-  checkFields(request, reading.mistakes);
+  checkFields(request, state.mistakes);
   const turns = [
-    ...readSystem(request.system, reading),
-    ...(Array.isArray(request.messages) ? readMessages(request.messages, reading) : []),
+    ...readSystem(request.system, state),
+    ...(Array.isArray(request.messages) ? readMessages(request.messages, state) : []),
   ];
   const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
-  const decoded = decodeTools(given, reading);
-  const choice = decodeToolChoice(request.tool_choice, reading);
+  const decoded = decodeTools(given, state);
+  const choice = decodeToolChoice(request.tool_choice, state);
   const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, decoded.tools);
-  refuse(reading.mistakes);
+  refuse(state.mistakes);
   const valid = request as z.output<typeof BODY>;
 
   const config = valid.output_config ?? {};
-  const reasoning = decodeThinking(valid.thinking, config.effort);
+  const reasoning = decodeEffort(valid.thinking, config.effort);
   const output = decodeOutput(config.format ?? valid.output_format);
   const user = string(valid.metadata?.user_id);
   const verbatim: Loose = {};

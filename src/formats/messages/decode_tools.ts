@@ -1,5 +1,5 @@
 /**
- * Tools and the choice among them, both ways.
+ * `tools` and `tool_choice` of a caller's request.
  *
  * A tool may come in the format's own form (`{name, input_schema}`) and in the form of chat-completions
  * (`{type: "function", function: {…}}`). A `web_search_<version>` becomes the gateway's own search. Tools that run at the
@@ -7,10 +7,10 @@
  */
 import { Failure } from "../../exchange/failure.ts";
 import { boolean, isObject, type Loose, string } from "../../exchange/json.ts";
-import type { SearchWish, Tool, ToolChoice } from "../../exchange/prompt.ts";
-import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import type { SearchOptions, Tool, ToolChoice } from "../../exchange/prompt.ts";
+import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
-import { marks, type Reading } from "./decode_content.ts";
+import { type DecodeState, marks } from "./decode_content.ts";
 
 const OWN = new Set(["type", "cache_control", "name", "description", "input_schema", "strict"]);
 
@@ -20,28 +20,28 @@ const FLAT = new Set(["type", "cache_control", "name", "description", "parameter
 
 export function decodeTools(
   tools: readonly unknown[],
-  reading: Reading,
-): { tools: Tool[]; search?: SearchWish } {
+  state: DecodeState,
+): { tools: Tool[]; search?: SearchOptions } {
   const decoded: Tool[] = [];
-  let search: SearchWish | undefined;
+  let search: SearchOptions | undefined;
   tools.forEach((tool, i) => {
     const loc = ["tools", i];
-    if (!isObject(tool)) return wrongKind(reading.mistakes, loc, "an object", "dict_type", tool);
+    if (!isObject(tool)) return wrongKind(state.mistakes, loc, "an object", "dict_type", tool);
     const type = tool.type ?? undefined;
     if (type === undefined || type === "custom") {
-      pushTool(tool, tool.input_schema, OWN, loc, reading, decoded);
+      pushTool(tool, tool.input_schema, OWN, loc, state, decoded);
     } else if (typeof type !== "string") {
-      wrongKind(reading.mistakes, [...loc, "type"], "a string", "string_type", type);
+      wrongKind(state.mistakes, [...loc, "type"], "a string", "string_type", type);
     } else if (type === "function") {
-      if (tool.function === undefined) pushTool(tool, tool.parameters, FLAT, loc, reading, decoded);
+      if (tool.function === undefined) pushTool(tool, tool.parameters, FLAT, loc, state, decoded);
       else if (!isObject(tool.function)) {
-        wrongKind(reading.mistakes, [...loc, "function"], "an object", "dict_type", tool.function);
+        wrongKind(state.mistakes, [...loc, "function"], "an object", "dict_type", tool.function);
       } else {
         const wrapped = { ...tool.function, cache_control: tool.cache_control };
-        pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], reading, decoded, tool);
+        pushTool(wrapped, tool.function.parameters, FLAT, [...loc, "function"], state, decoded, tool);
       }
     } else if (type.startsWith("web_search_") || isSearchType(type)) {
-      search = decodeSearchWish(tool, loc, reading.mistakes);
+      search = decodeSearchOptions(tool, loc, state.mistakes);
     } else if (/^(?:web_fetch|code_execution)(?:_|$)/.test(type)) {
       throw new Failure(
         "feature_not_supported",
@@ -60,14 +60,14 @@ function pushTool(
   parameters: unknown,
   fields: ReadonlySet<string>,
   loc: Path,
-  reading: Reading,
+  state: DecodeState,
   out: Tool[],
   wrapper?: Loose,
 ): void {
   const name = string(tool.name);
   if (name === undefined || name === "") {
     return wrongKind(
-      reading.mistakes,
+      state.mistakes,
       [...loc, "name"],
       "a string that is not empty",
       "string_type",
@@ -76,7 +76,7 @@ function pushTool(
   }
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
     const field = fields === OWN ? "input_schema" : "parameters";
-    return wrongKind(reading.mistakes, [...loc, field], "an object", "dict_type", parameters);
+    return wrongKind(state.mistakes, [...loc, field], "an object", "dict_type", parameters);
   }
   const description = string(tool.description);
   const strict = boolean(tool.strict);
@@ -99,12 +99,12 @@ function pushTool(
 /** The choice as a word is the form of chat-completions, whose tools are taken here too. */
 export function decodeToolChoice(
   value: unknown,
-  reading: Reading,
+  state: DecodeState,
 ): { toolChoice?: ToolChoice; parallelCalls?: boolean } {
   if (value === undefined || value === null) return {};
   const choice = typeof value === "string" ? { type: value } : value;
   if (!isObject(choice)) {
-    wrongKind(reading.mistakes, ["tool_choice"], "an object", "dict_type", value);
+    wrongKind(state.mistakes, ["tool_choice"], "an object", "dict_type", value);
     return {};
   }
   const single = boolean(choice.disable_parallel_tool_use);
@@ -121,14 +121,14 @@ export function decodeToolChoice(
       const name = string(choice.name) ??
         (isObject(choice.function) ? string(choice.function.name) : undefined);
       if (name === undefined) {
-        wrongKind(reading.mistakes, ["tool_choice", "name"], "a string", "string_type", choice.name);
+        wrongKind(state.mistakes, ["tool_choice", "name"], "a string", "string_type", choice.name);
         return {};
       }
       return { toolChoice: { type: "tool", kind: "function", name }, ...parallel };
     }
   }
   mistake(
-    reading.mistakes,
+    state.mistakes,
     "literal_error",
     ["tool_choice", "type"],
     `expected one of "auto", "any", "tool", "none", got ${shown(choice.type)}`,

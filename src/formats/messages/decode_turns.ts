@@ -2,11 +2,11 @@
 import { isObject, rest, string } from "../../exchange/json.ts";
 import type { Role, Turn } from "../../exchange/prompt.ts";
 import { mistake, shown, wrongKind } from "../validation.ts";
-import { readContent, type Reading } from "./decode_content.ts";
+import { type DecodeState, readContent } from "./decode_content.ts";
 
-export function readSystem(system: unknown, reading: Reading): Turn[] {
+export function readSystem(system: unknown, state: DecodeState): Turn[] {
   if (system === undefined || system === null) return [];
-  const { content, plain } = readContent(system, ["system"], "system", reading);
+  const { content, plain } = readContent(system, ["system"], "system", state);
   return content.length === 0 ? [] : [{ role: "system", content, top: true, ...(plain && { plain }) }];
 }
 
@@ -29,22 +29,22 @@ const MESSAGE = new Set([
   "details",
 ]);
 
-export function readMessages(messages: readonly unknown[], reading: Reading): Turn[] {
+export function readMessages(messages: readonly unknown[], state: DecodeState): Turn[] {
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i];
     const loc = ["messages", i];
     if (!isObject(message)) {
-      wrongKind(reading.mistakes, loc, "an object", "dict_type", message);
+      wrongKind(state.mistakes, loc, "an object", "dict_type", message);
       continue;
     }
     const role = message.role;
     if (!ROLES.has(role)) {
       const allowed = `expected one of "system", "user", "assistant", got ${shown(role)}`;
-      mistake(reading.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
+      mistake(state.mistakes, role === undefined ? "missing" : "literal_error", [...loc, "role"], allowed);
       continue;
     }
-    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, reading);
+    const { content, plain } = readContent(message.content, [...loc, "content"], role as Role, state);
     const name = string(message.name);
     const unknown = rest(message, MESSAGE);
     turns.push({

@@ -22,7 +22,7 @@ import { encodeUsage } from "./usage.ts";
 /** The format has one answer: the first choice. */
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const choice = answer.choices[0] ?? { index: 0, blocks: [], reason: "stop" };
-  const { delta, beside } = encodeFinish(choice);
+  const { delta, event } = encodeFinish(choice);
   return {
     id: messageId(context.id),
     type: "message",
@@ -30,7 +30,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     model: context.model,
     content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
     ...delta,
-    ...beside,
+    ...event,
     usage: encodeUsage(answer.usage, answer.searches),
     ...dlpDetails(context.dlp),
   };

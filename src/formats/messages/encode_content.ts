@@ -3,7 +3,14 @@ import { encodeCacheMark } from "../cache_mark.ts";
 import { isText } from "../media.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
-import { type Content, type DocumentContent, extraOf, type ImageContent, type ReasoningContent, type ResultContent } from "../../exchange/prompt.ts";
+import {
+  type Content,
+  type DocumentContent,
+  extraOf,
+  type ImageContent,
+  type ReasoningContent,
+  type ResultContent,
+} from "../../exchange/prompt.ts";
 import { replayedCitations } from "./citations.ts";
 import { INSIDE, textOfBlocks } from "./decode_content.ts";
 import { legalId } from "./encode_turn_order.ts";
@@ -30,10 +37,10 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
       // "text content blocks must be non-empty", and for other callers' sake must not be blank either.
       if (c.text === "" || (!own && c.text.trim() === "")) return undefined;
       const citations = own ? replayedCitations(c.citations) : [];
-      return { type: "text", text: c.text, ...(citations.length > 0 && { citations }), ...bag(c) };
+      return { type: "text", text: c.text, ...(citations.length > 0 && { citations }), ...ownFields(c) };
     }
     case "refusal":
-      return c.text.trim() === "" ? undefined : { type: "text", text: c.text, ...bag(c) };
+      return c.text.trim() === "" ? undefined : { type: "text", text: c.text, ...ownFields(c) };
     case "image":
       return encodeImage(c, own);
     case "document":
@@ -45,7 +52,7 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
         title: c.title,
         content: c.texts.map((text) => ({ type: "text", text })),
         ...(c.cite && { citations: { enabled: true } }),
-        ...bag(c),
+        ...ownFields(c),
       };
     case "audio":
     case "video":
@@ -62,7 +69,7 @@ function encodeContent(c: Content, own: boolean): Loose | undefined {
         id: legalId(c.id),
         name: c.name,
         input: c.kind === "custom" ? { input: c.arguments } : argumentsObject(c.arguments),
-        ...bag(c),
+        ...ownFields(c),
       };
     case "result":
       return encodeResult(c, own);
@@ -91,7 +98,7 @@ function encodeResult(c: ResultContent, own: boolean): Loose {
     tool_use_id: legalId(c.callId),
     ...(content.length > 0 && { content }),
     ...(c.isError && { is_error: true }),
-    ...bag(c),
+    ...ownFields(c),
   };
 }
 
@@ -99,11 +106,11 @@ function encodeImage(c: ImageContent, own: boolean): Loose {
   const { source } = c;
   switch (source.kind) {
     case "base64":
-      return { type: "image", source: base64(source.mediaType, source.data), ...bag(c) };
+      return { type: "image", source: base64(source.mediaType, source.data), ...ownFields(c) };
     case "url":
-      return { type: "image", source: { type: "url", url: source.url }, ...bag(c) };
+      return { type: "image", source: { type: "url", url: source.url }, ...ownFields(c) };
     case "file":
-      return { type: "image", source: storedFile(source.id, own), ...bag(c) };
+      return { type: "image", source: storedFile(source.id, own), ...ownFields(c) };
     case "text":
       return { type: "text", text: source.text, ...encodeCacheMark(c.cache) };
   }
@@ -121,7 +128,7 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
     ...(c.context !== undefined && { context: c.context }),
     ...(c.cite && { citations: { enabled: true } }),
   };
-  const document = (from: Loose) => ({ type: "document", ...words, ...bag(c), source: from });
+  const document = (from: Loose) => ({ type: "document", ...words, ...ownFields(c), source: from });
   switch (source.kind) {
     case "text": {
       if (raw?.type === "content" && textOfBlocks(raw) === source.text) return document(raw);
@@ -138,7 +145,7 @@ function encodeDocument(c: DocumentContent, own: boolean): Loose {
         return document({ type: "base64", media_type: PDF, data });
       }
       if (mediaType.startsWith("image/")) {
-        return { type: "image", source: base64(mediaType, data), ...bag(c) };
+        return { type: "image", source: base64(mediaType, data), ...ownFields(c) };
       }
       const text = textOfBytes(mediaType, data);
       if (text !== undefined) return document({ type: "text", media_type: "text/plain", data: text });
@@ -186,6 +193,6 @@ export function plainText(blocks: readonly Loose[]): string | undefined {
 }
 
 /** Cache mark and fields of the same format. */
-function bag(c: Content): Loose {
+function ownFields(c: Content): Loose {
   return { ...encodeCacheMark(c.cache), ...extraOf(c.extra, "messages") };
 }

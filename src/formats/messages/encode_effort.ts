@@ -6,17 +6,17 @@
  * model's own name; a name that tells nothing gets the older form, which compatible providers implement.
  */
 import { isObject, type Loose, number } from "../../exchange/json.ts";
-import type { Effort, Prompt, ReasoningWish } from "../../exchange/prompt.ts";
-import { budgetOf, LEAST_BUDGET, nearestEffort, wishedEffort } from "../effort.ts";
+import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
+import { budgetOf, LEAST_BUDGET, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
 
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
 
-interface EncodedThinking {
+interface EncodedEffort {
   thinking?: Loose;
   effort?: Effort;
-  /** The wish could not be met. */
+  /** The provider cannot be told what the caller asked for. */
   dropped: boolean;
 }
 
@@ -28,18 +28,18 @@ export function outputCap(prompt: Prompt, context: EncodeRequest): number {
   const most = context.maxOutput ?? Infinity;
   if (prompt.maxOutput !== undefined) return Math.min(prompt.maxOutput, most);
   if (context.maxOutput !== null) return most;
-  return USUAL_OUTPUT + (prompt.reasoning?.budget ?? budgetOf(wishedEffort(prompt.reasoning) ?? "none"));
+  return USUAL_OUTPUT + (prompt.reasoning?.budget ?? budgetOf(requestedEffort(prompt.reasoning) ?? "none"));
 }
 
 /** For callers of other formats. @param free false: something else in the request forbids thinking */
-export function encodeThinking(
-  wish: ReasoningWish | undefined,
+export function encodeEffort(
+  options: ReasoningOptions | undefined,
   cap: number,
   context: EncodeRequest,
   free: boolean,
-): EncodedThinking {
-  const effort = wishedEffort(wish);
-  if (!wish || effort === undefined) return { dropped: false };
+): EncodedEffort {
+  const effort = requestedEffort(options);
+  if (!options || effort === undefined) return { dropped: false };
   if (effort === "none") {
     return { ...(isAdaptive(context.model) && { thinking: { type: "disabled" } }), dropped: false };
   }
@@ -48,10 +48,10 @@ export function encodeThinking(
     const offered = LEVELS.filter((level) => context.efforts === null || context.efforts.includes(level));
     const level = offered.length > 0 ? { effort: nearestEffort(effort, offered) } : {};
     if (!free) return { ...level, dropped: !("effort" in level) };
-    const display = wish.summary === "omitted" ? "omitted" : "summarized";
+    const display = options.summary === "omitted" ? "omitted" : "summarized";
     return { thinking: { type: "adaptive", display }, ...level, dropped: false };
   }
-  const budget = fittingBudget(wish.budget ?? budgetOf(nearestEffort(effort, context.efforts)), cap);
+  const budget = fittingBudget(options.budget ?? budgetOf(nearestEffort(effort, context.efforts)), cap);
   if (!free || budget === undefined) return { dropped: true };
   return { thinking: { type: "enabled", budget_tokens: budget }, dropped: false };
 }

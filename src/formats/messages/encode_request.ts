@@ -11,7 +11,7 @@ import type { FormatName, Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { answerSchema } from "./encode_schema.ts";
-import { encodeThinking, fitThinking, outputCap } from "./encode_effort.ts";
+import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
@@ -69,7 +69,7 @@ function encodeForeign(
   if (!body.tools) declareCalledTools(body);
   const forced = ["any", "tool"].includes(String((body.tool_choice as Loose | undefined)?.type));
   const cap = body.max_tokens as number;
-  const { thinking, effort, dropped: unmet } = encodeThinking(
+  const { thinking, effort, dropped: unmet } = encodeEffort(
     prompt.reasoning,
     cap,
     context,
@@ -115,7 +115,7 @@ function encodeForeign(
   return { body, dropped: [...dropped] };
 }
 
-/** Wishes that this API cannot be told. */
+/** Options that this API has no field for. */
 const UNKNOWN_HERE = [
   "seed",
   "frequencyPenalty",

@@ -1,7 +1,7 @@
 /**
  * Parts to the events of a messages stream, for a caller.
  *
- * The format has one open block at a time. Parts of the first block that is open leave at once; those of blocks beside it
+ * The format has one open block at a time. Parts of the first block that is open leave at once; those of other blocks
  * wait until it ends, and follow in the order in which they began. A block without content is never opened.
  */
 import type { Failure } from "../../exchange/failure.ts";
@@ -148,11 +148,11 @@ class Writer {
 
   finish(): void {
     this.#start();
-    const { delta, beside } = encodeFinish(this.#ending);
+    const { delta, event } = encodeFinish(this.#ending);
     this.#event("message_delta", {
       delta,
       usage: encodeUsage(this.#usage, this.#searches),
-      ...beside,
+      ...event,
       ...dlpDetails(this.#context.dlp),
     });
     this.#event("message_stop", {});

@@ -71,8 +71,8 @@ export interface Ending {
   extra?: Extract<Part, { type: "finish" }>["extra"];
 }
 
-/** `delta`: fields of the message, and of `message_delta.delta`. `beside`: of the message, and of the event itself. */
-export function encodeFinish(end: Ending): { delta: Loose; beside: Loose } {
+/** `delta`: fields of the message, and of `message_delta.delta`. `event`: of the message, and of the event itself. */
+export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
   const fields = extraOf(end.extra, "messages") ?? {};
   const declined = end.reason === "refusal" || end.reason === "content-filter";
   return {
@@ -83,6 +83,6 @@ export function encodeFinish(end: Ending): { delta: Loose; beside: Loose } {
         (declined ? { type: "refusal", category: null, explanation: end.explanation ?? null } : null),
       ...(fields.container !== undefined && { container: fields.container }),
     },
-    beside: fields.context_management === undefined ? {} : { context_management: fields.context_management },
+    event: fields.context_management === undefined ? {} : { context_management: fields.context_management },
   };
 }

@@ -1,9 +1,8 @@
 /**
- * Content parts of the responses format, both ways: `input_text`, `input_image`, `input_file`, `input_audio`,
- * `output_text`, `refusal`.
+ * Content parts of a caller's request: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`.
  *
- * One reading serves messages and tool results, whatever the role: clients send `output_text` as a user and
- * `input_text` as an assistant, and providers take it.
+ * Messages and tool results are decoded alike, whatever the role: clients send `output_text` as a user and `input_text` as
+ * an assistant, and providers take it.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodeCacheMark } from "../cache_mark.ts";

@@ -1,17 +1,17 @@
 /** How much to reason, from the `reasoning` of a caller's request. */
 import type { Mistake } from "../../exchange/failure.ts";
 import { isObject, string } from "../../exchange/json.ts";
-import type { ReasoningWish } from "../../exchange/prompt.ts";
+import type { ReasoningOptions } from "../../exchange/prompt.ts";
 import { EFFORTS, isEffort } from "../effort.ts";
 import { mistake } from "../validation.ts";
 
-export function decodeReasoning(value: unknown, mistakes: Mistake[]): ReasoningWish | undefined {
+export function decodeEffort(value: unknown, mistakes: Mistake[]): ReasoningOptions | undefined {
   if (!isObject(value)) return undefined;
-  const wish: ReasoningWish = {};
+  const options: ReasoningOptions = {};
   const effort = value.effort;
   if (isEffort(effort)) {
-    wish.effort = effort;
-    if (effort === "none") wish.mode = "off";
+    options.effort = effort;
+    if (effort === "none") options.mode = "off";
   } else if (effort !== undefined && effort !== null) {
     const given = typeof effort === "string" && effort.length <= 40
       ? JSON.stringify(effort)
@@ -24,6 +24,6 @@ export function decodeReasoning(value: unknown, mistakes: Mistake[]): ReasoningW
     );
   }
   const summary = string(value.summary) ?? string(value.generate_summary);
-  if (summary !== undefined) wish.summary = summary;
-  return wish;
+  if (summary !== undefined) options.summary = summary;
+  return options;
 }

@@ -10,7 +10,7 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
-import { decodeReasoning } from "./decode_effort.ts";
+import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeInput } from "./decode_turns.ts";
 
@@ -37,7 +37,7 @@ const SHAPE = z.looseObject({
 
 const checkFields = checkerOf(SHAPE);
 
-/** Read here; all other fields go into the bag of unknown ones. */
+/** Fields that are decoded here; all others go into `Prompt.unknown`. */
 const READ: ReadonlySet<string> = new Set([
   ...Object.keys(SHAPE.shape),
   "input",
@@ -62,10 +62,10 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
   }
 
-  const { tools, search: wish } = decodeTools(body.tools, mistakes);
+  const { tools, search: options } = decodeTools(body.tools, mistakes);
   const choice = decodeToolChoice(body.tool_choice, mistakes);
-  const { search, toolChoice } = chooseSearch(wish, body.tool_choice, choice, tools);
-  const reasoning = decodeReasoning(body.reasoning, mistakes);
+  const { search, toolChoice } = chooseSearch(options, body.tool_choice, choice, tools);
+  const reasoning = decodeEffort(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
   const turns = decodeInput(body.input, mistakes, context.unseal);
   refuse(mistakes);

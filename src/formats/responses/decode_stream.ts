@@ -1,5 +1,5 @@
 /**
- * A provider's stream of the responses format as parts, and (through {@link ItemReader}) a whole answer as well.
+ * A provider's stream of events in the responses format as parts.
  *
  * Items are known by `output_index` alone: they interleave, and some providers change every id on every event. Deltas
  * may be missing or cut short; each `.done` brings the whole, and what was not streamed of it is sent then. Providers

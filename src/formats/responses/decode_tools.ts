@@ -1,10 +1,9 @@
 /**
- * `tools` and `tool_choice` of the responses format, both ways.
+ * `tools` and `tool_choice` of a caller's request.
  *
- * The built-in search never reaches a provider: whoever asks for it, in any of its spellings, asks the gateway. Tools
- * that a provider would run itself stay as they are for a provider of this format, apart from those that fetch pages or
- * run code, which are refused. A namespace becomes its tools, each knowing its namespace; neighbours of one namespace
- * make it again.
+ * The built-in search never reaches a provider: in any of its spellings it becomes `Prompt.search`. Tools that a provider
+ * would run itself stay as they are for a provider of this format, apart from those that fetch pages or run code, which are
+ * refused. A namespace becomes its tools, each knowing its namespace; `encode_tools.ts` joins neighbours of one namespace.
  */
 import { ownExtra } from "../../exchange/prompt.ts";
 import { decodeCacheMark } from "../cache_mark.ts";
@@ -14,11 +13,11 @@ import {
   type CustomTool,
   extraOf,
   type FunctionTool,
-  type SearchWish,
+  type SearchOptions,
   type Tool,
   type ToolChoice,
 } from "../../exchange/prompt.ts";
-import { decodeSearchWish, isSearchType } from "../decode_search.ts";
+import { decodeSearchOptions, isSearchType } from "../decode_search.ts";
 import { mistake, MOST_TOOLS, type Path, shown, wrongKind } from "../validation.ts";
 
 /** Server tools of page fetching and code execution, by the names that providers of this format and others give them. */
@@ -34,9 +33,9 @@ const NAMESPACE = new Set(["type", "name", "tools"]);
 export function decodeTools(
   value: unknown,
   mistakes: Mistake[],
-): { tools: Tool[]; search: SearchWish | undefined } {
+): { tools: Tool[]; search: SearchOptions | undefined } {
   const tools: Tool[] = [];
-  let search: SearchWish | undefined;
+  let search: SearchOptions | undefined;
   const list = array(value);
   if (list.length > MOST_TOOLS) {
     mistake(mistakes, "too_long", ["tools"], `expected at most ${MOST_TOOLS}, got ${list.length}`);
@@ -51,7 +50,7 @@ export function decodeTools(
     }
     const type = string(tool.type);
     if (type === undefined) wrongKind(mistakes, [...loc, "type"], "a string", "string_type", tool.type);
-    else if (isSearchType(type)) search = { ...search, ...decodeSearchWish(tool, loc, mistakes) };
+    else if (isSearchType(type)) search = { ...search, ...decodeSearchOptions(tool, loc, mistakes) };
     else if (runsCode(type, tool)) {
       throw new Failure(
         "feature_not_supported",

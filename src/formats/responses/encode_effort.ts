@@ -1,12 +1,12 @@
 /** How much to reason, as `reasoning` of a provider's request. */
 import { isObject, type Loose } from "../../exchange/json.ts";
 import type { Effort, Prompt } from "../../exchange/prompt.ts";
-import { nearestEffort, wishedEffort } from "../effort.ts";
+import { nearestEffort, requestedEffort } from "../effort.ts";
 
-export function encodeReasoning(prompt: Prompt, efforts: readonly Effort[] | null): Loose | undefined {
+export function encodeEffort(prompt: Prompt, efforts: readonly Effort[] | null): Loose | undefined {
   const verbatim = prompt.format === "responses" ? prompt.verbatim.reasoning : undefined;
-  const wished = wishedEffort(prompt.reasoning);
-  const effort = wished && nearestEffort(wished, efforts);
+  const requested = requestedEffort(prompt.reasoning);
+  const effort = requested && nearestEffort(requested, efforts);
   if (isObject(verbatim)) return effort === undefined ? verbatim : { ...verbatim, effort };
   const wire: Loose = {};
   // Without a list of levels, the highest that every model with levels has heard of stands for the highest.

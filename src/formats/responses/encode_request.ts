@@ -9,7 +9,7 @@ import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
-import { encodeReasoning } from "./encode_effort.ts";
+import { encodeEffort } from "./encode_effort.ts";
 import { legalUser } from "./encode_ids.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
@@ -54,7 +54,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   }
   if (prompt.topP !== undefined && (own || prompt.topP !== 1)) body.top_p = prompt.topP;
   if (prompt.topLogprobs !== undefined) body.top_logprobs = prompt.topLogprobs;
-  const reasoning = encodeReasoning(prompt, context.efforts);
+  const reasoning = encodeEffort(prompt, context.efforts);
   if (reasoning) {
     if (own || reasons) body.reasoning = reasoning;
     else dropped.add(prompt.format === "messages" ? "thinking" : "reasoning_effort");
@@ -69,9 +69,9 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
 }
 
 function encodeInclude(prompt: Prompt, reasons: boolean): string[] {
-  const wished = prompt.format === "responses" ? array(prompt.verbatim.include) : [];
+  const requested = prompt.format === "responses" ? array(prompt.verbatim.include) : [];
   // The provider's own search is never used, so nothing of it can be included.
-  const include = wished.filter((f): f is string =>
+  const include = requested.filter((f): f is string =>
     typeof f === "string" && !f.startsWith("web_search_call.")
   );
   const add = (field: string) => include.includes(field) || include.push(field);

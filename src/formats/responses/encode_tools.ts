@@ -36,7 +36,7 @@ export function encodeTools(prompt: Prompt): Loose[] {
 }
 
 /**
- * `strict` is said outright for tools of other formats: an API of this one takes its absence as a wish for strictness
+ * `strict` is said outright for tools of other formats: an API of this one takes its absence for `true`
  * and then refuses, or rewrites, schemas that were written without it.
  */
 function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {

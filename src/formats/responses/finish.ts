@@ -1,7 +1,7 @@
 /** How an answer ends: usage, status and reason, both ways. */
 import { type Loose, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
-import { ItemReader } from "./decode_blocks.ts";
+import type { ItemReader } from "./decode_blocks.ts";
 import { decodeUsage } from "./usage.ts";
 
 export function modelOf(response: Loose): { model?: string } {

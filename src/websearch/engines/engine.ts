@@ -6,7 +6,7 @@
  * few hits are not spent on others; whatever comes back is filtered all the same.
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
-import type { SearchWish } from "../../exchange/prompt.ts";
+import type { SearchOptions } from "../../exchange/prompt.ts";
 import { hostOf } from "../hosts.ts";
 
 export interface EngineSettings {
@@ -36,7 +36,7 @@ export interface SearchEngine {
    */
   search(
     query: string,
-    wish: SearchWish,
+    wish: SearchOptions,
     settings: EngineSettings,
     ask: (request: Request) => Promise<Loose>,
   ): Promise<RawHit[]>;
@@ -62,7 +62,7 @@ export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
 const MOST_HOSTS = 8;
 
 /** The query with the `site:` operators that most engines know. */
-export function withOperators(query: string, { allowedDomains, blockedDomains }: SearchWish): string {
+export function withOperators(query: string, { allowedDomains, blockedDomains }: SearchOptions): string {
   const sites = (domains: readonly string[] | undefined) =>
     (domains ?? []).slice(0, MOST_HOSTS).map((domain) => `site:${hostOf(domain)}`);
   const wanted = sites(allowedDomains);

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { Loose } from "../../../src/exchange/json.ts";
-import type { Effort, ReasoningWish } from "../../../src/exchange/prompt.ts";
+import type { Effort, ReasoningOptions } from "../../../src/exchange/prompt.ts";
 import { encode, foreign, request } from "./support.ts";
 
-const WISHES: [Loose, ReasoningWish][] = [
+const WISHES: [Loose, ReasoningOptions][] = [
   [{ reasoning_effort: "high" }, { effort: "high" }],
   [{ reasoning_effort: "none" }, { effort: "none", mode: "off" }],
   [{ reasoning: { effort: "low", exclude: true } }, { effort: "low", summary: "omitted" }],
@@ -14,7 +14,7 @@ const WISHES: [Loose, ReasoningWish][] = [
   [{ enable_thinking: true, thinking_budget: 100 }, { mode: "on", budget: 100 }],
 ];
 for (const [fields, wish] of WISHES) {
-  Deno.test(`decodeWish() ${JSON.stringify(fields)}`, () => {
+  Deno.test(`decodeEffort() ${JSON.stringify(fields)}`, () => {
     const prompt = request(fields);
     assertEquals(prompt.reasoning, wish);
     const { model: _, messages: __, ...rest } = encode(prompt).body;
@@ -22,7 +22,7 @@ for (const [fields, wish] of WISHES) {
   });
 }
 
-Deno.test("encodeWish() a level that the model lacks becomes the nearest that it has", () => {
+Deno.test("encodeEffort() a level that the model lacks becomes the nearest that it has", () => {
   const efforts: Effort[] = ["low", "high"];
   assertEquals(encode(request({ reasoning_effort: "minimal" }), { efforts }).body.reasoning_effort, "low");
   assertEquals(encode(request({ reasoning: { effort: "xhigh" } }), { efforts }).body.reasoning, {
@@ -31,7 +31,7 @@ Deno.test("encodeWish() a level that the model lacks becomes the nearest that it
   assertEquals(encode(foreign({ reasoning: { effort: "max" } }), { efforts }).body.reasoning_effort, "high");
 });
 
-const FOREIGN: [string, ReasoningWish, string[] | null, string | undefined, string[]][] = [
+const FOREIGN: [string, ReasoningOptions, string[] | null, string | undefined, string[]][] = [
   ["max without a list is the highest level of this API", { effort: "max" }, null, "xhigh", []],
   ["a budget becomes a level", { mode: "on", budget: 10_000 }, null, "medium", []],
   ["off without a list cannot be said", { mode: "off" }, null, undefined, ["thinking"]],
@@ -41,7 +41,7 @@ const FOREIGN: [string, ReasoningWish, string[] | null, string | undefined, stri
   ["adaptive is the default", { mode: "adaptive" }, null, undefined, []],
 ];
 for (const [situation, reasoning, features, effort, lost] of FOREIGN) {
-  Deno.test(`encodeWish() of another format: ${situation}`, () => {
+  Deno.test(`encodeEffort() of another format: ${situation}`, () => {
     const { body, dropped } = encode(foreign({ reasoning }), { features: features && new Set(features) });
     assertEquals([body.reasoning_effort, dropped], [effort, lost]);
   });

@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
-import type { ReasoningWish } from "../../../src/exchange/prompt.ts";
+import type { ReasoningOptions } from "../../../src/exchange/prompt.ts";
 import type { EncodeRequest } from "../../../src/formats/format.ts";
-import { encodeThinking } from "../../../src/formats/gemini/encode_effort.ts";
+import { encodeEffort } from "../../../src/formats/gemini/encode_effort.ts";
 import { context } from "./prompts.ts";
 
-const think = (wish: ReasoningWish | undefined, model: string, more: Partial<EncodeRequest> = {}) =>
-  encodeThinking(wish, context({ model, ...more }));
+const think = (wish: ReasoningOptions | undefined, model: string, more: Partial<EncodeRequest> = {}) =>
+  encodeEffort(wish, context({ model, ...more }));
 const shown = { includeThoughts: true };
 
-Deno.test("encodeThinking() gives budgets to Gemini 2.5, within the model's range", () => {
-  const cases: [ReasoningWish, string, unknown][] = [
+Deno.test("encodeEffort() gives budgets to Gemini 2.5, within the model's range", () => {
+  const cases: [ReasoningOptions, string, unknown][] = [
     [{ effort: "high" }, "gemini-2.5-flash", { ...shown, thinkingBudget: 24576 }],
     [{ effort: "low" }, "gemini-2.5-flash", { ...shown, thinkingBudget: 4096 }],
     [{ mode: "on", budget: 1500 }, "gemini-2.5-flash", { ...shown, thinkingBudget: 1500 }],
@@ -27,8 +27,8 @@ Deno.test("encodeThinking() gives budgets to Gemini 2.5, within the model's rang
   for (const [wish, model, expected] of cases) assertEquals<unknown>(think(wish, model), expected, model);
 });
 
-Deno.test("encodeThinking() gives levels to Gemini 3 and later, those the model has", () => {
-  const cases: [ReasoningWish, string, unknown][] = [
+Deno.test("encodeEffort() gives levels to Gemini 3 and later, those the model has", () => {
+  const cases: [ReasoningOptions, string, unknown][] = [
     [{ effort: "minimal" }, "gemini-3-flash-preview", { ...shown, thinkingLevel: "minimal" }],
     [{ effort: "minimal" }, "gemini-3-pro-preview", { ...shown, thinkingLevel: "low" }],
     [{ effort: "medium" }, "gemini-3-pro-preview", { ...shown, thinkingLevel: "low" }],
@@ -51,7 +51,7 @@ Deno.test("encodeThinking() gives levels to Gemini 3 and later, those the model 
   });
 });
 
-Deno.test("encodeThinking() leaves models alone that do not think", () => {
+Deno.test("encodeEffort() leaves models alone that do not think", () => {
   assertEquals(think(undefined, "gemini-2.5-pro"), undefined);
   assertEquals(think({ effort: "high" }, "gemini-2.0-flash"), null);
   assertEquals(think({ mode: "off" }, "gemini-1.5-pro"), undefined);
