@@ -1,5 +1,5 @@
 /**
- * Reasoning in messages and deltas, both ways.
+ * What messages and deltas of this API say about reasoning, for the files that decode and encode it.
  *
  * The API has no official place for it; its dialects have four: `reasoning_content`, `reasoning`, `reasoning_details` (a
  * list whose entries hold text, summaries, signatures or encrypted data) and thinking parts inside `content`. What a

@@ -258,6 +258,6 @@ function proof(data: string, on?: Proof["on"]): Proof {
 }
 
 /** Samples without a container: pieces of them join to a longer sound, which pieces of a WAV or MP3 file do not. */
-export function isRawAudio(mediaType: string): boolean {
+function isRawAudio(mediaType: string): boolean {
   return /^audio\/(?:l16|l24|pcm)\b/i.test(mediaType);
 }
