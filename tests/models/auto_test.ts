@@ -56,14 +56,14 @@ Deno.test("openAuto() stays with one model for a whole conversation", () => {
   const hard = "Prove that every group of order 45 is abelian. ".repeat(3);
   for (const first of ["Good morning", hard]) {
     const choose = router(0.5);
-    const before = choose(request({ turns: [user(first)] })).model.id;
+    const before = choose(request({ turns: [user(first)] })).route;
     const after = choose(request({
       turns: [
         user(first),
         { role: "assistant", content: [{ type: "text", text: "Yes." }] },
         user("Thanks. Now compute 17^43 mod 91."),
       ],
-    })).model.id;
+    })).route;
     assertEquals(after, before);
   }
 });
@@ -127,3 +127,35 @@ for (const [code, situation, asked] of CASES) {
     assertEquals(assertThrows(() => router(0.5)(asked), Failure).code, code);
   });
 }
+
+Deno.test("openAuto() leaves room for the answer that is asked for", () => {
+  const models = [
+    model("a/small", "0.0000001", { contextLength: 1000 }),
+    model("a/large", "0.00001", { contextLength: 9000, maxCompletion: 8000 }),
+  ];
+  const chosen = (maxOutput: number) => router(0, models)(request({ maxOutput })).model.id;
+  assertEquals([chosen(500), chosen(999)], ["a/small", "a/large"]);
+  // A model that cannot say more needs no room for more.
+  const brief = [model("a/brief", "0.0000001", { contextLength: 1000, maxCompletion: 100 }), models[1]];
+  assertEquals(router(0, brief)(request({ maxOutput: 5000 })).model.id, "a/brief");
+});
+
+Deno.test("openAuto() looks into results, and asks for reasoning only where it is wished", () => {
+  const image: Turn = {
+    role: "user",
+    content: [{
+      type: "result",
+      callId: "c",
+      kind: "function",
+      isError: false,
+      content: [{ type: "image", source: { kind: "url", url: "https://a.example/x.png" } }],
+    }],
+  };
+  assertEquals(router(0)(request({ turns: [user("What is it?"), image] })).model.id, "a/dear");
+  const thinking = [MODELS[0], model("a/thinks", "0.00001", { features: new Set(["reasoning"]) })];
+  const chosen = (reasoning: Prompt["reasoning"]) => router(0, thinking)(request({ reasoning })).model.id;
+  assertEquals(chosen({ effort: "high" }), "a/thinks");
+  assertEquals(chosen({ mode: "off", effort: "high" }), "a/cheap");
+  assertEquals(chosen({ effort: "none" }), "a/cheap");
+  assertEquals(chosen({}), "a/cheap");
+});

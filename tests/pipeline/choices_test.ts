@@ -1,0 +1,63 @@
+/** Several answers of an API that gives one, put together. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { Part } from "../../src/exchange/part.ts";
+import { normalizeUsage } from "../../src/exchange/usage.ts";
+import { choices } from "../../src/pipeline/choices.ts";
+import { eventually } from "../support/time.ts";
+
+const answer = (text: string, output: number): Part[][] => [
+  [{ type: "start" }, { type: "text-start", block: 0, choice: 0 }, { type: "text-delta", block: 0, text }],
+  [
+    { type: "text-end", block: 0 },
+    { type: "usage", usage: normalizeUsage({ input: 5, output }) },
+    { type: "finish", choice: 0, reason: "stop" },
+  ],
+];
+
+/** Calls that say these batches; an Error among them is thrown. */
+function asking(calls: (Part[][] | Error)[]) {
+  const ended: number[] = [];
+  let next = 0;
+  async function* ask() {
+    const i = next++;
+    const said = calls[i];
+    try {
+      if (said instanceof Error) throw await Promise.resolve(said);
+      yield* said;
+    } finally {
+      ended.push(i);
+    }
+  }
+  return { ask, ended };
+}
+
+async function collect(parts: AsyncGenerator<readonly Part[]>): Promise<Part[]> {
+  const all: Part[] = [];
+  for await (const batch of parts) all.push(...batch);
+  return all;
+}
+
+Deno.test("choices() numbers answers and their blocks apart, begins once and adds usage up", async () => {
+  const parts = await collect(choices(3, asking([answer("a", 1), answer("b", 2), answer("c", 4)]).ask));
+  assertEquals(parts.filter((p) => p.type === "start").length, 1);
+  const starts = parts.filter((p) => p.type === "text-start");
+  assertEquals(starts.map((p) => p.choice), [0, 1, 2]);
+  assertEquals(new Set(starts.map((p) => p.block)).size, 3);
+  const texts = new Map(parts.filter((p) => p.type === "text-delta").map((p) => [p.block, p.text]));
+  assertEquals(starts.map((p) => texts.get(p.block)), ["a", "b", "c"]);
+  assertEquals(parts.filter((p) => p.type === "finish").map((p) => p.choice).sort(), [0, 1, 2]);
+  const usage = parts.filter((p) => p.type === "usage").at(-1)!.usage;
+  assertEquals([usage.input, usage.output], [15, 7]);
+});
+
+Deno.test("choices() throws what one call throws, and reads the others to their end", async () => {
+  const { ask, ended } = asking([
+    answer("a", 1),
+    new Failure("provider_unavailable", "gone"),
+    answer("c", 4),
+  ]);
+  const failure = await assertRejects(() => collect(choices(3, ask)), Failure);
+  assertEquals(failure.code, "provider_unavailable");
+  await eventually(() => ended.length === 3);
+});

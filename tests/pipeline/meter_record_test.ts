@@ -1,0 +1,117 @@
+/** What the record of a call says, by how the call ends. */
+import { assertEquals } from "@std/assert";
+import { Failure } from "../../src/exchange/failure.ts";
+import type { GenerationEnd } from "../../src/exchange/generation.ts";
+import type { Part } from "../../src/exchange/part.ts";
+import { normalizeUsage } from "../../src/exchange/usage.ts";
+import type { Model } from "../../src/models/catalog.ts";
+import type { Arrival, Call } from "../../src/pipeline/call.ts";
+import type { Kit } from "../../src/pipeline/kit.ts";
+import { meter } from "../../src/pipeline/meter.ts";
+import { Metrics } from "../../src/pipeline/metrics.ts";
+import { StoppedClock } from "../support/time.ts";
+
+/** The fields that the stage reads. */
+const some = <T>(fields: Partial<T>): T => fields as T;
+
+const word = (text: string): Part => ({ type: "text-delta", block: 0, text });
+const usage = (output: number, searches?: number): Part => ({
+  type: "usage",
+  usage: normalizeUsage({ input: 3, output }),
+  searches,
+});
+const finish = (reason: "stop" | "length" | "content-filter"): Part => ({
+  type: "finish",
+  choice: 0,
+  reason,
+});
+
+/**
+ * Runs the stage over batches, of which each takes ten milliseconds; an Error among them is thrown.
+ * @param taken how many batches are read before the run is given up
+ */
+async function record(
+  batches: (Part[] | Error)[],
+  { provider = "p", taken = Infinity }: { provider?: string | null; taken?: number } = {},
+): Promise<{ end: GenerationEnd | null; seen: Part[] }> {
+  const clock = new StoppedClock();
+  let end: GenerationEnd | null | undefined;
+  const call = some<Call>({
+    arrival: some<Arrival>({ id: "gen_0", gone: () => false }),
+    model: some<Model>({ id: "p/m" }),
+    size: { chars: 40, attachments: 0 },
+    created: 0,
+    provider,
+    screened: null,
+    reservation: {
+      rates: null,
+      settle: (ending) => Promise.resolve(void (end = ending)),
+      release: () => Promise.resolve(void (end = null)),
+    },
+  });
+  const kit = some<Kit>({ now: clock.now, log: () => {}, metrics: new Metrics() });
+  async function* said() {
+    for (const batch of batches) {
+      clock.move(10);
+      if (batch instanceof Error) throw await Promise.resolve(batch);
+      yield batch;
+    }
+  }
+  const seen: Part[] = [];
+  try {
+    for await (const batch of meter(said(), call, kit)) {
+      seen.push(...batch);
+      if (--taken === 0) break;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+  }
+  if (end === undefined) throw new Error("neither settled nor released");
+  return { end, seen };
+}
+
+Deno.test("meter() records when the first part came and when all was over", async () => {
+  const { end } = await record([[{ type: "start" }], [word("hi")], [usage(2), finish("stop")]]);
+  assertEquals([end?.status, end?.ttftMs, end?.latencyMs], ["completed", 10, 30]);
+  assertEquals([end?.usage?.output, end?.estimated, end?.searches], [2, false, 0]);
+});
+
+Deno.test("meter() calls an answer incomplete that a cap or a filter cut", async () => {
+  for (
+    const [reason, status] of [["length", "incomplete"], ["content-filter", "incomplete"], [
+      "stop",
+      "completed",
+    ]] as const
+  ) {
+    assertEquals((await record([[word("hi"), usage(1), finish(reason)]])).end?.status, status, reason);
+  }
+});
+
+Deno.test("meter() bills a failed call for its searches and not for its tokens", async () => {
+  const failure = new Failure("provider_unavailable", "gone");
+  const { end } = await record([[word("hi"), usage(2, 3)], failure]);
+  assertEquals([end?.status, end?.errorCode, end?.usage, end?.searches], [
+    "failed",
+    "provider_unavailable",
+    null,
+    3,
+  ]);
+  // Whom no provider served pays nothing, unless something was searched for.
+  assertEquals((await record([failure], { provider: null })).end, null);
+  assertEquals((await record([[usage(2, 1)], failure], { provider: null })).end?.searches, 1);
+});
+
+Deno.test("meter() estimates what no provider counted, at the end and when it is given up", async () => {
+  const whole = await record([[word("x".repeat(80))], [finish("stop")]]);
+  assertEquals([whole.end?.status, whole.end?.estimated, whole.end?.usage?.input, whole.end?.usage?.output], [
+    "completed",
+    true,
+    10,
+    20,
+  ]);
+  assertEquals(whole.seen.at(-1)?.type, "usage");
+  const left = await record([[word("x".repeat(80))], [word("y")]], { taken: 1 });
+  assertEquals([left.end?.status, left.end?.estimated, left.end?.usage?.output], ["interrupted", true, 20]);
+  const silent = await record([[finish("stop")]]);
+  assertEquals([silent.end?.usage, silent.end?.estimated], [null, false]);
+});
