@@ -46,6 +46,7 @@ const HEADERS = named(
     if (seen.has(folded)) {
       context.addIssue({
         code: "custom",
+        input: headers[name],
         path: [name],
         message: "one value for a header, in whatever case its name is",
       });

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { nearest } from "../../src/schema/mistakes.ts";
@@ -172,6 +172,40 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["credits as a number", plus({ accounts: [{ name: "default", credits: 100 }] }), [
     `accounts[0].credits: expected ${AMOUNT}, got 100`,
   ]],
+  ["credits that no store can hold", plus({ accounts: [{ name: "default", credits: "9000001" }] }), [
+    `accounts[0].credits: expected ${AMOUNT}, got "9000001"`,
+  ]],
+  [
+    "credits finer than a store has them",
+    plus({ accounts: [{ name: "default", credits: "0.0000000000001" }] }),
+    [
+      `accounts[0].credits: expected ${AMOUNT}, got "0.0000000000001"`,
+    ],
+  ],
+  ["an impossible host name", plus({ server: { hostname: "999.1.1.1" } }), [
+    'server.hostname: expected a host name or an IP address, without port and brackets, got "999.1.1.1"',
+  ]],
+  ["a header given twice", provider({ headers: { "X-A": "1", "x-a": "2" } }), [
+    "providers.up.headers.x-a: expected one value for a header, in whatever case its name is, got another value (not shown)",
+  ]],
+  [
+    "a name that JavaScript keeps",
+    { ...least(), dlp_policies: JSON.parse('{"__proto__":{"mode":"mask"}}') },
+    [
+      'dlp_policies.__proto__: expected another name, got "__proto__"',
+    ],
+  ],
+  ["a secret that no header can carry", key({ secret: "sk_live_日本" }), [
+    'keys[0].secret: expected "sk_live_" and up to 504 characters of printable ASCII without spaces, ' +
+    "got another value (not shown)",
+  ]],
+  ["a rate limit without a rate", key({ rate_limit: { foo: 1 } }), [
+    "keys[0].rate_limit.foo: unknown field; known are requests_per_minute, tokens_per_minute",
+  ]],
+  ["a day that there is not", key({ expires_at: "2030-02-30" }), [
+    "keys[0].expires_at: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, " +
+    'got "2030-02-30"',
+  ]],
   ["a key of an unknown account", key({ account: "defualt" }), [
     'keys[0].account: expected one of the accounts default, got "defualt"; nearest is default',
   ]],
@@ -325,4 +359,14 @@ Deno.test("nearest() suggests what is near and nothing else", () => {
   );
   assertEquals(nearest("zebra", known), undefined);
   assertEquals(nearest("", known), undefined);
+});
+
+Deno.test("loadConfig() names the headers that the exchange makes itself", () => {
+  for (const name of ["host", "Content-Length", "transfer-encoding"]) {
+    const [mistake] = mistakesOf(() => load(provider({ headers: { [name]: "1" } })));
+    assert(
+      mistake.startsWith(`providers.up.headers.${name}: expected a header that is not the gateway's own`),
+      mistake,
+    );
+  }
 });
