@@ -2,7 +2,7 @@
 import { accountBudgetId } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
-import { money, optional, text } from "./rows.ts";
+import { asMoney, asText, optional } from "./rows.ts";
 
 export interface AccountDeclaration {
   name: string;
@@ -26,7 +26,7 @@ export async function declareAccounts(
   accounts: readonly AccountDeclaration[],
 ): Promise<void> {
   const rows = await engine.query("SELECT name, granted FROM accounts");
-  const known = new Map(rows.map((row) => [text(row.name), optional(row.granted, money)]));
+  const known = new Map(rows.map((row) => [asText(row.name), optional(row.granted, asMoney)]));
   const changed = accounts.filter((a) =>
     known.has(a.name) ? a.ifNew !== true && known.get(a.name) !== a.credits : true
   );
@@ -71,9 +71,9 @@ export async function accountByName(query: Query, name: string): Promise<Account
   if (rows.length === 0) return null;
   const [row] = rows;
   return {
-    name: text(row.name),
-    granted: optional(row.granted, money),
-    added: money(row.added),
-    spent: money(row.spent),
+    name: asText(row.name),
+    granted: optional(row.granted, asMoney),
+    added: asMoney(row.added),
+    spent: asMoney(row.spent),
   };
 }

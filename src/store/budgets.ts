@@ -7,7 +7,7 @@
  */
 import type { Engine, Query } from "./engine.ts";
 import type { LedgerRecord } from "./generations.ts";
-import { int, money, optional, text } from "./rows.ts";
+import { asInt, asMoney, asText, optional } from "./rows.ts";
 
 export type Scope = "account" | "key" | "rate";
 
@@ -79,13 +79,13 @@ export async function lockBudgets(
      ORDER BY id ${engine.forUpdate}`,
     [JSON.stringify([...wanted.keys()]), JSON.stringify([...keys])],
   );
-  const found = new Map(rows.map((row): [string, Budget] => [text(row.id), {
-    id: text(row.id),
-    scope: text(row.scope) as Scope,
-    owner: text(row.owner),
-    starts: int(row.starts),
-    ends: optional(row.ends, int),
-    spent: money(row.spent),
+  const found = new Map(rows.map((row): [string, Budget] => [asText(row.id), {
+    id: asText(row.id),
+    scope: asText(row.scope) as Scope,
+    owner: asText(row.owner),
+    starts: asInt(row.starts),
+    ends: optional(row.ends, asInt),
+    spent: asMoney(row.spent),
     changed: false,
   }]));
   const missing = [...wanted.values()].filter((ref) => !found.has(ref.id));
@@ -115,7 +115,7 @@ async function spentSoFar(query: Query, ref: BudgetRef): Promise<bigint> {
             (SELECT COALESCE(SUM(cost), 0) FROM usage_days WHERE key_id = $1 AND day >= $2 AND day < $3) AS days`,
     [ref.owner, ref.starts, ref.ends ?? Number.MAX_SAFE_INTEGER],
   );
-  return money(row.live) + money(row.days);
+  return asMoney(row.live) + asMoney(row.days);
 }
 
 export async function writeBudgets(

@@ -8,7 +8,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { Columns, EncodedRow, Engine, Query } from "./engine.ts";
-import { bool, int, money, optional, type Row, text, type Value } from "./rows.ts";
+import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
 
 /** One generation as the ledger keeps it. Never holds text of a conversation. */
 export interface Generation {
@@ -98,12 +98,12 @@ export function decodeRecord(json: string): LedgerRecord {
   const values: Value[] = JSON.parse(json);
   const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i]]));
   return {
-    id: text(row.id),
+    id: asText(row.id),
     json,
-    created: int(row.created),
-    keyId: text(row.key_id),
-    account: text(row.account),
-    cost: BigInt(text(row.cost)),
+    created: asInt(row.created),
+    keyId: asText(row.key_id),
+    account: asText(row.account),
+    cost: BigInt(asText(row.cost)),
   };
 }
 
@@ -222,41 +222,41 @@ function conditions(filter: GenerationFilter): { where: string[]; params: Value[
 
 function decodeRow(row: Row): Generation {
   return {
-    id: text(row.id),
-    created: int(row.created),
-    keyId: text(row.key_id),
-    key: text(row.key_name),
-    account: text(row.account),
-    format: text(row.format) as CallerFormatName,
-    requestedModel: text(row.requested_model),
-    model: text(row.model),
-    provider: optional(row.provider, text),
-    stream: bool(row.stream),
-    status: text(row.status) as GenerationStatus,
-    errorCode: optional(row.error_code, text),
+    id: asText(row.id),
+    created: asInt(row.created),
+    keyId: asText(row.key_id),
+    key: asText(row.key_name),
+    account: asText(row.account),
+    format: asText(row.format) as CallerFormatName,
+    requestedModel: asText(row.requested_model),
+    model: asText(row.model),
+    provider: optional(row.provider, asText),
+    stream: asBool(row.stream),
+    status: asText(row.status) as GenerationStatus,
+    errorCode: optional(row.error_code, asText),
     usage: row.input === null ? null : decodeUsage(row),
-    estimated: !bool(row.measured),
-    searches: int(row.searches),
-    cost: money(row.cost),
-    ttftMs: optional(row.ttft_ms, int),
-    latencyMs: int(row.latency_ms),
-    clientGone: bool(row.client_gone),
-    dlp: row.dlp_mode === null ? null : { mode: text(row.dlp_mode), findings: int(row.dlp_findings) },
+    estimated: !asBool(row.measured),
+    searches: asInt(row.searches),
+    cost: asMoney(row.cost),
+    ttftMs: optional(row.ttft_ms, asInt),
+    latencyMs: asInt(row.latency_ms),
+    clientGone: asBool(row.client_gone),
+    dlp: row.dlp_mode === null ? null : { mode: asText(row.dlp_mode), findings: asInt(row.dlp_findings) },
   };
 }
 
 function decodeUsage(row: Row): Usage {
   return {
-    input: int(row.input),
-    cached: int(row.cached),
-    cacheWrite: int(row.cache_write),
-    cacheWrite1h: int(row.cache_write_1h),
-    audioInput: int(row.audio_input),
-    imageInput: int(row.image_input),
-    videoInput: int(row.video_input),
-    output: int(row.output),
-    reasoning: int(row.reasoning),
-    audioOutput: int(row.audio_output),
-    imageOutput: int(row.image_output),
+    input: asInt(row.input),
+    cached: asInt(row.cached),
+    cacheWrite: asInt(row.cache_write),
+    cacheWrite1h: asInt(row.cache_write_1h),
+    audioInput: asInt(row.audio_input),
+    imageInput: asInt(row.image_input),
+    videoInput: asInt(row.video_input),
+    output: asInt(row.output),
+    reasoning: asInt(row.reasoning),
+    audioOutput: asInt(row.audio_output),
+    imageOutput: asInt(row.image_output),
   };
 }

@@ -1,7 +1,7 @@
 /** Keys, hashes of their secrets, and what changed since a revision. */
 import type { Engine, Query } from "./engine.ts";
 import { change, currentRevision } from "./revision.ts";
-import { int, money, optional, type Row, text } from "./rows.ts";
+import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export type SpendPeriod = "day" | "week" | "month" | "total";
 
@@ -115,7 +115,7 @@ export async function changesSince(engine: Engine, query: Query, rev: number): P
   return {
     rev: now,
     keys: await withSecrets(engine, query, keys),
-    accounts: accounts.map((row) => text(row.name)),
+    accounts: accounts.map((row) => asText(row.name)),
   };
 }
 
@@ -136,32 +136,32 @@ async function withSecrets(engine: Engine, query: Query, rows: Row[]): Promise<K
       JSON.stringify(rows.map((row) => row.id)),
     ],
   );
-  const of = Map.groupBy(secrets, (row) => text(row.key_id));
+  const of = Map.groupBy(secrets, (row) => asText(row.key_id));
   return rows.map((row) => ({
     ...decodeKey(row),
-    secrets: (of.get(text(row.id)) ?? []).map((secret) => ({
-      hash: text(secret.hash),
-      expiresAt: optional(secret.expires_at, int),
+    secrets: (of.get(asText(row.id)) ?? []).map((secret) => ({
+      hash: asText(secret.hash),
+      expiresAt: optional(secret.expires_at, asInt),
     })),
   }));
 }
 
 function decodeKey(row: Row): StoredKey {
   return {
-    id: text(row.id),
-    name: text(row.name),
-    account: text(row.account),
-    accessPolicy: optional(row.access_policy, text),
-    dlpPolicy: optional(row.dlp_policy, text),
-    models: row.models === null ? null : JSON.parse(text(row.models)),
+    id: asText(row.id),
+    name: asText(row.name),
+    account: asText(row.account),
+    accessPolicy: optional(row.access_policy, asText),
+    dlpPolicy: optional(row.dlp_policy, asText),
+    models: row.models === null ? null : JSON.parse(asText(row.models)),
     spendLimit: row.spend_amount === null ? null : {
-      amount: money(row.spend_amount),
-      period: text(row.spend_period) as SpendPeriod,
+      amount: asMoney(row.spend_amount),
+      period: asText(row.spend_period) as SpendPeriod,
     },
-    requestsPerMinute: optional(row.requests_per_minute, int),
-    tokensPerMinute: optional(row.tokens_per_minute, int),
-    created: int(row.created),
-    expiresAt: optional(row.expires_at, int),
-    revokedAt: optional(row.revoked_at, int),
+    requestsPerMinute: optional(row.requests_per_minute, asInt),
+    tokensPerMinute: optional(row.tokens_per_minute, asInt),
+    created: asInt(row.created),
+    expiresAt: optional(row.expires_at, asInt),
+    revokedAt: optional(row.revoked_at, asInt),
   };
 }

@@ -7,7 +7,7 @@
  */
 import type { Budget, BudgetRef } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
-import { money, optional, text } from "./rows.ts";
+import { asMoney, asText, optional } from "./rows.ts";
 
 /** A node asks for its lease of a budget to be renewed. */
 export interface LeaseRequest {
@@ -46,9 +46,9 @@ export async function readLeases(
   ]);
   const leases: Leases = new Map();
   for (const row of rows) {
-    const held = leases.get(text(row.budget)) ?? new Map<string, bigint>();
-    held.set(text(row.node), money(row.amount));
-    leases.set(text(row.budget), held);
+    const held = leases.get(asText(row.budget)) ?? new Map<string, bigint>();
+    held.set(asText(row.node), asMoney(row.amount));
+    leases.set(asText(row.budget), held);
   }
   return leases;
 }
@@ -78,7 +78,7 @@ export async function grantLeases(
   held: { budgets: ReadonlyMap<string, Budget>; leases: Leases },
 ): Promise<LeaseGrant[]> {
   if (request.leases.length === 0) return [];
-  const nodes = money((await query("SELECT count(*) AS n FROM nodes"))[0].n);
+  const nodes = asMoney((await query("SELECT count(*) AS n FROM nodes"))[0].n);
   const limits = await accountLimits(engine, query, request.leases);
   const grants: LeaseGrant[] = [];
   for (const { budget: ref, floor, exact } of request.leases) {
@@ -136,9 +136,9 @@ async function accountLimits(
   ]);
   const limits = new Map<string, bigint>(owners.map((owner) => [owner, 0n]));
   for (const row of rows) {
-    const granted = optional(row.granted, money);
-    if (granted === null) limits.delete(text(row.name));
-    else limits.set(text(row.name), granted + money(row.added));
+    const granted = optional(row.granted, asMoney);
+    if (granted === null) limits.delete(asText(row.name));
+    else limits.set(asText(row.name), granted + asMoney(row.added));
   }
   return limits;
 }

@@ -6,7 +6,7 @@ import * as keys from "./keys.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
-import { text } from "./rows.ts";
+import { asText } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { sync } from "./sync.ts";
@@ -114,7 +114,7 @@ function storeOn(engine: Engine, filePrefix: string | null): Store {
         name,
         made(),
       ]);
-      return text((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
+      return asText((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
     },
     listen: (onMessage) => engine.listen(onMessage),
     close: () => engine.close(),

@@ -5,7 +5,7 @@
  * still is seen by whoever watches.
  */
 import type { Engine, Query } from "./engine.ts";
-import { int, text } from "./rows.ts";
+import { asInt, asText } from "./rows.ts";
 
 export async function registerNode(query: Query, node: string): Promise<void> {
   await query("INSERT INTO nodes (id, seq, beat) VALUES ($1, 0, 0) ON CONFLICT (id) DO NOTHING", [node]);
@@ -16,7 +16,7 @@ export async function heartbeat(query: Query, node: string): Promise<Map<string,
   const own = await query("UPDATE nodes SET beat = beat + 1 WHERE id = $1 RETURNING id", [node]);
   if (own.length === 0) return new Map();
   const rows = await query("SELECT id, beat FROM nodes");
-  return new Map(rows.map((row) => [text(row.id), int(row.beat)]));
+  return new Map(rows.map((row) => [asText(row.id), asInt(row.beat)]));
 }
 
 /** Budgets of which this node holds something and another needs some. */
@@ -26,7 +26,7 @@ export async function wantedLeases(query: Query, node: string): Promise<string[]
      WHERE l.node = $1 AND w.node <> $1 AND l.amount > 0`,
     [node],
   );
-  return rows.map((row) => text(row.budget));
+  return rows.map((row) => asText(row.budget));
 }
 
 export interface RunningGeneration {
@@ -56,6 +56,6 @@ export function removeNodes(
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [
       list,
     ]);
-    return rows.map((row) => ({ id: text(row.id), node: text(row.node), data: text(row.data) }));
+    return rows.map((row) => ({ id: asText(row.id), node: asText(row.node), data: asText(row.data) }));
   });
 }

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import type { Columns, EncodedRow, Engine, Query } from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
 import { type PostgresOptions, PostgresPool } from "./postgres_pool.ts";
-import { type Row, text, type Value } from "./rows.ts";
+import { asText, type Row, type Value } from "./rows.ts";
 
 const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
@@ -58,7 +58,7 @@ class PostgresEngine implements Engine {
        ON CONFLICT (${names[0]}) DO NOTHING RETURNING ${names[0]} AS id`,
       [`[${rows.map((row) => row.json).join(",")}]`],
     );
-    const ids = new Set(inserted.map((row) => text(row.id)));
+    const ids = new Set(inserted.map((row) => asText(row.id)));
     // A row that is twice among those given was inserted once.
     return rows.filter((row) => ids.delete(row.id));
   }

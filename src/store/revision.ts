@@ -3,7 +3,7 @@
  * in order and a node that asks for "all after 41" misses nothing.
  */
 import type { Engine, Query } from "./engine.ts";
-import { int } from "./rows.ts";
+import { asInt } from "./rows.ts";
 
 /** What other processes hear of a change. */
 const CHANGED = "changed";
@@ -11,12 +11,12 @@ const CHANGED = "changed";
 export function change<T>(engine: Engine, work: (query: Query, rev: number) => Promise<T>): Promise<T> {
   return engine.transaction(async (query) => {
     const rows = await query("UPDATE revision SET rev = rev + 1 WHERE one = 1 RETURNING rev");
-    const result = await work(query, int(rows[0].rev));
+    const result = await work(query, asInt(rows[0].rev));
     await engine.notify(query, CHANGED);
     return result;
   });
 }
 
 export async function currentRevision(query: Query): Promise<number> {
-  return int((await query("SELECT rev FROM revision"))[0].rev);
+  return asInt((await query("SELECT rev FROM revision"))[0].rev);
 }

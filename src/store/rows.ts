@@ -1,5 +1,5 @@
 /**
- * Rows as both engines return them, and their columns read by name: `text(row.id)`.
+ * Rows as both engines return them, and their columns read by name: `asText(row.id)`.
  *
  * A column that a statement does not select is `undefined`, and each reader refuses it, so that a wrong name is an error
  * and not the text "undefined" in the ledger.
@@ -8,19 +8,19 @@
 export type Value = string | number | bigint | null;
 export type Row = Record<string, Value>;
 
-export function text(value: Value): string {
+export function asText(value: Value): string {
   if (typeof value !== "string") throw unexpected("text", value);
   return value;
 }
 
 /** A whole number that fits a `number`: a time, a count. */
-export function int(value: Value): number {
+export function asInt(value: Value): number {
   if (typeof value !== "bigint" && typeof value !== "number") throw unexpected("an integer", value);
   return Number(value);
 }
 
 /** Money in picodollars, or a sum of any size. */
-export function money(value: Value): bigint {
+export function asMoney(value: Value): bigint {
   if (typeof value === "bigint") return value;
   // SQLite turns a sum beyond 64 bits into a float.
   if (typeof value === "number") return BigInt(value);
@@ -28,11 +28,11 @@ export function money(value: Value): bigint {
 }
 
 /** Booleans are kept as 0 and 1, which both engines have. */
-export function bool(value: Value): boolean {
-  return int(value) !== 0;
+export function asBool(value: Value): boolean {
+  return asInt(value) !== 0;
 }
 
-/** A column that may be NULL: `optional(row.provider, text)`. */
+/** A column that may be NULL: `optional(row.provider, asText)`. */
 export function optional<T>(value: Value, read: (value: Value) => T): T | null {
   return value === null ? null : read(value);
 }

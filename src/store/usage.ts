@@ -6,7 +6,7 @@
  * millisecond lies within the span asked for.
  */
 import type { Engine, Query } from "./engine.ts";
-import { int, money, type Row, text, type Value } from "./rows.ts";
+import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
 
 export interface UsageSum {
   /** Key id and name, model id, or the day as `2026-01-31`. */
@@ -75,19 +75,19 @@ export async function sumUsage(query: Query, filter: UsageFilter): Promise<Usage
 
 function decodeSum(row: Row, by: UsageFilter["by"]): UsageSum {
   const label = (value: Value) =>
-    by === "day" ? new Date(int(value)).toISOString().slice(0, 10) : text(value);
+    by === "day" ? new Date(asInt(value)).toISOString().slice(0, 10) : asText(value);
   return {
     id: label(row.id),
     name: label(row.name),
-    generations: int(row.generations),
-    failed: int(row.failed),
-    input: int(row.input),
-    cached: int(row.cached),
-    cacheWrite: int(row.cache_write),
-    output: int(row.output),
-    reasoning: int(row.reasoning),
-    searches: int(row.searches),
-    cost: money(row.cost),
+    generations: asInt(row.generations),
+    failed: asInt(row.failed),
+    input: asInt(row.input),
+    cached: asInt(row.cached),
+    cacheWrite: asInt(row.cache_write),
+    output: asInt(row.output),
+    reasoning: asInt(row.reasoning),
+    searches: asInt(row.searches),
+    cost: asMoney(row.cost),
   };
 }
 

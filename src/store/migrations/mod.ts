@@ -5,7 +5,7 @@
  * processes that start together one migrates and the others find it done.
  */
 import type { Engine, Query } from "../engine.ts";
-import { int } from "../rows.ts";
+import { asInt } from "../rows.ts";
 import { v1 } from "./v1.ts";
 
 /** SQL statements; `money` is the engine's type for amounts. */
@@ -43,5 +43,5 @@ export async function migrate(engine: Engine): Promise<void> {
 
 async function currentVersion(query: Query): Promise<number> {
   const rows = await query("SELECT version FROM schema_version");
-  return rows.length === 0 ? 0 : int(rows[0].version);
+  return rows.length === 0 ? 0 : asInt(rows[0].version);
 }
