@@ -22,7 +22,7 @@ export interface KeyringOptions {
   outdated(): boolean;
 }
 
-/** A key found by one of its secrets. */
+/** A key found by one of its secrets. Those of revoked keys are not kept. */
 interface Credential {
   state: KeyState;
   /** When the secret ends. */
@@ -53,6 +53,7 @@ export class Keyring {
   readonly #storedStates = new Map<string, KeyState>();
   readonly #byHash = new Map<string, Credential>();
   readonly #seen = new Map<string, Credential>();
+  /** Hashes that no key had. Asked only of what is in none of the maps above, so a key that comes later is found. */
   readonly #unknown = new Set<string>();
   #lookups = 0;
 
@@ -118,7 +119,6 @@ export class Keyring {
       if (key.revokedAt !== null) continue;
       for (const { hash, expiresAt } of key.secrets) {
         this.#byHash.set(hash, { state, until: Math.min(expiresAt ?? Infinity, key.expiresAt ?? Infinity) });
-        this.#unknown.delete(hash);
       }
     }
     if (keys.length > 0) this.#seen.clear();
@@ -135,7 +135,7 @@ export class Keyring {
 
   #accept(secret: string, credential: Credential): Key {
     const { state, until } = credential;
-    if (this.#options.clock.now() >= until || state.revokedAt !== null) throw invalidKey();
+    if (this.#options.clock.now() >= until) throw invalidKey();
     if (this.#seen.size >= SEEN_SECRETS) this.#seen.delete(this.#seen.keys().next().value!);
     this.#seen.set(secret, credential);
     return state.key;

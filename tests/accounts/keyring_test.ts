@@ -1,0 +1,36 @@
+import { assertEquals } from "@std/assert";
+import { Keyring } from "../../src/accounts/keyring.ts";
+import type { KeyWithSecrets, Store } from "../../src/store/mod.ts";
+import { sqlitePlace } from "../support/cluster.ts";
+import { codeOf } from "./support.ts";
+
+const SECRETS = Array.from({ length: 65 }, (_, i) => `sk_live_unknown${i}`);
+
+Deno.test("Keyring asks the store for 64 unknown secrets at a time, and is asked again for the others", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const asked: ((key: KeyWithSecrets | null) => void)[] = [];
+  const slow: Store = { ...store, keyByHash: () => new Promise((resolve) => asked.push(resolve)) };
+  const keyring = new Keyring({
+    store: slow,
+    clock: { now: () => 0 },
+    storeDown: () => false,
+    outdated: () => false,
+  });
+  keyring.setPepper("a pepper of this test");
+  try {
+    const codes = SECRETS.map((secret) => codeOf(() => keyring.authenticate(secret)));
+    assertEquals(await codes[64], "service_unavailable");
+    assertEquals(asked.length, 64);
+    for (const answer of asked) answer(null);
+    assertEquals(new Set(await Promise.all(codes.slice(0, 64))), new Set(["invalid_api_key"]));
+    // Answers are remembered, so only the one that was turned away is asked for.
+    const again = SECRETS.map((secret) => codeOf(() => keyring.authenticate(secret)));
+    asked[64](null);
+    assertEquals(new Set(await Promise.all(again)), new Set(["invalid_api_key"]));
+    assertEquals(asked.length, 65);
+  } finally {
+    await store.close();
+    here.remove();
+  }
+});
