@@ -4,6 +4,7 @@
  * The kernel deals connections out among sockets that share an address (SO_REUSEPORT). Each worker is a node of its own
  * over the same store. What workers print on stdout is theirs to say once, so only the first one's is passed on.
  */
+import { TextLineStream } from "@std/streams/text_line_stream.js";
 
 /** What the first line of a serving process looks like. */
 const LISTENING = /^sluice listening on http:\/\/.*:(\d+)$/;
@@ -124,10 +125,8 @@ async function readLines(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   each: (line: string) => void,
 ): Promise<void> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) each(line);
-  }
+  const lines: ReadableStream<string> = stream.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TextLineStream(),
+  );
+  for await (const line of lines) each(line);
 }

@@ -100,7 +100,12 @@ function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Pr
   });
 }
 
-/** Bytes whose number is not known before, given up as soon as they are over the bound. */
+/**
+ * Bytes whose number is not known before, given up as soon as they are over the bound.
+ *
+ * Not `LimitedBytesTransformStream` and `toBytes` of `@std/streams`: this is on the way of calls, and a stream between costs
+ * each chunk further promises.
+ */
 async function readBounded(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   maxBytes: number,

@@ -362,6 +362,8 @@ Deno.test("a body counts while it is there, a quarter of it while it is answered
     await gateway.gateway.idle();
     assertEquals(await held(), 0);
   } finally {
+    answering.resolve();
+    ended.resolve();
     await gateway.close();
     await provider.close();
   }
@@ -372,7 +374,7 @@ Deno.test("a body that does not tell its size counts as a mebibyte, and one call
   const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
     server: { max_in_flight_bytes: 1024 },
   });
-  const { inFlightBytes, release } = holdUpload(gateway);
+  const { inFlightBytes, release, abort } = holdUpload(gateway);
   try {
     assertEquals(await inFlightBytes(), 1 << 20);
     const body = JSON.stringify({ model: "p/model", messages: HI });
@@ -382,6 +384,7 @@ Deno.test("a body that does not tell its size counts as a mebibyte, and one call
     await gateway.gateway.idle();
     assertEquals((await send()).status, 200);
   } finally {
+    await abort();
     await gateway.close();
     await provider.close();
   }
@@ -396,12 +399,14 @@ function holdUpload(gateway: TestGateway) {
     headers: AUTH,
     body: readable,
   });
+  response.catch(() => {});
   return {
     inFlightBytes: () =>
       eventually(async () => {
         const page = await (await fetch(`${gateway.url}/metrics`)).text();
         return Number(/^sluice_in_flight_body_bytes (\d+)$/m.exec(page)![1]);
       }),
+    abort: () => writer.abort().catch(() => {}),
     async release(body: string) {
       await writer.write(new TextEncoder().encode(body));
       await writer.close();
