@@ -390,6 +390,34 @@ Deno.test("a body that does not tell its size counts as a mebibyte, and one call
   }
 });
 
+Deno.test("new calls are refused while the process is late with everything, and taken again when it is not", async () => {
+  let late = 0;
+  const provider = loopbackProvider(leastAnswer);
+  const gateway = await testGateway(
+    { p: { api: "openai-chat", url: `${provider.url}/v1` } },
+    {},
+    { clock: { now: () => performance.now() + late } },
+  );
+  const { abort } = holdUpload(gateway);
+  const body = JSON.stringify({ model: "p/model", messages: HI });
+  const send = () => ask(gateway, "POST", "/v1/chat/completions", { body });
+  // Each tick of the gateway's timer comes later than the one before.
+  const timer = setInterval(() => late += 700, 20);
+  try {
+    await eventually(async () => {
+      const { status, code, headers } = await send();
+      return status === 503 && code === "service_unavailable" && headers.get("retry-after") === "1";
+    });
+    clearInterval(timer);
+    await eventually(async () => (await send()).status === 200);
+  } finally {
+    clearInterval(timer);
+    await abort();
+    await gateway.close();
+    await provider.close();
+  }
+});
+
 /** A call whose body comes in chunks, of which the last waits. */
 function holdUpload(gateway: TestGateway) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
