@@ -6,7 +6,9 @@ const [FIRST_ENGINE, ...OTHER_ENGINES] = ENGINE_NAMES;
 
 export const SEARCH = fields({
   engine: choice(FIRST_ENGINE, ...OTHER_ENGINES, "none").prefault("none")
-    .describe("Search engine that is asked. `none`: a request that wants web search is answered without it."),
+    .describe(
+      "Search engine that is asked. `none`: every search fails, and the model is told that nothing was found.",
+    ),
   base_url: urlOrNone().prefault("")
     .describe(
       "Address of the engine. Empty: the public one of `brave` or `tavily`; `searxng` and `mediawiki` have none.",
