@@ -27,16 +27,26 @@ Deno.test("PROVIDER_APIS has each name once, and apiNamed() finds each", () => {
   assertThrows(() => apiNamed("telepathy"), Error, "openai-chat");
 });
 
-Deno.test("address() of each API", () => {
-  const addresses = (name: string, model: string) =>
-    [true, false].map((stream) => apiNamed(name).address(BASE, model, stream).slice(BASE.length));
-  assertEquals(addresses("openai-chat", "m"), ["/chat/completions", "/chat/completions"]);
-  assertEquals(addresses("openai-responses", "m"), ["/responses", "/responses"]);
-  assertEquals(addresses("anthropic-messages", "m"), ["/messages", "/messages"]);
-  const gemini = ["/models/m:streamGenerateContent?alt=sse", "/models/m:generateContent"];
-  assertEquals(addresses("gemini", "m"), gemini);
-  assertEquals(addresses("gemini", "models/m"), gemini);
-  assertEquals(addresses("gemini", "tunedModels/m")[1], "/tunedModels/m:generateContent");
+/** Path of a streamed and of a whole call of model `m`. */
+const ADDRESSES: Record<string, [streamed: string, whole: string]> = {
+  "openai-chat": ["/chat/completions", "/chat/completions"],
+  "openai-responses": ["/responses", "/responses"],
+  "anthropic-messages": ["/messages", "/messages"],
+  "gemini": ["/models/m:streamGenerateContent?alt=sse", "/models/m:generateContent"],
+  "demo": ["/chat/completions", "/chat/completions"],
+};
+
+Deno.test("address() of each API of the list", () => {
+  const found = PROVIDER_APIS.map(({ name, address }) =>
+    [name, [true, false].map((stream) => address(BASE, "m", stream).slice(BASE.length))] as const
+  );
+  assertEquals(Object.fromEntries(found), ADDRESSES);
+});
+
+Deno.test("address() of Gemini takes names with the prefix of their kind", () => {
+  const address = (model: string) => apiNamed("gemini").address(BASE, model, false).slice(BASE.length);
+  assertEquals(address("models/m"), "/models/m:generateContent");
+  assertEquals(address("tunedModels/m"), "/tunedModels/m:generateContent");
 });
 
 Deno.test("standingHeaders() carries the key where the API wants it, and the operator's headers above all", () => {
