@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { audioFormat, audioType, decodeUrl, joinBase64 } from "../../src/formats/media.ts";
+import { audioFormat, audioType, decodeUrl, isText, joinBase64 } from "../../src/formats/media.ts";
+import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { soundType } from "../../src/formats/chat_completions/decode_media_blocks.ts";
 
 Deno.test("decodeUrl() data URLs, and what only looks like one", () => {
@@ -39,4 +40,41 @@ Deno.test("joinBase64() of pieces with padding inside and without", () => {
   assertEquals(joinBase64(["YWJj", "ZA=="]), btoa("abcd"));
   assertEquals(joinBase64(["YQ==", "YmM=", "ZA=="]), btoa("abcd"));
   assertEquals(joinBase64([]), "");
+});
+
+Deno.test("every caller format reads the type and the bytes of a data URL alike", () => {
+  const url = "data:image/png;charset=binary;base64,AAAA";
+  const contents = {
+    chat_completions: { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] },
+    messages: {
+      max_tokens: 9,
+      messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }],
+    },
+    responses: { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
+  };
+  for (const [name, body] of Object.entries(contents)) {
+    const prompt = CALLER_FORMATS[name as keyof typeof contents].decodeRequest({ model: "p/m", ...body }, {
+      unseal: () => null,
+      headers: () => ({}),
+    });
+    const [image] = prompt.turns.flatMap((turn) => turn.content);
+    assertEquals(
+      image.type === "image" && image.source,
+      { kind: "base64", mediaType: "image/png", data: "AAAA" },
+      name,
+    );
+  }
+});
+
+Deno.test("isText() takes types with parameters and capitals, and no binary ones", () => {
+  const types = [
+    "Text/Plain; charset=utf-8",
+    "application/json",
+    "application/x-yaml",
+    "application/ld+json",
+  ];
+  for (const type of types) assertEquals(isText(type), true, type);
+  for (const type of ["application/pdf", "image/png", "application/octet-stream", ""]) {
+    assertEquals(isText(type), false, type);
+  }
 });

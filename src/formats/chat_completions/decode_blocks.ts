@@ -20,7 +20,7 @@ import {
   closeText,
   type OpenChoice,
   openChoice,
-  readText,
+  pushText,
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -157,16 +157,16 @@ export class ChunkReader {
     if (typeof content === "string") {
       if (content !== "" || (logprobs && choice.text)) {
         const probs = logprobs ? decodeLogprobs(object(logprobs).content) : undefined;
-        if (content !== "" || probs) readText(state, choice, content, false, probs, out);
+        if (content !== "" || probs) pushText(state, choice, content, false, probs, out);
       }
     } else if (Array.isArray(content)) this.#contentParts(choice, content, out);
     else if (content !== null && content !== undefined) {
       // Cloudflare's JSON mode: the object itself.
-      readText(state, choice, JSON.stringify(content), false, undefined, out);
+      pushText(state, choice, JSON.stringify(content), false, undefined, out);
     }
     if (delta.refusal && typeof delta.refusal === "string") {
       const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
-      readText(state, choice, delta.refusal, true, probs, out);
+      pushText(state, choice, delta.refusal, true, probs, out);
     }
     if (Array.isArray(delta.annotations)) readAnnotations(state, choice, delta.annotations, out);
     if (isObject(delta.audio)) readSound(state, choice, delta.audio);
@@ -194,9 +194,9 @@ export class ChunkReader {
         if (text !== "") readThinking(state, choice, text, out);
       } else if (part.type === "image_url") readImage(state, choice, part, out);
       else if (part.type === "refusal" && typeof part.refusal === "string") {
-        readText(state, choice, part.refusal, true, undefined, out);
+        pushText(state, choice, part.refusal, true, undefined, out);
       } else if (typeof part.text === "string" && part.text !== "") {
-        readText(state, choice, part.text, false, undefined, out);
+        pushText(state, choice, part.text, false, undefined, out);
       }
     }
   }

@@ -78,7 +78,7 @@ export function hold(state: AnswerState, text: string): void {
   if (state.held > MOST_HELD) throw brokenAnswer(`it is over ${MOST_HELD} characters`);
 }
 
-export function readText(
+export function pushText(
   state: AnswerState,
   choice: OpenChoice,
   text: string,

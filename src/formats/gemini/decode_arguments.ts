@@ -30,7 +30,7 @@ export class Arguments {
 
   /** The JSON text of what there is. */
   text(): string {
-    return jsonText(this.#root);
+    return writeJson(this.#root);
   }
 
   #set(path: readonly Step[], piece: Loose): void {
@@ -48,7 +48,7 @@ export class Arguments {
 }
 
 /** A parsed value as JSON text again. */
-export function jsonText(value: unknown): string {
+export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {

@@ -7,12 +7,12 @@
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
-import { jsonText } from "./decode_arguments.ts";
-import { Candidate } from "./decode_candidate.ts";
+import { writeJson } from "./decode_arguments.ts";
+import { CandidateReader } from "./decode_candidate.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
 
 export class ChunkReader {
-  readonly #candidates = new Map<number, Candidate>();
+  readonly #candidates = new Map<number, CandidateReader>();
   readonly #usage: Loose = Object.create(null);
   readonly #ids = new Set<string>();
   #started = false;
@@ -34,7 +34,7 @@ export class ChunkReader {
     if (!this.#started) {
       this.#started = true;
       this.#answerId = string(chunk.responseId)?.replace(/[^\w-]/g, "").slice(0, 24) ||
-        hash(jsonText([chunk.createTime, chunk.usageMetadata]));
+        hash(writeJson([chunk.createTime, chunk.usageMetadata]));
       const model = string(chunk.modelVersion);
       out.push(model ? { type: "start", model } : { type: "start" });
     }
@@ -62,11 +62,11 @@ export class ChunkReader {
     out.push(...finishes);
   }
 
-  #candidate(index: unknown): Candidate {
+  #candidate(index: unknown): CandidateReader {
     const at = typeof index === "number" && Number.isInteger(index) && index > 0 ? index : 0;
     let found = this.#candidates.get(at);
     if (!found) {
-      found = new Candidate(at, { block: () => this.#blocks++, callId: (call) => this.#callId(call) });
+      found = new CandidateReader(at, { block: () => this.#blocks++, callId: (call) => this.#callId(call) });
       this.#candidates.set(at, found);
     }
     return found;

@@ -10,7 +10,7 @@ import type { Proof } from "../../exchange/proof.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitations, type Sources } from "./citations.ts";
-import { Arguments, jsonText } from "./decode_arguments.ts";
+import { Arguments, writeJson } from "./decode_arguments.ts";
 import { fromFinishReason } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 
@@ -30,7 +30,7 @@ interface OpenBlock {
   from: number;
 }
 
-export class Candidate {
+export class CandidateReader {
   readonly #index: number;
   readonly #shared: Shared;
   #open: OpenBlock | null = null;
@@ -179,7 +179,7 @@ export class Candidate {
       this.#call.args.add(call);
       if (call.willContinue !== true) this.#endCall(out);
     } else {
-      out.push({ type: "call-delta", block, text: jsonText(call.args ?? {}) }, { type: "call-end", block });
+      out.push({ type: "call-delta", block, text: writeJson(call.args ?? {}) }, { type: "call-end", block });
     }
   }
 

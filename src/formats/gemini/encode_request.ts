@@ -6,7 +6,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import { type Content, type Prompt, splitSystem } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
-import { encodeContents, textParts } from "./encode_turns.ts";
+import { encodeTurns, textParts } from "./encode_turns.ts";
 import { droppedFields } from "./encode_dropped.ts";
 import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
 import { encodeEffort } from "./encode_effort.ts";
@@ -19,7 +19,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const tools = encodeTools(prompt);
   const shape = encodeShape(prompt, context, "tools" in tools);
   const instruction: WirePart[] = system.flatMap((turn) => textParts(turn.content));
-  let contents = encodeContents(
+  let contents = encodeTurns(
     [...system.map((turn) => ({ ...turn, role: "user" as const, content: notText(turn.content) })), ...rest],
     { format: prompt.format, version },
   );

@@ -15,14 +15,14 @@ import type { WireContent, WirePart } from "./wire.ts";
 /** Google's documented value for a call that was not made by Gemini 3: the check of its signature is skipped. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-interface EncodeContents {
+interface EncodeTurns {
   /** The caller's format. */
   format: FormatName;
   /** Of the model's name. */
   version: number | null;
 }
 
-export function encodeContents(turns: readonly Turn[], options: EncodeContents): WireContent[] {
+export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireContent[] {
   const contents: WireContent[] = [];
   const results = new Results(turns);
   let i = 0;

@@ -92,7 +92,7 @@ function encodeReasoning(c: ReasoningContent): Loose | undefined {
 
 function encodeResult(c: ResultContent, own: boolean): Loose {
   const blocks = encodeContents(c.content, own);
-  const content = c.plain ? plainText(blocks) ?? blocks : blocks;
+  const content = c.plain ? singleText(blocks) ?? blocks : blocks;
   return {
     type: "tool_result",
     tool_use_id: legalId(c.callId),
@@ -186,7 +186,7 @@ function textOfBytes(mediaType: string, data: string): string | undefined {
 }
 
 /** The text when it can be the whole content, as a string. */
-export function plainText(blocks: readonly Loose[]): string | undefined {
+export function singleText(blocks: readonly Loose[]): string | undefined {
   const [block] = blocks;
   if (blocks.length !== 1 || block.type !== "text" || Object.keys(block).length !== 2) return undefined;
   return block.text as string;

@@ -7,7 +7,7 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import { extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
-import { encodeContents, plainText } from "./encode_content.ts";
+import { encodeContents, singleText } from "./encode_content.ts";
 import { arrangeTurns } from "./encode_turn_order.ts";
 
 interface EncodedTurns {
@@ -57,13 +57,13 @@ export function encodeTurns(prompt: Prompt): EncodedTurns {
 function encodeSystem(turns: readonly Turn[], own: boolean): { system?: string | Loose[] } {
   const blocks = turns.flatMap((turn) => encodeContents(turn.content, own));
   if (blocks.length === 0) return {};
-  const text = turns.length === 1 && turns[0].plain ? plainText(blocks) : undefined;
+  const text = turns.length === 1 && turns[0].plain ? singleText(blocks) : undefined;
   return { system: text ?? blocks };
 }
 
 function pushMessage(messages: Loose[], turn: Turn, blocks: Loose[]): void {
   if (blocks.length === 0) return;
-  const text = turn.plain ? plainText(blocks) : undefined;
+  const text = turn.plain ? singleText(blocks) : undefined;
   messages.push({ role: turn.role, content: text ?? blocks, ...extraOf(turn.extra, "messages") });
 }
 

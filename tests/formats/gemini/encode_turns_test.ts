@@ -14,7 +14,7 @@ const response = (id: string, output: string) => ({
 });
 const functionCall = (id: string, args = {}) => ({ functionCall: { id, name: `tool_${id}`, args } });
 
-Deno.test("encodeContents() lets roles alternate and keeps the borders of texts", () => {
+Deno.test("encodeTurns() lets roles alternate and keeps the borders of texts", () => {
   assertEquals(contents([user("a", "", "b"), user("c"), assistant("d"), assistant("", "e"), user("f")]), [
     { role: "user", parts: [{ text: "a" }, { text: "b" }, { text: "c" }] },
     { role: "model", parts: [{ text: "d" }, { text: "e" }] },
@@ -48,7 +48,7 @@ Deno.test("encodeRequest() keeps an image of a system turn", () => {
   }]);
 });
 
-Deno.test("encodeContents() puts results right behind their calls, in the calls' order", () => {
+Deno.test("encodeTurns() puts results right behind their calls, in the calls' order", () => {
   const turns = [
     user("go"),
     assistant("let me see", call("a", '{"x":1}'), call("b", "")),
@@ -69,7 +69,7 @@ Deno.test("encodeContents() puts results right behind their calls, in the calls'
   ]);
 });
 
-Deno.test("encodeContents() tells errors, missing results and results of unknown calls", () => {
+Deno.test("encodeTurns() tells errors, missing results and results of unknown calls", () => {
   const failed = { ...result("a", "no such file"), isError: true } as Content;
   const turns = [user("go"), assistant(call("a"), call("b")), user(failed, result("ghost", "boo"))];
   assertEquals(contents(turns)[2].parts, [
@@ -86,7 +86,7 @@ Deno.test("encodeContents() tells errors, missing results and results of unknown
   ]);
 });
 
-Deno.test("encodeContents() gives calls of one id their results in order", () => {
+Deno.test("encodeTurns() gives calls of one id their results in order", () => {
   const turns = [
     user("go"),
     assistant(call("a")),
@@ -98,12 +98,12 @@ Deno.test("encodeContents() gives calls of one id their results in order", () =>
   assertEquals([all[2].parts, all[4].parts], [[response("a", "first")], [response("a", "second")]]);
 });
 
-Deno.test("encodeContents() begins with the user before a call", () => {
+Deno.test("encodeTurns() begins with the user before a call", () => {
   assertEquals(contents([assistant(call("a")), user(result("a", "A"))])[0].role, "user");
   assertEquals(contents([assistant("Hello, I am a bot."), user("hi")])[0].role, "model");
 });
 
-Deno.test("encodeContents() puts media of a result inside the response where the model reads it", () => {
+Deno.test("encodeTurns() puts media of a result inside the response where the model reads it", () => {
   const png: Content = { type: "image", source: { kind: "base64", mediaType: "image/png", data: "AA==" } };
   const wav: Content = { type: "audio", source: { kind: "base64", mediaType: "audio/wav", data: "AQ==" } };
   const turns = [
@@ -151,7 +151,7 @@ const thought = (data: string, on?: Proof["on"], sections: string[] = []): Conte
   proof: { api: "gemini", kind: "thought", data, ...(on && { on }) },
 });
 
-Deno.test("encodeContents() puts each signature back on its part", async (t) => {
+Deno.test("encodeTurns() puts each signature back on its part", async (t) => {
   const model = (turn: Turn, format: Prompt["format"] = "messages") =>
     contents([user("u"), turn], "gemini-3-pro", { format })[1]?.parts;
   await t.step("on a call", () => {
@@ -209,7 +209,7 @@ Deno.test("encodeContents() puts each signature back on its part", async (t) => 
   });
 });
 
-Deno.test("encodeContents() stands in for lost signatures of the turn that goes on, from Gemini 3 on", () => {
+Deno.test("encodeTurns() stands in for lost signatures of the turn that goes on, from Gemini 3 on", () => {
   const turns = [
     user("one"),
     assistant(call("old")),
