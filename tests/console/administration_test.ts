@@ -305,11 +305,11 @@ Deno.test("csv() quotes what needs it and keeps formulas from running", () => {
   assertEquals(
     csv([{ a: 'say "hi", twice', b: "=HYPERLINK(1)", c: { x: 1 }, d: null, e: -5 }, {
       a: "x\ny",
-      b: "+1",
+      b: "-1+2",
       c: [],
       d: 0,
       e: 1,
     }]),
-    'a,b,c,d,e\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5\r\n"x\ny",\'+1,[],0,1\r\n',
+    'a,b,c,d,e\r\n"say ""hi"", twice",\'=HYPERLINK(1),"{""x"":1}",,-5\r\n"x\ny",\'-1+2,[],0,1\r\n',
   );
 });

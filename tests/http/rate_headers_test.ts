@@ -16,10 +16,10 @@ Deno.test("rateHeaders() says each rate in the words of its clients", () => {
     "x-ratelimit-remaining-tokens": "0",
     "x-ratelimit-reset-tokens": "30s",
   });
-  const messages = rateHeaders({ tokens: rates.tokens }, true, 0);
+  const messages = rateHeaders({ tokens: rates.tokens }, true, 1_000_000_000_000);
   assertEquals(messages["anthropic-ratelimit-tokens-limit"], "1000");
   assertEquals(messages["anthropic-ratelimit-tokens-remaining"], "0");
-  assertEquals(messages["anthropic-ratelimit-tokens-reset"], "1970-01-01T00:00:30.000Z");
+  assertEquals(messages["anthropic-ratelimit-tokens-reset"], "2001-09-09T01:47:10.000Z");
 });
 
 Deno.test("a key's rates are on its answers, and on the refusal once they are used up", async () => {
