@@ -60,6 +60,16 @@ const CASES: Record<string, [Loose, Partial<Usage>]> = {
     },
     { input: 30, audioInput: 20, output: 5 },
   ],
+  "audio beside the prompt, and reasoning inside": [
+    {
+      prompt_tokens: 10,
+      completion_tokens: 8,
+      total_tokens: 38,
+      prompt_tokens_details: { audio_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    },
+    { input: 30, audioInput: 20, output: 8, reasoning: 5 },
+  ],
   "audio and reasoning beside, told by the total": [
     {
       prompt_tokens: 10,
