@@ -20,6 +20,8 @@ const REASONS: Record<string, Record<string, string>> = {
     "Date.now": "when a call was made is in its record",
   },
   "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
+  "config/hostile_test.ts": { "Date.now": "records bear the day's date" },
+  "http/generation_test.ts": { "Date.now": "records bear the day's date" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "manual/examples_test.ts": { "Date.now": "records bear the day's date" },
   "pipeline/faults_test.ts": {
