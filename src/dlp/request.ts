@@ -8,11 +8,11 @@ import type { Wishes } from "./policy.ts";
 import type { StopWord } from "./stop_word.ts";
 
 /** Rules that one request may declare, so that what they cost is bounded. */
-export const MOST_WORDS = 1000;
+const MOST_WORDS = 1000;
 const MOST_PATTERNS = 50;
 /** The longest value and pattern, in characters. */
 const LONGEST_VALUE = 256;
-export const LONGEST_PATTERN = 512;
+const LONGEST_PATTERN = 512;
 const MOST_NAMES = 1000;
 
 const says = (allowed: string) => ({ error: allowed });

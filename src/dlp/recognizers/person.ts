@@ -4,7 +4,8 @@
  */
 
 import { validDate } from "./checksums.ts";
-import type { Recognizer, ViewTrigger } from "./recognizer.ts";
+import { matchesOf } from "./matches.ts";
+import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
 
 const BIRTH =
@@ -44,17 +45,6 @@ function scanBirthDates(view: ScannedView): void {
   }
 }
 
-function matchesOf(type: string, pattern: RegExp, confidence: number): ViewTrigger {
-  return {
-    on: "view",
-    scan(view) {
-      for (const m of view.text.matchAll(pattern)) {
-        report(view, type, m.index, m.index + m[0].length, confidence);
-      }
-    },
-  };
-}
-
 /** Numeric dates must exist, in one of the two orders of day and month. */
 function exists(date: RegExpExecArray): boolean {
   if (date[1]) return validDate(Number(date[1]), Number(date[3]), Number(date[4]));
@@ -79,7 +69,7 @@ export const PERSON_DATA: readonly Recognizer[] = [
     type: "PERSON",
     group: "PERSON_DATA",
     aliases: ["NAME", "PERSON_NAME"],
-    triggers: [matchesOf("PERSON", PERSON, 0.5)],
+    triggers: [matchesOf("PERSON", PERSON, () => 0.5)],
     samples: {
       found: ["My name is «Ada Brandt».", "Dr. «Grete Holm»", '"full_name": "«Jan van Dijk»"'],
       clean: ["Ada Brandt", "my name is secret"],
@@ -88,19 +78,19 @@ export const PERSON_DATA: readonly Recognizer[] = [
   {
     type: "AGE",
     group: "PERSON_DATA",
-    triggers: [matchesOf("AGE", AGE, 0.6)],
+    triggers: [matchesOf("AGE", AGE, () => 0.6)],
     samples: { found: ["aged «44»", "a «7»-year-old"], clean: ["page 44", "44 years of service"] },
   },
   {
     type: "ORGANIZATION",
     group: "PERSON_DATA",
-    triggers: [matchesOf("ORGANIZATION", ORGANIZATION, 0.5)],
+    triggers: [matchesOf("ORGANIZATION", ORGANIZATION, () => 0.5)],
     samples: { found: ["at «Holm Marine Ltd»"], clean: ["limited liability", "the company"] },
   },
   {
     type: "LOCATION",
     group: "PERSON_DATA",
-    triggers: [matchesOf("LOCATION", LOCATION, 0.5)],
+    triggers: [matchesOf("LOCATION", LOCATION, () => 0.5)],
     samples: { found: ["who lives in «Bergen»"], clean: ["Bergen", "lives in a house"] },
   },
 ];

@@ -1,7 +1,8 @@
 /** Web addresses, host names, streets and postal codes: looked for on request only. */
 
-import type { Recognizer, ViewTrigger } from "./recognizer.ts";
-import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
+import { matchesOf } from "./matches.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { before, isAlone, type ScannedView, words } from "./scanned_view.ts";
 
 const URL =
   /(?<![A-Za-z0-9])(?:https?|ftps?|wss?):\/\/[^\s<>"'`{}|\\^[\]]{3,2000}|(?<![A-Za-z0-9.@-])www\.[A-Za-z0-9-]{1,63}\.[^\s<>"'`{}|\\^[\]]{2,2000}/gi;
@@ -21,22 +22,6 @@ const ZIP_WORDS = words(
   "code postal",
   "cap",
 );
-
-type Judge = (view: ScannedView, start: number, end: number) => number;
-
-/** Every match of a pattern, without the punctuation that closes a sentence. */
-function matchesOf(type: string, pattern: RegExp, confidenceOf: Judge): ViewTrigger {
-  return {
-    on: "view",
-    scan(view) {
-      for (const m of view.text.matchAll(pattern)) {
-        const end = m.index + m[0].replace(/[.,;:!?)]+$/, "").length;
-        const confidence = confidenceOf(view, m.index, end);
-        if (confidence >= 0.5) report(view, type, m.index, end, confidence);
-      }
-    },
-  };
-}
 
 /** Five digits are a postal code where a word or a state's letters say so. */
 function zipConfidence(view: ScannedView, start: number, end: number): number {

@@ -4,9 +4,8 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { brazilian, CNPJ, CPF, rfc, rut } from "./checks_world.ts";
+import { brazilian, CNPJ, CPF, curp, rfc, rut } from "./checks_world.ts";
 import { digit, luhn, repeated, weighted } from "../checksums.ts";
-import { curp } from "./library_checks.ts";
 import { TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";

@@ -4,9 +4,8 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { hongKong, korean, resident, singapore, turkish, uen } from "./checks_world.ts";
+import { gstin, hongKong, korean, resident, singapore, taiwan, turkish, uen } from "./checks_world.ts";
 import { dateAt, digit, luhn, repeated, verhoeff, weighted } from "../checksums.ts";
-import { gstin, taiwan } from "./library_checks.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";

@@ -4,7 +4,7 @@
  * Every function takes the compact number, in upper case, of a length and form that its rule has made sure of.
  */
 
-import { dateAt, digit, luhn, modulo, repeated, two, validDate, weighted } from "../checksums.ts";
+import { dateAt, digit, luhn, mod1110, modulo, repeated, two, validDate, weighted } from "../checksums.ts";
 
 const DNI = "TRWAGMYFPDXBNJZSQVHLCKE";
 const ICAO = [7, 3, 1];
@@ -19,6 +19,59 @@ export function icao(s: string): boolean {
 export function dni(s: string): boolean {
   const number = s.replace(/^[XYZ]/, (c) => String("XYZ".indexOf(c))).replace(/^[KLM]/, "");
   return DNI[modulo(number.slice(0, -1), 23)] === s[s.length - 1];
+}
+
+const CF_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
+/** Letters that replace digits where two persons would have the same code. */
+const OMOCODIA = "LMNPQRSTUV";
+const CF_MONTHS = "ABCDEHLMPRST";
+
+export function codiceFiscale(s: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < 15; i++) {
+    const c = s.charCodeAt(i);
+    const value = c < 58 ? c - 48 : c - 65;
+    sum += i % 2 === 0 ? CF_ODD[value] : value;
+  }
+  if (sum % 26 !== s.charCodeAt(15) - 65) return false;
+  const written = s.slice(6, 8) + s.slice(9, 11);
+  const plain = written.replace(/[A-Z]/g, (c) => String(OMOCODIA.indexOf(c)));
+  const month = CF_MONTHS.indexOf(s[8]) + 1;
+  return /^\d{4}$/.test(plain) && validDate(two(plain, 0), month, two(plain, 2) % 40);
+}
+
+export function germanPension(s: string): boolean {
+  const area = two(s, 0);
+  const day = two(s, 2) % 50;
+  if (area < 2 || area > 89 || !validDate(two(s, 6), two(s, 4), day === 0 ? 1 : day)) return false;
+  const letter = s.charCodeAt(8) - 64;
+  const number = s.slice(0, 8) + String(letter).padStart(2, "0") + s.slice(9, 11);
+  let sum = 0;
+  [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1].forEach((w, i) => {
+    const p = digit(number, i) * w;
+    sum += Math.floor(p / 10) + p % 10;
+  });
+  return sum % 10 === digit(s, 11);
+}
+
+/** Seven digits, the check letter, and since 2013 a letter that counts as well; the old `W`, `T` and `X` do not. */
+export function pps(s: string): boolean {
+  const second = s.length > 8 && !"WTX".includes(s[8]) ? s.charCodeAt(8) - 64 : 0;
+  if (second > 9) return false;
+  return "WABCDEFGHIJKLMNOPQRSTUV"[(weighted(s, [8, 7, 6, 5, 4, 3, 2]) + second * 9) % 23] === s[7];
+}
+
+/** German tax numbers: of the first ten digits one occurs twice or three times, never three times in a row. */
+export function germanTax(s: string): boolean {
+  if (s[0] === "0") return false;
+  const counts = new Uint8Array(10);
+  for (let i = 0; i < 10; i++) counts[digit(s, i)]++;
+  let several = 0;
+  for (let d = 0; d < 10; d++) {
+    if (counts[d] > 3) return false;
+    if (counts[d] > 1) several++;
+  }
+  return several === 1 && !/(\d)\1\1/.test(s.slice(0, 10)) && mod1110(s);
 }
 
 export function cif(s: string): boolean {

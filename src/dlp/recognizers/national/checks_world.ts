@@ -32,6 +32,40 @@ export function hongKong(s: string): boolean {
   return "0A987654321"[sum % 11] === s.at(-1);
 }
 
+const TAIWAN = "ABCDEFGHJKLMNPQRSTUVXYWZIO";
+
+export function taiwan(s: string): boolean {
+  const region = TAIWAN.indexOf(s[0]) + 10;
+  const sum = Math.floor(region / 10) + (region % 10) * 9 + weighted(s.slice(1), [8, 7, 6, 5, 4, 3, 2, 1, 1]);
+  // Sex follows the region; 8 and 9 are for residents without citizenship.
+  return region >= 10 && /^.[1289]/.test(s) && sum % 10 === 0;
+}
+
+const CURP_FORM =
+  /^[A-Z]{4}\d{6}[HMX](?:AS|BC|BS|CC|CL|CM|CS|CH|DF|DG|GT|GR|HG|JC|MC|MN|MS|NT|NL|OC|PL|QT|QR|SP|SL|SR|TC|TS|TL|VZ|YN|ZS|NE)/;
+
+export function curp(s: string): boolean {
+  if (!CURP_FORM.test(s)) return false;
+  const alphabet = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ";
+  let sum = 0;
+  for (let i = 0; i < 17; i++) sum += alphabet.indexOf(s[i]) * (18 - i);
+  return dateAt(s, 4, 6, 8) && (10 - sum % 10) % 10 === digit(s, 17);
+}
+
+const BASE_36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/** A state, the holder's PAN, and a check over base 36 with weights 1 and 2. */
+export function gstin(s: string): boolean {
+  const state = two(s, 0);
+  if (!(state >= 1 && state <= 38 || state === 97 || state === 99)) return false;
+  let sum = 0;
+  for (let i = 0; i < 14; i++) {
+    const product = BASE_36.indexOf(s[i]) * (i % 2 + 1);
+    sum += Math.floor(product / 36) + product % 36;
+  }
+  return BASE_36[(36 - sum % 36) % 36] === s[14];
+}
+
 export function singapore(s: string): boolean {
   const sum = weighted(s.slice(1), [2, 7, 6, 5, 4, 3, 2]);
   if (s[0] === "M") return "XWUTRQPNJLK"[10 - (sum + 3) % 11] === s[8];

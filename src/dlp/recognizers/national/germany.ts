@@ -4,9 +4,8 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { icao } from "./checks_eu.ts";
-import { digit, mod1110, repeated } from "../checksums.ts";
-import { germanPension } from "./library_checks.ts";
+import { germanPension, germanTax, icao } from "./checks_eu.ts";
+import { digit, mod1110 } from "../checksums.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";
@@ -18,13 +17,13 @@ export const GERMANY: readonly Recognizer[] = [
     aliases: ["DE_TAX_IDENTIFICATION_NUMBER"],
     numbers: [{
       forms: ["9{11}", "99 999 999 999=0.6", "99.999.999.999=0.5", "999/999/9999/9=0.6"],
-      check: (s) => s[0] !== "0" && !repeated(s) && mod1110(s),
+      check: germanTax,
       label: words("steuer-?\\s?(?:id\\w*|identifikations\\w*|nummer|nr)", "idnr", "tin"),
       plain: 0.45,
       loose: 0.55,
     }, {
       forms: ["9{11}"],
-      check: (s) => s[0] !== "0" && !repeated(s) && mod1110(s),
+      check: germanTax,
       label: words(TAX),
       plain: 0,
     }],

@@ -7,7 +7,7 @@
  */
 
 import { digit, repeated, weighted } from "../checksums.ts";
-import { pps } from "./library_checks.ts";
+import { pps } from "./checks_eu.ts";
 import { IDENTITY, PASSPORT, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";

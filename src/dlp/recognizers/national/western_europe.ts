@@ -4,9 +4,8 @@
  * Check digits as the issuing authorities publish them and as python-stdnum documents them.
  */
 
-import { belgian, cif, dni, nir } from "./checks_eu.ts";
+import { belgian, cif, codiceFiscale, dni, nir } from "./checks_eu.ts";
 import { digit, luhn, repeated, weighted } from "../checksums.ts";
-import { codiceFiscale } from "./library_checks.ts";
 import { IDENTITY, TAX } from "./labels.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { words } from "../scanned_view.ts";

@@ -1,0 +1,20 @@
+/** Triggers for types that one pattern over the whole text finds. */
+
+import type { ViewTrigger } from "./recognizer.ts";
+import { report, type ScannedView } from "./scanned_view.ts";
+
+type Judge = (view: ScannedView, start: number, end: number) => number;
+
+/** Every match of a pattern, without the punctuation that closes a sentence, as sure as it is judged to be. */
+export function matchesOf(type: string, pattern: RegExp, confidenceOf: Judge): ViewTrigger {
+  return {
+    on: "view",
+    scan(view) {
+      for (const m of view.text.matchAll(pattern)) {
+        const end = m.index + m[0].replace(/[.,;:!?)]+$/, "").length;
+        const confidence = confidenceOf(view, m.index, end);
+        if (confidence >= 0.5) report(view, type, m.index, end, confidence);
+      }
+    },
+  };
+}
