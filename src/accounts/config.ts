@@ -14,7 +14,7 @@ import {
   MOMENT_WORDS,
   named,
   says,
-  string,
+  stringField,
   title,
   whole,
 } from "../schema/fields.ts";
@@ -26,7 +26,7 @@ const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12
 
 /** An amount of money, in the code picodollars. Never a JSON number: those are binary fractions. */
 function amount() {
-  return string(AMOUNT).refine(
+  return stringField(AMOUNT).refine(
     (text) => !text.startsWith("-") && parseAmount(text) !== null,
     says(AMOUNT),
   )
@@ -38,7 +38,7 @@ const ADDITION =
   'a decimal string like "25.00" from -9000000 to 9000000, not zero, with at most 12 digits after the point';
 
 export const CREDIT_ADDITION = fields({
-  amount: string(ADDITION).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
+  amount: stringField(ADDITION).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
     .transform((text) => parseAmount(text) ?? 0n).describe(
       "Amount to add, as a decimal string; a negative one is taken.",
     ),

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
-import { read, report, shown } from "../schema/mistakes.ts";
+import { openReport, read, shownInput } from "../schema/mistakes.ts";
 import type { Position } from "../store/mod.ts";
 import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
@@ -37,7 +37,7 @@ function refusal(mistakes: readonly Mistake[], field: string): Failure {
 
 /** A value as its schema gives it. Throws a `validation_error` with every mistake. */
 function checked<T extends z.ZodType>(schema: T, value: unknown, field = ""): z.output<T> {
-  const found = report(new Map());
+  const found = openReport(new Map());
   const result = read(schema, value, found);
   if (found.mistakes.length === 0 && result !== undefined) return result;
   const mistakes = found.mistakes.map(({ steps, message }): Mistake => ({
@@ -58,7 +58,7 @@ export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "n
 export function timeOf(field: string, value: string | null | undefined): number | null {
   if (value === undefined || value === null) return null;
   const time = readMoment(value) ?? readMoment(`${value}Z`);
-  if (time === null) throw invalid(field, `expected ${MOMENT_WORDS}, got ${shown(value, [field])}`);
+  if (time === null) throw invalid(field, `expected ${MOMENT_WORDS}, got ${shownInput(value, [field])}`);
   return time;
 }
 

@@ -3,7 +3,7 @@
  * text, the regular expression engine is asked about patterns, and this machine about files and addresses.
  */
 import { patternTroubles } from "../dlp/config.ts";
-import type { Path, Report } from "../schema/mistakes.ts";
+import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
 
@@ -23,7 +23,7 @@ async function checkPatterns(root: unknown, report: Report): Promise<void> {
   const patterns = Object.entries(object(object(root).dlp_policies)).flatMap(([name, policy]) =>
     list(object(policy).regexes).flatMap((regex, i) => {
       const { pattern } = object(regex);
-      const path: Path = ["dlp_policies", name, "regexes", i, "pattern"];
+      const path: InputPath = ["dlp_policies", name, "regexes", i, "pattern"];
       return typeof pattern === "string" && pattern !== "" && pattern.length <= 512
         ? [{ pattern, path }]
         : [];

@@ -6,7 +6,7 @@
  * written twice, and because an own field `__proto__` must stay a field.
  */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type Mistake, type Path, pathText, shown } from "../schema/mistakes.ts";
+import { type InputMistake, type InputPath, pathText, shownInput } from "../schema/mistakes.ts";
 import { ConfigError } from "./config_error.ts";
 
 /** Looks up one variable of the environment. */
@@ -14,7 +14,7 @@ export type Env = (name: string) => string | undefined;
 
 export interface Parsed {
   value: unknown;
-  mistakes: Mistake[];
+  mistakes: InputMistake[];
   warnings: string[];
   /** Strings that held a variable, as they stand in the text, by path: what a mistake shows in place of the value. */
   written: Map<string, string>;
@@ -37,8 +37,8 @@ export function parseJsonc(text: string, env: Env, source: string): Parsed {
 }
 
 /** One a line: what follows the first error of a line is usually its echo. */
-function syntaxMistakes(text: string, errors: readonly ParseError[]): Mistake[] {
-  const mistakes = new Map<number, Mistake>();
+function syntaxMistakes(text: string, errors: readonly ParseError[]): InputMistake[] {
+  const mistakes = new Map<number, InputMistake>();
   for (const { offset, error } of errors) {
     const before = text.slice(0, offset).split("\n");
     const line = before.length;
@@ -57,7 +57,7 @@ function build(root: Node, env: Env): Parsed {
   return parsed;
 }
 
-function valueOf(node: Node, path: Path, env: Env, parsed: Parsed): unknown {
+function valueOf(node: Node, path: InputPath, env: Env, parsed: Parsed): unknown {
   if (node.type === "array") {
     return (node.children ?? []).map((item, i) => valueOf(item, [...path, i], env, parsed));
   }
@@ -75,7 +75,7 @@ function valueOf(node: Node, path: Path, env: Env, parsed: Parsed): unknown {
   return Object.fromEntries(fields);
 }
 
-function substitute(text: string, path: Path, env: Env, parsed: Parsed): string {
+function substitute(text: string, path: InputPath, env: Env, parsed: Parsed): string {
   if (!text.includes("${")) return text;
   const at = pathText(path);
   const value = text.replace(/\$\{([^{}]*)\}/g, (whole, name: string) => {
@@ -84,7 +84,7 @@ function substitute(text: string, path: Path, env: Env, parsed: Parsed): string 
     if (!/^[A-Za-z_]\w*$/.test(name)) {
       parsed.mistakes.push({
         path: at,
-        message: `expected the name of a variable between \${ and }, got ${shown(whole, path)}`,
+        message: `expected the name of a variable between \${ and }, got ${shownInput(whole, path)}`,
       });
       return whole;
     }

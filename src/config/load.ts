@@ -4,7 +4,7 @@
  * Pure but for {@link readSource}: the environment comes in as a lookup. What the environment and the command line
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
-import { pathText, read, type Report, report } from "../schema/mistakes.ts";
+import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
 import { checkReferences } from "./references.ts";
@@ -87,7 +87,7 @@ function fileTrouble(error: unknown): string {
 
 function examine(parsed: Parsed, options: LoadOptions): Examination {
   const names = overlay(parsed, options);
-  const found = report(parsed.written);
+  const found = openReport(parsed.written);
   const config = read(CONFIG, parsed.value, found);
   checkReferences(parsed.value, found);
   return {

@@ -7,14 +7,14 @@
 import { LEFT_OUT } from "../accounts/config.ts";
 import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
-import { oneOf, type Path, pathText, type Report } from "../schema/mistakes.ts";
+import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 
 type Loose = Record<string, unknown>;
 
 /** A string of the configuration and where it stands. */
 interface Spot {
   text: string;
-  path: Path;
+  path: InputPath;
 }
 
 export function checkReferences(root: unknown, report: Report): void {
@@ -79,8 +79,10 @@ export function checkReferences(root: unknown, report: Report): void {
 
 /** A name that JavaScript keeps for itself is lost on the way through the schema. */
 function checkNames(config: Loose, report: Report): void {
-  const sections: Path[] = [["providers"], ["dlp_policies"], ["access_policies"]];
-  const headers = Object.keys(object(config.providers)).map((name): Path => ["providers", name, "headers"]);
+  const sections: InputPath[] = [["providers"], ["dlp_policies"], ["access_policies"]];
+  const headers = Object.keys(object(config.providers)).map((
+    name,
+  ): InputPath => ["providers", name, "headers"]);
   for (const path of [...sections, ...headers]) {
     const entries = path.reduce<Loose>((holder, step) => object(holder[step]), config);
     if (Object.hasOwn(entries, "__proto__")) {
@@ -140,7 +142,7 @@ function known(spot: Spot, names: readonly string[], what: string, report: Repor
 }
 
 function unique(all: readonly Spot[], report: Report): void {
-  const first = new Map<string, Path>();
+  const first = new Map<string, InputPath>();
   for (const { text, path } of all) {
     const before = first.get(text);
     if (before) report.expect(`another than ${pathText(before)} has`, text, path);
@@ -150,18 +152,18 @@ function unique(all: readonly Spot[], report: Report): void {
 
 interface Item {
   value: Loose;
-  path: Path;
+  path: InputPath;
 }
 
 function object(value: unknown): Loose {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Loose : {};
 }
 
-function items(value: unknown, path: Path): Item[] {
+function items(value: unknown, path: InputPath): Item[] {
   return Array.isArray(value) ? value.map((item, i) => ({ value: object(item), path: [...path, i] })) : [];
 }
 
-function strings(value: unknown, path: Path): Spot[] {
+function strings(value: unknown, path: InputPath): Spot[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((text, i) => typeof text === "string" ? [{ text, path: [...path, i] }] : []);
 }

@@ -10,7 +10,7 @@ import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
 import { AUTO_SECTION, MODELS } from "../models/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
-import { fields, string } from "../schema/fields.ts";
+import { fields, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
 import { SEARCH } from "../websearch/config.ts";
 
@@ -32,7 +32,7 @@ export const CONFIG = fields({
   accounts: ACCOUNTS.prefault([{ name: "default", credits: null }])
     .describe("Accounts, each with its credits. `default` is always there."),
   keys: KEYS.prefault([]).describe("Keys that exist as long as the configuration names them."),
-  $schema: string("the address of a JSON Schema").optional()
+  $schema: stringField("the address of a JSON Schema").optional()
     .describe(
       "Address of the JSON Schema of the configuration, for editors: `http://HOST:PORT/config.schema.json`.",
     ),

@@ -8,9 +8,9 @@ import {
   listOf,
   matching,
   named,
+  nonBlank,
   says,
-  string,
-  text,
+  stringField,
 } from "../schema/fields.ts";
 import { DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
 import type { Rules } from "./policy.ts";
@@ -19,19 +19,19 @@ import { openRe2 } from "./re2.ts";
 const ENTITY = "the name of an entity type or a group of them";
 
 const STOP_WORD = fields({
-  value: text(4096, "some text").describe("Text to look for, in whatever case."),
+  value: nonBlank(4096, "some text").describe("Text to look for, in whatever case."),
   match: choice("exact", "fuzzy").prefault("exact").describe(
     "`fuzzy` finds the text with slips of the pen as well.",
   ),
 });
 
 const ALLOWED = fields({
-  value: text(4096, "some text").describe("Value that is no finding, in whatever case."),
+  value: nonBlank(4096, "some text").describe("Value that is no finding, in whatever case."),
   match: choice("exact").prefault("exact").describe("How the value is compared; `exact` is the only way."),
 });
 
 const REGEX = fields({
-  name: text(100, "a name").describe("Name that findings of the pattern have."),
+  name: nonBlank(100, "a name").describe("Name that findings of the pattern have."),
   pattern: matching(/^[^]{1,512}$/, "an RE2 pattern of 1 to 512 characters").describe(
     "Pattern in RE2 syntax.",
   ),
@@ -54,7 +54,7 @@ const POLICY = fields({
   mode: choice("alert", "mask", "block")
     .describe("What a finding leads to: a report, a placeholder in its place, or a refusal of the request."),
   entity_types: listOf(
-    string(ENTITY).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
+    stringField(ENTITY).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
     "entity types",
   ).optional().describe(
     "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",

@@ -1,5 +1,5 @@
 /** The section `server` of the configuration: where the gateway listens, and how much it takes on. */
-import { fields, flag, isHost, listOf, says, seconds, string, whole } from "../schema/fields.ts";
+import { fields, flag, isHost, listOf, says, seconds, stringField, whole } from "../schema/fields.ts";
 import { z } from "zod";
 
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
@@ -13,12 +13,12 @@ function originOf(text: string): string | null {
 }
 
 const origin = () =>
-  string(ORIGIN_WORDS)
+  stringField(ORIGIN_WORDS)
     .refine((text) => text === "*" || originOf(text) !== null, says(ORIGIN_WORDS))
     .transform((text) => originOf(text) ?? text);
 
 export const SERVER = fields({
-  hostname: string(HOST_WORDS).refine(
+  hostname: stringField(HOST_WORDS).refine(
     (text) => !text.startsWith("[") && isHost(text),
     says(HOST_WORDS),
   )

@@ -8,10 +8,10 @@ import {
   fields,
   listOf,
   matching,
+  nonBlank,
   price,
   says,
-  string,
-  text,
+  stringField,
   whole,
 } from "../schema/fields.ts";
 import type { AutoSettings } from "./auto.ts";
@@ -58,7 +58,7 @@ const PRICING = exactly({
 const WEIGHT = "a number from 0.000001 to 1000000, or null";
 
 const ROUTE = fields({
-  provider: string("the name of a provider").describe("Name of the provider."),
+  provider: stringField("the name of a provider").describe("Name of the provider."),
   model: matching(
     /^[^\p{Cc}\p{Z}]{1,256}$/u,
     "the provider's own name of the model: 1 to 256 characters without spaces",
@@ -85,7 +85,7 @@ const MODEL = fields({
     /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/,
     'a model id "<provider>/<model>" of at most 256 characters in printable ASCII without "*"',
   ).describe("Id that callers name, `<vendor>/<model>`."),
-  name: text(256, "a display name").optional().describe(
+  name: nonBlank(256, "a display name").optional().describe(
     "Name for people, listed by `GET /v1/models`. Left out: the id.",
   ),
   routes: listOf(ROUTE, "routes").min(1, says("a list of at least one route"))
@@ -123,7 +123,7 @@ const MODEL = fields({
 export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
 
 export const AUTO_SECTION = fields({
-  models: listOf(string("the id of a model"), "model ids").prefault([])
+  models: listOf(stringField("the id of a model"), "model ids").prefault([])
     .describe("Models that `svc/auto` chooses from. Empty: there is no `svc/auto`."),
   quality: between(0, 1).prefault(0.5)
     .describe("How much quality counts against price, from 0 (the cheapest model) to 1 (the best)."),

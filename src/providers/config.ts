@@ -1,8 +1,8 @@
 /** The section `providers` of the configuration: who is called, how, and how long is waited. */
 import {
   choice,
-  credential,
   fields,
+  headerValue,
   label,
   matching,
   named,
@@ -70,7 +70,7 @@ const PROVIDER = fields({
     .describe(
       "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo`.",
     ),
-  api_key: credential().prefault("")
+  api_key: headerValue().prefault("")
     .describe(
       "ProviderCredential, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),

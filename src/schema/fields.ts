@@ -76,16 +76,16 @@ export function listOf<T extends z.ZodType>(item: T, what: string) {
 }
 
 /** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot tell. */
-export function string(allowed: string) {
+export function stringField(allowed: string) {
   return z.string(says(allowed)).meta({ title: allowed });
 }
 
 export function matching(pattern: RegExp, allowed: string) {
-  return string(allowed).regex(pattern, says(allowed));
+  return stringField(allowed).regex(pattern, says(allowed));
 }
 
 /** Some text that is more than white space. */
-export function text(most: number, what: string) {
+export function nonBlank(most: number, what: string) {
   const allowed = `${what} of 1 to ${most} characters`;
   return matching(/\S/, allowed).max(most, says(allowed));
 }
@@ -104,7 +104,7 @@ export function title() {
 }
 
 /** A value that goes into a request header. A line break at the end of a secret file is the usual mistake. */
-export function credential() {
+export function headerValue() {
   return matching(/^[!-~]*$/, "printable ASCII without spaces or line breaks");
 }
 
@@ -130,7 +130,7 @@ function isAddress(value: string): boolean {
 
 /** An address, without the slash at its end. Empty: none. */
 export function urlOrNone() {
-  return string(ADDRESS)
+  return stringField(ADDRESS)
     .refine((value) => value === "" || isAddress(value), says(ADDRESS))
     .transform((value) => value.replace(/\/+$/, ""));
 }
@@ -163,7 +163,7 @@ export const MOMENT_WORDS = "a date like 2030-01-31 or a time like 2030-01-31T00
 
 /** A moment, in the code milliseconds since the epoch. */
 export function moment() {
-  return string(MOMENT_WORDS)
+  return stringField(MOMENT_WORDS)
     .refine((value) => readMoment(value) !== null, says(MOMENT_WORDS))
     .transform((value) => readMoment(value) ?? NaN);
 }

@@ -7,15 +7,15 @@
 import { levenshteinDistance } from "@std/text/levenshtein_distance.js";
 import type { z } from "zod";
 
-export type Path = readonly (string | number)[];
+export type InputPath = readonly (string | number)[];
 
-export interface Mistake {
+export interface InputMistake {
   /** `models[0].routes[1].provider`; empty for the file as a whole; `line:column` for syntax. */
   path: string;
   message: string;
 }
 
-export function pathText(path: Path): string {
+export function pathText(path: InputPath): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;
@@ -28,12 +28,12 @@ export function pathText(path: Path): string {
 const CREDENTIALS = new Set(["api_key", "secret", "admin_key", "pepper"]);
 
 /** Whether the value at this path may never be shown. */
-export function isSecret(path: Path): boolean {
+export function isSecret(path: InputPath): boolean {
   return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers");
 }
 
 /** A value as a mistake shows it. Collections only by kind: they may hold anything. */
-export function shown(value: unknown, path: Path): string {
+export function shownInput(value: unknown, path: InputPath): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return "an object";
@@ -78,23 +78,23 @@ export function oneOf(known: readonly string[], what = ""): string {
 
 /** Collects what is wrong with one text. */
 export interface Report {
-  mistakes: (Mistake & { steps: Path })[];
+  mistakes: (InputMistake & { steps: InputPath })[];
   warnings: string[];
   /** `expected ALLOWED, got VALUE`, with the nearest of the known names where there are some. */
-  expect(allowed: string, value: unknown, path: Path, known?: readonly string[]): void;
+  expect(allowed: string, value: unknown, path: InputPath, known?: readonly string[]): void;
   /** A field that its object does not know. Its value is not shown: it may be a secret under a misspelt name. */
-  unknown(field: string, path: Path, known: readonly string[]): void;
+  unknown(field: string, path: InputPath, known: readonly string[]): void;
   /** Like `expect`, as a warning: the gateway runs all the same. */
-  doubt(allowed: string, value: unknown, path: Path, known?: readonly string[]): void;
+  doubt(allowed: string, value: unknown, path: InputPath, known?: readonly string[]): void;
 }
 
 /** `written`: strings that came from the environment, by path, as the text has them. They are shown that way. */
-export function report(written: ReadonlyMap<string, string>): Report {
-  function sentence(allowed: string, value: unknown, path: Path, known: readonly string[] = []): string {
+export function openReport(written: ReadonlyMap<string, string>): Report {
+  function sentence(allowed: string, value: unknown, path: InputPath, known: readonly string[] = []): string {
     const text = written.get(pathText(path));
-    if (text !== undefined) return `expected ${allowed}, got ${shown(text, path)}`;
+    if (text !== undefined) return `expected ${allowed}, got ${shownInput(text, path)}`;
     const hint = typeof value === "string" && !isSecret(path) ? nearest(value, known) : undefined;
-    return `expected ${allowed}, got ${shown(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
+    return `expected ${allowed}, got ${shownInput(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
   }
   const mistakes: Report["mistakes"] = [];
   const warnings: string[] = [];
@@ -129,7 +129,7 @@ function knownFields(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function addIssue(issue: z.core.$ZodIssue, found: Report): void {
-  const path = issue.path as Path;
+  const path = issue.path as InputPath;
   // A value that is wrong in two ways is one mistake.
   if (issue.code !== "unrecognized_keys" && found.mistakes.at(-1)?.path === pathText(path)) return;
   if (issue.code === "unrecognized_keys") {

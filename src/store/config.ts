@@ -1,6 +1,6 @@
 /** The section `store` of the configuration: where keys, records and credits are kept. */
 import { z } from "zod";
-import { fields, isHost, matching, seconds, string, whole } from "../schema/fields.ts";
+import { fields, isHost, matching, seconds, stringField, whole } from "../schema/fields.ts";
 
 const ADDRESS_WORDS = '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"';
 /** Of libpq; any other would be taken for the strictest or the laxest of them. */
@@ -40,7 +40,7 @@ function decoded(text: string): string | null {
 }
 
 export const STORE = fields({
-  url: string(ADDRESS_WORDS).superRefine((address, context) => {
+  url: stringField(ADDRESS_WORDS).superRefine((address, context) => {
     const message = addressTrouble(address);
     if (message !== null) context.addIssue({ code: "custom", message, input: address });
   }).prefault("sqlite:./data/sluice.db")

@@ -1,5 +1,5 @@
 /** The section `search` of the configuration: the engine that web search asks. */
-import { choice, credential, fields, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
+import { choice, fields, headerValue, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
 import { ENGINE_NAMES } from "./engines/mod.ts";
 
 const [FIRST_ENGINE, ...OTHER_ENGINES] = ENGINE_NAMES;
@@ -13,7 +13,7 @@ export const SEARCH = fields({
     .describe(
       "Address of the engine. Empty: the public one of `brave` or `tavily`; `searxng` and `mediawiki` have none.",
     ),
-  api_key: credential().prefault("").describe(
+  api_key: headerValue().prefault("").describe(
     "Credential of the engine; `brave` and `tavily` answer no one without it.",
   ),
   results: whole(1, 20).prefault(5).describe("Most results that one search gives to the model."),

@@ -1,6 +1,6 @@
 /** The page of the configuration, from its JSON Schema: a section for each object, a row for each field. */
 import { configJsonSchema } from "../../config/schema.ts";
-import { code, head, table } from "./markdown.ts";
+import { code, head, markdownTable } from "./markdown.ts";
 
 /** What of JSON Schema the configuration's has. */
 export interface Schema {
@@ -94,7 +94,7 @@ function fieldTable(schema: Schema): string {
     defaultOf(name, field, schema.required ?? []),
     field.description ?? withoutNull(field).description ?? "",
   ]);
-  return table(["Field", "Value", "Default", "Meaning"], rows);
+  return markdownTable(["Field", "Value", "Default", "Meaning"], rows);
 }
 
 /** What a field may hold, in words. */

@@ -2,7 +2,7 @@
 import { DEFAULT_TYPES } from "../../dlp/entities.ts";
 import { RECOGNIZERS } from "../../dlp/recognizers/list.ts";
 import { GROUPS } from "../../dlp/recognizers/recognizer.ts";
-import { code, head, table } from "./markdown.ts";
+import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
   `What [data-loss prevention](../dlp.md) looks for. Each name is accepted in \`entity_types\` of a policy or a request, in any letter case; a group stands for all its types. "Default" are the types that are looked for where \`entity_types\` is left out.`;
@@ -18,7 +18,7 @@ export function entitiesPage(): string {
       aliases.map(code).join(", "),
     ]);
     return `## \`${group}\`\n\nFindings have the category \`${category}\`.${names}\n\n` +
-      table(["Type", "Default", "Other names"], rows);
+      markdownTable(["Type", "Default", "Other names"], rows);
   });
   return `${head("Entity types", "src/dlp/recognizers/list.ts", INTRODUCTION)}\n\n${groups.join("\n\n")}\n`;
 }

@@ -1,6 +1,6 @@
 /** The page of error codes, from the failure table. */
 import { type FailureRow, FAILURES } from "../../exchange/failure.ts";
-import { code, head, table } from "./markdown.ts";
+import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
   `Every failure has a code, which is the same in all three formats, and a status. The message says what was expected and what was found.
@@ -26,7 +26,7 @@ export function errorsPage(): string {
   ]);
   const titles = ["Status", "Code", "Type", "Again", "`Retry-After`", "When"];
   return `${head("Error codes", "src/exchange/failure.ts", INTRODUCTION)}\n\n## Codes\n\n${
-    table(titles, rows)
+    markdownTable(titles, rows)
   }\n`;
 }
 

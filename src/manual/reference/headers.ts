@@ -1,6 +1,6 @@
 /** The page of headers, from the table of their names. */
 import { ANSWER_HEADERS, type HeaderRow, REQUEST_HEADERS } from "../../exchange/headers.ts";
-import { code, head, table } from "./markdown.ts";
+import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION = `Headers with a meaning for callers. Names are the same in any letter case.`;
 
@@ -8,7 +8,7 @@ export function headersPage(): string {
   const rows = (headers: readonly HeaderRow[]) => headers.map((h) => [code(h.name), h.where, h.meaning]);
   return [
     head("Headers", "src/exchange/headers.ts", INTRODUCTION),
-    `## Of requests\n\n${table(["Name", "Read by", "Meaning"], rows(REQUEST_HEADERS))}`,
-    `## Of answers\n\n${table(["Name", "On", "Meaning"], rows(ANSWER_HEADERS))}\n`,
+    `## Of requests\n\n${markdownTable(["Name", "Read by", "Meaning"], rows(REQUEST_HEADERS))}`,
+    `## Of answers\n\n${markdownTable(["Name", "On", "Meaning"], rows(ANSWER_HEADERS))}\n`,
   ].join("\n\n");
 }

@@ -1,7 +1,7 @@
 /** Tables of the generated pages. */
 
 /** A table; cells are Markdown. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
   return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");
 }

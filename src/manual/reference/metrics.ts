@@ -1,6 +1,6 @@
 /** The page of metrics, from the registry's rows. */
 import { type MetricRow, METRICS } from "../../metrics/rows.ts";
-import { code, head, table } from "./markdown.ts";
+import { code, head, markdownTable } from "./markdown.ts";
 
 const INTRODUCTION =
   `\`GET /metrics\` answers in the text format of Prometheus. Requests from the own machine need no credential; all others, and those that come through a proxy, need the admin key as \`Authorization: Bearer ADMIN_KEY\`.
@@ -13,7 +13,7 @@ export function metricsPage(): string {
     const rows = all.filter((m) => m.type === type).map((
       m,
     ) => [code(m.name), m.labels.map(code).join(", "), m.help]);
-    return `## ${title}\n\n${table(["Name", "Labels", "Meaning"], rows)}`;
+    return `## ${title}\n\n${markdownTable(["Name", "Labels", "Meaning"], rows)}`;
   };
   const buckets = [...new Set(all.flatMap((m) => m.buckets ?? []))].join(", ");
   return [

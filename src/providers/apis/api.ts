@@ -15,7 +15,7 @@ import type { Framing } from "./framing.ts";
 export interface ProviderApi {
   /** As the configuration names it. */
   readonly name: string;
-  /** How requests and answers are worded. */
+  /** How requests and answers are stringField. */
   readonly format: ProviderFormat;
   /** How the bytes of a streamed answer are cut into frames. */
   readonly framing: Framing;
