@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { render } from "../../src/manual/render.ts";
 import { allowed } from "../../src/manual/reference/configuration.ts";
-import { table } from "../../src/manual/reference/markdown.ts";
+import { markdownTable } from "../../src/manual/reference/markdown.ts";
 
 const TARGETS = { link: (href: string) => href, picture: () => "<svg></svg>" };
 
@@ -24,8 +24,8 @@ Deno.test("render() tells each cell its column, and escapes what stands in attri
   assert(html.includes('<td align="right" data-title="&#34;b&#34; c">2</td>'), html);
 });
 
-Deno.test("table() keeps a cell in its column", () => {
-  assertEquals(table(["a"], [["x | y\nz"]]), "| a |\n| --- |\n| x \\| y z |");
+Deno.test("markdownTable() keeps a cell in its column", () => {
+  assertEquals(markdownTable(["a"], [["x | y\nz"]]), "| a |\n| --- |\n| x \\| y z |");
 });
 
 Deno.test("allowed() words what a field may hold", () => {
