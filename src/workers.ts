@@ -1,5 +1,5 @@
 /**
- * Several processes on one port: this one starts them, passes signals on and replaces the dead; it serves nothing itself.
+ * Several processes on one port: this one starts them, passes signals on and replaces those that died; it serves nothing itself.
  *
  * The kernel deals connections out among sockets that share an address (SO_REUSEPORT). Each worker is a node of its own
  * over the same store. What workers print on stdout is theirs to say once, so only the first one's is passed on.

@@ -1,5 +1,5 @@
 /**
- * What is done in turns, half a second apart: hearing what changed, heartbeats, taking over from the dead, retention.
+ * What is done in turns, half a second apart: hearing what changed, heartbeats, taking over from dead nodes, retention.
  *
  * A store that is away is tried again with every turn; what needs it waits.
  */
@@ -46,7 +46,7 @@ export class Maintenance {
   #stopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ticking: Promise<void> = Promise.resolve();
-  /** Said once, not with every turn. */
+  /** Logged once, not in every turn. */
   #complaint = "";
 
   constructor(options: MaintenanceOptions) {

@@ -53,7 +53,7 @@ export interface AccountsService extends Accounts, Administration {
   pendingCount(): number;
   /** Takes a new configuration. */
   reload(config: AccountsConfig): Promise<void>;
-  /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from the dead. */
+  /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
   /** Resolves when every record that exists now is in the store; rejects while that is away. */
   flush(): Promise<void>;

@@ -134,9 +134,9 @@ function hasRoom(model: Model, prompt: Prompt, size: PromptSize): boolean {
 }
 
 function wantsReasoning(prompt: Prompt): boolean {
-  const wish = prompt.reasoning;
-  return wish !== undefined && wish.mode !== "off" && wish.effort !== "none" &&
-    (wish.mode !== undefined || wish.effort !== undefined || wish.budget !== undefined);
+  const reasoning = prompt.reasoning;
+  return reasoning !== undefined && reasoning.mode !== "off" && reasoning.effort !== "none" &&
+    (reasoning.mode !== undefined || reasoning.effort !== undefined || reasoning.budget !== undefined);
 }
 
 function priceOf(model: Model): number {

@@ -36,8 +36,8 @@ const MOST_IDLE_ROUNDS = 15;
 const LEAST_OUTPUT = 16;
 
 /** How many searches a request may make. */
-export function searchLimit(wish: SearchOptions): number {
-  return Math.max(0, Math.min(Math.floor(wish.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
+export function searchLimit(options: SearchOptions): number {
+  return Math.max(0, Math.min(Math.floor(options.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
 }
 
 /** Whether a request is served with search. Several answers, or no tools allowed, are served without. */
@@ -58,11 +58,11 @@ export async function* searchLoop(
   ask: Ask,
   screen: Screen,
 ): AsyncGenerator<readonly Part[]> {
-  const wish = prompt.search ?? {};
+  const options = prompt.search ?? {};
   const tool = searchTool(prompt.tools);
-  const limit = searchLimit(wish);
+  const limit = searchLimit(options);
   const ids = new CallIds(prompt.turns);
-  const search = (query: string) => searchOnce(query, wish, websearch, screen);
+  const search = (query: string) => searchOnce(query, options, websearch, screen);
   let turns = prompt.turns;
   let used = 0;
   let billed = 0;
@@ -168,13 +168,13 @@ function offer(
 
 async function searchOnce(
   query: string,
-  wish: SearchOptions,
+  options: SearchOptions,
   websearch: WebSearch,
   screen: Screen,
 ): Promise<SearchOutcome> {
   try {
     const allowed = await screen(query);
-    return allowed === null ? { hits: [], failed: true } : await websearch.search(allowed, wish);
+    return allowed === null ? { hits: [], failed: true } : await websearch.search(allowed, options);
   } catch {
     return { hits: [], failed: true };
   }

@@ -1,5 +1,5 @@
 /**
- * The nodes that share a store: heartbeats, what other nodes want of a node's leases, and clearing away the dead.
+ * The nodes that share a store: heartbeats, what other nodes want of a node's leases, and removal of dead nodes.
  *
  * A heartbeat is a count that goes up, not a time: clocks of different machines need not agree, and a count that stands
  * still is seen by whoever watches.

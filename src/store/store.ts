@@ -12,7 +12,7 @@ import type { RunningGeneration } from "./nodes.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsageSum } from "./usage.ts";
 
-/** Nodes: the transaction that writes records and renews leases, heartbeats, and clearing away the dead. */
+/** Nodes: the transaction that writes records and renews leases, heartbeats, and removal of dead nodes. */
 export interface NodeStore {
   registerNode(node: string): Promise<void>;
   sync(request: SyncRequest): Promise<SyncResult>;

@@ -27,7 +27,7 @@ export interface SearchOutcome {
 }
 
 export interface WebSearch {
-  search(query: string, wish: SearchOptions): Promise<SearchOutcome>;
+  search(query: string, searchOptions: SearchOptions): Promise<SearchOutcome>;
 }
 
 export interface WebSearchSettings extends EngineSettings {
@@ -78,13 +78,13 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     return body;
   }
 
-  async function once(query: string, wish: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
-    const raw = await engine.search(query, wish, engineSettings, (request) => send(request, signal));
+  async function once(query: string, searchOptions: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
+    const raw = await engine.search(query, searchOptions, engineSettings, (request) => send(request, signal));
     const found = raw.flatMap((h) => {
       const url = webAddress(h.url);
-      return url !== undefined && fitsDomains(url, wish) ? [{ ...h, url }] : [];
+      return url !== undefined && fitsDomains(url, searchOptions) ? [{ ...h, url }] : [];
     }).slice(0, settings.results);
-    const chars = TEXT_CHARS[wish.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
+    const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
     const each = Math.floor(chars / Math.max(1, found.length));
     return found.map((h) => ({
       url: h.url,
@@ -93,11 +93,11 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     }));
   }
 
-  async function ask(query: string, wish: SearchOptions): Promise<SearchOutcome> {
+  async function ask(query: string, searchOptions: SearchOptions): Promise<SearchOutcome> {
     const signal = AbortSignal.timeout(settings.timeoutMs);
     for (let left = TRIES;; left--) {
       try {
-        return { hits: await once(query, wish, signal), failed: false };
+        return { hits: await once(query, searchOptions, signal), failed: false };
       } catch (thrown) {
         const final = thrown instanceof Refused && thrown.status < 500;
         if (left > 1 && !final && !signal.aborted) continue;
@@ -110,13 +110,13 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
   }
 
   return {
-    search(query, wish) {
+    search(query, searchOptions) {
       const asked = query.slice(0, LONGEST_QUERY).toWellFormed();
-      const { allowedDomains, blockedDomains, contextSize, location } = wish;
+      const { allowedDomains, blockedDomains, contextSize, location } = searchOptions;
       const key = JSON.stringify([asked, allowedDomains, blockedDomains, contextSize, location]);
       const known = kept.get(key);
       if (known && known.until > options.now()) return known.found;
-      const found = ask(asked, wish);
+      const found = ask(asked, searchOptions);
       kept.delete(key);
       if (kept.size >= KEPT_QUERIES) kept.delete(kept.keys().next().value!);
       kept.set(key, { found, until: options.now() + KEPT_MS });

@@ -5,11 +5,11 @@ import { get, hit, objects, type SearchEngine, withOperators } from "./engine.ts
 export const brave: SearchEngine = {
   name: "brave",
   needs: ["api_key"],
-  async search(query, wish, { baseUrl, apiKey, results }, ask) {
-    const { country, region, city, timezone } = wish.location ?? {};
+  async search(query, options, { baseUrl, apiKey, results }, ask) {
+    const { country, region, city, timezone } = options.location ?? {};
     const request = get(
       `${baseUrl || "https://api.search.brave.com/res/v1"}/web/search`,
-      { q: withOperators(query, wish), count: String(results) },
+      { q: withOperators(query, options), count: String(results) },
       {
         "x-subscription-token": apiKey,
         ...placed("x-loc-country", country),

@@ -36,7 +36,7 @@ export interface SearchEngine {
    */
   search(
     query: string,
-    wish: SearchOptions,
+    options: SearchOptions,
     settings: EngineSettings,
     ask: (request: Request) => Promise<Loose>,
   ): Promise<RawHit[]>;

@@ -5,10 +5,10 @@ import { get, hit, listed, type SearchEngine, withOperators } from "./engine.ts"
 export const searxng: SearchEngine = {
   name: "searxng",
   needs: ["base_url"],
-  async search(query, wish, { baseUrl, apiKey }, ask) {
+  async search(query, options, { baseUrl, apiKey }, ask) {
     const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
     const body = await ask(
-      get(`${baseUrl}/search`, { q: withOperators(query, wish), format: "json" }, headers),
+      get(`${baseUrl}/search`, { q: withOperators(query, options), format: "json" }, headers),
     );
     const results = listed(body.results);
     // All engines behind it are blocked or down.

@@ -5,16 +5,16 @@ import { hit, listed, type SearchEngine } from "./engine.ts";
 export const tavily: SearchEngine = {
   name: "tavily",
   needs: ["api_key"],
-  async search(query, wish, { baseUrl, apiKey, results }, ask) {
+  async search(query, options, { baseUrl, apiKey, results }, ask) {
     const request = new Request(`${baseUrl || "https://api.tavily.com"}/search`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
       body: JSON.stringify({
         query,
         max_results: results,
-        ...(wish.contextSize === "high" && { search_depth: "advanced" }),
-        ...(wish.allowedDomains && { include_domains: wish.allowedDomains.map(hostOf) }),
-        ...(wish.blockedDomains && { exclude_domains: wish.blockedDomains.map(hostOf) }),
+        ...(options.contextSize === "high" && { search_depth: "advanced" }),
+        ...(options.allowedDomains && { include_domains: options.allowedDomains.map(hostOf) }),
+        ...(options.blockedDomains && { exclude_domains: options.blockedDomains.map(hostOf) }),
       }),
     });
     const body = await ask(request);
