@@ -151,6 +151,8 @@ export interface FunctionTool {
   /** JSON Schema of the arguments; absent: none were declared. */
   parameters?: Loose;
   strict?: boolean;
+  /** The gateway's own, not the caller's. */
+  made?: true;
   cache?: CacheMark;
   extra?: Extra;
 }

@@ -82,8 +82,10 @@ function unusedName(original: Original, taken: ReadonlySet<string>, forms: ToolF
 function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: ToolForms): Tool {
   const namespace = forms.namespaces ? tool.namespace : undefined;
   if (tool.kind === "function" || forms.custom) return { ...tool, name, namespace };
-  const grammar = isObject(tool.format) && tool.format.type === "grammar"
-    ? `\nThe input must follow this ${tool.format.syntax ?? ""} grammar:\n${tool.format.definition ?? ""}`
+  // The definition stands in the format, or nested in it as `grammar`, as chat-completions has it.
+  const rules = isObject(tool.format?.grammar) ? tool.format.grammar : tool.format;
+  const grammar = tool.format?.type === "grammar"
+    ? `\nThe input must follow this ${rules?.syntax ?? ""} grammar:\n${rules?.definition ?? ""}`
     : "";
   const wrapped: FunctionTool = {
     kind: "function",

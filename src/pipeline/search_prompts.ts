@@ -9,6 +9,7 @@ export function searchTool(tools: readonly Tool[]): FunctionTool {
   for (let i = 1; taken.has(name); i++) name = i === 1 ? "search_the_web" : `search_the_web_${i}`;
   return {
     kind: "function",
+    made: true,
     name,
     description: "Searches the web and returns titles, addresses and excerpts of pages. " +
       "Use it for facts that may be recent or that you are not sure of. Several searches may be called at once.",

@@ -51,8 +51,9 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
       kind: raw.some((entry) => entry.type === "reasoning.summary") ? "summary" : "text",
       proof: replayProof({ ...(field && { field }), details: stripped }),
     });
-  } else if (text !== "" && !shown) {
-    contents.unshift({ type: "reasoning", sections: [text], kind: "text", proof: replayProof({ field }) });
+  } else if (field && !shown) {
+    const sections = text === "" ? [] : [text];
+    contents.unshift({ type: "reasoning", sections, kind: "text", proof: replayProof({ field }) });
   }
   const signed = signedFields(message);
   if (signed) {
@@ -66,10 +67,13 @@ function tokenOf(entry: Loose): string | undefined {
   return string(entry.signature) || string(entry.data);
 }
 
+/** An empty text counts where there is no other: DeepSeek refuses a call whose message lacks the field it came with. */
 function firstTextField(message: Loose): "reasoning_content" | "reasoning" | undefined {
+  let empty: "reasoning_content" | "reasoning" | undefined;
   for (const name in message) {
-    if ((name === "reasoning_content" || name === "reasoning") && message[name]) {
-      if (typeof message[name] === "string") return name;
-    }
+    if ((name !== "reasoning_content" && name !== "reasoning") || typeof message[name] !== "string") continue;
+    if (message[name] !== "") return name;
+    empty ??= name;
   }
+  return empty;
 }

@@ -55,7 +55,7 @@ export const MADE = "made";
 const LEGACY = { function: true } as const;
 
 export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistakes: Mistake[]): Turn[] {
-  const names = new Map<string, string>();
+  const calls = new Map<string, CallContent>();
   const legacyIds = new Map<string, string>();
   const turns: Turn[] = [];
   for (let i = 0; i < messages.length; i++) {
@@ -83,7 +83,7 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
             c.id = `call_${i}_${c.name.replace(/[^\w-]/g, "_").slice(0, 24)}`;
             legacyIds.set(c.name, c.id);
           }
-          names.set(c.id, c.name);
+          calls.set(c.id, c);
         }
         turns.push(turn);
         break;
@@ -91,11 +91,11 @@ export function decodeTurns(messages: readonly unknown[], unseal: Unseal, mistak
       case "tool":
         if (typeof message.tool_call_id !== "string") {
           wrongKind(mistakes, [...loc, "tool_call_id"], "a string", "string_type", message.tool_call_id);
-        } else turns.push(result(message, message.tool_call_id, names, loc, mistakes));
+        } else turns.push(result(message, message.tool_call_id, calls, loc, mistakes));
         break;
       case "function": {
         const name = string(message.name) ?? "";
-        const turn = result(message, legacyIds.get(name) ?? `call_${name}`, names, loc, mistakes);
+        const turn = result(message, legacyIds.get(name) ?? `call_${name}`, calls, loc, mistakes);
         (turn.content[0] as ResultContent).extra = ownExtra("chat_completions", { ...LEGACY });
         turns.push(turn);
         break;
@@ -158,17 +158,19 @@ function spoken(message: Loose, role: "system" | "user", loc: Path, mistakes: Mi
 function result(
   message: Loose,
   callId: string,
-  names: ReadonlyMap<string, string>,
+  calls: ReadonlyMap<string, CallContent>,
   loc: Path,
   mistakes: Mistake[],
 ): Turn {
-  const name = names.get(callId) ?? string(message.name);
+  const call = calls.get(callId);
+  const name = call?.name ?? string(message.name);
   const content = message.content === null ? [] : words(message.content, loc, mistakes);
   const found: ResultContent = {
     type: "result",
     callId,
     ...(name !== undefined && { name }),
-    kind: "function",
+    // The message is of one form for both kinds.
+    kind: call?.kind ?? "function",
     content,
     isError: false,
     ...(typeof message.content === "string" && { plain: true }),

@@ -23,7 +23,7 @@ export function encodeReasoning(
     if (field === "content") {
       const own = content.extra?.format === "chat_completions" ? content.extra.fields : undefined;
       parts.push({ ...own, type: "thinking", thinking: [{ type: "text", text }] });
-    } else if (field && text !== "") fields[field] = `${string(fields[field]) ?? ""}${text}`;
+    } else if (field && (text !== "" || replay)) fields[field] = `${string(fields[field]) ?? ""}${text}`;
     if (replay?.details) details.push(...joinDetails(replay.details, content.sections));
     if (replay?.fields) fields = { ...fields, ...replay.fields };
   }

@@ -126,7 +126,7 @@ function encodeCall(call: CallContent, own: boolean): Loose {
 }
 
 function resultMessage(result: ResultContent, options: EncodeTurns): Loose {
-  const content = result.plain || (result.content.length > 0 && !options.own)
+  const content = result.plain || result.isError || (result.content.length > 0 && !options.own)
     ? resultText(result)
     : result.content.map((c) => encodePart(c, options.own)).filter((part) => part !== undefined);
   if (options.legacy && extraOf(result.extra, "chat_completions")?.function === true) {
@@ -149,6 +149,7 @@ function resultText(result: ResultContent): string {
     if (typeof part?.text === "string") texts.push(part.text);
   }
   const text = texts.join("\n");
+  if (result.isError && text.trim() === "") return "Error: the tool failed and gave no message.";
   return result.isError && !/^\s*\W?error/i.test(text) ? `Error: ${text}` : text;
 }
 

@@ -21,12 +21,17 @@ export function encodeEffort(
   { model, efforts, features }: EncodeRequest,
 ): Loose | undefined | null {
   if (!options) return undefined;
+  const on = options.mode === "on" || options.mode === "adaptive";
+  const asked = requestedEffort(options) !== undefined || on;
+  // To show reasoning is not to ask for it: some models do not reason unless asked.
+  if (!asked && (options.summary === undefined || options.summary === "omitted")) return undefined;
   const off = requestedEffort(options) === "none";
   const version = versionOf(model);
   if ((version !== null && version < 2.5) || features?.has("reasoning") === false) {
     return off ? undefined : null;
   }
   const shown: Loose = off || options.summary === "omitted" ? {} : { includeThoughts: true };
+  if (!asked) return shown;
   if (version !== null && version >= 3) {
     const effort = options.mode === "on" && !options.effort && options.budget === undefined
       ? undefined

@@ -36,7 +36,7 @@ export function encodeResults(
     const response = !result
       ? { error: "This call was not run: there is no result." }
       : result.isError
-      ? { error: said }
+      ? { error: said.trim() === "" ? "The tool failed and gave no message." : said }
       : { output: said };
     responses.push({
       functionResponse: { id: call.id, name: call.name, response, ...(parts.length > 0 && { parts }) },

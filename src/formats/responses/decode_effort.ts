@@ -25,5 +25,5 @@ export function decodeEffort(value: unknown, mistakes: Mistake[]): ReasoningOpti
   }
   const summary = string(value.summary) ?? string(value.generate_summary);
   if (summary !== undefined) options.summary = summary;
-  return options;
+  return Object.keys(options).length > 0 ? options : undefined;
 }

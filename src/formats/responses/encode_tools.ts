@@ -36,7 +36,7 @@ export function encodeTools(prompt: Prompt): Loose[] {
 }
 
 /**
- * `strict` is said outright for tools of other formats: an API of this one takes its absence for `true`
+ * `strict` is said outright for tools of other formats and the gateway's own: an API of this one takes its absence for `true`
  * and then refuses, or rewrites, schemas that were written without it.
  */
 function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {
@@ -44,7 +44,7 @@ function encodeFunction(tool: FunctionTool, extra: Loose, own: boolean): Loose {
   if (tool.description !== undefined) wire.description = tool.description;
   wire.parameters = tool.parameters ?? (own ? null : { type: "object", properties: {} });
   if (tool.strict !== undefined) wire.strict = tool.strict;
-  else if (!own) wire.strict = false;
+  else if (!own || tool.made) wire.strict = false;
   return wire;
 }
 

@@ -48,7 +48,8 @@ class ItemWriter {
   readonly #own: boolean;
   /** Images that the assistant made: the API takes them from the user only, so the next user's words bring them. */
   #made: Content[] = [];
-  readonly #calls = new Set<string>();
+  /** Whether the call of an id is of a custom tool. */
+  readonly #calls = new Map<string, boolean>();
   readonly #results = new Set<string>();
 
   constructor(prompt: Prompt) {
@@ -121,7 +122,7 @@ class ItemWriter {
     if (custom) wire.input = c.arguments;
     else wire.arguments = c.arguments === "" ? "{}" : c.arguments;
     this.items.push(wire);
-    this.#calls.add(c.id);
+    this.#calls.set(c.id, custom);
     if (!this.#results.has(c.id)) {
       const type = custom ? "custom_tool_call_output" : "function_call_output";
       this.items.push({ type, call_id: id, output: "No result was given." });
@@ -136,14 +137,16 @@ class ItemWriter {
     }
     const onlyText = c.content.every((part) => part.type === "text");
     let output: unknown;
-    if (onlyText && (c.plain || !this.#own)) {
+    if (c.isError && onlyText && plainText(c.content).trim() === "") {
+      output = "Error: the tool failed and gave no message.";
+    } else if (onlyText && (c.plain || !this.#own)) {
       const text = c.content.map((part) => part.type === "text" ? part.text : "").join("\n");
       output = c.isError ? `Error: ${text}` : text;
     } else {
       const parts = encodeParts(c.content, "input", this.#own);
       output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
     }
-    const type = c.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+    const type = this.#calls.get(c.callId) ? "custom_tool_call_output" : "function_call_output";
     this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });
   }
 
@@ -151,7 +154,7 @@ class ItemWriter {
   #opaque(value: Loose): void {
     this.items.push(value);
     const called = string(value.call_id);
-    if (called !== undefined && !String(value.type).endsWith("_output")) this.#calls.add(called);
+    if (called !== undefined && !String(value.type).endsWith("_output")) this.#calls.set(called, false);
   }
 
   #reasoning(c: ReasoningContent): void {
@@ -171,16 +174,21 @@ class ItemWriter {
   }
 }
 
-/** Sealed reasoning belongs to the words or the call right behind it, and is refused where they are gone. */
+/**
+ * Sealed reasoning belongs to the words or the call behind it, and is refused where they are gone. Several in a row, as a
+ * model gives them that thinks in steps, belong to the same words.
+ */
 function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
-  return items.filter((item, i) =>
-    item.type !== "reasoning" || item.encrypted_content === null || isOutput(items[i + 1])
-  );
+  let followed = false;
+  return items.toReversed().filter((item) => {
+    if (item.type !== "reasoning") followed = isOutput(item);
+    else if (item.encrypted_content !== null) return followed;
+    return true;
+  }).reverse();
 }
 
-function isOutput(item: Loose | undefined): boolean {
-  if (item === undefined) return false;
+function isOutput(item: Loose): boolean {
   const type = item.type ?? "message";
   if (type === "message") return item.role === "assistant";
-  return type !== "reasoning" && !String(type).endsWith("_output") && type !== "additional_tools";
+  return !String(type).endsWith("_output") && type !== "additional_tools";
 }

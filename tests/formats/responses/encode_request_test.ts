@@ -169,8 +169,12 @@ Deno.test("responses.encodeRequest() replays reasoning with its own proof and be
   assertEquals(input(assistant(own("E1", "rs_1"), text("a"))), [wire("E1", "rs_1"), said]);
   assertEquals(input(assistant(other, text("a"))), [said]);
   assertEquals(input(assistant(bare, text("a"))), [said]);
-  // A search between them was stripped: the first belongs to nothing any more.
-  assertEquals(input(assistant(own("E1"), own("E2"), text("a"))), [wire("E2"), said]);
+  // A model that thinks in steps gives several before one item.
+  assertEquals(input(assistant(own("E1"), own("E2"), text("a"))), [wire("E1"), wire("E2"), said]);
+  assertEquals(input(assistant(text("a"), own("E1"), own("E2")), user(text("b"))), [
+    said,
+    { role: "user", content: [{ type: "input_text", text: "b" }] },
+  ]);
   assertEquals(input(assistant(own("E1"))), []);
 });
 

@@ -1,0 +1,149 @@
+/** Small print of requests that used to get lost between two formats. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Loose } from "../../src/exchange/json.ts";
+import { searchTool } from "../../src/pipeline/search_prompts.ts";
+import { convert, decode, encode } from "./conversions.ts";
+
+const ASK = { role: "user", content: "Hi" };
+const chat = (more: Loose) => ({ messages: [ASK], ...more });
+const messages = (more: Loose) => ({ max_tokens: 4000, messages: [ASK], ...more });
+const responses = (more: Loose) => ({ input: "Hi", ...more });
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+Deno.test("reasoning items in a row all go back to a provider of responses", () => {
+  const item = (n: number) => ({ type: "reasoning", id: `rs_${n}`, summary: [], encrypted_content: `E${n}` });
+  const input = [
+    ASK,
+    item(1),
+    item(2),
+    { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+    { type: "function_call_output", call_id: "c", output: "1" },
+    item(3),
+    item(4),
+  ];
+  const { body } = convert("responses", { input }, "responses", "gpt-5-mini");
+  // What follows nothing belongs to nothing.
+  assertEquals((body.input as Loose[]).map((i) => i.id ?? i.type ?? i.role), [
+    "user",
+    "rs_1",
+    "rs_2",
+    "function_call",
+    "function_call_output",
+  ]);
+});
+
+const CUSTOM = {
+  tools: [{
+    type: "custom",
+    custom: {
+      name: "patch",
+      format: { type: "grammar", grammar: { syntax: "lark", definition: "start: /[a-z]+/" } },
+    },
+  }],
+  messages: [
+    ASK,
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c1", type: "custom", custom: { name: "patch", input: "abc" } }],
+    },
+    { role: "tool", tool_call_id: "c1", content: "done" },
+  ],
+};
+
+Deno.test("the result of a custom tool's call is a custom result to responses", () => {
+  const { body } = convert("chat_completions", CUSTOM, "responses", "gpt-5-mini");
+  assertEquals((body.input as Loose[]).map((i) => i.type ?? i.role), [
+    "user",
+    "custom_tool_call",
+    "custom_tool_call_output",
+  ]);
+  // A client that answers with the wrong kind is put right.
+  const input = [
+    ASK,
+    { type: "custom_tool_call", call_id: "c", name: "patch", input: "abc" },
+    { type: "function_call_output", call_id: "c", output: "done" },
+  ];
+  const own = convert("responses", { input }, "responses", "gpt-5-mini").body.input as Loose[];
+  assertEquals(own.at(-1)!.type, "custom_tool_call_output");
+});
+
+Deno.test("a custom tool's grammar is told to providers that have functions only", () => {
+  for (const [target, model] of [["messages", "claude-sonnet-4-6"], ["gemini", "gemini-3-pro"]] as const) {
+    const nested = JSON.stringify(convert("chat_completions", CUSTOM, target, model).body.tools);
+    assertStringIncludes(nested, "lark");
+    assertStringIncludes(nested, "start: /[a-z]+/");
+    const flat = {
+      type: "custom",
+      name: "patch",
+      format: { ...CUSTOM.tools[0].custom.format.grammar, type: "grammar" },
+    };
+    const own = JSON.stringify(convert("responses", responses({ tools: [flat] }), target, model).body.tools);
+    assertStringIncludes(own, "start: /[a-z]+/");
+  }
+});
+
+Deno.test("a failed tool without words is said to have failed in every format", () => {
+  for (const content of [undefined, "", [], [{ type: "text", text: " " }]]) {
+    const body = messages({
+      messages: [
+        ASK,
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", is_error: true, content }] },
+      ],
+    });
+    const toChat = convert("messages", body, "chat_completions", "gpt-5-mini").body as Any;
+    assertStringIncludes(toChat.messages.at(-1).content, "failed");
+    const toResponses = convert("messages", body, "responses", "gpt-5-mini").body as Any;
+    assertStringIncludes(toResponses.input.at(-1).output, "failed");
+    const toGemini = convert("messages", body, "gemini", "gemini-2.5-pro").body as Any;
+    assertStringIncludes(toGemini.contents.at(-1).parts[0].functionResponse.response.error, "failed");
+    const own = convert("messages", body, "messages", "claude-sonnet-4-6").body as Any;
+    assertEquals(own.messages.at(-1).content[0].is_error, true);
+  }
+});
+
+Deno.test("reasoning options that ask for nothing do not switch thinking on at Gemini", () => {
+  for (const model of ["gemini-2.5-flash-lite", "gemini-3-flash"]) {
+    for (const reasoning of [{}, { effort: null }, { context: "auto" }, { summary: null }]) {
+      const { body } = convert("responses", responses({ reasoning }), "gemini", model);
+      assertEquals(body.generationConfig, undefined);
+    }
+    for (const reasoning of [{}, { exclude: true }]) {
+      const { body } = convert("chat_completions", chat({ reasoning }), "gemini", model);
+      assertEquals(body.generationConfig, undefined);
+    }
+    const shown = convert("responses", responses({ reasoning: { summary: "auto" } }), "gemini", model)
+      .body as Any;
+    assertEquals(shown.generationConfig.thinkingConfig, { includeThoughts: true });
+    const adaptive = convert("messages", messages({ thinking: { type: "adaptive" } }), "gemini", model)
+      .body as Any;
+    assert(adaptive.generationConfig.thinkingConfig.includeThoughts);
+  }
+});
+
+Deno.test("the search tool of the gateway says whether it is strict, a caller's own as it was sent", () => {
+  const tools = [{ type: "function", name: "f", parameters: { type: "object", properties: {} } }];
+  const { body } = convert("responses", responses({ tools }), "responses", "gpt-5-mini");
+  assertEquals(body.tools, tools);
+  const prompt = decode("responses", { model: "acme/one", ...responses({}) });
+  const searching = encode({ ...prompt, tools: [searchTool([])] }, "responses", "gpt-5-mini");
+  assertEquals((searching.body.tools as Loose[])[0].strict, false);
+});
+
+Deno.test("an empty reasoning text goes back to the chat provider that it came from", () => {
+  for (const field of ["reasoning_content", "reasoning"]) {
+    const said = {
+      role: "assistant",
+      content: null,
+      [field]: "",
+      tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+    };
+    const body = { messages: [ASK, said, { role: "tool", tool_call_id: "c1", content: "1" }] };
+    const sent = convert("chat_completions", body, "chat_completions", "deepseek-chat").body as Any;
+    assertEquals(sent.messages[1], said);
+    const foreign = convert("chat_completions", body, "messages", "claude-sonnet-4-6").body as Any;
+    assertEquals(foreign.messages[1].content.map((b: Loose) => b.type), ["tool_use"]);
+  }
+});
