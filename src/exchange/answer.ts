@@ -60,6 +60,8 @@ export interface Answer {
   usage: Usage | null;
   /** Executed web searches; undefined when search was not in play. */
   searches?: number;
+  /** What the provider's report of its usage holds beside the counts. */
+  usageExtra?: Extra;
 }
 
 /** Adds parts to an answer being built. {@link Collector.answer} is complete once every `finish` has come. */
@@ -204,6 +206,7 @@ export class Collector {
       case "usage":
         this.answer.usage = part.usage;
         if (part.searches !== undefined) this.answer.searches = part.searches;
+        if (part.extra) this.answer.usageExtra = part.extra;
         return;
       case "finish": {
         const choice = this.#choice(part.choice);

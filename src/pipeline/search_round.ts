@@ -53,7 +53,8 @@ export class RoundReader {
       } else if (part.type === "usage") {
         this.usage = part.usage;
         const usage = addUsage(spent, part.usage);
-        out.push({ type: "usage", usage, ...(searches > 0 && { searches }) });
+        const { extra } = part;
+        out.push({ type: "usage", usage, ...(searches > 0 && { searches }), ...(extra && { extra }) });
       } else if (part.type === "finish") {
         if (part.choice === 0) this.finish = part;
       } else this.#read(part, out);

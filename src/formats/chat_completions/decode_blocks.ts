@@ -24,7 +24,10 @@ import {
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodePrediction, decodeUsage } from "./usage.ts";
+
+/** `service_tier` in the official types. */
+const TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "flex", "scale", "priority", "fast"]);
 
 /** Turns chunks into parts. One answer, one reader. */
 export class ChunkReader {
@@ -33,6 +36,7 @@ export class ChunkReader {
   #started = false;
   #usage: Loose | undefined;
   #sources: Citation[] = [];
+  #promptFilters: unknown[] = [];
 
   /**
    * One chunk, or one answer when `whole`. Throws when it carries an error; the usage known by then is in `out`.
@@ -43,6 +47,9 @@ export class ChunkReader {
     if (state.id === "" && typeof chunk.id === "string") state.id = chunk.id;
     const choices = array(chunk.choices);
     // Azure's first chunk is empty but for its filters.
+    if (!this.#started && chunk.prompt_filter_results) {
+      this.#promptFilters = array(chunk.prompt_filter_results);
+    }
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
     const usage = chunk.usage ?? object(chunk.x_groq).usage;
     if (isObject(usage)) this.#addUsage(usage);
@@ -95,6 +102,9 @@ export class ChunkReader {
     for (const name of ["service_tier", "system_fingerprint"]) {
       if (typeof chunk[name] === "string" && chunk[name] !== "") fields[name] = chunk[name];
     }
+    // Compatible providers have words of their own (`on_demand`), which clients' types refuse.
+    if (fields.service_tier !== undefined && !TIERS.has(fields.service_tier)) fields.service_tier = "default";
+    if (this.#promptFilters.length > 0) fields.prompt_filter_results = this.#promptFilters;
     const model = string(chunk.model);
     out.push({
       type: "start",
@@ -113,8 +123,9 @@ export class ChunkReader {
 
   #flushUsage(out: Part[]): void {
     const usage = this.#usage && decodeUsage(this.#usage);
+    const extra = this.#usage && decodePrediction(this.#usage);
     this.#usage = undefined;
-    if (usage) out.push({ type: "usage", usage });
+    if (usage) out.push({ type: "usage", usage, ...(extra && { extra }) });
   }
 
   #choice(wire: Loose, position: number, whole: boolean, out: Part[]): void {
@@ -127,6 +138,10 @@ export class ChunkReader {
     if (hasError(wire.error)) this.fail(decodeLateFailure(wire), out);
     const delta = whole ? wire.message ?? wire.delta : wire.delta ?? this.#lateMessage(wire, choice);
     if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, out);
+    const { content_filter_results } = wire;
+    if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
+      choice.finishFields = { ...choice.finishFields, content_filter_results };
+    }
     if (wire.finish_reason) this.#finishReason(wire, choice, out);
   }
 
@@ -147,7 +162,7 @@ export class ChunkReader {
       choice.sequence = sequence;
     }
     const native = string(wire.native_finish_reason);
-    if (native !== undefined) choice.finishFields = { native_finish_reason: native };
+    if (native !== undefined) choice.finishFields = { ...choice.finishFields, native_finish_reason: native };
   }
 
   #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, out: Part[]): void {

@@ -16,7 +16,7 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     model: context.model,
     choices: answer.choices.map((choice) => encodeChoice(choice, context)),
     ...extraOf(answer.extra, "chat_completions"),
-    ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches) }),
+    ...(answer.usage && { usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra) }),
     ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
   };
 }

@@ -8,7 +8,7 @@
 import type { Loose } from "../../exchange/json.ts";
 import { object } from "../../exchange/json.ts";
 import type { Usage } from "../../exchange/usage.ts";
-import { extraOf } from "../../exchange/prompt.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
 import { dataFrame, DONE } from "../sse.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
@@ -25,6 +25,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   const heads: string[] = [];
   let head = headOf(context, undefined);
   let usage: Usage | undefined;
+  let usageExtra: Extra | undefined;
   let searches: number | undefined;
   let text = "";
 
@@ -62,10 +63,14 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
         }
         if (part.type === "usage") {
           usage = part.usage;
+          usageExtra = part.extra ?? usageExtra;
           searches = part.searches ?? searches;
         } else if (part.type === "start") {
-          head = headOf(context, extraOf(part.extra, "chat_completions"));
+          const { prompt_filter_results, ...fields } = extraOf(part.extra, "chat_completions") ?? {};
+          // Azure tells it once.
+          head = headOf(context, prompt_filter_results ? { ...fields, prompt_filter_results } : fields);
           open(0);
+          if (prompt_filter_results) head = headOf(context, fields);
         } else writer.write(part, emit);
       }
       return text;
@@ -76,7 +81,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
       const last = {
         ...base(context),
         choices: asked ? [] : [{ index: 0, delta: {}, logprobs: null, finish_reason: null }],
-        ...(usage && { usage: encodeUsage(usage, searches) }),
+        ...(usage && { usage: encodeUsage(usage, searches, usageExtra) }),
         ...(dlp && { extra: { dlp: dlp.findings, findings_count: dlp.count } }),
       };
       return dataFrame(JSON.stringify(last)) + DONE;

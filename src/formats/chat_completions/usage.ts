@@ -25,6 +25,7 @@
  */
 import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** A provider's counts; null when there are none in it. */
@@ -74,8 +75,18 @@ export function decodeUsage(wire: Loose): Usage | null {
   });
 }
 
+const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;
+
+/** What became of the predicted output, for callers of the same format; undefined when nothing is said of it. */
+export function decodePrediction(wire: Loose): Extra | undefined {
+  const details = object(wire.completion_tokens_details);
+  const fields: Loose = {};
+  for (const name of PREDICTION) if (typeof details[name] === "number") fields[name] = details[name];
+  return Object.keys(fields).length > 0 ? { format: "chat_completions", fields } : undefined;
+}
+
 /** The API's `usage`. `searches` adds `server_tool_use` when some ran. */
-export function encodeUsage(usage: Usage, searches: number | undefined): Loose {
+export function encodeUsage(usage: Usage, searches: number | undefined, extra?: Extra): Loose {
   return {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
@@ -90,6 +101,7 @@ export function encodeUsage(usage: Usage, searches: number | undefined): Loose {
       reasoning_tokens: usage.reasoning,
       audio_tokens: usage.audioOutput,
       image_tokens: usage.imageOutput,
+      ...extraOf(extra, "chat_completions"),
     },
     ...(searches !== undefined && searches > 0 && {
       server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },

@@ -12,7 +12,7 @@ import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeSearches, decodeUsage, mergeUsage } from "./usage.ts";
+import { decodeSearches, decodeService, decodeUsage, mergeUsage } from "./usage.ts";
 
 /** A block between its start and its stop. */
 type Open =
@@ -84,8 +84,9 @@ export class MessageReader {
     this.#started = true;
     this.#id = message.id;
     const model = string(message.model);
-    out.push({ type: "start", ...(model !== undefined && { model }) });
     mergeUsage(this.#usage, message.usage);
+    const extra = decodeService(this.#usage);
+    out.push({ type: "start", ...(model !== undefined && { model }), ...(extra && { extra }) });
   }
 
   openBlock(index: unknown, value: Loose, out: Part[]): void {
@@ -265,7 +266,15 @@ export class MessageReader {
     for (const call of this.#searches.values()) this.#opaque(call, out);
     const usage = decodeUsage(this.#usage);
     const searches = decodeSearches(this.#usage);
-    if (usage) out.push({ type: "usage", usage, ...(searches !== undefined && { searches }) });
+    const extra = decodeService(this.#usage);
+    if (usage) {
+      out.push({
+        type: "usage",
+        usage,
+        ...(searches !== undefined && { searches }),
+        ...(extra && { extra }),
+      });
+    }
     out.push(decodeFinish(this.#end, this.#calls));
   }
 }

@@ -29,9 +29,10 @@ export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
     role: "assistant",
     model: context.model,
     content: choice.blocks.flatMap((block) => encodeBlock(block, context)),
+    diagnostics: null,
     ...delta,
     ...event,
-    usage: encodeUsage(answer.usage, answer.searches),
+    usage: encodeUsage(answer.usage, answer.searches, answer.usageExtra ?? answer.extra),
     ...dlpDetails(context.dlp),
   };
 }

@@ -10,8 +10,11 @@ import type { SearchHit } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
 
+/** Clients' types want to hear of every block whether it cites, and of every call who made it: here, the model itself. */
+const DIRECT = { type: "direct" };
+
 export function textBlock(text: string, extra?: Extra): Loose {
-  return { type: "text", text, ...extraOf(extra, "messages") };
+  return { type: "text", text, citations: null, ...extraOf(extra, "messages") };
 }
 
 /** Clients' types want a signature on every thinking block; "" stands for none. */
@@ -31,7 +34,8 @@ export function carried(proof: Proof, seal: Seal): string {
 }
 
 export function callBlock(call: { id: string; name: string; extra?: Extra }, input: Loose): Loose {
-  return { type: "tool_use", id: call.id, name: call.name, input, ...extraOf(call.extra, "messages") };
+  const { id, name } = call;
+  return { type: "tool_use", id, name, input, caller: DIRECT, ...extraOf(call.extra, "messages") };
 }
 
 export function searchBlock(search: { id: string; extra?: Extra }, input: Loose): Loose {
@@ -40,6 +44,7 @@ export function searchBlock(search: { id: string; extra?: Extra }, input: Loose)
     id: searchId(search.id),
     name: "web_search",
     input,
+    caller: DIRECT,
     ...extraOf(search.extra, "messages"),
   };
 }
@@ -57,6 +62,7 @@ export function searchResultBlock(
     type: "web_search_tool_result",
     tool_use_id: searchId(id),
     content,
+    caller: DIRECT,
     ...extraOf(extra, "messages"),
   };
 }

@@ -79,6 +79,7 @@ class Writer {
   readonly #pending = new Map<number, Pending>();
   #usage: Usage | null = null;
   #searches: number | undefined;
+  #service: Extra | undefined;
   /** Ids of searches that are not over, by their blocks. */
   readonly #searching = new Map<number, string>();
   #ending: Ending = { reason: "stop" };
@@ -99,9 +100,11 @@ class Writer {
     }
     switch (part.type) {
       case "start":
+        this.#service = part.extra;
         return this.#start();
       case "usage":
         this.#usage = part.usage;
+        this.#service = part.extra ?? this.#service;
         if (part.searches !== undefined) this.#searches = part.searches;
         return;
       case "finish":
@@ -151,7 +154,7 @@ class Writer {
     const { delta, event } = encodeFinish(this.#ending);
     this.#event("message_delta", {
       delta,
-      usage: encodeUsage(this.#usage, this.#searches),
+      usage: encodeUsage(this.#usage, this.#searches, this.#service),
       ...event,
       ...dlpDetails(this.#context.dlp),
     });
@@ -171,7 +174,9 @@ class Writer {
         stop_reason: null,
         stop_sequence: null,
         stop_details: null,
-        usage: noUsageYet(),
+        container: null,
+        diagnostics: null,
+        usage: noUsageYet(this.#service),
         ...dlpDetails(this.#context.dlp),
       },
     });

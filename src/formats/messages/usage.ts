@@ -14,9 +14,26 @@
  *
  * In a stream the counts of `message_start` are a first guess; those of `message_delta` are totals, and replace them field
  * by field. A field that is absent or null there keeps its earlier value.
+ *
+ * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`) is given back to callers of this
+ * format. Their types want the first three always; null stands for what was not said.
  */
 import { isObject, type Loose, object } from "../../exchange/json.ts";
+import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+
+const SERVICE = ["service_tier", "inference_geo", "speed", "iterations"] as const;
+
+/** What is said of the service; undefined when nothing is. */
+export function decodeService(raw: Loose): Extra | undefined {
+  const fields: Loose = {};
+  for (const name of SERVICE) if (raw[name] !== undefined && raw[name] !== null) fields[name] = raw[name];
+  return Object.keys(fields).length > 0 ? { format: "messages", fields } : undefined;
+}
+
+function encodeService(extra: Extra | undefined): Loose {
+  return { service_tier: null, inference_geo: null, speed: null, ...extraOf(extra, "messages") };
+}
 
 /** Overwrites what the later report says. */
 export function mergeUsage(into: Loose, later: unknown): void {
@@ -52,7 +69,7 @@ export function decodeSearches(raw: Loose): number | undefined {
 }
 
 /** Clients read the counters of every answer, so an answer without a report has zeros. */
-export function encodeUsage(usage: Usage | null, searches: number | undefined): Loose {
+export function encodeUsage(usage: Usage | null, searches: number | undefined, extra?: Extra): Loose {
   const u = normalizeUsage(usage ?? {});
   return {
     input_tokens: u.input - u.cached - u.cacheWrite,
@@ -64,14 +81,15 @@ export function encodeUsage(usage: Usage | null, searches: number | undefined): 
     },
     output_tokens: u.output,
     output_tokens_details: { thinking_tokens: u.reasoning },
-    ...(searches !== undefined && searches > 0 && {
-      server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
-    }),
+    server_tool_use: searches !== undefined && searches > 0
+      ? { web_search_requests: searches, web_fetch_requests: 0 }
+      : null,
+    ...encodeService(extra),
   };
 }
 
 /** The counters of `message_start`. */
-export function noUsageYet(): Loose {
+export function noUsageYet(extra?: Extra): Loose {
   return {
     input_tokens: 0,
     cache_creation_input_tokens: 0,
@@ -79,5 +97,8 @@ export function noUsageYet(): Loose {
     // The final event may replace totals, and clients do not let it replace this breakdown: zeros here would stay.
     cache_creation: null,
     output_tokens: 0,
+    output_tokens_details: null,
+    server_tool_use: null,
+    ...encodeService(extra),
   };
 }

@@ -4,7 +4,7 @@ import { isObject, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import { ItemReader } from "./decode_blocks.ts";
-import { finishParts, modelOf } from "./finish.ts";
+import { finishParts, modelOf, reportOf } from "./finish.ts";
 
 /** All parts of a provider's whole answer. One that was queued or is still being made is none: it was not asked for. */
 export function decodeAnswer(body: unknown): Part[] {
@@ -17,7 +17,8 @@ export function decodeAnswer(body: unknown): Part[] {
       operator: `the provider's answer has the status ${status.slice(0, 20)}`,
     });
   }
-  const parts: Part[] = [{ type: "start", ...modelOf(body) }];
+  const extra = reportOf(body);
+  const parts: Part[] = [{ type: "start", ...modelOf(body), ...(extra && { extra }) }];
   const items = new ItemReader((part) => parts.push(part));
   items.whole(body.output);
   finishParts(body, status === "incomplete", items, parts);

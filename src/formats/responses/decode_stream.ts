@@ -11,7 +11,7 @@ import { count } from "../../exchange/usage.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
 import { ItemReader } from "./decode_blocks.ts";
-import { finishParts, modelOf } from "./finish.ts";
+import { finishParts, modelOf, reportOf } from "./finish.ts";
 
 export function decodeStream(): StreamDecoder {
   return new ResponsesStream();
@@ -41,7 +41,8 @@ class ResponsesStream implements StreamDecoder {
 
   #start(response: Loose): void {
     this.#started = true;
-    this.#out.push({ type: "start", ...modelOf(response) });
+    const extra = reportOf(response);
+    this.#out.push({ type: "start", ...modelOf(response), ...(extra && { extra }) });
   }
 
   #read(type: string, event: Loose): void {

@@ -10,6 +10,7 @@ import { ResponseWriter } from "./encode_blocks.ts";
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
   const writer = new ResponseWriter(context, null);
   const choice = answer.choices[0];
+  writer.write({ type: "start", extra: answer.extra });
   for (const [i, block] of (choice?.blocks ?? []).entries()) {
     for (const part of blockParts(block, i, 0)) writer.write(part);
   }

@@ -72,6 +72,7 @@ export class ResponseWriter {
   }
 
   write(part: Part): void {
+    if (part.type === "start") this.#response.report(part.extra);
     if (!this.#started) this.#start();
     // A response is one answer. A provider that gives several anyway is read, and its first is shown.
     if ("choice" in part && part.choice !== 0) return;
@@ -128,13 +129,12 @@ export class ResponseWriter {
     const cut = cutBy(reason);
     const status = cut === undefined ? "completed" : "incomplete";
     this.#messages.close(status);
-    const tier = extraOf(this.#end?.extra, "responses")?.service_tier;
+    this.#response.report(this.#end?.extra);
     const response = this.#response.object({
       status,
       output: this.#list.items,
       usage: this.#usageNow(),
       incomplete: cut,
-      ...(typeof tier === "string" && { serviceTier: tier }),
     });
     this.#emit?.(`response.${status}`, `"response":${JSON.stringify(response)}}`);
     return response;
@@ -347,5 +347,6 @@ function reasoningItem(id: string, status: string, summary: readonly string[], e
 
 function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {
   const sources = urls.map((url) => ({ type: "url", url }));
-  return { type: "svc:web_search", id, status, action: { type: "search", query, sources } };
+  // Clients in Python read items of unknown types as messages, and go through their contents.
+  return { type: "svc:web_search", id, status, content: [], action: { type: "search", query, sources } };
 }

@@ -2,8 +2,8 @@
  * The `response` object that frames an answer. Clients of the official types read most of its keys without asking
  * whether they are there, so all are, and those about the request repeat it.
  */
-import type { Loose } from "../../exchange/json.ts";
-import type { Prompt } from "../../exchange/prompt.ts";
+import { isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 
@@ -13,21 +13,26 @@ interface ResponseState {
   usage: Loose | null;
   incomplete?: string;
   error?: Loose;
-  serviceTier?: string;
 }
 
 /** The states of one answer, with what all of them repeat. */
 export class ResponseObject {
   readonly #context: EncodeAnswer;
   readonly #echo: Loose;
+  /** What a provider of this format says of how it made the answer. */
+  #reported: Loose = {};
 
   constructor(context: EncodeAnswer) {
     this.#context = context;
-    this.#echo = { ...echo(context.prompt), ...report(context) };
+    this.#echo = { ...echo(context.prompt), ...dlpDetails(context) };
+  }
+
+  report(extra: Extra | undefined): void {
+    this.#reported = { ...this.#reported, ...extraOf(extra, "responses") };
   }
 
   object(state: ResponseState): Loose {
-    return { ...this.#head(state), ...this.#echo };
+    return { ...this.#head(state), ...this.#echo, ...this.#effective() };
   }
 
   #head(state: ResponseState): Loose {
@@ -43,8 +48,27 @@ export class ResponseObject {
       incomplete_details: state.incomplete === undefined ? null : { reason: state.incomplete },
       model,
       output: state.output,
-      service_tier: state.serviceTier ?? prompt.serviceTier ?? "default",
+      service_tier: string(this.#reported.service_tier) ?? prompt.serviceTier ?? "default",
       usage: state.usage,
+    };
+  }
+
+  /** What was in force: as the provider reports it, else as it was asked for. Clients' types want both numbers. */
+  #effective(): Loose {
+    const { prompt } = this.#context;
+    const { temperature, top_p, reasoning, text, tool_usage, content_filters } = this.#reported;
+    const verbosity = string(object(text).verbosity);
+    return {
+      reasoning: {
+        effort: prompt.reasoning?.effort ?? null,
+        summary: prompt.reasoning?.summary ?? null,
+        ...object(reasoning),
+      },
+      temperature: prompt.temperature ?? number(temperature) ?? 1,
+      text: { ...textOf(prompt), ...(verbosity !== undefined && { verbosity }) },
+      top_p: prompt.topP ?? number(top_p) ?? 1,
+      ...(isObject(tool_usage) && { tool_usage }),
+      ...(Array.isArray(content_filters) && { content_filters }),
     };
   }
 }
@@ -59,7 +83,7 @@ function echo(prompt: Prompt): Loose {
   const top = prompt.turns.filter((t) => t.top).flatMap((t) => t.content);
   const text = top.map((c) => c.type === "text" ? c.text : "").join("\n\n");
   const tools = encodeTools(prompt).map((t): Loose =>
-    t.type === "function" ? { parameters: null, strict: null, ...t } : t
+    t.type === "function" ? { description: null, parameters: null, strict: null, ...t } : t
   );
   if (prompt.search) {
     tools.push({ type: "web_search", search_context_size: prompt.search.contextSize ?? "medium" });
@@ -77,21 +101,25 @@ function echo(prompt: Prompt): Loose {
     previous_response_id: null,
     prompt_cache_key: prompt.cacheKey ?? null,
     prompt_cache_retention: unknown.prompt_cache_retention ?? null,
-    reasoning: { effort: prompt.reasoning?.effort ?? null, summary: prompt.reasoning?.summary ?? null },
     safety_identifier: verbatim.safety_identifier ?? null,
     store: false,
-    temperature: prompt.temperature ?? null,
-    text: { format: { type: "text" }, ...(verbatim.text as Loose | undefined) },
     tool_choice: verbatim.tool_choice ?? encodeToolChoice(prompt) ?? "auto",
     tools,
     top_logprobs: prompt.topLogprobs ?? 0,
-    top_p: prompt.topP ?? null,
     truncation: unknown.truncation ?? "disabled",
     user: verbatim.user ?? null,
   };
 }
 
-function report(context: EncodeAnswer): Loose {
+/** A schema as the format has it, whichever way the caller wrote it: all fields there, none nested. */
+function textOf({ verbatim, output }: Prompt): Loose {
+  const text = object(verbatim.text);
+  if (output?.type !== "schema") return { format: { type: "text" }, ...text };
+  const { name = "answer", description = null, strict = false, schema } = output;
+  return { ...text, format: { type: "json_schema", description, name, schema, strict } };
+}
+
+function dlpDetails(context: EncodeAnswer): Loose {
   const { dlp } = context;
   return dlp ? { details: { dlp: dlp.findings, findings_count: dlp.count } } : {};
 }

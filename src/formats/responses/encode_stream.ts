@@ -6,10 +6,11 @@
  * only the usage of the second; whoever passes over `error` still meets the end of the lifecycle. In the other order
  * @openai/agents raises `response.failed` without the code, and the AI SDK reports one failure as two. Before anything
  * was sent there is no response that could fail, and the official stream helper refuses one that was never created, so
- * then the `error` event stands alone.
+ * then the `error` event stands alone. It has the error's fields twice: nested, where the wire and most clients have them,
+ * and beside it, where the official types have them.
  */
 import type { Failure } from "../../exchange/failure.ts";
-import { object } from "../../exchange/json.ts";
+import { type Loose, object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
 import { DONE } from "../sse.ts";
@@ -40,12 +41,10 @@ class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   fail(failure: Failure): string {
-    const body = encodeFailure(failure);
-    this.#event("error", JSON.stringify(body).slice(1));
-    if (this.#writer.started) {
-      const { code, message } = object(body.error);
-      this.#writer.fail({ code, message });
-    }
+    const error = { param: null, ...object(encodeFailure(failure).error) };
+    const { code, message, param } = error as Loose;
+    this.#event("error", JSON.stringify({ code, message, param, error }).slice(1));
+    if (this.#writer.started) this.#writer.fail({ code, message });
     return this.#take() + DONE;
   }
 

@@ -1,6 +1,7 @@
 /** How an answer ends: usage, status and reason, both ways. */
 import { type Loose, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -9,18 +10,36 @@ export function modelOf(response: Loose): { model?: string } {
   return model ? { model } : {};
 }
 
+/**
+ * What a response says of how it was made. Clients of the same format get it as it came: the provider knows the effort
+ * that it chose, the defaults that it took, and what its filters and its own tools did.
+ */
+const REPORTED = [
+  "service_tier",
+  "temperature",
+  "top_p",
+  "reasoning",
+  "text",
+  "tool_usage",
+  "content_filters",
+] as const;
+
+/** Undefined: the response says nothing of it. */
+export function reportOf(response: Loose): Extra | undefined {
+  const fields: Loose = {};
+  for (const name of REPORTED) {
+    if (response[name] !== undefined && response[name] !== null) fields[name] = response[name];
+  }
+  return Object.keys(fields).length > 0 ? { format: "responses", fields } : undefined;
+}
+
 /** What follows the items: usage, when there is any, and the reason for the end. */
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
   const usage = decodeUsage(response.usage);
   if (usage) out.push({ type: "usage", usage, ...(items.searches > 0 && { searches: items.searches }) });
   const reason = reasonOf(response, incomplete, items);
-  const tier = string(response.service_tier);
-  out.push({
-    type: "finish",
-    choice: 0,
-    reason,
-    ...(tier !== undefined && { extra: { format: "responses", fields: { service_tier: tier } } }),
-  });
+  const extra = reportOf(response);
+  out.push({ type: "finish", choice: 0, reason, ...(extra && { extra }) });
 }
 
 function reasonOf(response: Loose, incomplete: boolean, items: ItemReader): FinishReason {

@@ -6,7 +6,7 @@ import type { Loose } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import { assertLegal } from "../gemini/legal_parts.ts";
-import { decodeChunks, delta } from "./support.ts";
+import { context, decodeChunks, delta, encodeAll, foldChunks } from "./support.ts";
 
 /** What the parts say, in a form that reads well in a failing test. */
 function said(parts: readonly Part[]) {
@@ -411,6 +411,41 @@ Deno.test("decodeStream() takes the model from the first chunk that names one", 
     model: "gpt-x-2026",
     extra: { format: "chat_completions", fields: { service_tier: "default" } },
   });
+});
+
+Deno.test("decodeStream() and encodeStream() give back to the same format what its provider reports", () => {
+  const prompt_filter_results = [{ prompt_index: 0, content_filter_results: { hate: { filtered: false } } }];
+  const content_filter_results = { hate: { filtered: false, severity: "safe" } };
+  const prediction = { accepted_prediction_tokens: 3, rejected_prediction_tokens: 0 };
+  const chunks = [
+    { id: "", model: "", object: "", choices: [], prompt_filter_results },
+    { ...delta({ role: "assistant", content: "" }), model: "m", service_tier: "on_demand" },
+    delta({ content: "a" }, { content_filter_results }),
+    delta({}, { finish_reason: "stop" }),
+    {
+      choices: [],
+      usage: {
+        prompt_tokens: 5,
+        completion_tokens: 4,
+        total_tokens: 9,
+        completion_tokens_details: prediction,
+      },
+    },
+  ];
+  const parts = decodeChunks([...chunks, "[DONE]"]);
+  const whole = chatCompletions.encodeAnswer(collect(parts), context());
+  for (const answer of [whole, foldChunks(encodeAll(parts))]) {
+    assertEquals(answer.prompt_filter_results, prompt_filter_results);
+    // A word that the official types do not know.
+    assertEquals(answer.service_tier, "default");
+    const [choice] = answer.choices as Loose[];
+    assertEquals(choice.content_filter_results, content_filter_results);
+    const details = (answer.usage as Loose).completion_tokens_details as Loose;
+    assertEquals(
+      [details.accepted_prediction_tokens, details.rejected_prediction_tokens, details.reasoning_tokens],
+      [3, 0, 0],
+    );
+  }
 });
 
 Deno.test("decodeStream() keeps choices apart whose calls share index and id", () => {

@@ -18,6 +18,7 @@ import {
 } from "./support.ts";
 
 const START: Part = { type: "start", model: "m" };
+const DIRECT = { type: "direct" };
 const FINISH: Part = { type: "finish", choice: 0, reason: "stop" };
 const text = (block: number, ...pieces: string[]): Part[] => [
   { type: "text-start", block, choice: 0 },
@@ -70,12 +71,19 @@ Deno.test("encodeStream() writes the events of a text in order", () => {
     stop_reason: null,
     stop_sequence: null,
     stop_details: null,
+    container: null,
+    diagnostics: null,
     usage: {
       input_tokens: 0,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
       cache_creation: null,
       output_tokens: 0,
+      output_tokens_details: null,
+      server_tool_use: null,
+      service_tier: null,
+      inference_geo: null,
+      speed: null,
     },
   });
 });
@@ -103,15 +111,47 @@ Deno.test("encodeStream() gives the counts of the whole call with its last event
     output_tokens: 30,
     output_tokens_details: { thinking_tokens: 10 },
     server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
   });
+});
+
+Deno.test("encodeStream() and encodeAnswer() give back how the provider of the same format served the call", () => {
+  const first = { format: "messages", fields: { service_tier: "priority", inference_geo: "us" } } as const;
+  const last = {
+    format: "messages",
+    fields: { service_tier: "standard", inference_geo: "us", iterations: [{ type: "message" }] },
+  } as const;
+  const parts: Part[] = [
+    { ...START, extra: first },
+    { type: "usage", usage: normalizeUsage({ input: 1, output: 1 }), extra: last },
+    FINISH,
+  ];
+  const [opened, ended] = framesOf(encodeParts(parts)).map(({ data }) => JSON.parse(data));
+  assertEquals([opened.message.usage.service_tier, opened.message.usage.inference_geo], ["priority", "us"]);
+  const whole = encodeWhole(parts).usage as Loose;
+  for (const usage of [ended.usage, whole]) {
+    assertEquals([usage.service_tier, usage.inference_geo, usage.iterations], [
+      "standard",
+      "us",
+      [{ type: "message" }],
+    ]);
+  }
+  // What another API calls so has other values.
+  const foreign = { format: "chat_completions", fields: { service_tier: "flex" } } as const;
+  const [stranger] = framesOf(encodeParts([{ ...START, extra: foreign }, FINISH])).map((f) =>
+    JSON.parse(f.data)
+  );
+  assertEquals(stranger.message.usage.service_tier, null);
 });
 
 Deno.test("encodeStream() opens one block at a time, however the parts interleave", () => {
   const [a, b, c] = [text(0, "one", "two"), call(1, "x", '{"a"', ":1}"), text(2, "three")];
   assertEquals(content(a[0], b[0], a[1], b[1], c[0], b[2], c[1], a[2], c[2], b[3], a[3]), [
-    { type: "text", text: "onetwo" },
-    { type: "tool_use", id: "x", name: "f", input: { a: 1 } },
-    { type: "text", text: "three" },
+    { type: "text", text: "onetwo", citations: null },
+    { type: "tool_use", id: "x", name: "f", input: { a: 1 }, caller: DIRECT },
+    { type: "text", text: "three", citations: null },
   ]);
 });
 
@@ -136,7 +176,13 @@ Deno.test("encodeStream() leaves out blocks without content", () => {
 });
 
 Deno.test("encodeStream() gives a call without arguments an empty input", () => {
-  assertEquals(content(...call(0, "x")), [{ type: "tool_use", id: "x", name: "f", input: {} }]);
+  assertEquals(content(...call(0, "x")), [{
+    type: "tool_use",
+    id: "x",
+    name: "f",
+    input: {},
+    caller: DIRECT,
+  }]);
 });
 
 Deno.test("encodeStream() puts proofs where clients keep them", () => {
@@ -172,8 +218,8 @@ Deno.test("encodeStream() puts proofs where clients keep them", () => {
       { type: "redacted_thinking", data: seal(encrypted) },
       { type: "thinking", thinking: "open", signature: "" },
       { type: "redacted_thinking", data: seal(thought) },
-      { type: "tool_use", id: "x", name: "f", input: {} },
-      { type: "text", text: "x" },
+      { type: "tool_use", id: "x", name: "f", input: {}, caller: DIRECT },
+      { type: "text", text: "x", citations: null },
       { type: "redacted_thinking", data: seal({ api: "gemini", kind: "thought", data: "T" }) },
     ],
   );
@@ -189,7 +235,15 @@ Deno.test("encodeStream() and decodeRequest() carry a foreign proof there and ba
     messages: [{ role: "user", content: "Hi" }, { role: "assistant", content: blocks }],
   });
   assertEquals(decodeRequest(body).turns[1].content, [
-    { type: "call", id: "x", name: "f", kind: "function", arguments: "{}", proof },
+    {
+      type: "call",
+      id: "x",
+      name: "f",
+      kind: "function",
+      arguments: "{}",
+      proof,
+      extra: { format: "messages", fields: Object.assign(Object.create(null), { caller: DIRECT }) },
+    },
   ]);
 });
 
@@ -211,16 +265,30 @@ Deno.test("encodeStream() shows searches as they start and as they finish, befor
       ...text(2, "found"),
     ),
     [
-      { type: "server_tool_use", id: "srvtoolu_c_0", name: "web_search", input: { query: "one" } },
-      { type: "server_tool_use", id: "srvtoolu_c_1", name: "web_search", input: { query: "two" } },
+      {
+        type: "server_tool_use",
+        id: "srvtoolu_c_0",
+        name: "web_search",
+        input: { query: "one" },
+        caller: DIRECT,
+      },
+      {
+        type: "server_tool_use",
+        id: "srvtoolu_c_1",
+        name: "web_search",
+        input: { query: "two" },
+        caller: DIRECT,
+      },
       {
         type: "web_search_tool_result",
         tool_use_id: "srvtoolu_c_1",
+        caller: DIRECT,
         content: { type: "web_search_tool_result_error", error_code: "unavailable" },
       },
       {
         type: "web_search_tool_result",
         tool_use_id: "srvtoolu_c_0",
+        caller: DIRECT,
         content: [{
           type: "web_search_result",
           url: "https://a.org",
@@ -229,7 +297,7 @@ Deno.test("encodeStream() shows searches as they start and as they finish, befor
           page_age: null,
         }],
       },
-      { type: "text", text: "found" },
+      { type: "text", text: "found", citations: null },
     ],
   );
 });
@@ -274,9 +342,9 @@ Deno.test("encodeStream() makes text of images and sounds", () => {
       { type: "media", block: 1, choice: 0, mediaType: "audio/wav", data: "aGk=", transcript: "hi" },
     ),
     [
-      { type: "text", text: "![image](data:image/png;base64,aGk=)" },
-      { type: "text", text: "hi" },
-      { type: "text", text: "[audio](data:audio/wav;base64,aGk=)" },
+      { type: "text", text: "![image](data:image/png;base64,aGk=)", citations: null },
+      { type: "text", text: "hi", citations: null },
+      { type: "text", text: "[audio](data:audio/wav;base64,aGk=)", citations: null },
     ],
   );
 });

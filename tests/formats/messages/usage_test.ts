@@ -41,6 +41,6 @@ Deno.test("encodeUsage() undoes decodeUsage()", () => {
     reasoning: 15,
   });
   assertEquals(decodeUsage(encodeUsage(usage, undefined)), usage);
-  assertEquals(encodeUsage(usage, 0).server_tool_use, undefined);
+  assertEquals(encodeUsage(usage, 0).server_tool_use, null);
   assertEquals(encodeUsage(null, 1).server_tool_use, { web_search_requests: 1, web_fetch_requests: 0 });
 });

@@ -92,7 +92,7 @@ Deno.test("responses.encodeStream() tells a search with the gateway's own item a
   ];
   const events = eventsOf(streamText(parts));
   const about = events.filter((e) => (e.data.item as Loose | undefined)?.type === "svc:web_search");
-  const item = { type: "svc:web_search", id: "call_1", status: "completed" };
+  const item = { type: "svc:web_search", id: "call_1", status: "completed", content: [] };
   const action = { type: "search", query: "q", sources: [{ type: "url", url: "https://a.org" }] };
   assertEquals(about.map((e) => [e.name, e.data.item]), [
     ["response.output_item.added", { ...item, status: "in_progress", action: { ...action, sources: [] } }],
@@ -199,6 +199,59 @@ Deno.test("responses.encodeStream() repeats the request in a response with all t
   assertEquals([response.instructions, response.max_output_tokens], ["Be brief.", 50]);
   assertEquals((response.tools as Loose[]).map((t) => t.type), ["function", "web_search"]);
   assertEquals(response.details, { dlp: [{ entity_type: "IBAN_CODE" }], findings_count: 1 });
+});
+
+Deno.test("responses.encodeStream() says what was in force: as asked, else as the provider of the same format reports it", () => {
+  const reported = {
+    temperature: 0.7,
+    top_p: 0.98,
+    reasoning: { effort: "medium", summary: "detailed", context: null },
+    text: { format: { type: "text" }, verbosity: "medium" },
+    tool_usage: { web_search: { num_requests: 0 } },
+    content_filters: [{ blocked: false }],
+    service_tier: "flex",
+  };
+  const responseOf = (body: Loose, fields?: Loose) => {
+    const extra = fields && { format: "responses" as const, fields };
+    const events = eventsOf(
+      streamText(
+        [{ ...start, ...(extra && { extra }) }, { ...finish, ...(extra && { extra }) }],
+        answering(body),
+      ),
+    );
+    const responses = events.map((e) => e.data.response as Loose | undefined).filter((r) => r !== undefined);
+    return [responses[0], responses.at(-1)!];
+  };
+  for (const response of responseOf({})) {
+    assertEquals([response.temperature, response.top_p], [1, 1]);
+    assertEquals([response.reasoning, response.text], [{ effort: null, summary: null }, {
+      format: { type: "text" },
+    }]);
+    assert(!("tool_usage" in response) && !("content_filters" in response));
+  }
+  for (const response of responseOf({}, reported)) {
+    for (const [name, value] of Object.entries(reported)) assertEquals(response[name], value, name);
+  }
+  for (const response of responseOf({ temperature: 0, top_p: 0.5, text: { verbosity: "low" } }, reported)) {
+    assertEquals([response.temperature, response.top_p], [0, 0.5]);
+    assertEquals((response.text as Loose).verbosity, "medium");
+  }
+});
+
+Deno.test("responses.encodeStream() shows a schema with all its fields, however the caller wrote it", () => {
+  const schema = { type: "object", properties: {} };
+  const whole = { type: "json_schema", name: "n", description: null, schema, strict: false };
+  for (
+    const format of [
+      { type: "json_schema", name: "n", schema },
+      { type: "json_schema", json_schema: { name: "n", schema } },
+    ]
+  ) {
+    const [{ data }] = eventsOf(
+      streamText([start, finish], answering({ text: { format, verbosity: "low" } })),
+    );
+    assertEquals((data.response as Loose).text, { verbosity: "low", format: whole });
+  }
 });
 
 Deno.test("responses.encodeStream() says when an answer was complete, and only of one that is", () => {
@@ -324,7 +377,11 @@ Deno.test("responses.encodeStream() fails so that the official client raises the
       type: "api_error",
       code: "provider_model_down",
       message: "The model is overloaded.",
+      param: null,
     });
+    // The official types have the fields beside it.
+    const { code, message, param } = events[at].data;
+    assertEquals([code, message, param], ["provider_model_down", "The model is overloaded.", null]);
     assertEquals(events.slice(at + 1).map((e) => e.name), sent.length > 0 ? ["response.failed"] : []);
     const raised = await assertRejects(async () => {
       const stream = await client(sse).responses.create({ model: "a/b", input: "x", stream: true });
