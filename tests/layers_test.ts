@@ -20,6 +20,7 @@ const RANKS: Record<string, number> = {
   providers: 3,
   formats: 2,
   store: 2,
+  http1: 1,
   exchange: 0,
   schema: 0,
   timing: 0,

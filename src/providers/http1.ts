@@ -5,16 +5,10 @@
  * times what they do here; reading the socket hands over all that one read brought. Behind TLS `fetch` speaks HTTP/2,
  * where it coalesces by itself, and is the better of the two.
  */
-import { addressOf, connect, type Connection, rested } from "./http1_connection.ts";
-import {
-  BodyFraming,
-  type Head,
-  headEnd,
-  MAX_HEAD_BYTES,
-  parseHead,
-  requestBytes,
-  WireError,
-} from "./http1_wire.ts";
+import { addressOf, connect, type Connection } from "./http1_connection.ts";
+import { type BodyFraming, WireError } from "../http1/body_framing.ts";
+import { headEnd, MAX_HEAD_BYTES } from "../http1/head.ts";
+import { type Head, parseHead, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
@@ -26,7 +20,7 @@ const STALE_MS = 1000;
 export async function sendPlain(exchange: Exchange, ticker: Ticker): Promise<Reply> {
   const address = addressOf(exchange.url);
   const request = requestBytes(address.host, address.path, exchange.headers, exchange.body);
-  const connection = rested(address.idle, ticker.now());
+  const connection = address.pool.take(ticker.now());
   if (connection !== undefined) {
     const reply = await call(connection, request, exchange, ticker);
     if (reply !== "stale") return reply;
@@ -50,11 +44,18 @@ async function call(
   } catch (cause) {
     reply.close();
     if (reply.late) throw timeout(exchange.firstByteMs);
+    if (cause instanceof Unasked) {
+      connection.distrust(ticker.now());
+      return "stale";
+    }
     const stale = connection.calls > 1 && !reply.heard && ticker.now() - asked < STALE_MS;
     if (stale) return "stale";
     throw reply.heard ? broken(cause) : unreachable(cause);
   }
 }
+
+/** An answer to something else than the request. */
+class Unasked extends Error {}
 
 class PlainReply implements Reply {
   readonly #connection: Connection;
@@ -67,6 +68,8 @@ class PlainReply implements Reply {
   #from = 0;
   #to = 0;
   #written = false;
+  /** The head of the answer came before all of the request was written. */
+  #early = false;
   #begun = false;
   #closed = false;
   /** Some of an answer has come. */
@@ -96,7 +99,11 @@ class PlainReply implements Reply {
     if (coding !== undefined && coding !== "identity") {
       throw new WireError("the content encoding was not asked for");
     }
-    this.#framing = new BodyFraming(head);
+    this.#framing = head.body;
+    // A refusal may come before its request was taken whole. On a connection that was used before, it may as well be
+    // bytes left over from the call before, and the request is asked on a fresh one.
+    this.#early = !this.#written;
+    if (this.#early && connection.calls > 1) throw new Unasked();
     this.#head = head;
   }
 
@@ -179,8 +186,11 @@ class PlainReply implements Reply {
     this.#deadline.close();
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
-      this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#connection.closed;
+      this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#early &&
+      !this.#connection.closed;
+    const beyond = framing?.ended === true && (framing.unused > 0 || this.#from < this.#to);
     if (reusable) this.#connection.rest(this.#ticker.lately);
+    else if (beyond) this.#connection.distrust(this.#ticker.lately);
     else this.#connection.close();
   }
 }

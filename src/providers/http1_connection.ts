@@ -13,6 +13,11 @@ const BUFFER_BYTES = 4096;
 /** Idle connections kept for one address, and for how long: some networks forget connections without a word. */
 const MOST_IDLE = 1024;
 const IDLE_MS = 30_000;
+/**
+ * A server that sends bytes which nobody asked for has lost count of its answers: bytes that come a moment later would be
+ * taken for the answer to the next request. Its connections are used once each for so long, in milliseconds.
+ */
+const DISTRUST_MS = 600_000;
 
 export interface Address {
   /** As the `host` header has it. */
@@ -20,11 +25,52 @@ export interface Address {
   hostname: string;
   port: number;
   path: string;
-  idle: Connection[];
+  pool: Pool;
+}
+
+/** Connections to one server that wait for their next call; the one that rested last stands last. */
+export class Pool {
+  readonly #idle: Connection[] = [];
+  #distrustedUntil = -Infinity;
+
+  get size(): number {
+    return this.#idle.length;
+  }
+
+  /** Keeps a connection; false: there is no place, or the server is not to be trusted with one. */
+  keep(connection: Connection, now: number): boolean {
+    if (this.#idle.length >= MOST_IDLE || now < this.#distrustedUntil) return false;
+    this.#idle.push(connection);
+    return true;
+  }
+
+  /** The connection that rested last, when there is one that has not rested too long. */
+  take(now: number): Connection | undefined {
+    const connection = this.#idle.pop();
+    if (connection === undefined) return undefined;
+    if (now - connection.idleSince < IDLE_MS) return connection;
+    // All others have rested longer.
+    connection.close();
+    this.#clear();
+  }
+
+  remove(connection: Connection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  distrust(now: number): void {
+    this.#distrustedUntil = now + DISTRUST_MS;
+    this.#clear();
+  }
+
+  #clear(): void {
+    for (const connection of this.#idle.splice(0)) connection.close();
+  }
 }
 
 const addresses = new Map<string, Address>();
-const idleByHost = new Map<string, Connection[]>();
+const pools = new Map<string, Pool>();
 /** Addresses come from the configuration, with a path for each model at most. */
 const MOST_ADDRESSES = 10_000;
 
@@ -33,14 +79,14 @@ export function addressOf(url: string): Address {
   let address = addresses.get(url);
   if (address === undefined) {
     const { host, hostname, port, pathname, search } = new URL(url);
-    let idle = idleByHost.get(host);
-    if (idle === undefined) idleByHost.set(host, idle = []);
+    let pool = pools.get(host);
+    if (pool === undefined) pools.set(host, pool = new Pool());
     address = {
       host,
       hostname: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? 80 : Number(port),
       path: pathname + search,
-      idle,
+      pool,
     };
     if (addresses.size >= MOST_ADDRESSES) addresses.clear();
     addresses.set(url, address);
@@ -50,7 +96,7 @@ export function addressOf(url: string): Address {
 
 export class Connection {
   readonly #conn: Deno.TcpConn;
-  readonly #idle: Connection[];
+  readonly #pool: Pool;
   buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   /** Calls made on it so far. */
   calls = 0;
@@ -59,9 +105,9 @@ export class Connection {
   /** A read that began while it was idle. */
   #ahead: Promise<number | null> | null = null;
 
-  constructor(conn: Deno.TcpConn, idle: Connection[]) {
+  constructor(conn: Deno.TcpConn, pool: Pool) {
     this.#conn = conn;
-    this.#idle = idle;
+    this.#pool = pool;
     // Nothing ends because a connection rests, and a call that runs is watched by a timer, which keeps the process.
     conn.unref();
   }
@@ -96,29 +142,25 @@ export class Connection {
 
   /** Waits for its next call. */
   rest(now: number): void {
-    if (this.#idle.length >= MOST_IDLE) return this.close();
+    if (!this.#pool.keep(this, now)) return this.close();
     this.idleSince = now;
-    this.#idle.push(this);
     if (this.buffer.length > BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     const ahead = this.#ahead = this.#conn.read(this.buffer);
-    const ended = () => {
-      // Nobody has asked anything, so whatever came is the end.
+    const ended = (n: number | null) => {
       if (this.#ahead !== ahead) return;
-      const at = this.#idle.indexOf(this);
-      if (at >= 0) this.#idle.splice(at, 1);
+      // Nobody has asked anything, so whatever came is the end.
+      this.#pool.remove(this);
       this.close();
+      if (n !== null) this.#pool.distrust(now);
     };
-    ahead.then(ended, ended);
+    ahead.then(ended, () => ended(null));
   }
-}
 
-/** The connection that rested last, when there is one that has not rested too long. */
-export function rested(idle: Connection[], now: number): Connection | undefined {
-  const connection = idle.pop();
-  if (connection === undefined) return undefined;
-  if (now - connection.idleSince < IDLE_MS) return connection;
-  // All others have rested longer.
-  for (const old of [connection, ...idle.splice(0)]) old.close();
+  /** Bytes came that nobody asked for. */
+  distrust(now: number): void {
+    this.close();
+    this.#pool.distrust(now);
+  }
 }
 
 export async function connect(address: Address, withinMs: number, ticker: Ticker): Promise<Connection> {
@@ -138,7 +180,7 @@ export async function connect(address: Address, withinMs: number, ticker: Ticker
   try {
     const conn = await Promise.race([connecting, lateness]);
     conn.setNoDelay(true);
-    return new Connection(conn, address.idle);
+    return new Connection(conn, address.pool);
   } catch (cause) {
     throw late ? cause : unreachable(cause);
   } finally {

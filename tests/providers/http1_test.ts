@@ -217,3 +217,66 @@ Deno.test("sendPlain() gives up a head that does not come", async () => {
   assertEquals([failure.code, failure.begun], ["provider_timeout", false]);
   await server.close();
 });
+
+Deno.test("sendPlain() trusts no server with a kept connection once it has sent bytes beyond an answer's end", async () => {
+  const server = scripted([
+    pieces(`${OK}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nstray`),
+    pieces(OK),
+    pieces(OK),
+  ]);
+  for (let i = 0; i < 3; i++) assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 3);
+  await server.close();
+});
+
+Deno.test("sendPlain() trusts no server with a kept connection once one has spoken while it rested", async () => {
+  const spoken = Promise.withResolvers<void>();
+  const server = scripted([
+    async (conn) => {
+      await pieces(OK)(conn);
+      await pause(20);
+      await pieces(OK.replace("ok", "no"))(conn);
+      spoken.resolve();
+    },
+    pieces(OK),
+    pieces(OK),
+  ]);
+  assertEquals(await rest(await ask(server.url)), "ok");
+  await spoken.promise;
+  await pause(20);
+  for (let i = 0; i < 2; i++) assertEquals(await rest(await ask(server.url)), "ok");
+  assertEquals(server.seen.connections, 3);
+  await server.close();
+});
+
+Deno.test("sendPlain() never takes what comes before its request is written for its answer, on a used connection", async () => {
+  // A body of which the socket takes only a part before the server reads on.
+  const large = "x".repeat(30 << 20);
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const buffer = new Uint8Array(1 << 16);
+  let connections = 0;
+  const done = (async () => {
+    const first = await listener.accept();
+    connections++;
+    await first.read(buffer);
+    await first.write(new TextEncoder().encode(OK));
+    // Some of the next request, and then an answer that belongs to none.
+    await first.read(buffer);
+    await first.write(new TextEncoder().encode(OK.replace("ok", "no")));
+    const second = await listener.accept();
+    connections++;
+    for (let n: number | null = 0, sum = 0; n !== null && sum < large.length; sum += n ?? 0) {
+      n = await second.read(buffer);
+    }
+    await second.write(new TextEncoder().encode(OK));
+    first.close();
+    return second;
+  })();
+  const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/v1/y`;
+  assertEquals(await rest(await ask(url)), "ok");
+  assertEquals(await rest(await ask(url, stoppedTicker(), large)), "ok");
+  assertEquals(connections, 2);
+  (await done).close();
+  listener.close();
+  await turns(10);
+});

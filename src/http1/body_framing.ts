@@ -1,0 +1,206 @@
+/**
+ * Where the body of an HTTP/1.1 message ends (RFC 9112, sections 6 and 7), for requests and for answers.
+ *
+ * Strict where leniency could mistake one message's end for another's beginning: a length, a coding or a chunk that is not
+ * plainly right is an error.
+ */
+const CR = 13;
+const LF = 10;
+
+/** Bytes of chunk extensions and trailers that one body may have: nobody reads them. */
+const MOST_EXTRA_BYTES = 16 * 1024;
+/** Of a chunk's size: 2^48 is more than any body has. */
+const MOST_DIGITS = 12;
+
+/** A message that is not HTTP as this side understands it. */
+export class WireError extends Error {}
+
+const enum At {
+  Length,
+  Close,
+  Size,
+  SizeEnd,
+  Extension,
+  Data,
+  DataEnd,
+  DataLineEnd,
+  Trailer,
+  TrailerLine,
+  TrailerLineEnd,
+  LastLineEnd,
+}
+
+type Header = (name: string) => string | null | undefined;
+
+/** Follows a body to its end, through however many reads. */
+export class BodyFraming {
+  #at: At;
+  /** Of the body, or of the chunk. */
+  #left: number;
+  #digits = 0;
+  #extra = 0;
+  ended: boolean;
+  /** Bytes of the last read behind the end of the body. */
+  unused = 0;
+
+  private constructor(at: At, left: number, ended: boolean) {
+    this.#at = at;
+    this.#left = left;
+    this.ended = ended;
+  }
+
+  /** The body of a request: without length and coding there is none. */
+  static ofRequest(header: Header, minor: number): BodyFraming {
+    return framing(header, minor) ?? BodyFraming.none();
+  }
+
+  /** The body of an answer to a POST or a GET: without length and coding it ends with the connection. */
+  static ofAnswer(status: number, header: Header, minor: number): BodyFraming {
+    const found = framing(header, minor);
+    if (status === 204 || status === 304) return BodyFraming.none();
+    return found ?? new BodyFraming(At.Close, 0, false);
+  }
+
+  static none(): BodyFraming {
+    return new BodyFraming(At.Length, 0, true);
+  }
+
+  static ofLength(length: number): BodyFraming {
+    return new BodyFraming(At.Length, length, length === 0);
+  }
+
+  static chunked(): BodyFraming {
+    return new BodyFraming(At.Size, 0, false);
+  }
+
+  /** Only the end of the connection ends the body. */
+  get untilClose(): boolean {
+    return this.#at === At.Close;
+  }
+
+  /** Bytes that are still to come, where the length is known from the start; null otherwise. */
+  get left(): number | null {
+    return this.#at === At.Length ? this.#left : null;
+  }
+
+  /** Takes so many bytes of a body of known length, which were read without this object. */
+  skip(bytes: number): void {
+    this.#left -= bytes;
+    this.ended = this.#left === 0;
+  }
+
+  /** Takes the bytes from `from` to `to`, and moves what they hold of the body to `from`. Gives the end of that. */
+  take(bytes: Uint8Array, from: number, to: number): number {
+    let out = from;
+    let i = from;
+    while (i < to && !this.ended) {
+      switch (this.#at) {
+        case At.Close:
+          return to;
+        case At.Length:
+        case At.Data: {
+          const end = Math.min(to, i + this.#left);
+          if (out !== i) bytes.copyWithin(out, i, end);
+          out += end - i;
+          this.#left -= end - i;
+          i = end;
+          if (this.#left === 0) {
+            if (this.#at === At.Length) this.ended = true;
+            else this.#at = At.DataEnd;
+          }
+          break;
+        }
+        default:
+          this.#between(bytes[i++]);
+      }
+    }
+    this.unused = to - i;
+    return out;
+  }
+
+  /** One byte of what stands between chunks. Lines end with CR and LF, and neither stands anywhere else. */
+  #between(byte: number): void {
+    switch (this.#at) {
+      case At.DataEnd:
+        return this.#expect(byte, CR, At.DataLineEnd, "a chunk is longer than its size");
+      case At.DataLineEnd:
+        return this.#expect(byte, LF, At.Size, "a chunk is longer than its size");
+      case At.Size: {
+        const digit = hexDigit(byte);
+        if (digit >= 0 && this.#digits < MOST_DIGITS) {
+          this.#left = this.#left * 16 + digit;
+          this.#digits++;
+          return;
+        }
+        if (this.#digits === 0) throw new WireError("a chunk has no size");
+        if (byte === CR) this.#at = At.SizeEnd;
+        else if (byte === 59 || byte === 32 || byte === 9) this.#at = At.Extension;
+        else throw new WireError("the size of a chunk is not a number");
+        return;
+      }
+      case At.SizeEnd:
+        this.#expect(
+          byte,
+          LF,
+          this.#left === 0 ? At.Trailer : At.Data,
+          "the size of a chunk is not a number",
+        );
+        this.#digits = 0;
+        return;
+      case At.Extension:
+        this.#count(byte);
+        if (byte === CR) this.#at = At.SizeEnd;
+        return;
+      case At.Trailer:
+        if (byte === CR) this.#at = At.LastLineEnd;
+        else {
+          this.#count(byte);
+          this.#at = At.TrailerLine;
+        }
+        return;
+      case At.TrailerLine:
+        this.#count(byte);
+        if (byte === CR) this.#at = At.TrailerLineEnd;
+        return;
+      case At.TrailerLineEnd:
+        return this.#expect(byte, LF, At.Trailer, "a trailer is not one");
+      case At.LastLineEnd:
+        if (byte !== LF) throw new WireError("a trailer is not one");
+        this.ended = true;
+    }
+  }
+
+  #expect(byte: number, expected: number, next: At, what: string): void {
+    if (byte !== expected) throw new WireError(what);
+    this.#at = next;
+  }
+
+  #count(byte: number): void {
+    if (byte !== CR && byte !== 9 && (byte < 32 || byte === 127)) {
+      throw new WireError("a chunk extension or a trailer has a control character");
+    }
+    if (++this.#extra > MOST_EXTRA_BYTES) throw new WireError("chunk extensions and trailers are too long");
+  }
+}
+
+/** Null: neither a length nor a coding is given. */
+function framing(header: Header, minor: number): BodyFraming | null {
+  const coding = header("transfer-encoding") ?? null;
+  const length = header("content-length") ?? null;
+  if (coding !== null) {
+    if (length !== null) throw new WireError("both a content length and a transfer encoding are given");
+    if (minor === 0) throw new WireError("HTTP/1.0 has no transfer encoding");
+    if (coding.toLowerCase() !== "chunked") throw new WireError("the transfer encoding is not known");
+    return BodyFraming.chunked();
+  }
+  if (length === null) return null;
+  // Repeated ones are joined by a comma, which is no digit.
+  if (!/^\d{1,15}$/.test(length)) throw new WireError("the content length is not a number");
+  return BodyFraming.ofLength(Number(length));
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
