@@ -1,4 +1,5 @@
 /** Reading of JSON values that nobody has checked: a wrong type reads as if the field were absent. */
+import { ANSWER_BUDGET, excessOf } from "./json_budget.ts";
 
 /** A value that came out of JSON.parse and has not been looked at. */
 export type Loose = Record<string, unknown>;
@@ -37,13 +38,23 @@ export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefine
   return found;
 }
 
-/** JSON text as a value, or undefined when it is not JSON. */
+/** Shorter texts cannot hold so many values that they take long to parse. */
+const BRIEF = 65_536;
+
+/** JSON text as a value, or undefined when it is not JSON or holds more than an answer may; {@link unread} says which. */
 export function parse(text: string): unknown {
+  if (text.length > BRIEF && excessOf(text, ANSWER_BUDGET)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Why {@link parse} has no value for a text, after "it". */
+export function unread(text: string): string {
+  const excess = text.length > BRIEF ? excessOf(text, ANSWER_BUDGET) : null;
+  return excess ? `has more than ${excess.limit} ${excess.what}` : "is not JSON";
 }
 
 /**

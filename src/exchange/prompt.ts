@@ -321,6 +321,13 @@ export function marksCache(prompt: Prompt): boolean {
     prompt.turns.some((turn) => marked(turn.content));
 }
 
+/** The tools that have names of their own; of those with the same name the first. */
+export function toolsByName(tools: readonly Tool[]): Map<string, Exclude<Tool, { kind: "opaque" }>> {
+  const found = new Map<string, Exclude<Tool, { kind: "opaque" }>>();
+  for (const tool of tools) if (tool.kind !== "opaque" && !found.has(tool.name)) found.set(tool.name, tool);
+  return found;
+}
+
 /** All text of some contents, without separators: a text cut into blocks by citations is one text. */
 export function plainText(content: readonly Content[]): string {
   let text = "";

@@ -7,7 +7,16 @@
  */
 import { isObject, parse } from "./json.ts";
 import type { Part } from "./part.ts";
-import type { Content, FunctionTool, Prompt, Tool, ToolChoice, Turn } from "./prompt.ts";
+import {
+  type Content,
+  type FunctionTool,
+  type Prompt,
+  type Tool,
+  type ToolChoice,
+  toolsByName,
+  type Turn,
+} from "./prompt.ts";
+import { UnusedNames } from "./unused_names.ts";
 
 /** What an API can be told as it is. */
 export interface ToolForms {
@@ -46,14 +55,16 @@ export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt
 
   const names = new Map<string, Original>();
   const flatNames = new Map<string, string>();
-  const taken = new Set(prompt.tools.flatMap((t) => t.kind !== "opaque" && !needs(t) ? [t.name] : []));
+  const unused = new UnusedNames(
+    prompt.tools.flatMap((t) => t.kind !== "opaque" && !needs(t) ? [t.name] : []),
+    LONGEST,
+  );
   const flat = (original: Original): string => {
     if (!needs(original)) return original.name;
     const key = `${original.namespace ?? ""}\n${original.name}`;
     let name = flatNames.get(key);
     if (name === undefined) {
-      name = unusedName(original, taken, forms);
-      taken.add(name);
+      name = unused.take(legalName(original, forms));
       flatNames.set(key, name);
       names.set(name, { name: original.name, namespace: original.namespace, kind: original.kind });
     }
@@ -68,15 +79,12 @@ export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt
   return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat) }, names };
 }
 
-function unusedName(original: Original, taken: ReadonlySet<string>, forms: ToolForms): string {
+function legalName(original: Original, forms: ToolForms): string {
   const whole = original.namespace !== undefined && !forms.namespaces
     ? `${original.namespace}__${original.name}`
     : original.name;
   const begun = forms.letterFirst && !LETTER_FIRST.test(whole) ? `_${whole}` : whole;
-  const legal = begun.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST) || "tool";
-  let name = legal;
-  for (let i = 2; taken.has(name); i++) name = `${legal.slice(0, LONGEST - 1 - String(i).length)}_${i}`;
-  return name;
+  return begun.slice(0, LONGEST).replace(/[^a-zA-Z0-9_-]/g, "_") || "tool";
 }
 
 function flatTool(tool: Exclude<Tool, { kind: "opaque" }>, name: string, forms: ToolForms): Tool {
@@ -115,12 +123,12 @@ function flatContent(c: Content, flat: (o: Original) => string, forms: ToolForms
 function flatChoice(prompt: Prompt, flat: (o: Original) => string): ToolChoice | undefined {
   const choice = prompt.toolChoice;
   if (choice?.type === "allowed") {
-    const known = (name: string) => prompt.tools.find((t) => t.kind !== "opaque" && t.name === name);
+    const known = toolsByName(prompt.tools);
     return {
       ...choice,
       names: choice.names.map((name) => {
-        const tool = known(name);
-        return tool && tool.kind !== "opaque" ? flat(tool) : name;
+        const tool = known.get(name);
+        return tool ? flat(tool) : name;
       }),
     };
   }
@@ -155,29 +163,39 @@ export function restoreTools(names: ToolNames): (parts: readonly Part[]) => read
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
 
+/** The opening of the string is found within this many characters, or not at all. */
+const OPENING_CHARS = 256;
+
 /** Unpacks the string in `{"input": "…"}` as its JSON text arrives. Anything else is held and read at the end. */
 class InputReader {
   #held = "";
+  /** Pieces after what can be no opening any more. */
+  readonly #rest: string[] = [];
   #inside = false;
   #closed = false;
 
   push(piece: string): string {
     if (this.#closed) return "";
-    this.#held += piece;
     if (!this.#inside) {
+      if (this.#held.length > OPENING_CHARS) {
+        this.#rest.push(piece);
+        return "";
+      }
+      this.#held = (this.#held + piece).trimStart();
       const opening = OPENING.exec(this.#held);
       if (!opening) return "";
       this.#inside = true;
       this.#held = this.#held.slice(opening[0].length);
-    }
+    } else this.#held += piece;
     return this.#take();
   }
 
   end(): string {
     if (this.#closed) return "";
     if (this.#inside) return decodeEscapes(this.#held) ?? "";
-    const value = parse(this.#held);
-    return isObject(value) && typeof value.input === "string" ? value.input : this.#held;
+    const whole = this.#held + this.#rest.join("");
+    const value = parse(whole);
+    return isObject(value) && typeof value.input === "string" ? value.input : whole;
   }
 
   /** Everything up to the closing quote, or up to an escape that may not be whole yet. */

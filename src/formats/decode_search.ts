@@ -22,8 +22,12 @@ export function decodeSearchOptions(raw: Loose, loc: Path, mistakes: Mistake[]):
   else if (uses !== undefined && uses !== null) {
     mistake(mistakes, "int_type", [...loc, "max_uses"], `expected a whole number from 0, got ${shown(uses)}`);
   }
-  const allowed = domains(raw.allowed_domains ?? filters.allowed_domains);
-  const blocked = domains(raw.blocked_domains ?? raw.excluded_domains ?? filters.blocked_domains);
+  const domains = (field: string, value: unknown) => readDomains(value, [...loc, field], mistakes);
+  const allowed = domains("allowed_domains", raw.allowed_domains ?? filters.allowed_domains);
+  const blocked = domains(
+    "blocked_domains",
+    raw.blocked_domains ?? raw.excluded_domains ?? filters.blocked_domains,
+  );
   if (allowed.length > 0) options.allowedDomains = allowed;
   if (blocked.length > 0) options.blockedDomains = blocked;
   const size = string(raw.search_context_size);
@@ -57,8 +61,16 @@ export function chooseSearch(
 
 const SEARCH_NAME = "web_search";
 
-function domains(value: unknown): string[] {
-  return array(value).filter((domain) => typeof domain === "string" && domain !== "") as string[];
+/** Each is read as an address for every search. */
+const MOST_DOMAINS = 1000;
+
+function readDomains(value: unknown, loc: Path, mistakes: Mistake[]): string[] {
+  const given = array(value);
+  if (given.length > MOST_DOMAINS) {
+    mistake(mistakes, "too_long", loc, `expected at most ${MOST_DOMAINS} domains, got ${given.length}`);
+    return [];
+  }
+  return given.filter((domain) => typeof domain === "string" && domain !== "") as string[];
 }
 
 /** Chat-completions nests the place once more, under its only type. */

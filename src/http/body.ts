@@ -1,13 +1,11 @@
 /**
- * Reads a request's JSON body, bounded in size, depth and time, and says exactly what is wrong with one that is not JSON.
+ * Reads a request's JSON body, bounded in size and time.
  *
  * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
  */
 import { Failure } from "../exchange/failure.ts";
+import { invalidBody, parseBody } from "./parse_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
-
-/** Deeper than any schema that people or generators write, and far from what exhausts the stack of what walks it. */
-const MOST_DEPTH = 512;
 
 /** A body may take this long, and for its size as long as a slow line needs. */
 const BODY_MS = 60_000;
@@ -29,19 +27,7 @@ export async function readJson(
 ): Promise<unknown> {
   const text = await readText(request, maxBytes, ticker);
   if (text === "" && empty !== undefined) return empty;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (text.trim() === "") throw invalid("json_invalid", "expected JSON, got nothing");
-    const at = error instanceof SyntaxError ? position(error.message) : "";
-    throw invalid("json_invalid", `expected JSON${at}`);
-  }
-  // A level takes two brackets.
-  if (text.length > 2 * MOST_DEPTH && !within(value, MOST_DEPTH)) {
-    throw invalid("recursion_loop", `expected at most ${MOST_DEPTH} levels of nesting`);
-  }
-  return value;
+  return parseBody(text);
 }
 
 async function readText(request: Request, maxBytes: number, ticker: Ticker | undefined): Promise<string> {
@@ -58,12 +44,12 @@ async function readText(request: Request, maxBytes: number, ticker: Ticker | und
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
-    throw invalid("body_incomplete", `expected a whole body, ${what}`, cause);
+    throw invalidBody("body_incomplete", `expected a whole body, ${what}`, cause);
   }
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalid("json_invalid", "expected UTF-8, got bytes that are not");
+    throw invalidBody("json_invalid", "expected UTF-8, got bytes that are not");
   }
 }
 
@@ -74,7 +60,7 @@ function decompressed(request: Request): ReadableStream<Uint8Array<ArrayBuffer>>
     return null;
   }
   if (encoding !== "gzip" && encoding !== "deflate") {
-    throw invalid(
+    throw invalidBody(
       "content_encoding",
       `expected content-encoding gzip, deflate or none, got ${JSON.stringify(encoding.slice(0, 40))}`,
     );
@@ -87,7 +73,7 @@ function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Pr
   if (ticker === undefined) return work;
   return new Promise((resolve, reject) => {
     const deadline = ticker.deadline(() =>
-      reject(invalid("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`))
+      reject(invalidBody("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`))
     );
     deadline.arm(ms);
     work.then((value) => {
@@ -127,29 +113,9 @@ async function readBounded(
   return whole;
 }
 
-/** Whether a JSON value is nested no deeper than this. */
-function within(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  if (depth === 0) return false;
-  if (Array.isArray(value)) return value.every((inner) => within(inner, depth - 1));
-  for (const name in value) if (!within((value as Record<string, unknown>)[name], depth - 1)) return false;
-  return true;
-}
-
 function tooLarge(maxBytes: number): Failure {
   return new Failure(
     "payload_too_large",
     `The request body is too large: expected at most ${maxBytes} bytes.`,
   );
-}
-
-function invalid(type: string, what: string, cause?: unknown): Failure {
-  const message = `Cannot read the request body: ${what}.`;
-  return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }], cause });
-}
-
-/** Where the parser stopped. Its own message quotes the body, which may hold what must not be repeated. */
-function position(message: string): string {
-  const match = /at position (\d+)/.exec(message);
-  return match ? ` (it breaks at character ${match[1]})` : "";
 }

@@ -5,7 +5,7 @@
  * providers put a plain JSON body under the type of an event stream.
  */
 import { Failure } from "../exchange/failure.ts";
-import { parse } from "../exchange/json.ts";
+import { parse, unread } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
@@ -20,7 +20,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** All parts of a whole body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
   const body = parse(text);
-  if (body === undefined) throw brokenAnswer("it is not JSON");
+  if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
   return format.decodeAnswer(body);
 }
 

@@ -14,19 +14,30 @@ export function webAddress(address: string): string | undefined {
 
 /** The host of a domain as callers write it: `Example.com`, `*.example.com`, `https://example.com/path`. */
 export function hostOf(domain: string): string {
-  const host = domain.trim().toLowerCase().replace(/^https?:\/\//, "").replace(/[/?#].*$/, "").replace(
-    /^\*?\./,
-    "",
-  );
+  const named = domain.trim().toLowerCase().replace(/^https?:\/\//, "");
+  const end = named.search(/[/?#]/);
+  const host = (end < 0 ? named : named.slice(0, end)).replace(/^\*?\./, "");
   // International names as addresses have them.
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host.replace(/[\s()"]/g, "");
 }
 
-/** Whether a page's host is one of the allowed domains or below one, and none of the blocked. */
-export function fitsDomains(address: string, { allowedDomains, blockedDomains }: SearchOptions): boolean {
-  const { hostname } = new URL(address);
-  const within = (domains: readonly string[]) =>
-    domains.map(hostOf).some((host) => hostname === host || hostname.endsWith(`.${host}`));
-  if (allowedDomains && allowedDomains.length > 0 && !within(allowedDomains)) return false;
-  return !(blockedDomains && within(blockedDomains));
+/** Tells of an address whether its host is one of the allowed domains or below one, and none of the blocked. */
+export function domainFilter(
+  { allowedDomains, blockedDomains }: SearchOptions,
+): (address: string) => boolean {
+  const allowed = new Set(allowedDomains?.map(hostOf));
+  const blocked = new Set(blockedDomains?.map(hostOf));
+  return (address) => {
+    const { hostname } = new URL(address);
+    return (allowed.size === 0 || isWithin(hostname, allowed)) && !isWithin(hostname, blocked);
+  };
+}
+
+function isWithin(hostname: string, domains: ReadonlySet<string>): boolean {
+  if (domains.size === 0) return false;
+  for (let at = 0;; at++) {
+    if (domains.has(hostname.slice(at))) return true;
+    at = hostname.indexOf(".", at);
+    if (at < 0) return false;
+  }
 }

@@ -11,7 +11,7 @@ import { isObject, type Loose, parse } from "../exchange/json.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
 import { cleanText } from "./clean.ts";
 import { engineNamed, type EngineSettings } from "./engines/mod.ts";
-import { fitsDomains, webAddress } from "./hosts.ts";
+import { domainFilter, webAddress } from "./hosts.ts";
 
 export interface Hit {
   url: string;
@@ -80,9 +80,10 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
 
   async function once(query: string, searchOptions: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
     const raw = await engine.search(query, searchOptions, engineSettings, (request) => send(request, signal));
+    const fits = domainFilter(searchOptions);
     const found = raw.flatMap((h) => {
       const url = webAddress(h.url);
-      return url !== undefined && fitsDomains(url, searchOptions) ? [{ ...h, url }] : [];
+      return url !== undefined && fits(url) ? [{ ...h, url }] : [];
     }).slice(0, settings.results);
     const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
     const each = Math.floor(chars / Math.max(1, found.length));

@@ -113,3 +113,30 @@ Deno.test("readJson() does not wait for ever for a body that comes drop by drop"
   assertEquals([failure.code, failure.errors?.[0].type], ["validation_error", "body_incomplete"]);
   release();
 });
+
+Deno.test("readJson() refuses a small gzip body that holds more values than a request may", async () => {
+  for (const text of [`[${"{},".repeat(300_000)}1]`, `[${"1,".repeat(300_000)}1]`]) {
+    const bytes = await compressed(text, "gzip");
+    assert(bytes.length < 20_000);
+    const failure = await refused(post(bytes, { "content-encoding": "gzip" }), 32 << 20);
+    assertEquals(failure.code, "validation_error");
+    assertEquals(failure.message, "Cannot read the request body: expected at most 200000 values.");
+  }
+});
+
+Deno.test("readJson() names a list or an object with too many entries", async () => {
+  const fields = `{${Array.from({ length: 10_001 }, (_, i) => `"${i + 50_000}":1`)}}`;
+  for (
+    const [text, where] of [
+      [`{"stop":[${'"a",'.repeat(10_000)}"a"]}`, "stop"],
+      [`{"logit_bias":${fields}}`, "logit_bias"],
+      [`{"messages":[{"content":[${"{},".repeat(10_000)}{}]}]}`, "messages[0].content"],
+    ]
+  ) {
+    const failure = await refused(post(text));
+    assertEquals([failure.code, failure.param], ["validation_error", where]);
+    assertEquals(failure.message, `Cannot read ${where}: expected at most 10000 entries, got 10001.`);
+  }
+  const messages = `{"messages":[${"{},".repeat(20_000)}{}]}`;
+  assertEquals((await readJson(post(messages), 1 << 20) as { messages: [] }).messages.length, 20_001);
+});

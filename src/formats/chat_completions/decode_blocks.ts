@@ -9,7 +9,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
 import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
@@ -132,6 +132,7 @@ export class ChunkReader {
     const index = number(wire.index) ?? position;
     let choice = this.#choices.get(index);
     if (!choice) {
+      if (this.#choices.size >= MOST_CHOICES) this.fail(tooManyChoices(), out);
       choice = openChoice(index);
       this.#choices.set(index, choice);
     }

@@ -24,7 +24,10 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
     addCall(state, choice, wire.index, custom ? "custom" : "function", out);
   if (call.ended) return;
   // Later deltas repeat the id or the name as "".
-  if (call.id === "") call.id = id;
+  if (call.id === "" && id !== "") {
+    call.id = id;
+    if (!choice.byId.has(id)) choice.byId.set(id, call);
+  }
   if (call.name === "") call.name = name;
   if (piece !== "") {
     hold(state, piece);
@@ -47,7 +50,7 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
 function findCall(choice: OpenChoice, index: unknown, id: string, name: string): OpenCall | undefined {
   const key = keyOf(index);
   if (key === undefined) {
-    if (id !== "") return choice.calls.find((call) => call.id === id);
+    if (id !== "") return choice.byId.get(id);
     return name === "" ? choice.current : undefined;
   }
   const call = choice.byKey.get(key);
@@ -75,6 +78,7 @@ function addCall(
   if (current?.started && isWhole(current)) endCall(current, out);
   const call: OpenCall = {
     block: state.nextBlock++,
+    place: choice.calls.length,
     id: "",
     name: "",
     kind,
@@ -92,7 +96,10 @@ function addCall(
 
 export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall, out: Part[]): void {
   call.started = true;
-  if (call.id === "") call.id = makeId(state, choice, call);
+  if (call.id === "") {
+    call.id = makeId(state, choice, call);
+    if (!choice.byId.has(call.id)) choice.byId.set(call.id, call);
+  }
   out.push({
     type: "call-start",
     block: call.block,
@@ -110,8 +117,7 @@ export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall
 function makeId(state: AnswerState, choice: OpenChoice, call: OpenCall): string {
   const answer = state.id.replace(/[^a-zA-Z0-9]/g, "").slice(-20);
   const stem = answer || call.name.replace(/[^\w-]/g, "_").slice(0, 20);
-  const place = choice.calls.indexOf(call);
-  return choice.index > 0 ? `call_${stem}_${choice.index}_${place}` : `call_${stem}_${place}`;
+  return choice.index > 0 ? `call_${stem}_${choice.index}_${call.place}` : `call_${stem}_${call.place}`;
 }
 
 export function endCall(call: OpenCall, out: Part[]): void {

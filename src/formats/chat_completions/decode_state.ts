@@ -9,6 +9,8 @@ const MOST_HELD = 64 * 1024 * 1024;
 
 export interface OpenCall {
   block: number;
+  /** Its place among the calls of its choice. */
+  place: number;
   id: string;
   name: string;
   kind: "function" | "custom";
@@ -48,6 +50,7 @@ export interface OpenChoice {
   source?: "string" | "details";
   calls: OpenCall[];
   byKey: Map<number | string, OpenCall>;
+  byId: Map<string, OpenCall>;
   current?: OpenCall;
   said: boolean;
   refused: boolean;
@@ -69,7 +72,15 @@ export interface AnswerState {
 }
 
 export function openChoice(index: number): OpenChoice {
-  return { index, calls: [], byKey: new Map(), said: false, refused: false, cited: new Set() };
+  return {
+    index,
+    calls: [],
+    byKey: new Map(),
+    byId: new Map(),
+    said: false,
+    refused: false,
+    cited: new Set(),
+  };
 }
 
 /** Counts what is kept in memory. */

@@ -1,5 +1,5 @@
 /** A provider's stream of chat-completions chunks as parts. */
-import { isObject, type Loose, parse } from "../../exchange/json.ts";
+import { isObject, type Loose, parse, unread } from "../../exchange/json.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
 import { ChunkReader } from "./decode_blocks.ts";
@@ -17,6 +17,7 @@ export function decodeStream(): StreamDecoder {
       }
       const chunk = parse(data);
       if (event === "error") reader.fail(decodeLateFailure(chunk ?? data), out);
+      if (chunk === undefined) reader.fail(brokenAnswer(`a frame of its stream ${unread(data)}`), out);
       if (!isObject(chunk)) reader.fail(brokenAnswer("a frame is no JSON object"), out);
       if (isBareError(chunk)) reader.fail(decodeLateFailure(chunk), out);
       reader.push(chunk, false, out);

@@ -64,12 +64,14 @@ class Fold {
       case "reasoning_content":
         others[key] = `${string(others[key]) ?? ""}${value}`;
         return;
-      case "images":
-        others[key] = [...array(others[key]), ...array(value)];
+      case "images": {
+        const images = this.#list(key);
+        for (const image of array(value)) images.push(image);
         return;
+      }
       case "annotations": {
-        const more = (value as Loose[]).map(({ index: _, ...annotation }) => annotation);
-        others[key] = [...array(others[key]), ...more];
+        const annotations = this.#list(key);
+        for (const { index: _, ...annotation } of value as Loose[]) annotations.push(annotation);
         return;
       }
       case "tool_calls":
@@ -84,6 +86,11 @@ class Fold {
       default:
         others[key] = value;
     }
+  }
+
+  /** The list that a field adds to. */
+  #list(key: string): unknown[] {
+    return (this.#others[key] ??= []) as unknown[];
   }
 
   #call({ index, ...piece }: Loose): void {

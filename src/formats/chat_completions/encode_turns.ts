@@ -18,6 +18,7 @@ import {
   splitSystem,
   type Turn,
 } from "../../exchange/prompt.ts";
+import { ResultQueues } from "../../exchange/result_queues.ts";
 import { encodePart } from "./encode_content.ts";
 import { MADE } from "./decode_turns.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
@@ -178,8 +179,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
   if (head !== "") messages.push({ role: "system", content: head });
 
   const joined = joinTurns(rest);
-  const results = resultsByCall(joined);
-  const answered = new Set<ResultContent>();
+  const results = new ResultQueues(joined);
   const carried: Content[] = [];
   for (let i = 0; i < joined.length; i++) {
     const turn = joined[i];
@@ -196,7 +196,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       const shown: Content[] = [];
       for (const call of turn.content) {
         if (call.type !== "call") continue;
-        const result = takeResult(results, call.id, answered);
+        const result = results.take(call.id);
         if (result) {
           messages.push(resultMessage(result, options));
           const rest = result.content.filter((c) => !speaks(c) && c.type !== "opaque");
@@ -210,7 +210,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
     } else {
       const content = carried.splice(0).concat(turn.content).flatMap((c): Content[] => {
         if (c.type !== "result") return [c];
-        return answered.has(c) ? [] : [
+        return results.taken(c) ? [] : [
           { type: "text", text: `Result of tool ${c.name ?? c.callId}:\n${resultText(c)}` },
           ...c.content.filter((inner) => !speaks(inner)),
         ];
@@ -232,30 +232,6 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
 function systemText(turn: Turn): string {
   const texts = turn.content.map((c) => encodePart(c, false)?.text);
   return texts.filter((text) => typeof text === "string" && text !== "").join("\n\n");
-}
-
-function resultsByCall(turns: readonly Turn[]): Map<string, ResultContent[]> {
-  const results = new Map<string, ResultContent[]>();
-  for (const turn of turns) {
-    for (const c of turn.content) {
-      if (c.type !== "result") continue;
-      const list = results.get(c.callId);
-      if (list) list.push(c);
-      else results.set(c.callId, [c]);
-    }
-  }
-  return results;
-}
-
-/** Ids may repeat in a long conversation; then calls and results pair off in order. */
-function takeResult(
-  results: ReadonlyMap<string, ResultContent[]>,
-  id: string,
-  answered: Set<ResultContent>,
-): ResultContent | undefined {
-  const found = results.get(id)?.shift();
-  if (found) answered.add(found);
-  return found;
 }
 
 /** A string where there is nothing but text: the oldest providers take no lists. */

@@ -6,7 +6,7 @@
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
 import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
@@ -66,6 +66,7 @@ export class ChunkReader {
     const at = typeof index === "number" && Number.isInteger(index) && index > 0 ? index : 0;
     let found = this.#candidates.get(at);
     if (!found) {
+      if (this.#candidates.size >= MOST_CHOICES) throw tooManyChoices();
       found = new CandidateReader(at, { block: () => this.#blocks++, callId: (call) => this.#callId(call) });
       this.#candidates.set(at, found);
     }

@@ -1,5 +1,5 @@
 /** Chunks of `streamGenerateContent` as parts. The stream has no end marker: the end of the bytes ends it. */
-import { parse } from "../../exchange/json.ts";
+import { parse, unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
@@ -12,7 +12,7 @@ export function decodeStream(): StreamDecoder {
       const data = frame.data.trim();
       if (data === "" || data === "[DONE]") return;
       const chunk = parse(data);
-      if (chunk === undefined) throw brokenAnswer("a frame of its stream is not JSON");
+      if (chunk === undefined) throw brokenAnswer(`a frame of its stream ${unread(data)}`);
       reader.push(chunk, out);
     },
     end: (out) => reader.end(out),

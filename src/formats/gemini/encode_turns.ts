@@ -6,8 +6,9 @@
  * user text in its place, between `<system>` tags.
  */
 import { argumentsObject } from "../../exchange/json.ts";
-import type { CallContent, Content, FormatName, ResultContent, Turn } from "../../exchange/prompt.ts";
+import type { CallContent, Content, FormatName, Turn } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
+import { ResultQueues } from "../../exchange/result_queues.ts";
 import { encodeAttachment, isAttachment } from "./encode_media.ts";
 import { encodeResults } from "./encode_results.ts";
 import type { WireContent, WirePart } from "./wire.ts";
@@ -24,12 +25,12 @@ interface EncodeTurns {
 
 export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireContent[] {
   const contents: WireContent[] = [];
-  const results = new Results(turns);
+  const results = new ResultQueues(turns);
   let i = 0;
   while (i < turns.length) {
     const turn = turns[i];
     if (turn.role !== "assistant") {
-      const open = turn.content.filter((c) => c.type !== "result" || !results.answered(c));
+      const open = turn.content.filter((c) => c.type !== "result" || !results.taken(c));
       append(contents, "user", turn.role === "system" ? systemParts(open) : userParts(open));
       i++;
       continue;
@@ -39,7 +40,11 @@ export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireC
     const content = turns.slice(i, end).flatMap((t) => t.content);
     append(contents, "model", modelParts(content, options.format));
     const calls = content.filter((c) => c.type === "call");
-    append(contents, "user", encodeResults(calls, calls.map((c) => results.take(c, end)), options.version));
+    append(
+      contents,
+      "user",
+      encodeResults(calls, calls.map((c) => results.take(c.id, end)), options.version),
+    );
     i = end;
   }
   if (contents[0]?.role === "model" && contents[0].parts.some((p) => p.functionCall)) {
@@ -90,10 +95,9 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
   const parts: WirePart[] = [];
   // A chat message holds its reasoning apart from the text, so nothing tells that the text came first; it did.
   const textLater = format === "chat_completions";
-  let waiting: Proof[] = [];
+  const waiting = new WaitingProofs();
   const release = () => {
-    for (const proof of waiting) parts.push({ text: "", thoughtSignature: proof.data });
-    waiting = [];
+    for (const proof of waiting.release()) parts.push({ text: "", thoughtSignature: proof.data });
   };
   for (const c of content) {
     if (c.type === "reasoning") {
@@ -101,18 +105,17 @@ function modelParts(content: readonly Content[], format: FormatName): WirePart[]
       if (!proof) continue;
       if (proof.on === "thought" && c.sections.length > 0) {
         parts.push({ text: c.sections.join("\n\n"), thought: true, thoughtSignature: proof.data });
-      } else if (textLater) waiting.push(proof);
+      } else if (textLater) waiting.add(proof);
       else if (proof.on !== "text" && proof.on !== "media") {
         parts.push({ text: "", thoughtSignature: proof.data });
-      } else if (!sign(parts.at(-1), proof)) waiting.push(proof);
+      } else if (!sign(parts.at(-1), proof)) waiting.add(proof);
     } else if (c.type === "call") {
       release();
       parts.push(encodeCall(c));
     } else {
       for (const part of userParts([c])) {
         parts.push(part);
-        const i = waiting.findIndex((proof) => sign(part, proof));
-        if (i >= 0) waiting.splice(i, 1);
+        waiting.sign(part);
       }
     }
   }
@@ -126,6 +129,39 @@ function sign(part: WirePart | undefined, proof: Proof): boolean {
   if (!part || !fits || part.thoughtSignature) return false;
   part.thoughtSignature = proof.data;
   return true;
+}
+
+/** Signatures whose part has not come yet. Each kind of part takes its own in order. */
+class WaitingProofs {
+  #all: Proof[] = [];
+  readonly #used = new Set<Proof>();
+  readonly #next = { text: 0, media: 0 };
+
+  add(proof: Proof): void {
+    this.#all.push(proof);
+  }
+
+  /** Puts the first one that fits on a part. */
+  sign(part: WirePart): void {
+    const kind = part.inlineData ? "media" : part.text ? "text" : undefined;
+    if (kind === undefined || part.thoughtSignature) return;
+    while (this.#next[kind] < this.#all.length) {
+      const proof: Proof = this.#all[this.#next[kind]++];
+      if (proof.on === kind && sign(part, proof)) {
+        this.#used.add(proof);
+        return;
+      }
+    }
+  }
+
+  /** Those that no part took, which are no longer waited for. */
+  release(): Proof[] {
+    const left = this.#all.filter((proof) => !this.#used.has(proof));
+    this.#all = [];
+    this.#used.clear();
+    this.#next.text = this.#next.media = 0;
+    return left;
+  }
 }
 
 function encodeCall(c: CallContent): WirePart {
@@ -144,36 +180,5 @@ function fillSignatures(contents: readonly WireContent[]): void {
     if (role === "user" && !parts.some((p) => p.functionResponse)) return;
     const call = role === "model" ? parts.find((p) => p.functionCall) : undefined;
     if (call) call.thoughtSignature ??= NO_SIGNATURE;
-  }
-}
-
-/** Finds the result of each call, which may stand anywhere behind it, and knows which are taken. */
-class Results {
-  readonly #byCall = new Map<string, { turn: number; result: ResultContent }[]>();
-  readonly #taken = new Set<ResultContent>();
-
-  constructor(turns: readonly Turn[]) {
-    turns.forEach((t, turn) => {
-      for (const result of t.content) {
-        if (result.type !== "result") continue;
-        const list = this.#byCall.get(result.callId);
-        if (list) list.push({ turn, result });
-        else this.#byCall.set(result.callId, [{ turn, result }]);
-      }
-    });
-  }
-
-  /** The first result of this call from turn `from` on that no other call of this id had. */
-  take(call: CallContent, from: number): ResultContent | undefined {
-    const list = this.#byCall.get(call.id) ?? [];
-    const at = list.findIndex((entry) => entry.turn >= from);
-    if (at < 0) return undefined;
-    const [{ result }] = list.splice(at, 1);
-    this.#taken.add(result);
-    return result;
-  }
-
-  answered(result: ResultContent): boolean {
-    return this.#taken.has(result);
   }
 }

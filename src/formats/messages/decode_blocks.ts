@@ -4,7 +4,7 @@
  * Events belong to blocks by `index`. A second `message_start` is the work of something between the provider and here:
  * repeated at the beginning it is passed over, inside an open message it joins two answers and is a failure.
  */
-import { array, isObject, type Loose, object, parse, rest, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, parse, rest, string, unread } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -54,6 +54,7 @@ export class MessageReader {
   push(frame: Frame, out: Part[]): void {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
     const event = parse(frame.data);
+    if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
     switch (event.type ?? frame.event) {
       case "content_block_delta":

@@ -16,20 +16,28 @@ export function objectSchema(schema: Loose | undefined): Loose {
   const found = ALTERNATIVES.filter((key) => Array.isArray(schema[key]));
   if (found.length === 0) return schema.type === "object" ? schema : { ...schema, type: "object" };
   const merged: Loose = { ...schema, type: "object" };
-  let properties: Loose = isObject(schema.properties) ? schema.properties : {};
+  // A Map takes a property named `__proto__` as any other.
+  const properties = new Map(isObject(schema.properties) ? Object.entries(schema.properties) : []);
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   for (const key of found) {
     delete merged[key];
     const branches = (schema[key] as unknown[]).filter(isObject);
     for (const branch of branches) {
-      if (isObject(branch.properties)) properties = { ...branch.properties, ...properties };
+      if (!isObject(branch.properties)) continue;
+      for (const name of Object.keys(branch.properties)) {
+        if (!properties.has(name)) properties.set(name, branch.properties[name]);
+      }
     }
-    const lists = branches.map((b) => Array.isArray(b.required) ? b.required : []);
-    for (const name of lists.flat()) {
-      if (key === "allOf" || lists.every((list) => list.includes(name))) required.add(name);
+    // How many branches require a name: all of them must, but for `allOf`, where one is enough.
+    const wants = new Map<unknown, number>();
+    for (const branch of branches) {
+      for (const name of new Set(Array.isArray(branch.required) ? branch.required : [])) {
+        wants.set(name, (wants.get(name) ?? 0) + 1);
+      }
     }
+    for (const [name, times] of wants) if (key === "allOf" || times === branches.length) required.add(name);
   }
-  merged.properties = properties;
+  merged.properties = Object.fromEntries(properties);
   if (required.size > 0) merged.required = [...required];
   return merged;
 }

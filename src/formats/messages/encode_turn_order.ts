@@ -2,6 +2,7 @@
  * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
  * the turn, every call answered, ids legal and unique, roles alternating, the user first.
  */
+import { UnusedNames } from "../../exchange/unused_names.ts";
 import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
 import { joinTurns } from "../../exchange/prompt.ts";
 
@@ -15,7 +16,7 @@ export function legalId(id: string): string {
 export function arrangeTurns(turns: readonly Turn[]): Turn[] {
   const joined = joinTurns(turns);
   const answers = matchResults(joined);
-  const ids = new Map<string, number>();
+  const ids = new UnusedNames();
   const out: Turn[] = [];
   for (const turn of joined) {
     if (turn.role !== "assistant") {
@@ -27,7 +28,7 @@ export function arrangeTurns(turns: readonly Turn[]): Turn[] {
     const results: Content[] = [];
     const content = turn.content.map((c) => {
       if (c.type !== "call") return c;
-      const id = unusedId(c.id, ids);
+      const id = ids.take(legalId(c.id));
       results.push({ ...(answers.given.get(c) ?? noResult(c)), callId: id });
       return { ...c, id };
     });
@@ -86,17 +87,6 @@ function noResult(call: CallContent): ResultContent {
     isError: true,
     plain: true,
   };
-}
-
-/** @param taken ids that are in use, and the number that the next of the same id gets */
-function unusedId(id: string, taken: Map<string, number>): string {
-  const legal = legalId(id);
-  let unused = legal;
-  let next = taken.get(legal) ?? 2;
-  while (taken.has(unused)) unused = `${legal}_${next++}`;
-  taken.set(unused, 2);
-  taken.set(legal, next);
-  return unused;
 }
 
 function userFirst(turns: Turn[]): Turn[] {

@@ -1,6 +1,12 @@
 /** `tools` and `tool_choice` for a provider, and for the echo of the request in an answer. */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
-import { type CustomTool, extraOf, type FunctionTool, type Prompt } from "../../exchange/prompt.ts";
+import {
+  type CustomTool,
+  extraOf,
+  type FunctionTool,
+  type Prompt,
+  toolsByName,
+} from "../../exchange/prompt.ts";
 import { isSearchType } from "../decode_search.ts";
 
 /** Tools for a provider, or for the echo in an answer. */
@@ -71,9 +77,10 @@ export function encodeToolChoice(prompt: Prompt): unknown {
   }
   if (choice.type !== "allowed") return choice.type;
   const tools: Loose[] = [];
+  const known = toolsByName(prompt.tools);
   for (const name of choice.names) {
-    const tool = prompt.tools.find((t) => t.kind !== "opaque" && t.name === name);
-    if (tool && tool.kind !== "opaque") tools.push({ type: tool.kind, name });
+    const tool = known.get(name);
+    if (tool) tools.push({ type: tool.kind, name });
   }
   // Entries such as {type: "mcp", server_label} have no name in the vocabulary.
   for (const entry of array(object(own).tools)) {

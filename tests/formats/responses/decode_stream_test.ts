@@ -236,7 +236,7 @@ Deno.test("responses.decodeStream() wants an end, and needs no [DONE]", () => {
   assertThrows(() => decodeEvents([created]), Failure, "broke off");
   assertThrows(() => decodeEvents([]), Failure, "broke off");
   const decoder = responses.decodeStream();
-  assertThrows(() => decoder.push({ event: "", data: "<html>" }, []), Failure, "not a JSON object");
+  assertThrows(() => decoder.push({ event: "", data: "<html>" }, []), Failure, "is not JSON");
   decodeEvents([created, completed(), created]);
 });
 

@@ -1,0 +1,63 @@
+/** A request body's text as a JSON value, within the bounds that keep parsing and reading it quick. */
+import { Failure } from "../exchange/failure.ts";
+import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/json_budget.ts";
+
+/** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
+const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
+
+export function parseBody(text: string): unknown {
+  const excess = excessOf(text, REQUEST_BUDGET);
+  if (excess) {
+    const type = excess.what === "levels of nesting" ? "recursion_loop" : "too_long";
+    throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (text.trim() === "") throw invalidBody("json_invalid", "expected JSON, got nothing");
+    const at = error instanceof SyntaxError ? position(error.message) : "";
+    throw invalidBody("json_invalid", `expected JSON${at}`);
+  }
+  // An entry takes a character and a comma.
+  if (text.length > 2 * MOST_ENTRIES) refuseOverfull(value);
+  return value;
+}
+
+function refuseOverfull(value: unknown): void {
+  const found = overfull(value, BOUNDED_ELSEWHERE);
+  if (!found) return;
+  const param = dotted(found.path);
+  const message = `Cannot read ${
+    param || "the request body"
+  }: expected at most ${MOST_ENTRIES} entries, got ${found.count}.`;
+  throw new Failure("validation_error", message, {
+    ...(param !== "" && { param }),
+    errors: [{ type: "too_long", loc: ["body", ...found.path], msg: message }],
+  });
+}
+
+/** Longer names are not worth repeating. */
+const LONGEST_STEP = 40;
+
+function dotted(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else {text += `${text === "" ? "" : "."}${
+        step.length > LONGEST_STEP ? `${step.slice(0, LONGEST_STEP)}…` : step
+      }`;}
+  }
+  return text;
+}
+
+export function invalidBody(type: string, what: string, cause?: unknown): Failure {
+  const message = `Cannot read the request body: ${what}.`;
+  return new Failure("validation_error", message, { errors: [{ type, loc: ["body"], msg: message }], cause });
+}
+
+/** Where the parser stopped. Its own message quotes the body, which may hold what must not be repeated. */
+function position(message: string): string {
+  const match = /at position (\d+)/.exec(message);
+  return match ? ` (it breaks at character ${match[1]})` : "";
+}

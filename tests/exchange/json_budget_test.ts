@@ -1,0 +1,85 @@
+import { assert, assertEquals } from "@std/assert";
+import { parse, unread } from "../../src/exchange/json.ts";
+import {
+  ANSWER_BUDGET,
+  excessOf,
+  type JsonBudget,
+  MOST_ENTRIES,
+  overfull,
+  REQUEST_BUDGET,
+} from "../../src/exchange/json_budget.ts";
+
+const BUDGET: JsonBudget = { depth: 8, values: 3000, names: 1000, nameChars: 20_000 };
+
+function nested(depth: number): string {
+  return "[".repeat(depth) + "]".repeat(depth);
+}
+
+/** Longer than the texts that are not looked at. */
+function padded(text: string): string {
+  return `[${text},"${"x".repeat(2000)}"]`;
+}
+
+Deno.test("excessOf() counts levels, values, names and their characters", () => {
+  const cases: [text: string, what: string | undefined][] = [
+    [padded(nested(7)), undefined],
+    [padded(nested(8)), "levels of nesting"],
+    [`[${"1,".repeat(2990)}1]`, undefined],
+    [`[${"1,".repeat(3010)}1]`, "values"],
+    [`[${"{},".repeat(1600)}1]`, "values"],
+    [`[${"[],".repeat(1600)}1]`, "values"],
+    [`{${Array.from({ length: 900 }, (_, i) => `"k${i}":1`)}}`, undefined],
+    [`{${Array.from({ length: 1100 }, (_, i) => `"k${i}":1`)}}`, "names"],
+    [`{${`"same":1,`.repeat(1100)}"last":1}`, "names"],
+    [`{"${"k".repeat(19_000)}":1}`, undefined],
+    [`{"${"k".repeat(21_000)}":1}`, "characters in names"],
+    [`{"a":"${"v".repeat(1_000_000)}"}`, undefined],
+  ];
+  for (const [text, what] of cases) assertEquals(excessOf(text, BUDGET)?.what, what, text.slice(0, 40));
+});
+
+Deno.test("excessOf() does not count what stands inside of strings", () => {
+  for (
+    const inner of ["[{,:".repeat(5000), '\\"[{,:'.repeat(5000), "\\\\".repeat(9000), '\\\\\\"{'.repeat(5000)]
+  ) {
+    assertEquals(excessOf(`["${inner}",1]`, BUDGET), null, inner.slice(0, 10));
+    const name = `{"a":"${inner}",${`"k":1,`.repeat(1100)}"z":1}`;
+    assertEquals(excessOf(name, BUDGET)?.what, "names");
+  }
+});
+
+Deno.test("excessOf() ends at the first thing that is too much", () => {
+  // Were the whole text read, this would be looked at for seconds.
+  const text = "{},".repeat(10_000_000);
+  const seen = excessOf(`[${text}1]`, REQUEST_BUDGET);
+  assertEquals(seen, { what: "values", limit: REQUEST_BUDGET.values });
+  assertEquals(excessOf('["unended', BUDGET), null);
+  assertEquals(excessOf(`["${"x".repeat(5000)}`, BUDGET), null);
+});
+
+Deno.test("parse() refuses what an answer must not hold, and unread() says what it was", () => {
+  const many = `[${"{},".repeat(ANSWER_BUDGET.values)}1]`;
+  assertEquals(parse(many), undefined);
+  assertEquals(unread(many), `has more than ${ANSWER_BUDGET.values} values`);
+  assertEquals(parse(nested(200_000)), undefined);
+  assertEquals(unread("{"), "is not JSON");
+  // The log probabilities of 2,000 tokens with 20 alternatives each.
+  const one = { token: " word", logprob: -0.25, bytes: [32, 119, 111, 114, 100] };
+  const content = Array.from({ length: 2000 }, () => ({ ...one, top_logprobs: Array(20).fill(one) }));
+  assert(parse(JSON.stringify({ content })) !== undefined);
+});
+
+Deno.test("overfull() names the first list or object with too many entries", () => {
+  const list = Array(MOST_ENTRIES + 1).fill(0);
+  const fields = Object.fromEntries(list.map((_, i) => [`k${i}`, 1]));
+  const own = new Set(["messages"]);
+  assertEquals(overfull({ messages: [{ content: list }] }, own), {
+    path: ["messages", 0, "content"],
+    count: list.length,
+  });
+  assertEquals(overfull({ a: [], metadata: fields }, own)?.path, ["metadata"]);
+  assertEquals(overfull({ messages: list }, own), null);
+  assertEquals(overfull({ deep: { messages: list } }, own)?.path, ["deep", "messages"]);
+  assertEquals(overfull(list, own)?.path, []);
+  assertEquals(overfull({ stop: list.slice(1) }, own), null);
+});
