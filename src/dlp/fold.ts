@@ -6,14 +6,7 @@
  * they stand inside a word of Latin letters or digits: "ЕГН" is a word, "АКІА1" with four Cyrillic letters is not.
  */
 
-export interface View {
-  readonly text: string;
-  /** For each unit, where in the text that was sent its origin begins and ends; absent: it is that text. */
-  readonly from?: Uint32Array;
-  readonly to?: Uint32Array;
-  /** 1 for units that this view reveals, 2 for the first after a line break that it removes. */
-  readonly fresh?: Uint8Array;
-}
+import type { View } from "./view.ts";
 
 const UNKNOWN = 0;
 const DROP = 1;

@@ -3,7 +3,7 @@
  * that it stays JSON. Needs no valid JSON to read; what cannot be masked as JSON is said to be so.
  */
 import { parse } from "../exchange/json.ts";
-import type { View } from "./fold.ts";
+import type { View } from "./view.ts";
 
 const SHORT: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
@@ -59,10 +59,15 @@ export function replaceSpans(text: string, spans: readonly Replacement[]): strin
 }
 
 /**
- * The same for JSON text: of each span only what lies in strings is replaced. Null where that is not enough, because a
- * number or a name of the language is part of it, or where the text would be JSON no longer.
+ * The same for JSON text: of each span what lies in strings is replaced, and a number that is part of it becomes a string
+ * where that is allowed. Null where that is not enough, because a number may not, or a name of the language is part of
+ * it, or where the text would be JSON no longer.
  */
-export function replaceInJson(text: string, spans: readonly Replacement[]): string | null {
+export function replaceInJson(
+  text: string,
+  spans: readonly Replacement[],
+  numbers: "refuse" | "quote" = "refuse",
+): string | null {
   const inside: Replacement[] = [];
   const strings = stringsOf(text);
   let next = 0;
@@ -70,20 +75,58 @@ export function replaceInJson(text: string, spans: readonly Replacement[]): stri
     while (next < strings.length && strings[next].end < span.start) next++;
     let outside = "";
     let done = span.start;
+    const pieces: Replacement[] = [];
     for (let i = next; i < strings.length && strings[i].start < span.end; i++) {
       const start = Math.max(span.start, strings[i].start);
       const end = Math.min(span.end, strings[i].end);
       if (end <= start) continue;
       outside += text.slice(done, start);
-      inside.push({ start, end, by: span.by });
+      pieces.push({ start, end, by: span.by });
       done = end;
     }
     outside += text.slice(done, span.end);
-    if (done === span.start || /[^\s"{}[\],:]/.test(outside)) return null;
+    if (/[^\s"{}[\],:]/.test(outside) || pieces.length === 0) {
+      const number = numbers === "quote" && pieces.length === 0 ? numberAt(text, span) : null;
+      if (number === null || number.start < (inside.at(-1)?.end ?? 0)) return null;
+      pieces.push(number);
+    }
+    inside.push(...pieces);
   }
-  const masked = replaceSpans(text, inside);
+  return ifSound(text, replaceSpans(text, inside));
+}
+
+/** The whole number that a span is of, as a string. */
+function numberAt(text: string, { start, end, by }: Replacement): Replacement | null {
+  while (/[-+.\deE]/.test(text[start - 1] ?? "")) start--;
+  while (/[-+.\deE]/.test(text[end] ?? "")) end++;
+  return /^-?\d[\d.eE+-]*$/.test(text.slice(start, end)) ? { start, end, by: `"${by}"` } : null;
+}
+
+/**
+ * The same for any text. Where it is JSON it stays JSON, whose numbers become strings; where pieces of it are, a number
+ * behind a key does as well, with the quotes written as the key's are.
+ */
+export function replaceInText(text: string, spans: readonly Replacement[]): string | null {
+  if (/^\s*[[{"]/.test(text) && parse(text) !== undefined) return replaceInJson(text, spans, "quote");
+  return replaceSpans(
+    text,
+    spans.map((span) => {
+      const key = /(\\*)"\s{0,8}:\s{0,8}[-\d.]{0,24}$/.exec(
+        text.slice(Math.max(0, span.start - 48), span.start),
+      );
+      const number = key && numberAt(text, span);
+      if (!key || !number || !/^\s*(?:[,}\]]|\\n|$)/.test(text.slice(number.end, number.end + 8))) {
+        return span;
+      }
+      const quote = `${key[1]}"`;
+      return { ...number, by: quote + span.by + quote };
+    }),
+  );
+}
+
+function ifSound(before: string, after: string): string | null {
   try {
-    return isSound(text, masked) ? masked : null;
+    return isSound(before, after) ? after : null;
   } catch (thrown) {
     // Nested too deeply to be compared.
     if (thrown instanceof RangeError) return null;

@@ -3,7 +3,7 @@
  * make that impossible, and so does a number in JSON, which a placeholder would turn into a string.
  */
 import { type Leaf, type Reading, replaceLeaf } from "../formats/leaves.ts";
-import { replaceInJson, type Replacement, replaceSpans } from "./json_text.ts";
+import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { type Placeholders, placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Clock, type Found, Scan } from "./scan_leaves.ts";
@@ -95,7 +95,7 @@ function* maskOnce(
       replacements.push({ start, end, by: found === null ? "" : nameOf(found, leaf, start, end, names) });
       if (clock.due(FINDING)) yield* clock.rest();
     }
-    const replace = leaf.kind === "json" ? replaceInJson : replaceSpans;
+    const replace = leaf.kind === "json" ? replaceInJson : replaceInText;
     const text = replace(leaf.text, replacements);
     if (text === null) return null;
     replaceLeaf(leaf, text);

@@ -3,8 +3,7 @@
  * value is found where its plain form would be.
  */
 import { setImmediate } from "node:timers";
-import { decodings } from "./decode.ts";
-import { fold, type View } from "./fold.ts";
+import { BOUNDS, type Reading, readings, revealed } from "./lattice.ts";
 import type { Check } from "./policy.ts";
 import type { Re2, Span } from "./re2.ts";
 
@@ -32,8 +31,8 @@ export async function findPatterns(
   check: Check,
   re2: Re2,
 ): Promise<PatternResult> {
-  const views = await viewsOf(texts);
-  const all = [...texts, ...views.map(({ view }) => view.text)];
+  const others = await otherReadings(texts);
+  const all = [...texts, ...others.map(({ reading }) => reading.view.text)];
   const result: PatternResult = { matches: new Map(), whole: true, refused: null };
   const until = performance.now() + BUDGET_MS;
   for (const [pattern, { rule }] of check.patterns.entries()) {
@@ -49,10 +48,11 @@ export async function findPatterns(
     else {
       result.whole &&= outcome.whole;
       const spans = texts.map((_, i) => new Map(outcome.spans[i].map((span) => [key(span), span])));
-      views.forEach(({ of, at, view }, i) => {
-        for (const span of outcome.spans[texts.length + i]) {
-          if (!isRevealed(view, span)) continue;
-          const sent = { start: at + view.from![span.start], end: at + view.to![span.end - 1] };
+      others.forEach(({ of, at, reading }, i) => {
+        for (const { start, end } of outcome.spans[texts.length + i]) {
+          const there = revealed(reading, start, end, BOUNDS);
+          if (!there) continue;
+          const sent = { start: at + there.start, end: at + there.end };
           spans[of].set(key(sent), sent);
         }
       });
@@ -71,32 +71,30 @@ function key({ start, end }: Span): string {
   return `${start} ${end}`;
 }
 
-/** Whether a span of a view is more than what the text says without it. */
-export function isRevealed({ fresh }: View, { start, end }: Span): boolean {
-  if (!fresh) return true;
-  for (let i = start; i < end; i++) if (fresh[i] === 1) return true;
-  return false;
-}
-
 /** Text that is folded and decoded at once, and how much of it is with the next once more. */
 const SEGMENT = 16_384;
 const OVERLAP = 1024;
 
-/** Other readings of the texts: `of` which one, and where in it they begin. */
-async function viewsOf(texts: readonly string[]): Promise<{ of: number; at: number; view: View }[]> {
-  const views: { of: number; at: number; view: View }[] = [];
+/** Of which text, and where in it, something is another reading. */
+interface OtherReading {
+  readonly of: number;
+  readonly at: number;
+  readonly reading: Reading;
+}
+
+async function otherReadings(texts: readonly string[]): Promise<OtherReading[]> {
+  const others: OtherReading[] = [];
   let since = performance.now();
   for (const [of, text] of texts.entries()) {
     for (let at = 0; at < text.length; at += SEGMENT) {
       const segment = text.slice(at, at + SEGMENT + OVERLAP);
-      const folded = fold(segment);
-      for (const view of [folded, decodings(folded ?? { text: segment })]) {
-        if (view) views.push({ of, at, view });
+      for (const reading of readings(segment)) {
+        if (reading.view.from && !reading.joined) others.push({ of, at, reading });
       }
       if (performance.now() - since < 2) continue;
       await new Promise<void>((resolve) => setImmediate(resolve));
       since = performance.now();
     }
   }
-  return views;
+  return others;
 }

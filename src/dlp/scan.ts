@@ -1,17 +1,18 @@
 /**
  * Finds sensitive values in one text, in time that grows with its length only.
  *
- * A long text is taken in segments. Each is folded to plain text if it is not ASCII, walked once, and walked again
- * where it holds encoded parts or values cut by a line break. Every offset is mapped back, so that findings are in
- * UTF-16 units of the text given; a value found only after decoding has the span of the encoded run.
+ * A long text is taken in segments, and each is walked in every reading that it has (lattice.ts). Findings are in UTF-16
+ * units of the text given; a value found only in an encoded run has the span of the run.
  */
 
-import { decodings, joinLines } from "./decode.ts";
 import { categoryOf } from "./entities.ts";
-import { fold, type View } from "./fold.ts";
+import { type Reading, readings, revealed, settle } from "./lattice.ts";
+import { overlaps } from "./overlaps.ts";
+import { longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
 import type { Category } from "./recognizers/recognizer.ts";
 import { type Candidate, scannedView } from "./recognizers/scanned_view.ts";
+import { segmentEnd, segmentStart } from "./segments.ts";
 import { Walk } from "./walk.ts";
 
 export interface Finding {
@@ -74,121 +75,91 @@ function build(types: ReadonlySet<string>): Detector {
   };
 }
 
+/** A text inside a run inside a run is read no further. */
+const DEEPEST = 2;
+/** What is walked of a long run as it stands: it may begin or end with a token. */
+const EDGE = 512;
+
 function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
   const found: Candidate[] = [];
-  for (let start = 0, end = 0; end < text.length; start = overlapOf(text, end)) {
-    end = segmentEnd(text, start);
-    const first = found.length;
-    yield* scanSegment(plan, start === 0 && end === text.length ? text : text.slice(start, end), found);
-    for (let i = first; i < found.length; i++) {
-      found[i].start += start;
-      found[i].end += start;
+  yield* scanWhole(plan, text, 0, found);
+  return overlaps(found).map((one) => ({
+    category: categoryOf(one.type),
+    entityType: one.type,
+    start: one.start,
+    end: one.end,
+    confidence: one.confidence,
+  }));
+}
+
+/** Long encoded runs are read as texts of their own, what stands around them in segments. */
+function* scanWhole(plan: Plan, text: string, depth: number, found: Candidate[]): Generator<void, void> {
+  let start = 0;
+  for (const run of longRuns(text)) {
+    yield* scanStretch(plan, text, start, run.start + EDGE, found);
+    start = run.end - EDGE;
+    if (run.says === null || depth === DEEPEST) continue;
+    const inside: Candidate[] = [];
+    yield* scanWhole(plan, run.says, depth + 1, inside);
+    const surest = new Map<string, number>();
+    for (const { type, confidence } of inside) {
+      surest.set(type, Math.max(confidence, surest.get(type) ?? 0));
+    }
+    for (const [type, confidence] of surest) {
+      found.push({ type, start: run.start, end: run.end, confidence });
     }
   }
-  return resolveOverlaps(found);
+  yield* scanStretch(plan, text, start, text.length, found);
 }
 
-/**
- * Folding and decoding work on a whole text at once, so a long one is taken in segments that overlap: a value cut at
- * the end of one stands whole in the next, together with the words before it.
- */
-const SEGMENT = 32_768;
-const OVERLAP = 2048;
-
-function segmentEnd(text: string, start: number): number {
-  const end = start + SEGMENT;
-  if (end + OVERLAP >= text.length) return text.length;
-  const blank = text.lastIndexOf("\n", end);
-  const cut = blank > end - 1024 ? blank : text.lastIndexOf(" ", end);
-  // A token may be thousands of units long, but holds no blank.
-  const tidy = cut > start + SEGMENT / 2 ? cut : end;
-  // A key block is one value of many lines.
-  const block = text.slice(start, tidy).lastIndexOf("-----BEGIN ");
-  return block > SEGMENT / 2 && !text.slice(start + block, tidy).includes("-----END ") ? start + block : tidy;
-}
-
-function overlapOf(text: string, end: number): number {
-  const back = text.indexOf(" ", end - OVERLAP);
-  const start = back > 0 && back < end - OVERLAP / 2 ? back : end - OVERLAP;
-  // Not between the halves of a surrogate pair.
-  return (text.charCodeAt(start) & 0xfc00) === 0xdc00 ? start - 1 : start;
-}
-
-function* scanSegment(plan: Plan, text: string, found: Candidate[]): Generator<void, void> {
-  const view: View = fold(text) ?? { text };
-  yield;
-  yield* scanView(plan, view, found, REPORTED);
-  const joined = joinLines(view);
-  yield;
-  if (joined) yield* scanView(plan, joined, found, JOINED);
-  // One level of encoding, and one more inside it.
-  let layer = decodings(view);
-  yield;
-  for (let depth = 0; layer && depth < 2; depth++) {
-    yield* scanView(plan, layer, found, REPORTED);
-    layer = depth === 0 ? decodings(layer) : null;
+function* scanStretch(
+  plan: Plan,
+  text: string,
+  from: number,
+  to: number,
+  found: Candidate[],
+): Generator<void, void> {
+  for (let start = from, end = from; end < to; start = segmentStart(text, end)) {
+    end = segmentEnd(text, start, to);
+    const segment = start === 0 && end === text.length ? text : text.slice(start, end);
+    for (const one of yield* scanSegment(plan, segment)) {
+      one.start += start;
+      one.end += start;
+      found.push(one);
+    }
   }
 }
 
-/** Walks one view and adds what it finds, in offsets of the text that was sent. */
-function* scanView(plan: Plan, view: View, found: Candidate[], least: number): Generator<void, void> {
-  const scanned = scannedView(view.text, plan);
+function* scanSegment(plan: Plan, text: string): Generator<void, Candidate[]> {
+  let lower: Candidate[] = [];
+  let settled: Candidate[] = [];
+  for (const reading of readings(text)) {
+    yield;
+    const here = yield* scanReading(plan, reading);
+    if (reading.escapes.length > 0) {
+      settled = [...settled, ...settle(lower, here, reading.escapes)];
+      lower = here;
+    } else lower.push(...here);
+  }
+  return [...settled, ...lower];
+}
+
+/** Walks one reading; what it finds is in the text that was sent. */
+function* scanReading(plan: Plan, reading: Reading): Generator<void, Candidate[]> {
+  const { text } = reading.view;
+  const scanned = scannedView(text, plan);
   const walk = new Walk(plan, scanned);
-  for (let at = 0; at < view.text.length; at = walk.at) {
+  for (let at = 0; at < text.length; at = walk.at) {
     walk.until(at + STRIDE);
     yield;
   }
   for (const trigger of plan.views) trigger.scan(scanned);
-  for (const raw of scanned.candidates) {
-    if (raw.confidence < least || !plan.wanted.has(raw.type)) continue;
-    if (view.fresh) {
-      let touches = false;
-      for (let i = raw.start; i < raw.end && !touches; i++) {
-        touches = view.fresh[i] === 1 || view.fresh[i] === 2 && i > raw.start;
-      }
-      if (!touches) continue;
-    }
-    const start = view.from ? view.from[raw.start] : raw.start;
-    const end = view.to ? view.to[raw.end - 1] : raw.end;
-    found.push({ type: raw.type, start, end, confidence: raw.confidence });
+  const least = reading.joined ? JOINED : REPORTED;
+  const found: Candidate[] = [];
+  for (const { type, start, end, confidence } of scanned.candidates) {
+    if (confidence < least || !plan.wanted.has(type)) continue;
+    const sent = revealed(reading, start, end);
+    if (sent) found.push({ type, ...sent, confidence });
   }
-}
-
-/** One finding for each value: where spans overlap the longest wins, then the surer, then the more specific. */
-function resolveOverlaps(found: Candidate[]): Finding[] {
-  found.sort((a, b) => a.start - b.start);
-  const kept: Candidate[] = [];
-  for (let i = 0; i < found.length;) {
-    let end = found[i].end;
-    let j = i + 1;
-    for (; j < found.length && found[j].start < end; j++) end = Math.max(end, found[j].end);
-    if (j === i + 1) kept.push(found[i]);
-    else choose(found.slice(i, j), kept);
-    i = j;
-  }
-  return kept.sort((a, b) => a.start - b.start).map((raw) => ({
-    category: categoryOf(raw.type),
-    entityType: raw.type,
-    start: raw.start,
-    end: raw.end,
-    confidence: raw.confidence,
-  }));
-}
-
-/** At most this many of a chain of overlapping spans are compared one with another. */
-const CHAIN = 400;
-
-function choose(chain: Candidate[], kept: Candidate[]): void {
-  chain.sort((a, b) =>
-    (b.end - b.start) - (a.end - a.start) || b.confidence - a.confidence || specificity(b) - specificity(a)
-  );
-  const taken: Candidate[] = [];
-  for (const raw of chain.slice(0, CHAIN)) {
-    if (!taken.some((other) => other.start < raw.end && raw.start < other.end)) taken.push(raw);
-  }
-  kept.push(...taken);
-}
-
-function specificity(raw: Candidate): number {
-  return raw.type === "GENERIC_SECRET" ? 0 : raw.type === "API_KEY" || raw.type === "PHONE_NUMBER" ? 1 : 2;
+  return found;
 }

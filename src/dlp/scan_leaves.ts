@@ -5,14 +5,14 @@
  */
 import type { Group, Leaf } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
-import { decodings } from "./decode.ts";
-import { fold, type View } from "./fold.ts";
 import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
 import { unescaped } from "./json_text.ts";
-import { isRevealed, type PatternResult } from "./patterns.ts";
+import { BOUNDS, readings, revealed } from "./lattice.ts";
+import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
 import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
+import type { View } from "./view.ts";
 
 /** A finding as the caller is told of it. */
 export interface Reported {
@@ -174,16 +174,18 @@ export class Scan {
   *stopWords(finder: StopWordFinder, text: string, judged: Judgement): Generator<void, void> {
     for (let at = 0; at < text.length && !this.clock.spent; at += LONG - REACH) {
       const segment = text.slice(at, at + LONG);
-      const decoded = decodings(fold(segment) ?? { text: segment });
-      const plain: View = { text: segment };
-      for (const view of decoded ? [plain, decoded] : [plain]) {
-        for (const match of yield* this.paced(finder.findSliced(view.text))) {
-          if (!isRevealed(view, match)) continue;
+      for (const reading of readings(segment)) {
+        if (reading.joined) continue;
+        // The finder folds by itself.
+        const text = reading.level === 0 ? segment : reading.view.text;
+        for (const match of yield* this.paced(finder.findSliced(text))) {
+          const sent = reading.level === 0 ? match : revealed(reading, match.start, match.end, BOUNDS);
+          if (!sent) continue;
           judged.add({ kind: "stop_word", index: match.word }, {
             category: "stop_word",
             entityType: "STOP_WORD",
-            start: at + (view.from?.[match.start] ?? match.start),
-            end: at + (view.to?.[match.end - 1] ?? match.end),
+            start: at + sent.start,
+            end: at + sent.end,
             confidence: match.confidence,
           });
         }

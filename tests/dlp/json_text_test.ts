@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { replaceInJson, unescaped } from "../../src/dlp/json_text.ts";
+import { replaceInJson, replaceInText, unescaped } from "../../src/dlp/json_text.ts";
 
 Deno.test("unescaped() resolves escapes and knows where each unit came from", () => {
   assertEquals(unescaped('{"a":1}'), null);
@@ -29,4 +29,20 @@ Deno.test("replaceInJson() replaces inside strings only", () => {
   assertEquals(replaceInJson('{"a":true}', [{ start: 5, end: 9, by }]), null);
   // Two keys that become one would take a value away.
   assertEquals(replaceInJson('{"a":1,"b":2}', [{ start: 2, end: 3, by }, { start: 8, end: 9, by }]), null);
+});
+
+Deno.test("replaceInText() keeps JSON that a text is, or holds, JSON", () => {
+  const mask = (text: string, value: string) => {
+    const start = text.indexOf(value);
+    return replaceInText(text, [{ start, end: start + value.length, by: "<X_1>" }]);
+  };
+  assertEquals(mask('{"a":4111,"b":"x"}', "4111"), '{"a":"<X_1>","b":"x"}');
+  assertEquals(mask("[1, 4111.0]", "4111"), '[1, "<X_1>"]');
+  assertEquals(mask('{"a":"n:\\n4111"}', "4111"), '{"a":"n:\\n<X_1>"}');
+  assertEquals(mask('Result: {"a": 4111}', "4111"), 'Result: {"a": "<X_1>"}');
+  assertEquals(mask('log "{\\"a\\":4111}"', "4111"), 'log "{\\"a\\":\\"<X_1>\\"}"');
+  assertEquals(mask("card: 4111, thanks", "4111"), "card: <X_1>, thanks");
+  assertEquals(mask("4111", "4111"), "<X_1>");
+  // Half of an escape would be left.
+  assertEquals(mask('{"a":"x\\n4111"}', "n4111"), null);
 });

@@ -60,9 +60,8 @@ function scanColons(view: ScannedView, at: number): number {
     return end;
   }
   if (end - start < 3) return at + 1;
-  if (start > 0 && (isWordOrDot(text.charCodeAt(start - 1)) || text.charCodeAt(start - 1) === 58)) {
-    return at + 1;
-  }
+  const prev = text.charCodeAt(start - 1);
+  if (start > 0 && (isWordOrDot(prev) || prev === 58 && !isLabelEnd(text, start - 1))) return at + 1;
   if (text.charCodeAt(end) === 46) {
     while (end - start < 64 && (isDigit(text.charCodeAt(end)) || text.charCodeAt(end) === 46)) end++;
     if (text.charCodeAt(end - 1) === 46) end--;
@@ -106,6 +105,12 @@ function scanMac(view: ScannedView, start: number, end: number): void {
       report(view, "MAC_ADDRESS", start, start + 14, 0.7);
     }
   }
+}
+
+/** Whether the colon ends a word that names what follows, as in "IP:2001:db8::1". */
+function isLabelEnd(text: string, colon: number): boolean {
+  const word = /(?:^|[^\w:.])([A-Za-z_][\w-]{0,23})$/.exec(text.slice(Math.max(0, colon - 25), colon))?.[1];
+  return word !== undefined && (word.length > 4 || /[g-z_-]/i.test(word));
 }
 
 function isIpv6(word: string): boolean {

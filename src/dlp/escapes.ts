@@ -1,0 +1,163 @@
+/**
+ * Escapes of single characters: those of JSON and of programs, percent-encoding, quoted-printable and HTML entities.
+ * Each is a spot of its own, so that a value beside one, or with some in it, keeps its exact place.
+ *
+ * An escape that is escaped again (`\\u0034`, `&amp;#52;`) is read at once; the second level is for others inside it.
+ */
+
+import { decodeHTMLStrict } from "entities";
+import { fold } from "./fold.ts";
+import { isUtf8 } from "./readable.ts";
+import type { Spot } from "./view.ts";
+
+/** Where an escape may begin. Control characters that text does not hold hide between the digits of a value. */
+// deno-lint-ignore no-control-regex
+const MARK = /[%&\\\x00-\x08\x0e-\x1f\x7f]|=(?=[0-9A-F]{2}|\r?\n)|(?<=\d)\+(?=\d)/g;
+const BACKSLASH =
+  /\\{1,8}(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
+const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,64}|%u([0-9A-Fa-f]{4})/y;
+/** Names of the characters that markup itself is made of are passed over: pages are full of them, values have none. */
+const ENTITY =
+  /&(?:amp;){0,4}(?:#(\d{1,7});?|#[xX]([0-9A-Fa-f]{1,6});?|(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,30});)/y;
+const SHORT: Readonly<Record<string, string>> = {
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  "0": "\0",
+};
+/** Escapes that mail has and programs have not: with one of these every `=XX` is an escape. */
+const QUOTED = /=\r?\n|=(?:3D|20|0A|0D|C[2-9]|D[0-9]|E[2-9])/;
+const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
+/** Without that, only blanks and what values are joined with, and not where a value is assigned. */
+const QUOTED_ALONE =
+  /=(?:40|2E|2D|20|09|0A|0D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:=[0-9A-F]{2}){2,64}/y;
+
+export function escapes(text: string): Spot[] {
+  const spots: Spot[] = [];
+  let quoted: RegExp | undefined;
+  MARK.lastIndex = 0;
+  for (let m = MARK.exec(text); m; m = MARK.exec(text)) {
+    const start = m.index;
+    switch (text.charCodeAt(start)) {
+      case 92:
+        backslash(text, start, spots);
+        break;
+      case 38:
+        entity(text, start, spots);
+        break;
+      case 37:
+        percent(text, start, spots);
+        break;
+      case 61:
+        quoted ??= QUOTED.test(text) ? QUOTED_RUN : QUOTED_ALONE;
+        quotedPrintable(text, start, quoted, spots);
+        break;
+      case 43:
+        spots.push({ start, end: start + 1, says: " " });
+        break;
+      default:
+        spots.push({ start, end: start + 1, says: "" });
+    }
+    const last = spots.at(-1);
+    if (last && last.end > start) MARK.lastIndex = last.end;
+  }
+  return spots;
+}
+
+function backslash(text: string, start: number, spots: Spot[]): void {
+  BACKSLASH.lastIndex = start;
+  const match = BACKSLASH.exec(text);
+  if (!match) {
+    // No escape: the slashes are passed over together.
+    let end = start + 1;
+    while (text.charCodeAt(end) === 92) end++;
+    MARK.lastIndex = end;
+    return;
+  }
+  const end = start + match[0].length;
+  const hex = match[1] ?? match[2] ?? match[3];
+  const says = hex !== undefined
+    ? unit(parseInt(hex, 16))
+    : match[4] !== undefined
+    ? unit(parseInt(match[4], 8))
+    : SHORT[match[5]] ?? match[5];
+  // Between blanks a control character is a blank as well; inside a value it is not there to be read.
+  spots.push({ start, end, says: /^[\b\v\f\0]$/.test(says) ? "" : says });
+}
+
+/** A code unit or point as text; halves of a pair stand as they are and meet their other half in the view. */
+function unit(n: number): string {
+  return n > 0xffff ? (n > 0x10ffff ? "" : String.fromCodePoint(n)) : n < 9 ? "" : String.fromCharCode(n);
+}
+
+function percent(text: string, start: number, spots: Spot[]): void {
+  PERCENT.lastIndex = start;
+  const match = PERCENT.exec(text);
+  if (!match) return;
+  if (match[1] === undefined) bytewise(match[0], start, spots);
+  else spots.push({ start, end: start + match[0].length, says: unit(parseInt(match[1], 16)) });
+}
+
+function quotedPrintable(text: string, start: number, pattern: RegExp, spots: Spot[]): void {
+  const next = text.charCodeAt(start + 1);
+  if (next === 10 || next === 13) {
+    spots.push({ start, end: start + (next === 13 ? 3 : 2), says: "" });
+    return;
+  }
+  pattern.lastIndex = start;
+  const match = pattern.exec(text);
+  if (match) bytewise(match[0], start, spots);
+}
+
+/** What names of HTML's characters say, learnt when first met. */
+const NAMED = new Map<string, string | null>();
+
+/** A character reference of HTML, itself perhaps escaped. */
+function entity(text: string, start: number, spots: Spot[]): void {
+  ENTITY.lastIndex = start;
+  const match = ENTITY.exec(text);
+  if (!match) return;
+  const decimal = match[1];
+  const says = decimal !== undefined
+    ? unit(Number(decimal))
+    : match[2] !== undefined
+    ? unit(parseInt(match[2], 16))
+    : named(match[3]);
+  if (says !== null) spots.push({ start, end: start + match[0].length, says });
+}
+
+function named(name: string): string | null {
+  let says = NAMED.get(name);
+  if (says === undefined) {
+    const written = `&${name};`;
+    const decoded = decodeHTMLStrict(written);
+    // Blanks and hyphens as plain ones: a view that is not ASCII would have to be folded whole.
+    says = decoded === written ? null : fold(decoded)?.text ?? decoded;
+    if (NAMED.size < 4096) NAMED.set(name, says);
+  }
+  return says;
+}
+
+const utf8 = new TextDecoder();
+
+/** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form, or as Latin-1. */
+function bytewise(raw: string, start: number, spots: Spot[]): void {
+  const count = raw.length / 3;
+  const byte = (i: number) => parseInt(raw.slice(i * 3 + 1, i * 3 + 3), 16);
+  for (let i = 0; i < count;) {
+    const b = byte(i);
+    let n = 1;
+    let says = b > 8 && b !== 127 && (b < 127 || b >= 0xa0) ? String.fromCharCode(b) : "";
+    if (b >= 0xc2) {
+      n = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
+      const bytes = Uint8Array.from({ length: n }, (_, k) => byte(i + k));
+      if (isUtf8(bytes)) says = utf8.decode(bytes);
+      else n = 1;
+    }
+    spots.push({ start: start + i * 3, end: start + (i + n) * 3, says });
+    i += n;
+  }
+}

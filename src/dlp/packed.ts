@@ -1,0 +1,244 @@
+/**
+ * Runs that stand for other text as a whole: base64 in either alphabet, wrapped or not, hexadecimal, base32, hexadecimal
+ * dumps, and what is compressed in base64. A run is read where it says something readable.
+ */
+
+import { Buffer } from "node:buffer";
+import { gunzipSync, inflateSync } from "node:zlib";
+import { isControl, readable } from "./readable.ts";
+import type { Span, Spot } from "./view.ts";
+
+/** Shorter runs hold no value that is looked for: nine digits take twelve units of base64. */
+const LEAST = 12;
+/** Up to this length a run may be a word, so all of what it says must be plain. */
+const SHORT = 16;
+/** What a compressed run may unfold to. */
+const MOST_UNFOLDED = 1 << 20;
+
+const SIXTY_FOUR = new Int8Array(65536).fill(-1);
+"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".split("").forEach((c, i) => {
+  SIXTY_FOUR[c.charCodeAt(0)] = i;
+});
+SIXTY_FOUR[45] = 62;
+SIXTY_FOUR[95] = 63;
+
+/** Runs that say something readable. */
+export function packedRuns(text: string): Spot[] {
+  const spots: Spot[] = [];
+  let p = 0;
+  while (p + LEAST <= text.length) {
+    // A run of so many units that covers the last of the next ones cannot exist if that unit is no part of one.
+    if (SIXTY_FOUR[text.charCodeAt(p + LEAST - 1)] < 0) {
+      p += LEAST;
+      continue;
+    }
+    if (SIXTY_FOUR[text.charCodeAt(p)] < 0) {
+      p++;
+      continue;
+    }
+    const start = p;
+    const end = runEnd(text, p);
+    p = end;
+    if (end - start < LEAST) continue;
+    const spot = unpacked(text, start, end);
+    if (spot === null) continue;
+    p = spot.end;
+    spots.push(spot);
+  }
+  hexDumps(text, spots);
+  return spots;
+}
+
+/** Where a run ends that is wrapped at 60 columns or more, as mail and PEM do. */
+function runEnd(text: string, start: number): number {
+  let end = start;
+  for (let line = start;;) {
+    while (end < text.length && SIXTY_FOUR[text.charCodeAt(end)] >= 0) end++;
+    const skip = text.startsWith("\r\n", end) ? 2 : text.charCodeAt(end) === 10 ? 1 : 0;
+    if (skip === 0 || end - line < 60 || SIXTY_FOUR[text.charCodeAt(end + skip)] < 0) return end;
+    line = end += skip;
+  }
+}
+
+/** A run by what it says, with the padding behind it; null: nothing readable. */
+function unpacked(text: string, start: number, end: number): Spot | null {
+  let packed = text.slice(start, end);
+  if (end - start > 60 && packed.includes("\n")) packed = packed.replace(/[\r\n]+/g, "");
+  const says = hexadecimal(packed) ?? thirtyTwo(packed) ?? sixtyFour(packed);
+  if (says === null) return inner(text, start, end);
+  while (text.charCodeAt(end) === 61 && end < text.length) end++;
+  return { start, end, says };
+}
+
+/** A word that is glued to a run by a joiner of base64url, as in `token_bW9…` or `data-bW9…`. */
+function inner(text: string, start: number, end: number): Spot | null {
+  if (end - start > 400) return null;
+  let joiner = start;
+  for (let p = start; p < end && p - start < 24; p++) {
+    const c = text.charCodeAt(p);
+    if (c === 45 || c === 47 || c === 95) joiner = p + 1;
+  }
+  if (joiner === start || end - joiner < LEAST) return null;
+  const packed = text.slice(joiner, end);
+  const says = hexadecimal(packed) ?? sixtyFour(packed);
+  if (says === null) return null;
+  while (text.charCodeAt(end) === 61 && end < text.length) end++;
+  return { start: joiner, end, says };
+}
+
+function hexadecimal(packed: string): string | null {
+  if (packed.length % 2 !== 0 || !/^[0-9a-fA-F]{12}/.test(packed) || !/^[0-9a-fA-F]+$/.test(packed)) {
+    return null;
+  }
+  return plain(Buffer.from(packed, "hex"), packed.length);
+}
+
+const THIRTY_TWO = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+function thirtyTwo(packed: string): string | null {
+  if (!/^[A-Z2-7]{12}/.test(packed) || !/^[A-Z2-7]+$/.test(packed)) return null;
+  const bytes = new Uint8Array(Math.floor(packed.length * 5 / 8));
+  let held = 0;
+  let bits = 0;
+  let n = 0;
+  for (const c of packed) {
+    held = (held << 5 | THIRTY_TWO.indexOf(c)) & 0xfff;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[n++] = held >> bits & 255;
+  }
+  return plain(bytes, packed.length);
+}
+
+/** Words and paths fall out by what the first twelve bytes would be. */
+function sixtyFour(packed: string): string | null {
+  const compressed = /^(?:H4sI|eJ[xwyz]|eN[op]|eA[EF]|eJ|eN)/.test(packed) && packed.length >= 20;
+  if (!compressed) {
+    let zeros = 0;
+    for (let i = 0; i + 3 < packed.length && i < 16; i += 4) {
+      const held = SIXTY_FOUR[packed.charCodeAt(i)] << 18 | SIXTY_FOUR[packed.charCodeAt(i + 1)] << 12 |
+        SIXTY_FOUR[packed.charCodeAt(i + 2)] << 6 | SIXTY_FOUR[packed.charCodeAt(i + 3)];
+      for (let shift = 16; shift >= 0; shift -= 8) {
+        const byte = held >> shift & 255;
+        if (byte === 0 && i < 16) zeros++;
+        else if (isControl(byte)) return null;
+      }
+    }
+    // Every second byte of UTF-16 is zero, none of UTF-8.
+    if (zeros > 0 && zeros < 3) return null;
+  }
+  const bytes = Buffer.from(packed.replaceAll("-", "+").replaceAll("_", "/"), "base64");
+  if (!compressed) return plain(bytes, packed.length);
+  try {
+    const unfolded = (bytes[0] === 0x1f ? gunzipSync : inflateSync)(bytes, {
+      maxOutputLength: MOST_UNFOLDED,
+    });
+    return readable(unfolded);
+  } catch {
+    return plain(bytes, packed.length);
+  }
+}
+
+/** The bytes as text; of a short run only if it is plain throughout and holds more than letters. */
+function plain(bytes: Uint8Array, packed: number): string | null {
+  const says = readable(bytes);
+  if (says === null || packed >= SHORT) return says;
+  return /^[\x20-\x7e]+$/.test(says) && /[\d@]/.test(says) ? says : null;
+}
+
+/** Pairs of hexadecimal digits with something between them, as bytes are listed in programs. */
+const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}){5,}(?![0-9A-Za-z])/gi;
+/** A line of a dump: where it stands, bytes in groups, and perhaps the text beside them. */
+const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
+
+function hexDumps(text: string, spots: Spot[]): void {
+  if (!/[0-9a-f]{2}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}/i.test(text)) return;
+  let last = 0;
+  for (const dump of dumpsOf(text)) {
+    spots.push(dump);
+    last = dump.end;
+  }
+  for (const match of text.matchAll(BYTES)) {
+    if (match.index < last && spots.some(({ start, end }) => start < match.index && match.index < end)) {
+      continue;
+    }
+    const says = readable(Buffer.from(match[0].replace(/0x|[ ,:;-]/gi, ""), "hex"));
+    if (says !== null) spots.push({ start: match.index, end: match.index + match[0].length, says });
+  }
+}
+
+/** Dumps over several lines, each as one run. */
+function dumpsOf(text: string): Spot[] {
+  const spots: Spot[] = [];
+  let hex = "";
+  let start = -1;
+  let end = -1;
+  const close = () => {
+    const says = hex.length >= 12 ? readable(Buffer.from(hex, "hex")) : null;
+    if (says !== null) spots.push({ start, end, says });
+    hex = "";
+  };
+  for (let at = 0; at < text.length;) {
+    const next = text.indexOf("\n", at);
+    const stop = next < 0 ? text.length : next;
+    const match = stop - at < 200 ? DUMP_LINE.exec(text.slice(at, stop)) : null;
+    if (match) {
+      if (hex === "") start = at;
+      // Text beside the bytes may begin with what looks like one.
+      hex += match[1].replace(/\s/g, "").slice(0, 32);
+      end = stop;
+    } else if (hex !== "") close();
+    at = stop + 1;
+  }
+  if (hex !== "") close();
+  return spots;
+}
+
+/** A run this long is taken out of the text before it is cut into segments, and read as a text of its own. */
+const LONG = 2048;
+/** Between two looks for the middle of a long run. */
+const STEP = 1024;
+
+/** Long runs of base64 or hexadecimal: where they are, and what they say if it is readable. */
+export function longRuns(text: string): (Span & { says: string | null })[] {
+  const runs: (Span & { says: string | null })[] = [];
+  for (let p = STEP; p < text.length; p += STEP) {
+    if (!isInside(text, p)) continue;
+    let start = p;
+    while (start > 0 && isPacked(text, start - 1)) start--;
+    let end = p;
+    while (end < text.length && isPacked(text, end)) end++;
+    while (end > start && text.charCodeAt(end - 1) <= 13) end--;
+    while (start < end && text.charCodeAt(start) <= 13) start++;
+    if (end - start >= LONG && isData(text, start, end)) {
+      const spot = unpacked(text, start, end);
+      runs.push({ start: spot?.start ?? start, end: spot?.end ?? end, says: spot?.says ?? null });
+    }
+    p = Math.max(p, end - end % STEP);
+  }
+  return runs;
+}
+
+function isPacked(text: string, at: number): boolean {
+  const c = text.charCodeAt(at);
+  return SIXTY_FOUR[c] >= 0 || c === 10 || c === 13;
+}
+
+function isInside(text: string, at: number): boolean {
+  for (let i = at - 32; i < at + 32; i++) if (!isPacked(text, i)) return false;
+  return true;
+}
+
+/** A web token goes on behind a dot, and is judged whole. */
+const LONGEST_TOKEN = 20_000;
+
+/** Lines of data are long and of one length; lines of words or numbers are not. */
+function isData(text: string, start: number, end: number): boolean {
+  if (end - start < LONGEST_TOKEN) {
+    if (text.charCodeAt(end) === 46 || text.charCodeAt(start - 1) === 46) return false;
+    if (text.slice(Math.max(0, start - 64), start).includes("-----BEGIN ")) return false;
+  }
+  const line = text.indexOf("\n", start);
+  return line < 0 || line >= end || line - start >= 48;
+}

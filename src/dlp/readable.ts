@@ -1,0 +1,91 @@
+/** Bytes as the text that they are, in the encodings that text comes in; null where they are no text. */
+
+import { Buffer } from "node:buffer";
+
+const utf8 = new TextDecoder();
+
+/** Whether the bytes are UTF-8; decoding them to find out costs an exception each time they are not. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) {
+    const b = bytes[i];
+    if (b < 128) continue;
+    const more = b >= 0xf0 && b < 0xf5 ? 3 : b >= 0xe0 ? 2 : b >= 0xc2 ? 1 : 0;
+    if (more === 0 || b >= 0xf5 || i + more >= bytes.length) return false;
+    for (let k = 0; k < more; k++) if ((bytes[++i] & 0xc0) !== 0x80) return false;
+  }
+  return true;
+}
+
+/** Whether a byte is a control character that text does not hold. */
+export function isControl(byte: number): boolean {
+  return byte < 9 || byte === 127 || (byte > 13 && byte < 32 && byte !== 27);
+}
+
+/** One control byte in so many is still text. */
+const CONTROLS = 20;
+
+/** The bytes as text: UTF-8, or UTF-16 where every second byte is zero. */
+export function readable(bytes: Uint8Array): string | null {
+  const wide = wideText(bytes);
+  if (wide !== null) return wide;
+  let odd = 0;
+  let high = 0;
+  for (const b of bytes) {
+    if (b > 127) high++;
+    else if (isControl(b)) odd++;
+  }
+  if (odd * CONTROLS > bytes.length || high * 2 > bytes.length && bytes.length < 24) return null;
+  return high > 0 && !isUtf8(bytes) ? null : utf8.decode(bytes);
+}
+
+/** Text of two or four bytes a character, told by its byte order mark or by where its zero bytes are. */
+export function wideText(bytes: Uint8Array): string | null {
+  const n = bytes.length;
+  if (n < 8) return null;
+  const [a, b, c, d] = bytes;
+  if (a === 0xff && b === 0xfe && !(c === 0 && d === 0)) return utf16(bytes.subarray(2), false);
+  if (a === 0xfe && b === 0xff) return utf16(bytes.subarray(2), true);
+  if (a === 0xff && b === 0xfe || a === 0 && b === 0 && c === 0xfe && d === 0xff) {
+    return utf32(bytes.subarray(4), a === 0);
+  }
+  // Most characters of most texts are below 256, so their high bytes are zero.
+  let even = 0;
+  let odd = 0;
+  const seen = Math.min(n, 512) & ~3;
+  for (let i = 0; i < seen; i += 2) {
+    if (bytes[i] === 0) even++;
+    if (bytes[i + 1] === 0) odd++;
+  }
+  const half = seen / 2;
+  if (even + odd > half * 1.2) {
+    const low = bytes[0] !== 0;
+    return (low ? odd === half : odd <= half) && even + odd >= half * 1.4 ? utf32(bytes, !low) : null;
+  }
+  if (odd > half * 0.7 && even < half * 0.1) return utf16(bytes, false);
+  return even > half * 0.7 && odd < half * 0.1 ? utf16(bytes, true) : null;
+}
+
+function utf16(bytes: Uint8Array, bigEndian: boolean): string {
+  const even = Buffer.from(bytes.subarray(0, bytes.length & ~1));
+  return (bigEndian ? even.swap16() : even).toString("utf16le");
+}
+
+function utf32(bytes: Uint8Array, bigEndian: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let text = "";
+  for (let i = 0; i + 4 <= bytes.length; i += 4) {
+    const point = view.getUint32(i, !bigEndian);
+    text += point > 0x10ffff ? "\ufffd" : String.fromCodePoint(point);
+  }
+  return text;
+}
+
+const SHIFTED = /\+([A-Za-z0-9+/]*)-?/g;
+
+/** UTF-7: base64 of UTF-16 between `+` and `-`, the rest as it is. */
+export function utf7(text: string): string {
+  return text.replace(
+    SHIFTED,
+    (_, run: string) => run === "" ? "+" : utf16(Buffer.from(run, "base64"), true),
+  );
+}

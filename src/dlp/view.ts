@@ -1,0 +1,116 @@
+/**
+ * A view: a reading of a text with its map of positions, so that what is found in it can be said, and masked, in the
+ * text that was sent. A view may be a reading of another view; its map always leads to the text that was sent.
+ */
+
+export interface View {
+  readonly text: string;
+  /** For each unit, where in the text that was sent its origin begins and ends; absent: it is that text. */
+  readonly from?: Uint32Array;
+  readonly to?: Uint32Array;
+}
+
+/** A run of units. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A run of a view's text and what it says. */
+export interface Spot extends Span {
+  readonly says: string;
+}
+
+/** A run of a view in the text that was sent. */
+export function sentSpan(view: View, start: number, end: number): { start: number; end: number } {
+  return {
+    start: view.from ? view.from[start] : start,
+    end: view.to ? view.to[end - 1] : end,
+  };
+}
+
+/** Whether a run of a view, taken with `reach` units around it, reads otherwise than the text that was sent. */
+export function isReread(view: View, start: number, end: number, reach: number): boolean {
+  const { from, to } = view;
+  if (!from || !to) return true;
+  const stop = Math.min(from.length, end + reach);
+  for (let i = Math.max(0, start - reach); i < stop; i++) {
+    // What parts two windows comes from nowhere, and what stands at its sides is no neighbour.
+    if (from[i] === to[i]) continue;
+    if (to[i] - from[i] !== 1) return true;
+    if (i + 1 < stop && from[i + 1] !== to[i + 1] && from[i + 1] !== to[i]) return true;
+  }
+  return false;
+}
+
+/** Writes a view of windows into another view, with where each unit comes from. */
+export class ViewWriter {
+  #texts: string[] = [];
+  #n = 0;
+  #from = new Uint32Array(1024);
+  #to = new Uint32Array(1024);
+
+  constructor(readonly base: View) {}
+
+  #room(more: number): void {
+    if (this.#n + more <= this.#from.length) return;
+    const size = Math.max(this.#from.length * 2, this.#n + more);
+    const [from, to] = [new Uint32Array(size), new Uint32Array(size)];
+    from.set(this.#from);
+    to.set(this.#to);
+    [this.#from, this.#to] = [from, to];
+  }
+
+  copy(start: number, end: number): void {
+    if (end <= start) return;
+    this.#texts.push(this.base.text.slice(start, end));
+    this.#room(end - start);
+    const { from, to } = this.base;
+    let n = this.#n;
+    for (let i = start; i < end; i++, n++) {
+      this.#from[n] = from ? from[i] : i;
+      this.#to[n] = to ? to[i] : i + 1;
+    }
+    this.#n = n;
+  }
+
+  say(spot: Spot): void {
+    this.#texts.push(spot.says);
+    const length = spot.says.length;
+    this.#room(length);
+    const { start, end } = sentSpan(this.base, spot.start, spot.end);
+    this.#from.fill(start, this.#n, this.#n + length);
+    this.#to.fill(end, this.#n, this.#n + length);
+    this.#n += length;
+  }
+
+  /** Ends a window: a blank line, which comes from nowhere, parts it from the next. */
+  part(): void {
+    if (this.#n === 0) return;
+    this.#texts.push("\n\n");
+    this.#room(2);
+    const last = this.#to[this.#n - 1];
+    this.#from.fill(last, this.#n, this.#n + 2);
+    this.#to.fill(last, this.#n, this.#n + 2);
+    this.#n += 2;
+  }
+
+  view(): View {
+    return {
+      text: this.#texts.join(""),
+      from: this.#from.subarray(0, this.#n),
+      to: this.#to.subarray(0, this.#n),
+    };
+  }
+}
+
+/** `over` is a reading of `view.text`: the same reading with a map to what was sent. */
+export function compose(view: View, over: View): View {
+  const { from, to } = view;
+  if (!from || !to || !over.from || !over.to) return from ? { ...over, from, to } : over;
+  return {
+    text: over.text,
+    from: over.from.map((at) => from[at]),
+    to: over.to.map((at) => to[at - 1]),
+  };
+}
