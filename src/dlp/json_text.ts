@@ -2,7 +2,6 @@
  * JSON text as something to read and to mask: with the escapes of its strings resolved, and with spans of it replaced so
  * that it stays JSON. Needs no valid JSON to read; what cannot be masked as JSON is said to be so.
  */
-import { parse } from "../exchange/json.ts";
 import type { View } from "./view.ts";
 
 const SHORT: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
@@ -122,6 +121,15 @@ export function replaceInText(text: string, spans: readonly Replacement[]): stri
       return { ...number, by: quote + span.by + quote };
     }),
   );
+}
+
+/** Undefined: the text is no JSON. It is a part of a request, whose size and depth have been judged. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function ifSound(before: string, after: string): string | null {
