@@ -8,7 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
-import type { GenerationQuery, KeyInput } from "./input.ts";
+import type { GenerationQuery, KeyInput, UsageQuery } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
@@ -32,7 +32,7 @@ export interface Administration {
   keyStatus(key: Key): Promise<KeyStatus>;
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
-  usage(query: { by: "key" | "model" | "day"; from?: string; to?: string }): Promise<{ data: UsageView[] }>;
+  usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
   generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView>;

@@ -5,8 +5,8 @@
 import type { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
-import { openReport, read, shownInput } from "../schema/mistakes.ts";
-import type { Position } from "../store/mod.ts";
+import { oneOf, openReport, read, shownInput } from "../schema/mistakes.ts";
+import { type Position, USAGE_DIMENSIONS, type UsageDimension } from "../store/mod.ts";
 import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
@@ -22,6 +22,33 @@ export interface GenerationQuery {
   to?: string;
   limit?: number;
   cursor?: string;
+}
+
+export interface UsageQuery {
+  /** One of the dimensions, or two joined by a comma. */
+  by: string;
+  /** ISO 8601 or a date. */
+  from?: string;
+  to?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+/** The most that one page of a list holds. */
+export const LARGEST_PAGE = 1000;
+
+/** How many rows a page has. */
+export function pageSize(limit: number | undefined, usual: number): number {
+  const size = limit ?? usual;
+  if (Number.isInteger(size) && size >= 1 && size <= LARGEST_PAGE) return size;
+  throw invalid("limit", `expected a whole number from 1 to ${LARGEST_PAGE}, got ${shownInput(limit, ["limit"])}`);
+}
+
+export function dimensionsOf(by: string): UsageDimension[] {
+  const names = by.split(",").map((name) => USAGE_DIMENSIONS.find((known) => known === name.trim()));
+  const known = names.filter((name) => name !== undefined);
+  if (known.length === names.length && known.length <= 2 && new Set(known).size === known.length) return known;
+  throw invalid("by", `expected ${oneOf(USAGE_DIMENSIONS)}, or two of them joined by a comma, got ${shownInput(by, ["by"])}`);
 }
 
 export function invalid(field: string, message: string): Failure {
@@ -68,8 +95,23 @@ export function encodeCursor({ created, id }: Position): string {
 
 export function decodeCursor(cursor: string): Position {
   const match = /^(\d{1,15}) ([!-~]{1,200})$/.exec(fromBase64(cursor) ?? "");
-  if (match === null) throw invalid("cursor", "expected the next_cursor of an earlier answer");
+  if (match === null) throw wrongCursor();
   return { created: Number(match[1]), id: match[2] };
+}
+
+/** A place in a list whose order is that of its sums. */
+export function encodeOffset(offset: number): string {
+  return btoa(`at ${offset}`).replaceAll("=", "");
+}
+
+export function decodeOffset(cursor: string): number {
+  const match = /^at (\d{1,9})$/.exec(fromBase64(cursor) ?? "");
+  if (match === null) throw wrongCursor();
+  return Number(match[1]);
+}
+
+function wrongCursor(): Failure {
+  return invalid("cursor", "expected the next_cursor of an earlier answer");
 }
 
 function fromBase64(text: string): string | null {

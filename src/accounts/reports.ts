@@ -4,12 +4,17 @@ import type { GenerationFilter, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import {
   decodeCursor,
+  decodeOffset,
+  dimensionsOf,
   encodeCursor,
+  encodeOffset,
   type GenerationQuery,
-  invalid,
+  LARGEST_PAGE,
+  pageSize,
   readAccountName,
   readCreditAddition,
   timeOf,
+  type UsageQuery,
 } from "./input.ts";
 import type { Keyring } from "./keyring.ts";
 import { formatAmount } from "./money.ts";
@@ -36,7 +41,6 @@ export interface ReportsOptions {
 }
 
 const PAGE = 50;
-const LARGEST_PAGE = 1000;
 
 /** Each read delivers what is pending first, so that a caller finds the call that has just ended. */
 export class Reports {
@@ -53,7 +57,7 @@ export class Reports {
     await sync.flush();
     const period = state.spendLimit?.period ?? "month";
     const { starts, ends } = spanAt(period, clock.now());
-    const sums = await store.sumUsage({ by: "key", from: starts, to: ends, keyId: key.id });
+    const sums = await store.sumUsage({ by: ["key"], from: starts, to: ends, keyId: key.id });
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
     const left = state.spendLimit === null ? null : state.spendLimit.amount - spent;
     const { unlimited, balance } = await this.credits(key.account);
@@ -93,24 +97,26 @@ export class Reports {
     return await this.credits(account);
   }
 
-  async usage(
-    { by, from, to }: { by: "key" | "model" | "day"; from?: string; to?: string },
-  ): Promise<{ data: UsageView[] }> {
+  async usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }> {
     const { store, sync } = this.#options;
-    if (by !== "key" && by !== "model" && by !== "day") throw invalid("by", "expected key, model or day");
+    const by = dimensionsOf(query.by);
+    const limit = pageSize(query.limit, LARGEST_PAGE);
+    const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
+    const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
     await sync.flush();
-    const sums = await store.sumUsage({ by, from: timeOf("from", from), to: timeOf("to", to) });
-    return { data: sums.map((sum) => usageView(by, sum)) };
+    // One more than the page tells whether there is another.
+    const sums = await store.sumUsage({ by, ...span }, { skip, limit: limit + 1 });
+    return {
+      data: sums.slice(0, limit).map(usageView),
+      next_cursor: sums.length > limit ? encodeOffset(skip + limit) : null,
+    };
   }
 
   async generations(
     query: GenerationQuery,
   ): Promise<{ data: GenerationView[]; next_cursor: string | null }> {
     const { store, sync } = this.#options;
-    const limit = query.limit ?? PAGE;
-    if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
-      throw invalid("limit", `expected a whole number from 1 to ${LARGEST_PAGE}`);
-    }
+    const limit = pageSize(query.limit, PAGE);
     const filter = this.#filterOf(query);
     await sync.flush();
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);

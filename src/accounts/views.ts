@@ -63,11 +63,14 @@ export interface GenerationView {
 }
 
 export interface UsageView {
-  /** One of these, as the grouping says. */
+  /** Those of these that the grouping names. */
   key?: string;
   key_id?: string;
   model?: string;
   day?: string;
+  account?: string;
+  provider?: string;
+  format?: string;
   generations: number;
   failed: number;
   input_tokens: number;
@@ -146,10 +149,11 @@ function usageNames(u: Usage): Record<string, number> {
   };
 }
 
-export function usageView(by: "key" | "model" | "day", sum: UsageSum): UsageView {
-  const label = by === "key" ? { key: sum.name, key_id: sum.id } : { [by]: sum.id };
+export function usageView({ of, ...sum }: UsageSum): UsageView {
+  const { keyId, ...label } = of;
   return {
     ...label,
+    ...(keyId === undefined ? {} : { key_id: keyId }),
     generations: sum.generations,
     failed: sum.failed,
     input_tokens: sum.input,

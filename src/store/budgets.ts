@@ -5,9 +5,10 @@
  * A budget's row holds what is spent. Its limit is the configuration's, the key's or, for an account, the sum of what was
  * granted and added.
  */
-import type { Engine, Query } from "./engine.ts";
+import type { Columns, Engine, Query } from "./engine.ts";
 import type { LedgerRecord } from "./generations.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
+import { UNSUMMED } from "./sums_build.ts";
 
 export type Scope = "account" | "key" | "rate";
 
@@ -93,30 +94,34 @@ export async function lockBudgets(
   return found;
 }
 
+/**
+ * Makes rows of budgets, all in one statement. A key's budget begins with what the ledger already holds for its period,
+ * which consists of whole days; no record may slip in between the sum and the budget's first appearance.
+ */
 export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Promise<void> {
   return engine.transaction(async (query) => {
-    // A key's budget begins with what the ledger already holds for its period. No row may slip in between the sum and
-    // the budget's first appearance.
     if (missing.some((ref) => ref.scope === "key")) await engine.lockTable(query, "generations");
-    for (const ref of missing.toSorted((a, b) => a.id < b.id ? -1 : 1)) {
-      const spent = ref.scope === "key" ? await spentSoFar(query, ref) : 0n;
-      await query(
-        `INSERT INTO budgets (id, scope, owner, starts, ends, spent) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (id) DO NOTHING`,
-        [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, spent],
-      );
-    }
+    const sorted = missing.toSorted((a, b) => a.id < b.id ? -1 : 1);
+    const rows = sorted.map((ref) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends]);
+    await query(
+      `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
+       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${SPENT_SO_FAR} ELSE 0 END FROM
+       ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
+      [JSON.stringify(rows)],
+    );
   });
 }
 
-async function spentSoFar(query: Query, ref: BudgetRef): Promise<bigint> {
-  const [row] = await query(
-    `SELECT (SELECT COALESCE(SUM(cost), 0) FROM generations WHERE key_id = $1 AND created >= $2 AND created < $3) AS live,
-            (SELECT COALESCE(SUM(cost), 0) FROM usage_days WHERE key_id = $1 AND day >= $2 AND day < $3) AS days`,
-    [ref.owner, ref.starts, ref.ends ?? Number.MAX_SAFE_INTEGER],
-  );
-  return asMoney(row.live) + asMoney(row.days);
-}
+const BUDGET_COLUMNS: Columns = [["id", "text"], ["scope", "text"], ["owner", "text"], ["starts", "int"], ["ends", "int"]];
+
+const SPENT_SO_FAR = [
+  `(SELECT COALESCE(SUM(s.cost), 0) FROM sums s
+    WHERE s.kind = 'key' AND s.key_id = r.owner AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends))`,
+  ...UNSUMMED.map((condition) =>
+    `(SELECT COALESCE(SUM(cost), 0) FROM generations
+      WHERE ${condition} AND key_id = r.owner AND created >= r.starts AND (r.ends IS NULL OR created < r.ends))`
+  ),
+].join(" + ");
 
 export async function writeBudgets(
   engine: Engine,

@@ -2,9 +2,7 @@
 import { accountBudgetId, type Budget } from "./budgets.ts";
 import type { LedgerRecord } from "./generations.ts";
 import type { Leases } from "./leases.ts";
-
-/** What a sum may grow to in 64 bits; a provider's absurd counts must not make a row that can never be written. */
-const CEILING = 9_200_000_000_000_000_000n;
+import { LARGEST_SUM } from "./sums.ts";
 
 /** Adds costs to what is spent and takes them off the node's leases, of which they were reserved. */
 export function chargeBudgets(
@@ -26,7 +24,7 @@ export function chargeBudgets(
   }
   for (const [budget, cost] of costs) {
     const spent = budget.spent + cost;
-    budget.spent = spent > CEILING ? CEILING : spent;
+    budget.spent = spent > LARGEST_SUM ? LARGEST_SUM : spent;
     budget.changed = true;
     const held = leases.get(budget.id);
     const amount = held?.get(node);

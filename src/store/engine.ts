@@ -17,6 +17,20 @@ export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 export interface EncodedRow {
   readonly id: string;
   readonly json: string;
+  /** The array itself, once somebody has needed it. */
+  values?: readonly Value[];
+}
+
+export function valuesOf(row: EncodedRow): readonly Value[] {
+  return row.values ??= JSON.parse(row.json) as Value[];
+}
+
+/** How rows are written: into which columns, and what is done about those that are there. */
+export interface RowWriting {
+  readonly table: string;
+  readonly columns: Columns;
+  /** An `ON CONFLICT` clause. */
+  readonly then: string;
 }
 
 export interface Engine {
@@ -27,17 +41,26 @@ export interface Engine {
   readonly query: Query;
   /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
   rows(param: string, columns: Columns): string;
-  /** Inserts rows unless their primary key is there already, and answers those that were new. */
+  /**
+   * Inserts rows unless their primary key is there already, and answers those that were new. A row that is shorter than
+   * the columns, as an older program wrote it, ends in nulls.
+   */
   insertNew<R extends EncodedRow>(
     query: Query,
     table: string,
     columns: Columns,
     rows: readonly R[],
+    /** Columns that have the same value in all of them. */
+    same?: Readonly<Record<string, number>>,
   ): Promise<R[]>;
+  /** Writes rows of values. */
+  insertRows(query: Query, writing: RowWriting, rows: readonly (readonly Value[])[]): Promise<void>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
   list(param: string): string;
   /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */
   readonly forUpdate: string;
+  /** As `forUpdate`, passing over rows that another transaction has locked. */
+  readonly forUpdateOfFree: string;
   /** Keeps other writers out of a table until the transaction ends. */
   lockTable(query: Query, table: string): Promise<void>;
   /** Keeps another process from migrating at the same time. */

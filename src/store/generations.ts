@@ -7,8 +7,9 @@
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
-import type { Columns, EncodedRow, Engine, Query } from "./engine.ts";
+import { type Columns, type EncodedRow, type Engine, type Query, valuesOf } from "./engine.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
+import { addToSums, COUNTED, type Counted } from "./sums.ts";
 
 /** One generation as the ledger keeps it. Never holds text of a conversation. */
 export interface Generation {
@@ -150,14 +151,58 @@ function whole(value: number): number {
   return value > 0 ? Math.round(value) : 0;
 }
 
-/** Inserts records and answers those that were new; one that is there already stays as it is. */
-export function insertRecords(
+/** Inserts records, with their sums, and answers those that were new; one that is there already stays as it is. */
+export async function insertRecords(
   engine: Engine,
   query: Query,
   records: readonly LedgerRecord[],
 ): Promise<LedgerRecord[]> {
-  if (records.length === 0) return Promise.resolve([]);
-  return engine.insertNew(query, "generations", COLUMNS, records);
+  if (records.length === 0) return [];
+  const added = await engine.insertNew(query, "generations", COLUMNS, records, { summed: 1 });
+  await addToSums(engine, query, added.map(countedRecord));
+  return added;
+}
+
+const INDEX = Object.fromEntries(COLUMNS.map(([name], i) => [name, i]));
+const COUNTED_INDEXES = COUNTED.map((name) => INDEX[name]);
+
+function countedRecord(record: LedgerRecord): Counted {
+  const values = valuesOf(record);
+  return {
+    created: record.created,
+    keyId: record.keyId,
+    key: asText(values[INDEX.key_name]),
+    account: record.account,
+    model: asText(values[INDEX.model]),
+    provider: optional(values[INDEX.provider], asText) ?? "",
+    format: asText(values[INDEX.format]),
+    failed: isFailed(values[INDEX.status]),
+    counts: COUNTED_INDEXES.map((i) => optional(values[i], asInt) ?? 0),
+    cost: record.cost,
+  };
+}
+
+/** The columns that {@link countedRow} reads. */
+export const COUNTED_COLUMNS = ["created", "id", "key_id", "key_name", "account", "model", "provider", "format", "status"]
+  .concat(COUNTED, "cost").join(", ");
+
+export function countedRow(row: Row): Counted {
+  return {
+    created: asInt(row.created),
+    keyId: asText(row.key_id),
+    key: asText(row.key_name),
+    account: asText(row.account),
+    model: asText(row.model),
+    provider: optional(row.provider, asText) ?? "",
+    format: asText(row.format),
+    failed: isFailed(row.status),
+    counts: COUNTED.map((name) => optional(row[name], asInt) ?? 0),
+    cost: asMoney(row.cost),
+  };
+}
+
+function isFailed(status: Value): boolean {
+  return status === "failed" || status === "interrupted";
 }
 
 export interface GenerationFilter {

@@ -6,9 +6,11 @@ import * as keys from "./keys.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
+import { retireBudgets, retireSome } from "./retention.ts";
 import { asText } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
+import { buildSums } from "./sums_build.ts";
 import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
@@ -35,7 +37,7 @@ export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
 export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare } from "./store.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
-export type { UsageFilter, UsageSum } from "./usage.ts";
+export { USAGE_DIMENSIONS, type UsageDimension, type UsageFilter, type UsagePage, type UsageSum } from "./usage.ts";
 
 export interface StoreOptions {
   /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */
@@ -105,10 +107,12 @@ function storeOn(engine: Engine, filePrefix: string | null): Store {
 
     listGenerations: (filter, page) => generations.listGenerations(query, filter, page),
     generation: (id) => generations.generationById(query, id),
-    sumUsage: (filter) => usage.sumUsage(query, filter),
+    sumUsage: (filter, page) => usage.sumUsage(engine, filter, page),
 
     prepare: () => migrate(engine),
-    retire: (before) => usage.retire(engine, before),
+    buildSums: (most) => buildSums(engine, most),
+    retireSome: (before, most) => retireSome(engine, before, most),
+    retireBudgets: (before) => retireBudgets(engine, before),
     shared: async (name, made) => {
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,

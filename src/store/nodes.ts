@@ -5,10 +5,14 @@
  * still is seen by whoever watches.
  */
 import type { Engine, Query } from "./engine.ts";
+import { SCHEMA_VERSION } from "./migrations/mod.ts";
 import { asInt, asText } from "./rows.ts";
 
 export async function registerNode(query: Query, node: string): Promise<void> {
-  await query("INSERT INTO nodes (id, seq, beat) VALUES ($1, 0, 0) ON CONFLICT (id) DO NOTHING", [node]);
+  await query(
+    "INSERT INTO nodes (id, seq, beat, schema_version) VALUES ($1, 0, 0, $2) ON CONFLICT (id) DO NOTHING",
+    [node, SCHEMA_VERSION],
+  );
 }
 
 /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */

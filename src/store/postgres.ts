@@ -1,6 +1,6 @@
 /** The engine for many nodes: PostgreSQL. */
 import type postgres from "postgres";
-import type { Columns, EncodedRow, Engine, Query } from "./engine.ts";
+import type { Columns, EncodedRow, Engine, Query, RowWriting } from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
 import { type PostgresOptions, PostgresPool } from "./postgres_pool.ts";
 import { asText, type Row, type Value } from "./rows.ts";
@@ -18,6 +18,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Engine
 class PostgresEngine implements Engine {
   readonly kind = "postgres";
   readonly forUpdate = "FOR UPDATE";
+  readonly forUpdateOfFree = "FOR UPDATE SKIP LOCKED";
   readonly moneyType = "NUMERIC(38,0)";
   readonly #pool: PostgresPool;
   readonly #schema: string | null;
@@ -51,16 +52,31 @@ class PostgresEngine implements Engine {
     table: string,
     columns: Columns,
     rows: readonly R[],
+    same: Readonly<Record<string, number>> = {},
   ): Promise<R[]> {
     const names = columns.map(([name]) => name);
+    const into = [...names, ...Object.keys(same)].join(", ");
+    const values = [...names, ...Object.values(same)].join(", ");
     const inserted = await query(
-      `INSERT INTO ${table} (${names.join(", ")}) SELECT ${names.join(", ")} FROM ${this.rows("$1", columns)}
+      `INSERT INTO ${table} (${into}) SELECT ${values} FROM ${this.rows("$1", columns)}
        ON CONFLICT (${names[0]}) DO NOTHING RETURNING ${names[0]} AS id`,
       [`[${rows.map((row) => row.json).join(",")}]`],
     );
     const ids = new Set(inserted.map((row) => asText(row.id)));
     // A row that is twice among those given was inserted once.
     return rows.filter((row) => ids.delete(row.id));
+  }
+
+  async insertRows(
+    query: Query,
+    { table, columns, then }: RowWriting,
+    rows: readonly (readonly Value[])[],
+  ): Promise<void> {
+    const names = columns.map(([name]) => name).join(", ");
+    await query(
+      `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${this.rows("$1", columns)} WHERE true ${then}`,
+      [JSON.stringify(rows, (_, value) => bound(value))],
+    );
   }
 
   list(param: string): string {

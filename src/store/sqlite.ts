@@ -7,7 +7,15 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type Checkpointer, openCheckpointer } from "./checkpointer.ts";
-import { type Columns, type EncodedRow, type Engine, type Query, StoreUnavailable } from "./engine.ts";
+import {
+  type Columns,
+  type EncodedRow,
+  type Engine,
+  type Query,
+  type RowWriting,
+  StoreUnavailable,
+  valuesOf,
+} from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
 
 /**
@@ -33,6 +41,7 @@ export function openSqlite(path: string): Engine {
 class SqliteEngine implements Engine {
   readonly kind = "sqlite";
   readonly forUpdate = "";
+  readonly forUpdateOfFree = "";
   readonly moneyType = "INTEGER";
   readonly #path: string;
   /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
@@ -83,16 +92,34 @@ class SqliteEngine implements Engine {
     table: string,
     columns: Columns,
     rows: readonly R[],
+    same: Readonly<Record<string, number>> = {},
   ): Promise<R[]> {
     return translating(() => {
-      const { statement } = this.#prepare(insertSql(table, columns));
+      const { statement } = this.#prepare(insertSql(table, columns, same));
       this.#inserted += rows.length;
       const added: R[] = [];
       for (const row of rows) {
-        const values: Value[] = JSON.parse(row.json);
-        if (Number(statement.run(...values).changes) > 0) added.push(row);
+        const values = valuesOf(row);
+        const missing = columns.length - values.length;
+        const result = missing > 0
+          ? statement.run(...values, ...new Array(missing).fill(null))
+          : statement.run(...values);
+        if (Number(result.changes) > 0) added.push(row);
       }
       return added;
+    });
+  }
+
+  // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
+  async insertRows(
+    _query: Query,
+    { table, columns, then }: RowWriting,
+    rows: readonly (readonly Value[])[],
+  ): Promise<void> {
+    translating(() => {
+      const { statement } = this.#prepare(`${valuesSql(table, columns.map(([name]) => name))} ${then}`);
+      this.#inserted += rows.length;
+      for (const row of rows) statement.run(...row);
     });
   }
 
@@ -199,10 +226,18 @@ function bound(value: Value): Value {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
 }
 
-function insertSql(table: string, columns: Columns): string {
+function insertSql(table: string, columns: Columns, same: Readonly<Record<string, number>>): string {
   const names = columns.map(([name]) => name);
-  return `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map((_, i) => `$${i + 1}`).join(", ")})
-    ON CONFLICT (${names[0]}) DO NOTHING`;
+  return `${valuesSql(table, names, same)} ON CONFLICT (${names[0]}) DO NOTHING`;
+}
+
+function valuesSql(
+  table: string,
+  names: readonly string[],
+  same: Readonly<Record<string, number>> = {},
+): string {
+  const values = [...names.map((_, i) => `$${i + 1}`), ...Object.values(same)];
+  return `INSERT INTO ${table} (${[...names, ...Object.keys(same)].join(", ")}) VALUES (${values.join(", ")})`;
 }
 
 function translating<T>(work: () => T): T {

@@ -10,7 +10,7 @@ import type { Generation, GenerationFilter, Position } from "./generations.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { RunningGeneration } from "./nodes.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
-import type { UsageFilter, UsageSum } from "./usage.ts";
+import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
 /** Nodes: the transaction that writes records and renews leases, heartbeats, and removal of dead nodes. */
 export interface NodeStore {
@@ -51,14 +51,18 @@ export interface LedgerReader {
     page: { after: Position | null; limit: number },
   ): Promise<Generation[]>;
   generation(id: string): Promise<Generation | null>;
-  sumUsage(filter: UsageFilter): Promise<UsageSum[]>;
+  sumUsage(filter: UsageFilter, page?: UsagePage): Promise<UsageSum[]>;
 }
 
 export interface StoreCare {
   /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
   prepare(): Promise<void>;
-  /** Sums up and deletes what is older. Answers how many generations were deleted. */
-  retire(before: number): Promise<number>;
+  /** Takes into the sums some of what was written without them. False: none is left. */
+  buildSums(most: number): Promise<boolean>;
+  /** Deletes some of what is older. Answers how many generations were deleted; 0: none is left. */
+  retireSome(before: number, most: number): Promise<number>;
+  /** Deletes budgets of periods that ended before. */
+  retireBudgets(before: number): Promise<void>;
   /** A value that all nodes share, `made` by the first that asks. */
   shared(name: string, made: () => string): Promise<string>;
   /** Calls back with each message of another process, where the engine can. */

@@ -1,17 +1,21 @@
 /**
- * Sums over the ledger, and what keeps it from growing without bound: days older than the retention are summed up into
- * one row per key and model, and their generations deleted, in one transaction.
+ * Usage by key, model, day and so on, over a span of time: whole days come from the sums, the rest of the first and the
+ * last day from the generations themselves.
  *
- * A sum reads both. Of a day that has been summed up no smaller part can be told apart, so it counts when its first
- * millisecond lies within the span asked for.
+ * Of a day whose generations have been retired no part can be told apart, so it counts when its first millisecond lies
+ * within the span.
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
+import { COUNTED, DAY, METRICS, monthOf } from "./sums.ts";
+import { UNSUMMED } from "./sums_build.ts";
+
+export const USAGE_DIMENSIONS = ["key", "model", "day", "account", "provider", "format"] as const;
+export type UsageDimension = typeof USAGE_DIMENSIONS[number];
 
 export interface UsageSum {
-  /** Key id and name, model id, or the day as `2026-01-31`. */
-  id: string;
-  name: string;
+  /** What the sum is of: names of keys, ids of models, days as `2026-01-31`. Empty text: unknown. */
+  of: Partial<Record<UsageDimension | "keyId", string>>;
   generations: number;
   /** Of these, failed or interrupted. */
   failed: number;
@@ -26,7 +30,7 @@ export interface UsageSum {
 }
 
 export interface UsageFilter {
-  by: "key" | "model" | "day";
+  by: readonly UsageDimension[];
   /** Milliseconds; inclusive. */
   from: number | null;
   /** Milliseconds; exclusive. */
@@ -34,109 +38,152 @@ export interface UsageFilter {
   keyId?: string;
 }
 
-const DAY = 86_400_000;
-const SUMMED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
+export interface UsagePage {
+  skip: number;
+  limit: number;
+}
+
 const FAILED = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
-/** Rows deleted in one transaction, so that none holds the store for long. */
-const ROWS_AT_ONCE = 5000;
+/** What stands for a dimension in the sums, and in the generations. */
+const COLUMNS: Record<UsageDimension, { sums: string; live: string }> = {
+  key: { sums: "key_id", live: "key_id" },
+  model: { sums: "model", live: "model" },
+  day: { sums: "starts", live: `created - created % ${DAY}` },
+  account: { sums: "account", live: "account" },
+  provider: { sums: "provider", live: "COALESCE(provider, '')" },
+  format: { sums: "format", live: "format" },
+};
+/** SQLite gives up on a sum beyond 64 bits: there billions and the rest are summed up apart. */
+const PART = 1_000_000_000;
+const PARTS = { sqlite: [`/ ${PART}`, `% ${PART}`], postgres: ["* 0", ""] } as const;
 
-const GROUPS = {
-  key: {
-    live: "key_id, key_name",
-    days: "key_id, key_name",
-    id: "key_id",
-    name: "MAX(key_name)",
-    group: "key_id",
-  },
-  model: { live: "model", days: "model", id: "model", name: "MAX(model)", group: "model" },
-  day: { live: `created - created % ${DAY} AS day`, days: "day", id: "day", name: "MAX(day)", group: "day" },
-} as const;
-
-export async function sumUsage(query: Query, filter: UsageFilter): Promise<UsageSum[]> {
-  const by = GROUPS[filter.by];
-  const params: Value[] = [filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER];
-  const ofKey = filter.keyId === undefined ? "" : " AND key_id = $3";
-  if (filter.keyId !== undefined) params.push(filter.keyId);
-  const rows = await query(
-    `SELECT ${by.id} AS id, ${by.name} AS name, SUM(generations) AS generations, SUM(failed) AS failed,
-       ${SUMMED.map((c) => `SUM(${c}) AS ${c}`).join(", ")}, SUM(cost) AS cost
-     FROM (
-       SELECT ${by.live}, 1 AS generations, ${FAILED} AS failed,
-         ${SUMMED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost
-       FROM generations WHERE created >= $1 AND created < $2${ofKey}
-       UNION ALL
-       SELECT ${by.days}, generations, failed, ${SUMMED.join(", ")}, cost
-       FROM usage_days WHERE day >= $1 AND day < $2${ofKey}
-     ) AS u GROUP BY ${by.group} ORDER BY ${filter.by === "day" ? "1" : "cost DESC, 1"}`,
-    params,
-  );
-  return rows.map((row) => decodeSum(row, filter.by));
+/** Dearest first; by day, oldest first. */
+export async function sumUsage(
+  { kind, query }: { kind: Engine["kind"]; query: Query },
+  filter: UsageFilter,
+  page: UsagePage = { skip: 0, limit: 1_000_000 },
+): Promise<UsageSum[]> {
+  const [state] = await query("SELECT retired FROM sums_state");
+  const { text, params } = statement(filter, spansOf(filter, asInt(state.retired)), page, PARTS[kind]);
+  return (await query(text, params)).map((row) => decodeSum(row, filter.by));
 }
 
-function decodeSum(row: Row, by: UsageFilter["by"]): UsageSum {
-  const label = (value: Value) =>
-    by === "day" ? new Date(asInt(value)).toISOString().slice(0, 10) : asText(value);
-  return {
-    id: label(row.id),
-    name: label(row.name),
-    generations: asInt(row.generations),
-    failed: asInt(row.failed),
-    input: asInt(row.input),
-    cached: asInt(row.cached),
-    cacheWrite: asInt(row.cache_write),
-    output: asInt(row.output),
-    reasoning: asInt(row.reasoning),
-    searches: asInt(row.searches),
-    cost: asMoney(row.cost),
-  };
+interface Spans {
+  /** Whole days. */
+  days: { from: number; to: number };
+  /** Parts of days. */
+  parts: { from: number; to: number }[];
 }
 
-/** Sums up and deletes generations of days that ended before `before`. Answers how many it deleted. */
-export async function retire(engine: Engine, before: number): Promise<number> {
-  const cutoff = Math.floor(before / DAY) * DAY;
-  let retired = 0;
-  for (;;) {
-    const count = await retireSome(engine, cutoff);
-    retired += count;
-    if (count < ROWS_AT_ONCE) break;
+function spansOf({ from, to }: UsageFilter, retired: number): Spans {
+  const begin = Math.max(from ?? 0, 0);
+  // After every day there is.
+  const end = to ?? Number.MAX_SAFE_INTEGER - Number.MAX_SAFE_INTEGER % DAY;
+  const first = Math.ceil(begin / DAY) * DAY;
+  let last = Math.floor(end / DAY) * DAY;
+  const parts: Spans["parts"] = [];
+  if (last < first) return { days: { from: first, to: first }, parts: begin < end ? [{ from: begin, to: end }] : [] };
+  if (begin < first && first - DAY >= retired) parts.push({ from: begin, to: first });
+  if (last < end) {
+    if (last < retired) last += DAY;
+    else parts.push({ from: last, to: end });
   }
-  // Periods that are over and can no longer be charged by a generation that began in them.
-  await engine.transaction(async (query) => {
-    await query(
-      "DELETE FROM leases WHERE budget IN (SELECT id FROM budgets WHERE ends IS NOT NULL AND ends < $1)",
-      [
-        cutoff,
-      ],
-    );
-    await query("DELETE FROM budgets WHERE ends IS NOT NULL AND ends < $1", [cutoff]);
-  });
-  return retired;
+  return { days: { from: first, to: last }, parts };
 }
 
-function retireSome(engine: Engine, cutoff: number): Promise<number> {
-  return engine.transaction(async (query) => {
-    const picked = await query(
-      `SELECT id FROM generations WHERE created < $1 ORDER BY created, id LIMIT ${ROWS_AT_ONCE} ${engine.forUpdate}`,
-      [cutoff],
-    );
-    if (picked.length === 0) return 0;
-    const ids = JSON.stringify(picked.map((row) => row.id));
-    await query(
-      `INSERT INTO usage_days (day, key_id, key_name, account, model, generations, failed, ${
-        SUMMED.join(", ")
-      }, cost)
-       SELECT created - created % ${DAY}, key_id, key_name, account, model, COUNT(*), SUM(${FAILED}),
-         ${SUMMED.map((c) => `SUM(COALESCE(${c}, 0))`).join(", ")}, SUM(cost)
-       FROM generations WHERE id IN (${engine.list("$1")})
-       GROUP BY created - created % ${DAY}, key_id, key_name, account, model
-       ON CONFLICT (day, key_id, key_name, account, model) DO UPDATE SET
-         generations = usage_days.generations + excluded.generations,
-         failed = usage_days.failed + excluded.failed,
-         ${SUMMED.map((c) => `${c} = usage_days.${c} + excluded.${c}`).join(", ")},
-         cost = usage_days.cost + excluded.cost`,
-      [ids],
-    );
-    await query(`DELETE FROM generations WHERE id IN (${engine.list("$1")})`, [ids]);
-    return picked.length;
-  });
+function statement(
+  { by, keyId }: UsageFilter,
+  { days, parts }: Spans,
+  page: UsagePage,
+  [high, low]: readonly [string, string],
+): { text: string; params: Value[] } {
+  const params: Value[] = [];
+  const param = (value: Value) => `$${params.push(value)}`;
+  const ofKey = keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`;
+  const named = by.includes("key");
+  const identity = (side: "sums" | "live") => [
+    ...by.map((name, i) => `${COLUMNS[name][side]} AS d${i}`),
+    ...(named ? ["key_name AS name"] : []),
+  ].join(", ");
+
+  const ofSums = (kind: string, from: number, to: number) =>
+    `SELECT ${identity("sums")}, ${METRICS.join(", ")} FROM sums
+     WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
+  const live = (where: string) =>
+    `SELECT ${identity("live")}, 1 AS generations, ${FAILED} AS failed,
+     ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost FROM generations WHERE ${where}${ofKey}`;
+  const between = (from: number, to: number) => `created >= ${param(from)} AND created < ${param(to)}`;
+
+  const selects: string[] = [];
+  if (days.from < days.to) {
+    selects.push(...kindsOf(by, keyId, days).map(({ kind, from, to }) => ofSums(kind, from, to)));
+    selects.push(...UNSUMMED.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)));
+  }
+  selects.push(...parts.map(({ from, to }) => live(between(from, to))));
+  if (selects.length === 0) selects.push(live("1 = 0"));
+
+  const dimensions = by.map((_, i) => `d${i}`);
+  const order = by[0] === "day" ? dimensions : [`SUM(cost ${high}) DESC`, `SUM(cost ${low}) DESC`, ...dimensions];
+  const sums = METRICS.flatMap((c) => [`SUM(${c} ${high}) AS ${c}_high`, `SUM(${c} ${low}) AS ${c}_low`]);
+  const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
+    FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")} ORDER BY ${order.join(", ")}
+    LIMIT ${param(page.limit)} OFFSET ${param(page.skip)}`;
+  return { text, params };
+}
+
+interface KindSpan {
+  kind: "day" | "key" | "month";
+  from: number;
+  to: number;
+}
+
+/** The sums that tell these dimensions apart with the fewest rows. */
+function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days: Spans["days"]): KindSpan[] {
+  if (keyId === undefined && !by.includes("key")) return [{ kind: "day", ...days }];
+  // One key's days are few, and there is an index for them.
+  if (keyId !== undefined || by.some((name) => name !== "key" && name !== "account")) {
+    return [{ kind: "key", ...days }];
+  }
+  const months = { from: monthStarting(days.from), to: Math.min(monthOf(clamped(days.to)), days.to) };
+  if (months.from >= months.to) return [{ kind: "key", ...days }];
+  return ([
+    { kind: "key", from: days.from, to: months.from },
+    { kind: "month", ...months },
+    { kind: "key", from: months.to, to: days.to },
+  ] as const).filter(({ from, to }) => from < to);
+}
+
+/** The first month that begins at this time or later. */
+function monthStarting(time: number): number {
+  const month = monthOf(time);
+  return month === time ? time : monthOf(month + 32 * DAY);
+}
+
+/** Dates end before the numbers do. */
+function clamped(time: number): number {
+  return Math.min(time, 8_000_000_000_000_000);
+}
+
+function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
+  const of: UsageSum["of"] = {};
+  for (const [i, name] of by.entries()) {
+    const value = row[`d${i}`];
+    if (name === "day") of.day = new Date(asInt(value)).toISOString().slice(0, 10);
+    else if (name === "key") [of.keyId, of.key] = [asText(value), asText(row.name)];
+    else of[name] = asText(value);
+  }
+  const exact = (name: string) => asMoney(row[`${name}_high`]) * BigInt(PART) + asMoney(row[`${name}_low`]);
+  const count = (name: string) => Number(exact(name));
+  return {
+    of,
+    generations: count("generations"),
+    failed: count("failed"),
+    input: count("input"),
+    cached: count("cached"),
+    cacheWrite: count("cache_write"),
+    output: count("output"),
+    reasoning: count("reasoning"),
+    searches: count("searches"),
+    cost: exact("cost"),
+  };
 }

@@ -7,11 +7,19 @@
 import type { Engine, Query } from "../engine.ts";
 import { asInt } from "../rows.ts";
 import { v1 } from "./v1.ts";
+import { v2 } from "./v2.ts";
 
-/** SQL statements; `money` is the engine's type for amounts. */
-type Step = (money: string) => readonly string[];
+/** What a step has to know of the engine. */
+export interface Dialect {
+  readonly kind: Engine["kind"];
+  /** The type of amounts. */
+  readonly money: string;
+}
 
-const STEPS: readonly Step[] = [v1];
+/** SQL statements. */
+type Step = (dialect: Dialect) => readonly string[];
+
+const STEPS: readonly Step[] = [v1, v2];
 
 export const SCHEMA_VERSION = STEPS.length;
 
@@ -34,7 +42,7 @@ export async function migrate(engine: Engine): Promise<void> {
     }
     if (version === SCHEMA_VERSION) return;
     for (const step of STEPS.slice(version)) {
-      for (const statement of step(engine.moneyType)) await query(statement);
+      for (const statement of step({ kind: engine.kind, money: engine.moneyType })) await query(statement);
     }
     await query("DELETE FROM schema_version");
     await query("INSERT INTO schema_version VALUES ($1)", [SCHEMA_VERSION]);

@@ -1,5 +1,7 @@
 /** The schema of 0.1.0. Released: never edited. */
-export function v1(money: string): readonly string[] {
+import type { Dialect } from "./mod.ts";
+
+export function v1({ money }: Dialect): readonly string[] {
   return [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
     `CREATE TABLE revision (one BIGINT PRIMARY KEY, rev BIGINT NOT NULL)`,

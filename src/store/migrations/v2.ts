@@ -1,0 +1,65 @@
+/**
+ * Sums by day that are kept with every record, and indexes for what is asked of the ledger.
+ *
+ * Nothing here reads all generations, so a start does not take longer for a large ledger: `sums_build.ts` counts those
+ * that are there afterwards. Nodes of the release before go on beside this schema. What they write is told apart by
+ * `summed` being null, and they retire nothing any more, since they would do it without the sums.
+ */
+import type { Dialect } from "./mod.ts";
+
+const MONTH = {
+  sqlite: "CAST(strftime('%s', day / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000",
+  postgres: `(EXTRACT(EPOCH FROM date_trunc('month', to_timestamp(day / 1000) AT TIME ZONE 'UTC')) * 1000)::bigint`,
+};
+const METRICS = ["generations", "failed", "input", "cached", "cache_write", "output", "reasoning", "searches", "cost"];
+const SUMMED = METRICS.map((name) => `SUM(${name})`).join(", ");
+
+export function v2({ kind, money }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE sums (
+      kind TEXT NOT NULL, starts BIGINT NOT NULL, key_id TEXT NOT NULL, key_name TEXT NOT NULL, account TEXT NOT NULL,
+      model TEXT NOT NULL, provider TEXT NOT NULL, format TEXT NOT NULL,
+      ${METRICS.map((name) => `${name} ${money} NOT NULL`).join(", ")},
+      PRIMARY KEY (kind, starts, key_id, key_name, account, model, provider, format)
+     )${kind === "sqlite" ? " WITHOUT ROWID" : ""}`,
+    `CREATE INDEX sums_of_key ON sums (key_id, starts) WHERE kind = 'key'`,
+    `CREATE INDEX sums_of_name ON sums (key_name) WHERE kind = 'month'`,
+    ...usageDays("'day', day, '', '', account, model, '', ''", "day, account, model"),
+    ...usageDays("'key', day, key_id, key_name, account, model, '', ''", "day, key_id, key_name, account, model"),
+    ...usageDays(`'month', ${MONTH[kind]}, key_id, key_name, account, '', '', ''`, "2, key_id, key_name, account"),
+    `ALTER TABLE generations ADD COLUMN summed BIGINT`,
+    // Of generations that are not in the sums, those up to this one, and none once \`created\` is -1.
+    `CREATE TABLE sums_state (created BIGINT NOT NULL, id TEXT NOT NULL, retired BIGINT NOT NULL)`,
+    `INSERT INTO sums_state SELECT created, id, (SELECT COALESCE(MAX(day) + 86400000, 0) FROM usage_days)
+     FROM (SELECT created, id FROM generations UNION ALL SELECT -1 AS created, '' AS id
+           ORDER BY created DESC, id DESC LIMIT 1) AS newest`,
+    `CREATE TABLE unsummed (id TEXT PRIMARY KEY)`,
+    `ALTER TABLE nodes ADD COLUMN schema_version BIGINT`,
+    `CREATE INDEX keys_by_created ON keys (created, id)`,
+    ...(kind === "sqlite" ? SQLITE : POSTGRES),
+  ];
+}
+
+function usageDays(identity: string, group: string): string[] {
+  return [`INSERT INTO sums SELECT ${identity}, ${SUMMED} FROM usage_days GROUP BY ${group}`];
+}
+
+const CLOSED = "A newer release keeps the sums of this store.";
+
+const SQLITE = [
+  `CREATE INDEX generations_by_model ON generations (model, created, id)`,
+  `CREATE TRIGGER generations_unsummed AFTER INSERT ON generations WHEN NEW.summed IS NULL
+   BEGIN INSERT INTO unsummed VALUES (NEW.id); END`,
+  `CREATE TRIGGER usage_days_closed BEFORE INSERT ON usage_days BEGIN SELECT RAISE(ABORT, '${CLOSED}'); END`,
+];
+
+// The index by model is made later, beside the calls: see `sums_build.ts`.
+const POSTGRES = [
+  `CREATE FUNCTION note_unsummed() RETURNS trigger LANGUAGE plpgsql AS
+   $$ BEGIN INSERT INTO unsummed VALUES (NEW.id); RETURN NULL; END $$`,
+  `CREATE TRIGGER generations_unsummed AFTER INSERT ON generations FOR EACH ROW WHEN (NEW.summed IS NULL)
+   EXECUTE FUNCTION note_unsummed()`,
+  `CREATE FUNCTION refuse_usage_day() RETURNS trigger LANGUAGE plpgsql AS
+   $$ BEGIN RAISE EXCEPTION '${CLOSED}'; END $$`,
+  `CREATE TRIGGER usage_days_closed BEFORE INSERT ON usage_days FOR EACH ROW EXECUTE FUNCTION refuse_usage_day()`,
+];

@@ -1,0 +1,111 @@
+/**
+ * Sums by day, kept in the transaction that writes the records: what usage, budgets and a key's own page read, so that
+ * none of them reads as many rows as there are generations.
+ *
+ * One table holds three kinds. Each is the smallest that answers some question: usage by model needs no keys, usage by key
+ * over a year needs neither models nor days.
+ */
+import { type Columns, type Engine, type Query, valuesOf } from "./engine.ts";
+import type { Row, Value } from "./rows.ts";
+
+/** What one generation adds. */
+export interface Counted {
+  created: number;
+  keyId: string;
+  key: string;
+  account: string;
+  model: string;
+  provider: string;
+  format: string;
+  failed: boolean;
+  /** Of {@link COUNTED}, in its order. */
+  counts: readonly (number | bigint)[];
+  cost: bigint;
+}
+
+/** `day`: all keys together. `key`: each key by itself. `month`: each key by itself, all of its models together. */
+export type SumKind = "day" | "key" | "month";
+
+export const DAY = 86_400_000;
+
+/** Columns of a generation that are summed up as they are. */
+export const COUNTED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
+/** What a row of sums holds beside what it is of. */
+export const METRICS = ["generations", "failed", ...COUNTED, "cost"] as const;
+/** What a row of sums is of; empty text stands for "all" and for "unknown". */
+const IDENTITY = ["kind", "starts", "key_id", "key_name", "account", "model", "provider", "format"] as const;
+
+const COLUMNS: Columns = [
+  ...IDENTITY.map((name) => [name, name === "starts" ? "int" : "text"] as const),
+  ...METRICS.map((name) => [name, "money"] as const),
+];
+
+/** What a sum may grow to in 64 bits; absurd counts must not make a row that can never be written. */
+export const LARGEST_SUM = 9_200_000_000_000_000_000n;
+
+const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
+  METRICS.map((name) =>
+    `${name} = CASE WHEN sums.${name} > ${LARGEST_SUM} - excluded.${name} THEN ${LARGEST_SUM}
+     ELSE sums.${name} + excluded.${name} END`
+  ).join(", ")
+}`;
+
+export function monthOf(time: number): number {
+  const date = new Date(time);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+/** Adds generations to the sums. Rows are written in one order, so that nodes cannot wait for each other in a ring. */
+export async function addToSums(engine: Engine, query: Query, counted: Iterable<Counted>): Promise<void> {
+  const rows = sumRows(counted);
+  if (rows.length > 0) await engine.insertRows(query, { table: "sums", columns: COLUMNS, then: ADDING }, rows);
+}
+
+interface Sum {
+  identity: readonly [kind: SumKind, starts: number, ...texts: string[]];
+  generations: number;
+  failed: number;
+  counts: (number | bigint)[];
+  cost: bigint;
+}
+
+function sumRows(counted: Iterable<Counted>): Value[][] {
+  const byKey = new Map<string, Sum>();
+  for (const c of counted) {
+    const starts = c.created - c.created % DAY;
+    const one = { generations: 1, failed: c.failed ? 1 : 0, counts: c.counts, cost: c.cost };
+    add(byKey, ["key", starts, c.keyId, c.key, c.account, c.model, c.provider, c.format], one);
+  }
+  const rest = new Map<string, Sum>();
+  for (const sum of byKey.values()) {
+    const [, starts, keyId, key, account, model, provider, format] = sum.identity;
+    add(rest, ["day", starts, "", "", account, model, provider, format], sum);
+    add(rest, ["month", monthOf(starts), keyId, key, account, "", "", ""], sum);
+  }
+  return [...byKey, ...rest]
+    .sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([, sum]) => [...sum.identity, sum.generations, sum.failed, ...sum.counts, sum.cost].map(bounded));
+}
+
+function add(sums: Map<string, Sum>, identity: Sum["identity"], more: Omit<Sum, "identity">): void {
+  const name = identity.join("\0");
+  const sum = sums.get(name);
+  if (sum === undefined) {
+    sums.set(name, { ...more, identity, counts: [...more.counts] });
+    return;
+  }
+  sum.generations += more.generations;
+  sum.failed += more.failed;
+  for (const [i, count] of more.counts.entries()) sum.counts[i] = plus(sum.counts[i], count);
+  sum.cost += more.cost;
+}
+
+/** Numbers as long as they are exact. */
+function plus(a: number | bigint, b: number | bigint): number | bigint {
+  if (typeof a === "number" && typeof b === "number" && Number.isSafeInteger(a + b)) return a + b;
+  return BigInt(a) + BigInt(b);
+}
+
+function bounded(value: string | number | bigint): Value {
+  return typeof value === "bigint" && value > LARGEST_SUM ? LARGEST_SUM : value;
+}

@@ -1,0 +1,69 @@
+/**
+ * Brings into the sums what was written without them: all that an older release left, newest first, and what its nodes
+ * still write beside this one. A few rows at a time, so that it disturbs nobody; until it is through, whoever reads sums
+ * adds the rows that are missing from them.
+ */
+import type { Engine, Query } from "./engine.ts";
+import { COUNTED_COLUMNS, countedRow } from "./generations.ts";
+import { asInt, asText, type Row } from "./rows.ts";
+import { addToSums } from "./sums.ts";
+
+const UP_TO_STATE = "(created, id) <= (SELECT created, id FROM sums_state)";
+
+/** Conditions of the rows that are in no sum: each row meets one of them at most. */
+export const UNSUMMED = [
+  `summed IS NULL AND ${UP_TO_STATE}`,
+  `summed IS NULL AND id IN (SELECT id FROM unsummed) AND NOT ${UP_TO_STATE}`,
+] as const;
+
+/** Whether rows are missing from the sums. */
+export async function sumsAreWhole(query: Query): Promise<boolean> {
+  const [row] = await query(
+    `SELECT created, CASE WHEN EXISTS (SELECT 1 FROM unsummed) THEN 1 ELSE 0 END AS late FROM sums_state`,
+  );
+  return asInt(row.created) < 0 && asInt(row.late) === 0;
+}
+
+/** Takes in some rows. False: none is left, or another process is at it. */
+export async function buildSums(engine: Engine, most: number): Promise<boolean> {
+  if (await sumsAreWhole(engine.query)) return false;
+  return await engine.transaction(async (query) => {
+    const [state] = await query(`SELECT created, id FROM sums_state ${engine.forUpdateOfFree}`);
+    if (state === undefined) return false;
+    const late = await takeLate(engine, query, most);
+    const old = asInt(state.created) < 0 ? 0 : await takeOld(engine, query, state, most);
+    return late + old > 0;
+  });
+}
+
+/** What nodes of an older release have written since the schema is new. */
+async function takeLate(engine: Engine, query: Query, most: number): Promise<number> {
+  const noted = await query(`SELECT id FROM unsummed LIMIT ${most}`);
+  if (noted.length === 0) return 0;
+  const ids = JSON.stringify(noted.map((row) => row.id));
+  const rows = await query(
+    `UPDATE generations SET summed = 1 WHERE id IN (${engine.list("$1")}) AND summed IS NULL
+     RETURNING ${COUNTED_COLUMNS}`,
+    [ids],
+  );
+  await addToSums(engine, query, rows.map(countedRow));
+  await query(`DELETE FROM unsummed WHERE id IN (${engine.list("$1")})`, [ids]);
+  return noted.length;
+}
+
+/** What was there when the schema became new, from the newest down. */
+async function takeOld(engine: Engine, query: Query, state: Row, most: number): Promise<number> {
+  const rows = await query(
+    `SELECT ${COUNTED_COLUMNS} FROM generations
+     WHERE (created, id) <= ($1, $2) AND summed IS NULL AND id NOT IN (SELECT id FROM unsummed)
+     ORDER BY created DESC, id DESC LIMIT ${most + 1}`,
+    [asInt(state.created), asText(state.id)],
+  );
+  const next = rows.length > most ? rows.pop() : undefined;
+  await addToSums(engine, query, rows.map(countedRow));
+  await query("UPDATE sums_state SET created = $1, id = $2", [
+    next === undefined ? -1 : asInt(next.created),
+    next === undefined ? "" : asText(next.id),
+  ]);
+  return rows.length;
+}
