@@ -41,14 +41,22 @@ export const LARGEST_PAGE = 1000;
 export function pageSize(limit: number | undefined, usual: number): number {
   const size = limit ?? usual;
   if (Number.isInteger(size) && size >= 1 && size <= LARGEST_PAGE) return size;
-  throw invalid("limit", `expected a whole number from 1 to ${LARGEST_PAGE}, got ${shownInput(limit, ["limit"])}`);
+  throw invalid(
+    "limit",
+    `expected a whole number from 1 to ${LARGEST_PAGE}, got ${shownInput(limit, ["limit"])}`,
+  );
 }
 
 export function dimensionsOf(by: string): UsageDimension[] {
   const names = by.split(",").map((name) => USAGE_DIMENSIONS.find((known) => known === name.trim()));
   const known = names.filter((name) => name !== undefined);
-  if (known.length === names.length && known.length <= 2 && new Set(known).size === known.length) return known;
-  throw invalid("by", `expected ${oneOf(USAGE_DIMENSIONS)}, or two of them joined by a comma, got ${shownInput(by, ["by"])}`);
+  if (known.length === names.length && known.length <= 2 && new Set(known).size === known.length) {
+    return known;
+  }
+  throw invalid(
+    "by",
+    `expected ${oneOf(USAGE_DIMENSIONS)}, or two of them joined by a comma, got ${shownInput(by, ["by"])}`,
+  );
 }
 
 export function invalid(field: string, message: string): Failure {

@@ -29,13 +29,11 @@ export interface MaintenanceOptions {
   recovery: Recovery;
   /** Undefined: made on first start and kept beside the store. */
   pepper: string | undefined;
-  retentionDays: number;
   warn(message: string): void;
 }
 
 const TICK_MS = 500;
 const HEARTBEAT_TICKS = 10;
-const RETIRE_TICKS = 7200;
 const DAY = 86_400_000;
 
 export class Maintenance {
@@ -104,7 +102,7 @@ export class Maintenance {
   }
 
   async #askStore(turn: number): Promise<void> {
-    const { store, sync, clock, changes, recovery, retentionDays } = this.#options;
+    const { store, sync, clock, changes, recovery } = this.#options;
     if (!this.#prepared) await this.prepare();
     else if (!sync.up) await sync.connect();
     await changes.pull();
@@ -117,7 +115,6 @@ export class Maintenance {
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);
     }
-    if (turn % RETIRE_TICKS === 1) await store.retire(clock.now() - retentionDays * DAY);
   }
 
   /** A message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */

@@ -11,6 +11,7 @@ import { Admission } from "./admission.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
 import { FileJournal } from "./file_journal.ts";
+import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
 import { Keyring } from "./keyring.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -30,7 +31,7 @@ export interface AccountsOptions {
   log: { info(message: string): void; warn(message: string): void };
   /** What hashes of secrets are keyed with. Absent: made on first start and kept beside the store. */
   pepper?: string;
-  /** Days that generations are kept before they are summed up by day. */
+  /** Days that generations are kept; their sums by day stay. */
   retentionDays?: number;
   /** The most that records waiting for the store may take, here and in the journal. */
   outboxBytes?: number;
@@ -55,6 +56,8 @@ export interface AccountsService extends Accounts, Administration {
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
+  /** One round of the work on the store that nobody waits for: old records into the sums, retention. */
+  keepHouse(): Promise<void>;
   /** Resolves when every record that exists now is in the store; rejects while that is away. */
   flush(): Promise<void>;
   /** Delivers what is pending, gives budgets back, closes the store. */
@@ -124,7 +127,13 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     changes,
     recovery,
     pepper: options.pepper,
+    warn,
+  });
+  const housekeeping = new Housekeeping({
+    store,
+    clock,
     retentionDays,
+    ready: () => maintenance.prepared && sync.up,
     warn,
   });
   const configureKeys = () =>
@@ -141,7 +150,10 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     }
     warn("The store is unavailable; starting with what the configuration names.");
   }
-  if (options.ticking !== false) maintenance.start();
+  if (options.ticking !== false) {
+    maintenance.start();
+    housekeeping.start();
+  }
 
   return {
     authenticate: (secret) => keyring.authenticate(secret),
@@ -156,11 +168,12 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (maintenance.prepared) await store.declareAccounts(configured.accounts());
     },
     tick: () => maintenance.tick(),
+    keepHouse: () => housekeeping.round(),
     flush: () => sync.flush(),
     async close() {
       if (closed) return;
       closed = true;
-      await maintenance.stop();
+      await Promise.all([maintenance.stop(), housekeeping.stop()]);
       await sync.close();
       returned.notify();
       journal.close();

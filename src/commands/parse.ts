@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
+import { USAGE_DIMENSIONS } from "../store/mod.ts";
 
 export type Command =
   | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
@@ -19,7 +20,7 @@ export type Command =
     command: "usage";
     config?: string;
     json: boolean;
-    by: "key" | "model" | "day";
+    by: string;
     from?: string;
     to?: string;
   }
@@ -55,7 +56,8 @@ Usage:
   sluice keys revoke KEY        KEY is an id or a name
   sluice keys rotate KEY [--overlap SECONDS]
                                 A new secret; the old one stays valid for SECONDS (0)
-  sluice usage [--by key|model|day] [--from DATE] [--to DATE]
+  sluice usage [--by key|model|day|account|provider] [--from DATE] [--to DATE]
+                                Two joined by a comma sum by both: --by account,model
   sluice generations [--key NAME] [--limit N]
   sluice models                 The catalog
   sluice --help | --version
@@ -105,7 +107,6 @@ const TAKES: Record<string, readonly Option[]> = {
 };
 const COMMANDS = ["serve", "check", "keys", "usage", "generations", "models"];
 const ACTIONS = ["create", "list", "revoke", "rotate"];
-const GROUPINGS = ["key", "model", "day"] as const;
 
 export function parseCommand(args: readonly string[]): Command {
   const { values, words } = split(args);
@@ -162,8 +163,9 @@ function build(full: string, values: Values, words: string[]): Command {
       return { command: "keys", action: "rotate", config, json, key: keyOf(full, words), overlapSeconds };
     }
     case "usage": {
-      const by = GROUPINGS.find((grouping) => grouping === (values.by ?? "key"));
-      if (!by) throw wrong("--by", GROUPINGS, values.by);
+      const by = values.by ?? "key";
+      const unknown = by.split(",").find((name) => !(USAGE_DIMENSIONS as readonly string[]).includes(name));
+      if (unknown !== undefined) throw wrong("--by", USAGE_DIMENSIONS, unknown);
       return {
         command: "usage",
         config,

@@ -9,6 +9,7 @@ import { readJson } from "../http/body.ts";
 import type { Endpoint, OtherEndpoint, Parameter, RequestContext } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { generationQuery, overlapSeconds, refusedField, usageQuery } from "./administration_input.ts";
+import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import { table } from "./table.ts";
 
 /** Largest body of an administration call, in bytes. */
@@ -68,6 +69,10 @@ const KEY: Parameter = { name: "key", in: "path", description: "The key's id or 
 const ACCOUNT: Parameter = { name: "account", in: "path", description: "The account's name." };
 const FROM = query("from", "Only from this time on.", { type: "date-time" });
 const TO = query("to", "Only before this time.", { type: "date-time" });
+const PAGE = [
+  query("limit", "How many at most, up to 1000.", { type: "integer" }),
+  query("cursor", "The next_cursor of the page before."),
+];
 
 export const ADMINISTRATION: readonly Endpoint[] = [
   endpoint("GET", "/admin/keys", "Lists the keys.", "KeyList", async ({ state }) => ({
@@ -147,10 +152,15 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   ),
   list(
     "/admin/usage",
-    "Sums usage and cost by key, model or day.",
+    "Sums usage and cost by key, model, day and the like.",
     "UsageList",
     ({ request, state }) => state.administration.usage(usageQuery(queryOf(request))),
-    [query("by", "What to sum by.", { values: ["key", "model", "day"] }), FROM, TO],
+    [
+      query("by", `What to sum by: ${USAGE_DIMENSIONS.join(", ")}, or two of them joined by a comma.`),
+      FROM,
+      TO,
+      ...PAGE,
+    ],
   ),
   list(
     "/admin/generations",
@@ -163,8 +173,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       query("account", "Only of this account."),
       FROM,
       TO,
-      query("limit", "How many at most.", { type: "integer" }),
-      query("cursor", "The next_cursor of the page before."),
+      ...PAGE,
     ],
   ),
   endpoint(

@@ -1,35 +1,41 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
 import { Failure } from "../exchange/failure.ts";
 
-const SPANS = ["key", "model", "day"] as const;
-
-export function usageQuery(query: URLSearchParams): { by: typeof SPANS[number]; from?: string; to?: string } {
-  const asked = query.get("by") ?? "key";
-  const by = SPANS.find((span) => span === asked);
-  if (by === undefined) throw refusedField("by", "'key', 'model' or 'day'", asked, "literal_error");
-  return { by, from: query.get("from") ?? undefined, to: query.get("to") ?? undefined };
+/** Which sums, over which time. What the dimensions are the accounts know. */
+export function usageQuery(query: URLSearchParams) {
+  const get = textOf(query);
+  return { by: get("by") ?? "key", from: get("from"), to: get("to"), ...pageQuery(query) };
 }
 
 export function generationQuery(query: URLSearchParams) {
-  const get = (name: string) => {
-    const value = query.get(name) ?? undefined;
-    // PostgreSQL has no text with a NUL in it.
-    // deno-lint-ignore no-control-regex
-    if (value === undefined || !/[\0-\x1f]/.test(value)) return value;
-    throw refusedField(name, "printable text", value, "string_pattern_mismatch");
-  };
-  const limit = get("limit");
-  if (limit !== undefined && !/^\d{1,6}$/.test(limit)) {
-    throw refusedField("limit", "a whole number", limit, "int_parsing");
-  }
+  const get = textOf(query);
   return {
     key: get("key"),
     model: get("model"),
     account: get("account"),
     from: get("from"),
     to: get("to"),
-    cursor: get("cursor"),
-    limit: limit === undefined ? undefined : Number(limit),
+    ...pageQuery(query),
+  };
+}
+
+/** Which page of a list. */
+export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: string } {
+  const get = textOf(query);
+  const limit = get("limit");
+  if (limit !== undefined && !/^\d{1,6}$/.test(limit)) {
+    throw refusedField("limit", "a whole number", limit, "int_parsing");
+  }
+  return { limit: limit === undefined ? undefined : Number(limit), cursor: get("cursor") };
+}
+
+/** Reads parameters. PostgreSQL has no text with a NUL in it. */
+function textOf(query: URLSearchParams): (name: string) => string | undefined {
+  return (name) => {
+    const value = query.get(name) ?? undefined;
+    // deno-lint-ignore no-control-regex
+    if (value === undefined || !/[\0-\x1f]/.test(value)) return value;
+    throw refusedField(name, "printable text", value, "string_pattern_mismatch");
   };
 }
 

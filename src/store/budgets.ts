@@ -112,7 +112,10 @@ export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Pr
   });
 }
 
-const BUDGET_COLUMNS: Columns = [["id", "text"], ["scope", "text"], ["owner", "text"], ["starts", "int"], ["ends", "int"]];
+const BUDGET_COLUMNS: Columns = [["id", "text"], ["scope", "text"], ["owner", "text"], ["starts", "int"], [
+  "ends",
+  "int",
+]];
 
 const SPENT_SO_FAR = [
   `(SELECT COALESCE(SUM(s.cost), 0) FROM sums s

@@ -183,7 +183,17 @@ function countedRecord(record: LedgerRecord): Counted {
 }
 
 /** The columns that {@link countedRow} reads. */
-export const COUNTED_COLUMNS = ["created", "id", "key_id", "key_name", "account", "model", "provider", "format", "status"]
+export const COUNTED_COLUMNS = [
+  "created",
+  "id",
+  "key_id",
+  "key_name",
+  "account",
+  "model",
+  "provider",
+  "format",
+  "status",
+]
   .concat(COUNTED, "cost").join(", ");
 
 export function countedRow(row: Row): Counted {

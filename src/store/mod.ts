@@ -37,7 +37,13 @@ export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
 export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare } from "./store.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
-export { USAGE_DIMENSIONS, type UsageDimension, type UsageFilter, type UsagePage, type UsageSum } from "./usage.ts";
+export {
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageFilter,
+  type UsagePage,
+  type UsageSum,
+} from "./usage.ts";
 
 export interface StoreOptions {
   /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */

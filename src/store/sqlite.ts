@@ -237,7 +237,9 @@ function valuesSql(
   same: Readonly<Record<string, number>> = {},
 ): string {
   const values = [...names.map((_, i) => `$${i + 1}`), ...Object.values(same)];
-  return `INSERT INTO ${table} (${[...names, ...Object.keys(same)].join(", ")}) VALUES (${values.join(", ")})`;
+  return `INSERT INTO ${table} (${[...names, ...Object.keys(same)].join(", ")}) VALUES (${
+    values.join(", ")
+  })`;
 }
 
 function translating<T>(work: () => T): T {

@@ -5,8 +5,8 @@
  * One table holds three kinds. Each is the smallest that answers some question: usage by model needs no keys, usage by key
  * over a year needs neither models nor days.
  */
-import { type Columns, type Engine, type Query, valuesOf } from "./engine.ts";
-import type { Row, Value } from "./rows.ts";
+import type { Columns, Engine, Query } from "./engine.ts";
+import type { Value } from "./rows.ts";
 
 /** What one generation adds. */
 export interface Counted {
@@ -58,7 +58,9 @@ export function monthOf(time: number): number {
 /** Adds generations to the sums. Rows are written in one order, so that nodes cannot wait for each other in a ring. */
 export async function addToSums(engine: Engine, query: Query, counted: Iterable<Counted>): Promise<void> {
   const rows = sumRows(counted);
-  if (rows.length > 0) await engine.insertRows(query, { table: "sums", columns: COLUMNS, then: ADDING }, rows);
+  if (rows.length > 0) {
+    await engine.insertRows(query, { table: "sums", columns: COLUMNS, then: ADDING }, rows);
+  }
 }
 
 interface Sum {
@@ -87,7 +89,11 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
     .map(([, sum]) => [...sum.identity, sum.generations, sum.failed, ...sum.counts, sum.cost].map(bounded));
 }
 
-function add(sums: Map<string, Sum>, identity: Sum["identity"], more: Omit<Sum, "identity">): void {
+function add(
+  sums: Map<string, Sum>,
+  identity: Sum["identity"],
+  more: Readonly<Omit<Sum, "identity" | "counts">> & Pick<Counted, "counts">,
+): void {
   const name = identity.join("\0");
   const sum = sums.get(name);
   if (sum === undefined) {

@@ -82,7 +82,9 @@ function spansOf({ from, to }: UsageFilter, retired: number): Spans {
   const first = Math.ceil(begin / DAY) * DAY;
   let last = Math.floor(end / DAY) * DAY;
   const parts: Spans["parts"] = [];
-  if (last < first) return { days: { from: first, to: first }, parts: begin < end ? [{ from: begin, to: end }] : [] };
+  if (last < first) {
+    return { days: { from: first, to: first }, parts: begin < end ? [{ from: begin, to: end }] : [] };
+  }
   if (begin < first && first - DAY >= retired) parts.push({ from: begin, to: first });
   if (last < end) {
     if (last < retired) last += DAY;
@@ -101,17 +103,20 @@ function statement(
   const param = (value: Value) => `$${params.push(value)}`;
   const ofKey = keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`;
   const named = by.includes("key");
-  const identity = (side: "sums" | "live") => [
-    ...by.map((name, i) => `${COLUMNS[name][side]} AS d${i}`),
-    ...(named ? ["key_name AS name"] : []),
-  ].join(", ");
+  const identity = (side: "sums" | "live") =>
+    [
+      ...by.map((name, i) => `${COLUMNS[name][side]} AS d${i}`),
+      ...(named ? ["key_name AS name"] : []),
+    ].join(", ");
 
   const ofSums = (kind: string, from: number, to: number) =>
     `SELECT ${identity("sums")}, ${METRICS.join(", ")} FROM sums
      WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
   const live = (where: string) =>
     `SELECT ${identity("live")}, 1 AS generations, ${FAILED} AS failed,
-     ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost FROM generations WHERE ${where}${ofKey}`;
+     ${
+      COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")
+    }, cost FROM generations WHERE ${where}${ofKey}`;
   const between = (from: number, to: number) => `created >= ${param(from)} AND created < ${param(to)}`;
 
   const selects: string[] = [];
@@ -123,7 +128,9 @@ function statement(
   if (selects.length === 0) selects.push(live("1 = 0"));
 
   const dimensions = by.map((_, i) => `d${i}`);
-  const order = by[0] === "day" ? dimensions : [`SUM(cost ${high}) DESC`, `SUM(cost ${low}) DESC`, ...dimensions];
+  const order = by[0] === "day"
+    ? dimensions
+    : [`SUM(cost ${high}) DESC`, `SUM(cost ${low}) DESC`, ...dimensions];
   const sums = METRICS.flatMap((c) => [`SUM(${c} ${high}) AS ${c}_high`, `SUM(${c} ${low}) AS ${c}_low`]);
   const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
     FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")} ORDER BY ${order.join(", ")}

@@ -428,21 +428,24 @@ onBothEngines(({ name, place }) => {
     }
   });
 
-  test("tick() sums up old days and deletes them", configOf({}, "10"), async (service) => {
-    const key = await keyOf(service);
-    for (const age of [100, 100, 1]) {
-      await (await service.admit(requestOf(key, 1, { created: NOON - age * DAY }))).settle(
-        endOf({ input: 1 }),
-      );
-    }
-    const before = await service.usage({ by: "day" });
-    await service.flush();
-    await service.tick();
-    await service.tick();
-    assertEquals((await service.generations({})).data.length, 1);
-    assertEquals(await service.usage({ by: "day" }), before);
-    assertEquals((await service.credits("acme")).spent, "0.03");
-  });
+  test(
+    "keepHouse() deletes generations past their retention and keeps their sums",
+    configOf({}, "10"),
+    async (service) => {
+      const key = await keyOf(service);
+      for (const age of [100, 100, 1]) {
+        await (await service.admit(requestOf(key, 1, { created: NOON - age * DAY }))).settle(
+          endOf({ input: 1 }),
+        );
+      }
+      const before = await service.usage({ by: "day" });
+      await service.flush();
+      await service.keepHouse();
+      assertEquals((await service.generations({})).data.length, 1);
+      assertEquals(await service.usage({ by: "day" }), before);
+      assertEquals((await service.credits("acme")).spent, "0.03");
+    },
+  );
 
   test(
     "a key of an account nobody has declared has no credits",

@@ -89,7 +89,10 @@ const MISTAKES: [line: string, message: string][] = [
   ["models --json=yes", 'Cannot read --json: expected no value, got "yes"'],
   ["check --port 80", "Cannot use --port with check: expected one of --config"],
   ["usage --limit 3", "Cannot use --limit with usage: expected one of --config, --by, --from, --to, --json"],
-  ["usage --by keys", 'Cannot read --by: expected one of key, model, day, got "keys"; nearest is key'],
+  [
+    "usage --by keys",
+    'Cannot read --by: expected one of key, model, day, account, provider, format, got "keys"; nearest is key',
+  ],
   [
     "usage --from 2025-02-31",
     'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "2025-02-31"',

@@ -81,6 +81,17 @@ const rate = (limit: bigint): BudgetRef => ({
   limit,
 });
 
+/** In steps of so few that there are several. */
+async function retireAll(store: Store, before: number): Promise<number> {
+  let retired = 0;
+  for (;;) {
+    const some = await store.retireSome(before, 3);
+    assert(some <= 3);
+    if (some === 0) return retired;
+    retired += some;
+  }
+}
+
 /** A node's side of the conversation, with its numbers counted. */
 function nodeOf(store: Store, node: string) {
   let seq = 0;
@@ -448,17 +459,17 @@ onBothEngines(({ name, place }) => {
     await node.record(...old, generation("new"));
     const sums = () =>
       Promise.all(
-        (["key", "model", "day"] as const).map((by) => store.sumUsage({ by, from: null, to: null })),
+        (["key", "model", "day"] as const).map((by) => store.sumUsage({ by: [by], from: null, to: null })),
       );
     const before = await sums();
-    assertEquals(await store.retire(NOW - 90 * DAY), 7);
+    assertEquals(await retireAll(store, NOW - 90 * DAY), 7);
     assertEquals(await sums(), before);
     assertEquals((await store.listGenerations({}, { after: null, limit: 10 })).map((g) => g.id), ["new"]);
-    assertEquals(await store.retire(NOW - 90 * DAY), 0);
+    assertEquals(await retireAll(store, NOW - 90 * DAY), 0);
     // A record that arrives late, from an outbox, is summed up as well.
     await node.record(generation("late", { created: NOW - 100 * DAY }));
-    assertEquals(await store.retire(NOW - 90 * DAY), 1);
-    assertEquals((await store.sumUsage({ by: "key", from: null, to: null }))[0].generations, 9);
+    assertEquals(await retireAll(store, NOW - 90 * DAY), 1);
+    assertEquals((await store.sumUsage({ by: ["key"], from: null, to: null }))[0].generations, 9);
     assertEquals((await node.ask(keyBudget(1000n), 1n)).spent, 45n);
   });
 

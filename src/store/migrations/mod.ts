@@ -6,15 +6,9 @@
  */
 import type { Engine, Query } from "../engine.ts";
 import { asInt } from "../rows.ts";
+import type { Dialect } from "./dialect.ts";
 import { v1 } from "./v1.ts";
 import { v2 } from "./v2.ts";
-
-/** What a step has to know of the engine. */
-export interface Dialect {
-  readonly kind: Engine["kind"];
-  /** The type of amounts. */
-  readonly money: string;
-}
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];

@@ -1,5 +1,5 @@
 /** The schema of 0.1.0. Released: never edited. */
-import type { Dialect } from "./mod.ts";
+import type { Dialect } from "./dialect.ts";
 
 export function v1({ money }: Dialect): readonly string[] {
   return [

@@ -5,13 +5,24 @@
  * that are there afterwards. Nodes of the release before go on beside this schema. What they write is told apart by
  * `summed` being null, and they retire nothing any more, since they would do it without the sums.
  */
-import type { Dialect } from "./mod.ts";
+import type { Dialect } from "./dialect.ts";
 
 const MONTH = {
   sqlite: "CAST(strftime('%s', day / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000",
-  postgres: `(EXTRACT(EPOCH FROM date_trunc('month', to_timestamp(day / 1000) AT TIME ZONE 'UTC')) * 1000)::bigint`,
+  postgres:
+    `(EXTRACT(EPOCH FROM date_trunc('month', to_timestamp(day / 1000) AT TIME ZONE 'UTC')) * 1000)::bigint`,
 };
-const METRICS = ["generations", "failed", "input", "cached", "cache_write", "output", "reasoning", "searches", "cost"];
+const METRICS = [
+  "generations",
+  "failed",
+  "input",
+  "cached",
+  "cache_write",
+  "output",
+  "reasoning",
+  "searches",
+  "cost",
+];
 const SUMMED = METRICS.map((name) => `SUM(${name})`).join(", ");
 
 export function v2({ kind, money }: Dialect): readonly string[] {
@@ -25,8 +36,14 @@ export function v2({ kind, money }: Dialect): readonly string[] {
     `CREATE INDEX sums_of_key ON sums (key_id, starts) WHERE kind = 'key'`,
     `CREATE INDEX sums_of_name ON sums (key_name) WHERE kind = 'month'`,
     ...usageDays("'day', day, '', '', account, model, '', ''", "day, account, model"),
-    ...usageDays("'key', day, key_id, key_name, account, model, '', ''", "day, key_id, key_name, account, model"),
-    ...usageDays(`'month', ${MONTH[kind]}, key_id, key_name, account, '', '', ''`, "2, key_id, key_name, account"),
+    ...usageDays(
+      "'key', day, key_id, key_name, account, model, '', ''",
+      "day, key_id, key_name, account, model",
+    ),
+    ...usageDays(
+      `'month', ${MONTH[kind]}, key_id, key_name, account, '', '', ''`,
+      "2, key_id, key_name, account",
+    ),
     `ALTER TABLE generations ADD COLUMN summed BIGINT`,
     // Of generations that are not in the sums, those up to this one, and none once \`created\` is -1.
     `CREATE TABLE sums_state (created BIGINT NOT NULL, id TEXT NOT NULL, retired BIGINT NOT NULL)`,

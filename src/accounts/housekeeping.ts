@@ -1,0 +1,91 @@
+/**
+ * Work on the store that nobody waits for: taking old records into the sums, deleting those past their retention.
+ *
+ * Small steps with pauses as long as they took, apart from the turns, so that neither heartbeats nor calls wait for it.
+ */
+import type { Store } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+
+export interface HousekeepingOptions {
+  store: Store;
+  clock: Clock;
+  retentionDays: number;
+  /** False: the store cannot be asked yet. */
+  ready(): boolean;
+  warn(message: string): void;
+}
+
+const ROUND_MS = 60_000;
+/** Until the store can be asked. */
+const UNREADY_MS = 500;
+const ROWS = 500;
+const LEAST_PAUSE_MS = 5;
+const DAY = 86_400_000;
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends a pause. */
+  #wake = () => {};
+  #complaint = "";
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#rounds();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #rounds(): Promise<void> {
+    while (!this.#stopped) {
+      const ready = this.#options.ready();
+      if (ready) await this.round();
+      await this.#pause(ready ? ROUND_MS : UNREADY_MS);
+    }
+  }
+
+  /** Everything that there is to do now. */
+  async round(): Promise<void> {
+    const { store, clock, retentionDays, warn } = this.#options;
+    const before = clock.now() - retentionDays * DAY;
+    try {
+      await this.#steps(() => store.buildSums(ROWS));
+      await this.#steps(async () => await store.retireSome(before, ROWS) > 0);
+      if (!this.#stopped) await store.retireBudgets(before);
+      this.#complaint = "";
+    } catch (error) {
+      // What was not done is done in a later round; the same complaint is made once.
+      const name = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+      if (this.#complaint !== name) warn(`The store's housekeeping stopped: ${name}`);
+      this.#complaint = name;
+    }
+  }
+
+  async #steps(step: () => Promise<boolean>): Promise<void> {
+    while (!this.#stopped) {
+      const began = performance.now();
+      if (!await step()) return;
+      await this.#pause(Math.max(LEAST_PAUSE_MS, performance.now() - began));
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        clearTimeout(this.#timer);
+        resolve();
+      };
+      this.#timer = setTimeout(resolve, ms);
+    });
+  }
+}

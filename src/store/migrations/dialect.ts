@@ -1,0 +1,8 @@
+import type { Engine } from "../engine.ts";
+
+/** What a step has to know of the engine. */
+export interface Dialect {
+  readonly kind: Engine["kind"];
+  /** The type of amounts. */
+  readonly money: string;
+}

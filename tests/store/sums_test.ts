@@ -1,0 +1,304 @@
+/**
+ * Sums by day against sums of the rows themselves: over any span, whoever wrote the rows, and however far a store of the
+ * release before has been taken in.
+ */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import type { Engine } from "../../src/store/engine.ts";
+import {
+  encodeRecord,
+  type Generation,
+  type Store,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageFilter,
+} from "../../src/store/mod.ts";
+import { NO_USAGE } from "../../src/exchange/usage.ts";
+import { onBothEngines } from "../support/cluster.ts";
+import { restore010 } from "../support/released.ts";
+
+const DAY = 86_400_000;
+/** The end of January: spans of days, months and parts of both lie around it. */
+const MIDDLE = Date.UTC(2026, 0, 31, 12);
+const SPAN = 70 * DAY;
+
+interface Spec {
+  at: number;
+  key: number;
+  model: number;
+  provider: number;
+  failed: boolean;
+  tokens: number;
+  cost: bigint;
+}
+
+const spec: fc.Arbitrary<Spec> = fc.record({
+  at: fc.integer({ min: -SPAN, max: SPAN }),
+  key: fc.integer({ min: 0, max: 2 }),
+  model: fc.integer({ min: 0, max: 1 }),
+  provider: fc.integer({ min: 0, max: 2 }),
+  failed: fc.boolean(),
+  tokens: fc.integer({ min: 0, max: 1000 }),
+  cost: fc.bigInt({ min: 0n, max: 10n ** 13n }),
+});
+
+function generationOf(id: string, s: Spec): Generation {
+  return {
+    id,
+    created: MIDDLE + s.at,
+    keyId: `key_${s.key}`,
+    key: `name${s.key}`,
+    account: `account${s.key % 2}`,
+    format: "messages",
+    requestedModel: "x",
+    model: `a/${s.model}`,
+    provider: s.provider === 0 ? null : `p${s.provider}`,
+    stream: false,
+    status: s.failed ? "failed" : "completed",
+    errorCode: null,
+    usage: s.tokens === 0
+      ? null
+      : { ...NO_USAGE, input: s.tokens, cached: 1, output: 2 * s.tokens, reasoning: 3 },
+    estimated: false,
+    searches: s.tokens % 3,
+    cost: s.cost,
+    ttftMs: null,
+    latencyMs: 1,
+    clientGone: false,
+    dlp: null,
+  };
+}
+
+const COLUMNS_OF_010 =
+  "id, created, key_id, key_name, account, format, requested_model, model, provider, stream, " +
+  "status, error_code, measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input, " +
+  "output, reasoning, audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings";
+
+/** Writes generations as a node of 0.1.0 does. */
+async function writeAs010(engine: Engine, generations: readonly Generation[]): Promise<void> {
+  for (const g of generations) {
+    const values = JSON.parse(encodeRecord(g).json).slice(0, 31);
+    await engine.query(
+      `INSERT INTO generations (${COLUMNS_OF_010}) VALUES (${
+        values.map((_: unknown, i: number) => `$${i + 1}`).join(", ")
+      })
+       ON CONFLICT (id) DO NOTHING`,
+      values,
+    );
+  }
+}
+
+/** Groups to what they sum up, as the rows themselves say. */
+function expected(all: readonly Generation[], { by, from, to, keyId }: UsageFilter): Map<string, string> {
+  const sums = new Map<
+    string,
+    { generations: number; failed: number; input: number; searches: number; cost: bigint }
+  >();
+  for (const g of all) {
+    if (g.created < (from ?? 0) || g.created >= (to ?? Infinity)) continue;
+    if (keyId !== undefined && g.keyId !== keyId) continue;
+    const of: Record<UsageDimension, string> = {
+      key: g.keyId,
+      model: g.model,
+      day: new Date(g.created).toISOString().slice(0, 10),
+      account: g.account,
+      provider: g.provider ?? "",
+      format: g.format,
+    };
+    const name = by.map((dimension) => of[dimension]).join(" ");
+    const sum = sums.get(name) ?? { generations: 0, failed: 0, input: 0, searches: 0, cost: 0n };
+    sums.set(name, sum);
+    sum.generations++;
+    if (g.status === "failed") sum.failed++;
+    sum.input += g.usage?.input ?? 0;
+    sum.searches += g.searches;
+    sum.cost += g.cost;
+  }
+  return new Map([...sums].map(([name, s]) => [name, Object.values(s).join(" ")]));
+}
+
+async function actual(store: Store, filter: UsageFilter): Promise<Map<string, string>> {
+  return new Map((await store.sumUsage(filter)).map(({ of, ...s }) => [
+    filter.by.map((name) => name === "key" ? of.keyId : of[name]).join(" "),
+    [s.generations, s.failed, s.input, s.searches, s.cost].join(" "),
+  ]));
+}
+
+const dimension = fc.constantFrom(...USAGE_DIMENSIONS);
+const time = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: -SPAN, max: SPAN }).map((at) => MIDDLE + at),
+  // Beginnings of days and months.
+  fc.integer({ min: -70, max: 70 }).map((day) => Math.floor(MIDDLE / DAY) * DAY + day * DAY),
+  fc.integer({ min: -3, max: 3 }).map((month) => Date.UTC(2026, month, 1)),
+);
+const filters = fc.record({
+  by: fc.uniqueArray(dimension, { minLength: 1, maxLength: 2 }),
+  from: time,
+  to: time,
+  keyId: fc.oneof(fc.constant(undefined), fc.constant("key_1")),
+});
+
+onBothEngines(({ name, place }) => {
+  Deno.test(`${name}: sums are those of the rows, whoever wrote them and however many are taken in`, async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(spec, { maxLength: 12 }),
+        fc.array(spec, { maxLength: 6 }),
+        fc.array(spec, { maxLength: 6 }),
+        fc.array(filters, { minLength: 12, maxLength: 12 }),
+        async (before, beside, after, asked) => {
+          run++;
+          const of = (kind: string, specs: Spec[]) =>
+            specs.map((s, i) => generationOf(`${kind}${run}_${i}`, s));
+          const all: Generation[] = [];
+          const here = place();
+          await restore010(here, { rows: false });
+          const engine = here.engine();
+          const store = here.open();
+          const check = async () => {
+            for (const filter of asked) assertEquals(await actual(store, filter), expected(all, filter));
+          };
+          try {
+            all.push(...of("old", before));
+            await writeAs010(engine, all);
+            await store.prepare();
+            await check();
+            await store.registerNode("n");
+            const records = of("new", after);
+            await store.sync({
+              node: "n",
+              seq: 1,
+              now: MIDDLE,
+              records: records.map(encodeRecord),
+              leases: [],
+            });
+            all.push(...records);
+            const late = of("beside", beside);
+            await writeAs010(engine, late);
+            await writeAs010(engine, late);
+            all.push(...late);
+            do await check(); while (await store.buildSums(4));
+            await check();
+            assertEquals(await store.buildSums(4), false);
+            // A second node that sends the same records again adds nothing.
+            await store.sync({ node: "n", seq: 2, now: MIDDLE, records: all.map(encodeRecord), leases: [] });
+            await check();
+          } finally {
+            await store.close();
+            await engine.close();
+            here.remove();
+          }
+        },
+      ),
+      { numRuns: name === "sqlite" ? 25 : 8 },
+    );
+  });
+
+  Deno.test(`${name}: two processes that take in old rows side by side count each once`, async () => {
+    const here = place();
+    await restore010(here, { rows: false });
+    const engine = here.engine();
+    const stores = [here.open(), here.open()];
+    try {
+      const old = Array.from({ length: 40 }, (_, i) =>
+        generationOf(`g${i}`, {
+          at: i * 1000,
+          key: i % 3,
+          model: 0,
+          provider: 1,
+          failed: false,
+          tokens: 7,
+          cost: 5n,
+        }));
+      await writeAs010(engine, old.slice(0, 30));
+      await stores[0].prepare();
+      await writeAs010(engine, old.slice(30));
+      await Promise.all(stores.map(async (store) => {
+        for (let step = 0; step < 40; step++) await store.buildSums(3);
+      }));
+      const [sum] = await stores[0].sumUsage({ by: ["model"], from: null, to: null });
+      assertEquals([sum.generations, sum.input, sum.cost], [40, 280, 200n]);
+      assertEquals(await stores[0].buildSums(3), false);
+    } finally {
+      for (const store of stores) await store.close();
+      await engine.close();
+      here.remove();
+    }
+  });
+
+  Deno.test(`${name}: nothing is retired while rows are missing from the sums or a node of 0.1.0 lives`, async () => {
+    const here = place();
+    await restore010(here, { rows: false });
+    const engine = here.engine();
+    const store = here.open();
+    try {
+      const of = (id: string) =>
+        generationOf(id, { at: 0, key: 1, model: 1, provider: 1, failed: false, tokens: 7, cost: 5n });
+      await writeAs010(engine, [of("old")]);
+      await engine.query("INSERT INTO nodes (id, seq, beat) VALUES ('node_010', 1, 1)");
+      await store.prepare();
+      const late = MIDDLE + 100 * DAY;
+      assertEquals(await store.retireSome(late, 10), 0);
+      while (await store.buildSums(10));
+      assertEquals(await store.retireSome(late, 10), 0);
+      // As 0.1.0 retires: it would take rows away that only its own sums hold.
+      await assertRejects(() =>
+        engine.query("INSERT INTO usage_days VALUES (0, 'k', 'k', 'a', 'm', 1, 0, 1, 0, 0, 1, 0, 0, 5)")
+      );
+      await store.removeNodes(["node_010"]);
+      await writeAs010(engine, [of("beside")]);
+      assertEquals(await store.retireSome(late, 10), 0);
+      while (await store.buildSums(10));
+      // A day that is not over when `before` comes stays whole.
+      assertEquals(await store.retireSome(MIDDLE + DAY / 4, 10), 0);
+      assertEquals(await store.retireSome(MIDDLE + DAY, 10), 2);
+      const [sum] = await store.sumUsage({ by: ["key"], from: null, to: null });
+      assertEquals([sum.generations, sum.cost], [2, 10n]);
+      // Of a retired day no part can be told apart: it counts where it begins.
+      const day = MIDDLE - MIDDLE % DAY;
+      const count = async (from: number | null, to: number | null) =>
+        (await store.sumUsage({ by: ["model"], from, to }))[0]?.generations ?? 0;
+      assertEquals(await count(null, day + 1), 2);
+      assertEquals(await count(day + 1, null), 0);
+      assertEquals(await count(null, day), 0);
+    } finally {
+      await store.close();
+      await engine.close();
+      here.remove();
+    }
+  });
+
+  Deno.test(`${name}: sums beyond 64 bits are neither wrong nor a failure`, async () => {
+    const here = place();
+    const store = here.open();
+    try {
+      await store.prepare();
+      await store.registerNode("n");
+      const huge = (id: string, model: number) => ({
+        ...generationOf(id, {
+          at: model * DAY,
+          key: 1,
+          model,
+          provider: 1,
+          failed: false,
+          tokens: 1,
+          cost: 9n * 10n ** 18n,
+        }),
+        usage: { ...NO_USAGE, input: 9_007_199_254_740_991 },
+      });
+      const records = [huge("a", 0), huge("b", 0), huge("c", 1)].map(encodeRecord);
+      await store.sync({ node: "n", seq: 1, now: MIDDLE, records, leases: [] });
+      await store.sync({ node: "n", seq: 2, now: MIDDLE, records: [encodeRecord(huge("d", 1))], leases: [] });
+      const [sum] = await store.sumUsage({ by: ["key"], from: null, to: null });
+      // Of each day no more than a row can hold.
+      assertEquals(sum.cost, 2n * 9_200_000_000_000_000_000n);
+      assertEquals(BigInt(sum.input), BigInt(4 * 9_007_199_254_740_991));
+      assert(await store.retireSome(MIDDLE + 10 * DAY, 10) === 4);
+    } finally {
+      await store.close();
+      here.remove();
+    }
+  });
+});
