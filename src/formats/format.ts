@@ -11,6 +11,7 @@
 import type { Answer } from "../exchange/answer.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { Loose } from "../exchange/json.ts";
+import type { Parameters } from "../exchange/parameters.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
 import type { Seal, Unseal } from "../exchange/proof.ts";
@@ -84,6 +85,10 @@ export interface EncodeRequest {
   features: ReadonlySet<string> | null;
   /** Effort levels of the catalog entry, null when it lists none. */
   efforts: readonly Effort[] | null;
+  /** What the catalog entry says that the model takes or refuses. */
+  parameters?: Parameters;
+  /** Version of the provider's API that the request is sent under, where the API has dated versions. */
+  apiVersion?: string;
 }
 
 export interface ProviderRequest {

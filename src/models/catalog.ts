@@ -5,6 +5,7 @@
  * (the model is listed, and refused with 403). A policy that is named but missing forbids everything.
  */
 import { Failure } from "../exchange/failure.ts";
+import type { Parameters } from "../exchange/parameters.ts";
 import type { Effort } from "../exchange/prompt.ts";
 import { matchesAny } from "./patterns.ts";
 
@@ -30,6 +31,7 @@ export interface Model {
   outputs: readonly string[];
   features: ReadonlySet<string>;
   efforts: readonly Effort[] | null;
+  parameters: Parameters;
   shortNames: readonly string[];
 }
 

@@ -1,11 +1,13 @@
 /** The sections `models` and `auto` of the configuration: the catalog, and what `svc/auto` chooses from. */
 import { z } from "zod";
+import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
 import type { Effort } from "../exchange/prompt.ts";
 import {
   between,
   choice,
   exactly,
   fields,
+  flag,
   listOf,
   matching,
   nonBlank,
@@ -80,6 +82,12 @@ const CAPABILITIES = fields({
     .describe("What the model can do beyond that; `svc/auto` goes by it."),
 });
 
+const TAKES = exactly(
+  Object.fromEntries(
+    PARAMETER_NAMES.map((name) => [name, flag().optional().describe(PARAMETERS[name])]),
+  ) as Record<ParameterName, z.ZodOptional<z.ZodBoolean>>,
+);
+
 const MODEL = fields({
   id: matching(
     /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/,
@@ -103,6 +111,11 @@ const MODEL = fields({
     .describe(
       "Levels of reasoning that the model has; others become the nearest one. Null: every level is passed on.",
     ),
+  parameters: TAKES.prefault({}).describe(
+    "What of a request the model takes (`true`) or refuses (`false`). Left out: its name decides. What it refuses is left " +
+      "out of requests of other formats and listed in `x-svc-dropped`; callers of the provider's own format pass what they " +
+      "sent.",
+  ),
   short_names: listOf(
     matching(/^(?:[!-)+-.0-~]{1,256}\*?|\*)$/, 'a name without "/", with "*" only at its end'),
     "short names",

@@ -30,6 +30,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
           maxOutput: model.maxCompletion,
           features: model.features,
           efforts: model.efforts,
+          parameters: model.parameters,
         })
       );
       dropped = request.dropped;

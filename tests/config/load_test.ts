@@ -81,6 +81,7 @@ Deno.test("loadConfig() fills in every default", () => {
       outputs: ["text"],
       features: new Set(),
       efforts: null,
+      parameters: {},
       shortNames: [],
     }],
     auto: { models: [], quality: 0.5 },

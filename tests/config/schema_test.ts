@@ -36,7 +36,7 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
   const silent = all.filter(([, node, required]) => !required && node.default === undefined).map(([path]) =>
     path
   );
-  assertEquals(silent.filter((path) => !path.startsWith("models[].pricing.")), [
+  assertEquals(silent.filter((path) => !/^models\[\]\.(?:pricing|parameters)\./.test(path)), [
     "models[].name",
     "dlp_policies.*.entity_types",
     "$schema",

@@ -16,6 +16,7 @@ const model = (id: string, price: string, more: Partial<Model> = {}): Model => (
   outputs: ["text"],
   features: new Set(["tools"]),
   efforts: null,
+  parameters: {},
   shortNames: [],
   ...more,
 });

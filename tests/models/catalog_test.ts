@@ -15,6 +15,7 @@ function model(id: string, more: Partial<Model> = {}): Model {
     outputs: ["text"],
     features: new Set(),
     efforts: null,
+    parameters: {},
     shortNames: [],
     ...more,
   };

@@ -91,6 +91,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     outputs: ["text"],
     features: new Set(["tools", "reasoning", "structured_outputs", "response_format"]),
     efforts: null,
+    parameters: {},
     shortNames: [],
   };
   return {

@@ -6,15 +6,22 @@
  * told are listed in `dropped`.
  */
 import { array, type Loose, object } from "../../exchange/json.ts";
+import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt, Tool } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
+import { requestedEffort } from "../effort.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { openaiReasoning, takes } from "../refused_parameters.ts";
+import { legalUser } from "../short_id.ts";
 import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 import { readReplay } from "./reasoning.ts";
+
+const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: false };
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
   const own = prompt.format === "chat_completions";
@@ -48,38 +55,24 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   }
   encodeTools(prompt, verbatim, legacy, body);
   encodeCap(prompt, verbatim, context, body);
-  set("temperature", prompt.temperature);
-  set("top_p", prompt.topP);
-  if (prompt.topK !== undefined) own ? set("top_k", prompt.topK) : dropped.push("top_k");
-  set("stop", sameStop(verbatim.stop, prompt.stop) ? verbatim.stop : prompt.stop);
-  if (prompt.seed !== undefined) {
-    set(verbatim.random_seed === prompt.seed ? "random_seed" : "seed", prompt.seed);
-  }
-  set("frequency_penalty", prompt.frequencyPenalty);
-  set("presence_penalty", prompt.presencePenalty);
-  set("logit_bias", prompt.logitBias);
-  set("n", prompt.n);
-  set("logprobs", prompt.logprobs ?? (own || prompt.topLogprobs === undefined ? undefined : true));
-  set("top_logprobs", prompt.topLogprobs);
+  encodeSampling(prompt, context, body, dropped);
   set("response_format", shape.field);
   encodeReasoningFields(prompt, verbatim, context, body, dropped);
   // The default is left out: only OpenAI's newest models know the field.
   if (own || prompt.verbosity !== "medium") set("verbosity", prompt.verbosity);
-  // OpenAI takes 64 characters; clients of other formats put whole sessions here.
-  if (own || (prompt.user?.length ?? 0) <= 64) set("user", prompt.user);
+  set("n", prompt.n);
+  // Clients of other formats put whole sessions here.
+  set("user", own || prompt.user === undefined ? prompt.user : legalUser(prompt.user));
   if (own) {
     set("metadata", prompt.metadata);
     set("prompt_cache_key", prompt.cacheKey);
     set("cache_control", verbatim.cache_control);
     set("modalities", prompt.modalities);
     set("audio", prompt.audio);
-  } else {
-    if (prompt.metadata && prompt.format !== "messages") dropped.push("metadata");
-    if (prompt.cacheKey !== undefined) dropped.push("prompt_cache_key");
-  }
+  } else dropped.push(...lostHints(prompt, HINTS));
   if (own || prompt.format === "responses") set("service_tier", prompt.serviceTier);
   else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
-  return { body, dropped };
+  return { body, dropped: [...new Set(dropped)] };
 }
 
 /**
@@ -123,9 +116,43 @@ function encodeCap(prompt: Prompt, verbatim: Loose, context: EncodeRequest, body
   const cap = Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
   const fields = ["max_tokens", "max_completion_tokens"].filter((field) => verbatim[field] !== undefined);
   if (fields.length === 0) {
-    fields.push(context.features?.has("reasoning") ? "max_completion_tokens" : "max_tokens");
+    const newer = context.features?.has("reasoning") || openaiReasoning(context.model) !== null;
+    fields.push(newer ? "max_completion_tokens" : "max_tokens");
   }
   for (const field of fields) body[field] = cap;
+}
+
+/** Most stop sequences that OpenAI takes. */
+const MOST_STOPS = 4;
+
+/** Of a caller of another format the model gets what it takes. */
+function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dropped: string[]): void {
+  const own = prompt.format === "chat_completions";
+  const { stop: sentStop, random_seed } = own ? prompt.verbatim : {} as Loose;
+  const quiet = requestedEffort(prompt.reasoning) === "none";
+  const set = (field: NamedField, parameter: ParameterName, name: string, value: unknown) => {
+    if (value === undefined) return;
+    if (own || takes(parameter, context, quiet)) body[name] = value;
+    else dropped.push(fieldName(field, prompt));
+  };
+  set("temperature", "temperature", "temperature", prompt.temperature);
+  set("topP", "top_p", "top_p", prompt.topP);
+  // Not OpenAI's: the same format's dialects have it.
+  if (own) set("topK", "top_k", "top_k", prompt.topK);
+  else if (prompt.topK !== undefined) dropped.push("top_k");
+  const stop = own ? prompt.stop : prompt.stop?.filter((s) => s !== "");
+  if (sameStop(sentStop, stop)) body.stop = sentStop;
+  else if (own || (stop && stop.length > 0)) {
+    set("stop", "stop", "stop", own ? stop : stop?.slice(0, MOST_STOPS));
+    if (!own && stop!.length > MOST_STOPS) dropped.push(fieldName("stop", prompt));
+  }
+  set("seed", "seed", random_seed === prompt.seed ? "random_seed" : "seed", prompt.seed);
+  set("frequencyPenalty", "frequency_penalty", "frequency_penalty", prompt.frequencyPenalty);
+  set("presencePenalty", "presence_penalty", "presence_penalty", prompt.presencePenalty);
+  set("logitBias", "logit_bias", "logit_bias", prompt.logitBias);
+  const logprobs = prompt.logprobs ?? (own || prompt.topLogprobs === undefined ? undefined : true);
+  set("logprobs", "logprobs", "logprobs", logprobs);
+  set("topLogprobs", "logprobs", "top_logprobs", prompt.topLogprobs);
 }
 
 function sameStop(verbatim: unknown, stop: readonly string[] | undefined): boolean {
@@ -148,7 +175,7 @@ function encodeReasoningFields(
   }
   const { effort, lost } = encodeEffort(prompt.reasoning, context.efforts, context.features);
   if (effort !== undefined) body.reasoning_effort = effort;
-  if (lost) dropped.push(prompt.format === "messages" ? "thinking" : "reasoning");
+  if (lost) dropped.push(fieldName("reasoning", prompt));
 }
 
 /** The form of the answer, or the words that ask for it where the model has no such form. */

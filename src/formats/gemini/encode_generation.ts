@@ -1,33 +1,47 @@
 /** `generationConfig`: sampling, the shape of the answer, its modalities. */
 import type { Loose } from "../../exchange/json.ts";
+import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
+import type { NamedField } from "../field_names.ts";
 import type { EncodeRequest } from "../format.ts";
+import { takes } from "../refused_parameters.ts";
 import { versionOf } from "./wire.ts";
 
 /** Most stop sequences that Gemini takes. */
-export const MOST_STOPS = 5;
+const MOST_STOPS = 5;
 
-export function encodeSampling(prompt: Prompt, context: EncodeRequest): Loose {
+/** `refused`: fields that the model does not take, or not all of. */
+export function encodeSampling(
+  prompt: Prompt,
+  context: EncodeRequest,
+): { config: Loose; refused: NamedField[] } {
   const config: Loose = {};
+  const refused: NamedField[] = [];
+  const set = (field: NamedField, name: ParameterName, value: Loose) => {
+    if (takes(name, context)) Object.assign(config, value);
+    else refused.push(field);
+  };
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = prompt;
   const cap = Math.min(prompt.maxOutput ?? Infinity, context.maxOutput ?? Infinity);
   if (prompt.maxOutput !== undefined) config.maxOutputTokens = cap;
-  if (prompt.temperature !== undefined) config.temperature = prompt.temperature;
-  if (prompt.topP !== undefined) config.topP = prompt.topP;
-  if (prompt.topK !== undefined) config.topK = prompt.topK;
-  const stops = prompt.stop?.filter((s) => s !== "").slice(0, MOST_STOPS) ?? [];
-  if (stops.length > 0) config.stopSequences = stops;
+  if (temperature !== undefined) set("temperature", "temperature", { temperature });
+  if (topP !== undefined) set("topP", "top_p", { topP });
+  if (topK !== undefined) set("topK", "top_k", { topK });
+  const stops = prompt.stop?.filter((s) => s !== "") ?? [];
+  if (stops.length > 0) set("stop", "stop", { stopSequences: stops.slice(0, MOST_STOPS) });
+  if (stops.length > MOST_STOPS) refused.push("stop");
   // Int32 there.
-  if (prompt.seed !== undefined) config.seed = Math.trunc(prompt.seed) % 0x80000000;
+  if (seed !== undefined) set("seed", "seed", { seed: Math.trunc(seed) % 0x80000000 });
   // Many models refuse the fields themselves; clients send zeros by default.
-  if (prompt.presencePenalty) config.presencePenalty = prompt.presencePenalty;
-  if (prompt.frequencyPenalty) config.frequencyPenalty = prompt.frequencyPenalty;
+  if (presencePenalty) set("presencePenalty", "presence_penalty", { presencePenalty });
+  if (frequencyPenalty) set("frequencyPenalty", "frequency_penalty", { frequencyPenalty });
   // Streams of several candidates are not served: the pipeline asks for those one by one.
   if (prompt.n !== undefined && prompt.n > 1 && !context.stream) config.candidateCount = prompt.n;
   if (prompt.logprobs) {
-    config.responseLogprobs = true;
-    if (prompt.topLogprobs) config.logprobs = prompt.topLogprobs;
+    const most = prompt.topLogprobs ? { logprobs: prompt.topLogprobs } : {};
+    set("logprobs", "logprobs", { responseLogprobs: true, ...most });
   }
-  return config;
+  return { config, refused };
 }
 
 /**

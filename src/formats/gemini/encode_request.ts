@@ -21,7 +21,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   const instruction: WirePart[] = system.flatMap((turn) => textParts(turn.content));
   let contents = encodeTurns(
     [...system.map((turn) => ({ ...turn, role: "user" as const, content: notText(turn.content) })), ...rest],
-    { format: prompt.format, version },
+    { format: prompt.format, version, signed: context.parameters?.thought_signatures ?? (version ?? 0) >= 3 },
   );
   if (contents.length === 0) {
     // Gemini answers no request without contents, other APIs answer to system text alone.
@@ -29,7 +29,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   }
   if (shape.instruction) instruction.push({ text: shape.instruction });
   const thinking = encodeEffort(prompt.reasoning, context);
-  const generationConfig = encodeSampling(prompt, context);
+  const { config: generationConfig, refused } = encodeSampling(prompt, context);
   if (thinking) generationConfig.thinkingConfig = thinking;
   Object.assign(generationConfig, shape.config, encodeModalities(prompt));
   const body: Loose = {
@@ -38,7 +38,8 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     ...tools,
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
   };
-  return { body, dropped: droppedFields(prompt, thinking === null) };
+  if (thinking === null) refused.push("reasoning");
+  return { body, dropped: droppedFields(prompt, refused) };
 }
 
 /** A `systemInstruction` takes text only. What else there is goes to the user's turn. */

@@ -21,6 +21,8 @@ interface EncodeTurns {
   format: FormatName;
   /** Of the model's name. */
   version: number | null;
+  /** Calls that nobody signed get the value that skips the check. */
+  signed: boolean;
 }
 
 export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireContent[] {
@@ -51,7 +53,7 @@ export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireC
     // A call must follow a user's turn.
     contents.unshift({ role: "user", parts: [{ text: "(The conversation begins earlier.)" }] });
   }
-  if ((options.version ?? 0) >= 3) fillSignatures(contents);
+  if (options.signed) fillSignatures(contents);
   return contents;
 }
 

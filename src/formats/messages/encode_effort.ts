@@ -9,6 +9,7 @@ import { isObject, type Loose, number } from "../../exchange/json.ts";
 import type { Effort, Prompt, ReasoningOptions } from "../../exchange/prompt.ts";
 import { budgetOf, LEAST_BUDGET, nearestEffort, requestedEffort } from "../effort.ts";
 import type { EncodeRequest } from "../format.ts";
+import { claudeGeneration } from "../refused_parameters.ts";
 
 /** Levels of `output_config.effort`. */
 const LEVELS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
@@ -71,10 +72,7 @@ function fittingBudget(budget: number, cap: number): number | undefined {
   return Math.max(LEAST_BUDGET, Math.min(budget, Math.floor(cap * 0.75)));
 }
 
-/** `claude-opus-4-6`, `claude-sonnet-5`, with a prefix or a date around: generation 4.6 or later. */
+/** Generation 4.6 or later. */
 function isAdaptive(model: string): boolean {
-  const found = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?![\d])/.exec(model);
-  if (!found) return false;
-  const [major, minor] = [Number(found[1]), Number(found[2] ?? 0)];
-  return major > 4 || (major === 4 && minor >= 6);
+  return (claudeGeneration(model) ?? 0) >= 4.6;
 }

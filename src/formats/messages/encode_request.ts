@@ -7,9 +7,11 @@
  */
 import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
-import type { FormatName, Prompt } from "../../exchange/prompt.ts";
+import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+import { takes } from "../refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
@@ -64,7 +66,7 @@ function encodeForeign(
   thinkingLost: boolean,
 ): ProviderRequest {
   const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "messages")]);
-  const lose = (field: keyof typeof FIELDS) => dropped.add(fieldName(field, prompt.format));
+  const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
 
   if (!body.tools) declareCalledTools(body);
   const forced = ["any", "tool"].includes(String((body.tool_choice as Loose | undefined)?.type));
@@ -87,20 +89,8 @@ function encodeForeign(
   }
 
   const thinks = thinking !== undefined && thinking.type !== "disabled";
-  const temperature = prompt.temperature === undefined ? undefined : Math.min(prompt.temperature, 1);
-  if (temperature !== undefined && (!thinks || temperature === 1)) body.temperature = temperature;
-  else if (temperature !== undefined) lose("temperature");
-  if (prompt.topP !== undefined && prompt.topP < 1) {
-    if (body.temperature === undefined && (!thinks || prompt.topP >= 0.95)) body.top_p = prompt.topP;
-    else lose("topP");
-  }
-  if (prompt.topK !== undefined) {
-    if (thinks) lose("topK");
-    else body.top_k = prompt.topK;
-  }
-  const stop = prompt.stop?.filter((sequence) => sequence.trim() !== "");
-  if (stop && stop.length > 0) body.stop_sequences = stop;
-  if (stop && stop.length < (prompt.stop?.length ?? 0)) lose("stop");
+  encodeSampling(prompt, context, body, { thinks, lose });
+  if (thinks || !takes("prefill", context)) endWithUser(body);
   if (prompt.user !== undefined) body.metadata = { user_id: prompt.user };
   const tier = serviceTier(prompt.serviceTier);
   if (tier !== undefined) body.service_tier = tier;
@@ -111,6 +101,7 @@ function encodeForeign(
     if (value !== undefined && value !== false && !isEmpty(value)) lose(field);
   }
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
+  for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
   thinMarks(body);
   return { body, dropped: [...dropped] };
 }
@@ -125,35 +116,48 @@ const UNKNOWN_HERE = [
   "topLogprobs",
   "verbosity",
   "audio",
-  "metadata",
 ] as const;
+
+const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: true };
+
+function encodeSampling(
+  prompt: Prompt,
+  context: EncodeRequest,
+  body: Loose,
+  { thinks, lose }: { thinks: boolean; lose(field: NamedField): void },
+): void {
+  const { temperature, topP, topK } = prompt;
+  if (temperature !== undefined) {
+    const fits = takes("temperature", context) && (!thinks || temperature >= 1);
+    if (fits) body.temperature = Math.min(temperature, 1);
+    else lose("temperature");
+  }
+  if (topP !== undefined && !takes("top_p", context)) lose("topP");
+  else if (topP !== undefined && topP < 1) {
+    if (body.temperature === undefined && (!thinks || topP >= 0.95)) body.top_p = topP;
+    else lose("topP");
+  }
+  if (topK !== undefined) {
+    if (thinks || !takes("top_k", context)) lose("topK");
+    else body.top_k = topK;
+  }
+  const wanted = prompt.stop ?? [];
+  const stop = takes("stop", context) ? wanted.filter((sequence) => sequence.trim() !== "") : [];
+  if (stop.length > 0) body.stop_sequences = stop;
+  if (stop.length < wanted.length) lose("stop");
+}
+
+/**
+ * A last turn of the assistant is a beginning to go on with. Models that think, and all newer ones, refuse it; and elsewhere
+ * it is no more than the last thing that was said.
+ */
+function endWithUser(body: Loose): void {
+  const list = body.messages as Loose[];
+  if (list.at(-1)?.role === "assistant") list.push({ role: "user", content: "Continue." });
+}
 
 function isEmpty(value: unknown): boolean {
   return value === 0 || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
-}
-
-const FIELDS = {
-  reasoning: ["reasoning_effort", "reasoning"],
-  temperature: ["temperature", "temperature"],
-  topP: ["top_p", "top_p"],
-  topK: ["top_k", "top_k"],
-  stop: ["stop", "stop"],
-  serviceTier: ["service_tier", "service_tier"],
-  seed: ["seed", "seed"],
-  frequencyPenalty: ["frequency_penalty", "frequency_penalty"],
-  presencePenalty: ["presence_penalty", "presence_penalty"],
-  logitBias: ["logit_bias", "logit_bias"],
-  logprobs: ["logprobs", "include"],
-  topLogprobs: ["top_logprobs", "top_logprobs"],
-  verbosity: ["verbosity", "text"],
-  audio: ["audio", "audio"],
-  metadata: ["metadata", "metadata"],
-  modalities: ["modalities", "modalities"],
-} as const;
-
-/** The field's name as callers of chat-completions, and of responses, send it. */
-function fieldName(field: keyof typeof FIELDS, format: FormatName): string {
-  return FIELDS[field][format === "responses" ? 1 : 0];
 }
 
 function serviceTier(tier: string | undefined): string | undefined {

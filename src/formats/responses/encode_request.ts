@@ -8,9 +8,11 @@
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
+import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { takes } from "../refused_parameters.ts";
+import { legalUser } from "../short_id.ts";
 import { encodeEffort } from "./encode_effort.ts";
-import { legalUser } from "./encode_ids.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
@@ -19,6 +21,27 @@ const LEAST_OUTPUT = 16;
 
 const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
 
+const HINTS: Hints = { user: true, metadata: true, cacheKey: true, cache: false };
+
+/** Fields without a word in the vocabulary that OpenAI gave to both of its APIs. */
+const SHARED: readonly string[] = ["safety_identifier", "prompt_cache_retention"];
+
+/** Options that this API has no field for. */
+const INEXPRESSIBLE = [
+  "stop",
+  "topK",
+  "seed",
+  "frequencyPenalty",
+  "presencePenalty",
+  "logitBias",
+  "audio",
+] as const;
+
+/** Zero penalties and empty lists are what is so anyway. */
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== 0 && !(Array.isArray(value) && value.length === 0);
+}
+
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
   const own = prompt.format === "responses";
   const dropped = new Set<string>();
@@ -26,7 +49,11 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   for (const field of foreignFields(prompt, "responses")) dropped.add(field);
 
   const body: Loose = own ? { ...prompt.unknown } : {};
-  if (!own) { for (const field of Object.keys(prompt.unknown)) dropped.add(field); }
+  const shared = prompt.format === "chat_completions" ? SHARED : [];
+  for (const field of own ? [] : Object.keys(prompt.unknown)) {
+    if (shared.includes(field)) body[field] = prompt.unknown[field];
+    else dropped.add(field);
+  }
   body.model = context.model;
   if (replay.instructions !== undefined) body.instructions = replay.instructions;
   body.input = replay.input;
@@ -34,7 +61,12 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   body.store = false;
 
   const reasons = context.features === null || context.features.has("reasoning");
-  const include = encodeInclude(prompt, reasons);
+  const reasoning = encodeEffort(prompt, context.efforts);
+  const quiet = reasoning?.effort === "none";
+  const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
+  const logprobs = own || takes("logprobs", context, quiet);
+  if (!logprobs && prompt.logprobs) lose("logprobs");
+  const include = encodeInclude(prompt, reasons, logprobs);
   if (include.length > 0) body.include = include;
   const tools = encodeTools(prompt);
   if (tools.length > 0) {
@@ -47,28 +79,32 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   }
   const cap = encodeCap(prompt, context);
   if (cap !== undefined) body.max_output_tokens = cap;
-  // Reasoning models refuse both by name, even at 1, which is what they mean when absent and what clients of other
-  // formats send by habit.
-  if (prompt.temperature !== undefined && (own || prompt.temperature !== 1)) {
-    body.temperature = prompt.temperature;
-  }
-  if (prompt.topP !== undefined && (own || prompt.topP !== 1)) body.top_p = prompt.topP;
-  if (prompt.topLogprobs !== undefined) body.top_logprobs = prompt.topLogprobs;
-  const reasoning = encodeEffort(prompt, context.efforts);
+  const { temperature, topP, topLogprobs } = prompt;
+  if (temperature !== undefined && !own && !takes("temperature", context, quiet)) lose("temperature");
+  // Reasoning models whose name does not tell refuse both, even at 1, which is what they mean when absent and what clients
+  // of other formats send by habit.
+  else if (temperature !== undefined && (own || temperature !== 1)) body.temperature = temperature;
+  if (topP !== undefined && !own && !takes("top_p", context, quiet)) lose("topP");
+  else if (topP !== undefined && (own || topP !== 1)) body.top_p = topP;
+  if (topLogprobs !== undefined && logprobs) body.top_logprobs = topLogprobs;
+  else if (topLogprobs !== undefined) lose("topLogprobs");
   if (reasoning) {
     if (own || reasons) body.reasoning = reasoning;
-    else dropped.add(prompt.format === "messages" ? "thinking" : "reasoning_effort");
+    else lose("reasoning");
   }
   encodeText(prompt, context, body);
   if (prompt.metadata !== undefined) body.metadata = prompt.metadata;
   if (prompt.cacheKey !== undefined) body.prompt_cache_key = prompt.cacheKey;
   encodeUser(prompt, own, body);
   encodeTier(prompt, own, body, dropped);
-  if (!own) dropInexpressible(prompt, dropped);
+  if (own) return { body, dropped: [...dropped] };
+  for (const field of INEXPRESSIBLE) if (isSaid(prompt[field])) lose(field);
+  if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
+  for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
   return { body, dropped: [...dropped] };
 }
 
-function encodeInclude(prompt: Prompt, reasons: boolean): string[] {
+function encodeInclude(prompt: Prompt, reasons: boolean, logprobs: boolean): string[] {
   const requested = prompt.format === "responses" ? array(prompt.verbatim.include) : [];
   // The provider's own search is never used, so nothing of it can be included.
   const include = requested.filter((f): f is string =>
@@ -76,7 +112,7 @@ function encodeInclude(prompt: Prompt, reasons: boolean): string[] {
   );
   const add = (field: string) => include.includes(field) || include.push(field);
   if (reasons) add("reasoning.encrypted_content");
-  if (prompt.logprobs) add("message.output_text.logprobs");
+  if (prompt.logprobs && logprobs) add("message.output_text.logprobs");
   return include;
 }
 
@@ -160,19 +196,4 @@ function encodeTier(prompt: Prompt, own: boolean, body: Loose, dropped: Set<stri
   if (own || TIERS.has(tier)) body.service_tier = tier;
   else if (tier === "standard_only") body.service_tier = "default";
   else dropped.add("service_tier");
-}
-
-/** What this API cannot be told, under the names that the caller used. */
-function dropInexpressible(prompt: Prompt, dropped: Set<string>): void {
-  const names: [present: boolean, name: string][] = [
-    [(prompt.stop?.length ?? 0) > 0, prompt.format === "messages" ? "stop_sequences" : "stop"],
-    [prompt.topK !== undefined, "top_k"],
-    [prompt.seed !== undefined, "seed"],
-    [!!prompt.frequencyPenalty, "frequency_penalty"],
-    [!!prompt.presencePenalty, "presence_penalty"],
-    [prompt.logitBias !== undefined, "logit_bias"],
-    [prompt.modalities?.some((m) => m !== "text") ?? false, "modalities"],
-    [prompt.audio !== undefined, "audio"],
-  ];
-  for (const [present, name] of names) if (present) dropped.add(name);
 }

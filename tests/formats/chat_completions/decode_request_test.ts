@@ -420,7 +420,8 @@ Deno.test("encodeRequest() of another format: what is lost is said", () => {
     user: "u".repeat(65),
   }));
   assertEquals(dropped.toSorted(), ["metadata", "prompt_cache_key", "tools", "top_k", "truncation"]);
-  assertEquals(Object.keys(body), ["model", "messages"]);
+  assertEquals(Object.keys(body), ["model", "messages", "user"]);
+  assertEquals(/^user_[0-9a-f]{16}$/.test(String(body.user)), true);
 });
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } } };

@@ -183,11 +183,14 @@ Deno.test("encodeRequest() names what it drops as the caller wrote it", () => {
     "logit_bias",
     "verbosity",
     "service_tier",
+    "user",
+    "metadata",
+    "prompt_cache_key",
   ]);
   assertEquals(names("messages").slice(3, 5), ["thinking", "tool_choice"]);
   assertEquals(names("responses")[3], "reasoning");
   assertEquals(
-    dropped(prompt([user("hi")], { serviceTier: "auto", verbosity: "medium", logitBias: {} })),
+    dropped(prompt([user("hi")], { verbosity: "medium", logitBias: {} })),
     [],
   );
 });

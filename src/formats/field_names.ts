@@ -1,0 +1,74 @@
+/** Words of the vocabulary under the names that the caller's format has for them, to say what became of a field. */
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { marksCache, type Prompt } from "../exchange/prompt.ts";
+
+const NAMES = {
+  reasoning: { chat_completions: "reasoning_effort", messages: "thinking", responses: "reasoning" },
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: { chat_completions: "stop", messages: "stop_sequences", responses: "stop" },
+  seed: "seed",
+  frequencyPenalty: "frequency_penalty",
+  presencePenalty: "presence_penalty",
+  logitBias: "logit_bias",
+  logprobs: { chat_completions: "logprobs", messages: "logprobs", responses: "include" },
+  topLogprobs: "top_logprobs",
+  verbosity: { chat_completions: "verbosity", messages: "verbosity", responses: "text" },
+  parallelCalls: {
+    chat_completions: "parallel_tool_calls",
+    messages: "tool_choice",
+    responses: "parallel_tool_calls",
+  },
+  user: { chat_completions: "user", messages: "metadata", responses: "user" },
+  metadata: "metadata",
+  serviceTier: "service_tier",
+  cacheKey: "prompt_cache_key",
+  cache: "cache_control",
+  audio: "audio",
+  modalities: "modalities",
+} as const satisfies Record<string, string | Record<CallerFormatName, string>>;
+
+export type NamedField = keyof typeof NAMES;
+
+/** The field of the caller's request that holds this. */
+export function fieldName(field: NamedField, prompt: Prompt): string {
+  const { format, verbatim } = prompt;
+  if (field === "reasoning") {
+    const other = format === "messages" ? ["thinking", "output_config"] : [
+      "reasoning_effort",
+      "reasoning",
+      "thinking",
+      "enable_thinking",
+      "thinking_budget",
+    ];
+    const found = other.find((name) => verbatim[name] !== undefined);
+    if (found !== undefined) return found;
+  }
+  if (field === "user" && format === "responses" && verbatim.user === undefined) return "safety_identifier";
+  const name: string | Record<CallerFormatName, string> = NAMES[field];
+  return typeof name === "string" ? name : name[format === "gemini" ? "chat_completions" : format];
+}
+
+/** Fields that say something about a request and nothing to the model, and that not every API has. */
+export interface Hints {
+  user: boolean;
+  metadata: boolean;
+  cacheKey: boolean;
+  cache: boolean;
+}
+
+/** Names of those that a request has and that a provider of another format cannot be told. @param has what it can be */
+export function lostHints(prompt: Prompt, has: Hints): string[] {
+  const lost: string[] = [];
+  const { verbatim } = prompt;
+  if (prompt.user !== undefined && !has.user) lost.push(fieldName("user", prompt));
+  // Two names of a user, where there is room for one.
+  if (verbatim.user !== undefined && verbatim.safety_identifier !== undefined) lost.push("safety_identifier");
+  const metadata = Object.keys(prompt.metadata ?? verbatim.metadata ?? {});
+  const beside = prompt.format === "messages" ? metadata.filter((key) => key !== "user_id") : metadata;
+  if (beside.length > 0 && !(has.metadata && prompt.metadata)) lost.push("metadata");
+  if (prompt.cacheKey !== undefined && !has.cacheKey) lost.push("prompt_cache_key");
+  if (!has.cache && marksCache(prompt)) lost.push("cache_control");
+  return lost;
+}

@@ -1,0 +1,79 @@
+/**
+ * What of a request a model refuses: as its catalog entry says, else as its name does. Vendors drop parameters from one
+ * generation of models to the next and tell nobody in the API, so for models that the catalog is silent about the name is
+ * all there is. A caller of the provider's own format is not judged by this: what it sends is passed on.
+ *
+ * Sources: Anthropic's migration guides (sampling from Claude 4.7 on, prefill from 4.6 on, sampling under API version
+ * 2026-10-21 at any model), OpenAI's guide "Reasoning models" and its reference of `stop` (from GPT-5.1 on sampling is
+ * taken while reasoning is off), xAI's guide "Reasoning".
+ */
+import type { ParameterName } from "../exchange/parameters.ts";
+import type { EncodeRequest } from "./format.ts";
+
+/** The first version of Anthropic's API without sampling parameters. */
+export const VERSION_WITHOUT_SAMPLING = "2026-10-21";
+
+const SAMPLING: readonly ParameterName[] = ["temperature", "top_p", "top_k"];
+
+const OPENAI_REASONING: readonly ParameterName[] = [
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop",
+  "frequency_penalty",
+  "presence_penalty",
+  "logit_bias",
+  "logprobs",
+];
+
+/** Taken by GPT-5.1 and later while they do not reason. */
+const OPENAI_QUIET: readonly ParameterName[] = ["temperature", "top_p", "logprobs"];
+
+/** @param quiet the request switches reasoning off */
+export function takes(name: ParameterName, context: EncodeRequest, quiet = false): boolean {
+  const { parameters = {}, model, apiVersion } = context;
+  const said = parameters[name] ??
+    (SAMPLING.includes(name) && parameters.temperature === false ? false : undefined);
+  if (said !== undefined) return said;
+  if (SAMPLING.includes(name) && apiVersion !== undefined && apiVersion >= VERSION_WITHOUT_SAMPLING) {
+    return false;
+  }
+  return !refusedByName(name, model, quiet);
+}
+
+function refusedByName(name: ParameterName, model: string, quiet: boolean): boolean {
+  const claude = claudeGeneration(model);
+  if (claude !== null) {
+    return SAMPLING.includes(name) ? claude >= 4.7 : name === "prefill" && claude >= 4.6;
+  }
+  const openai = openaiReasoning(model);
+  if (openai !== null) {
+    return OPENAI_REASONING.includes(name) && !(quiet && openai >= 5.1 && OPENAI_QUIET.includes(name));
+  }
+  if (/grok-(?:3-mini|4|5)/.test(model) && !/non-reasoning/.test(model)) {
+    return name === "stop" || name === "frequency_penalty" || name === "presence_penalty";
+  }
+  return false;
+}
+
+/**
+ * 4.6 of `claude-opus-4-6`, `claude-sonnet-4.6`, `claude-4.6-opus`, with a prefix or a date around; null for what is no
+ * Claude by its name, or one whose name has no number. An alias of the latest stands above all numbers.
+ */
+export function claudeGeneration(model: string): number | null {
+  if (/claude-[a-z]+-latest/.test(model)) return Infinity;
+  const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
+  return found && Number(found[1]) + Number(found[2] ?? 0) / 10;
+}
+
+/**
+ * The generation of an OpenAI model that reasons: 5.2 of `gpt-5.2-mini`, 1 of `o1`; null for every other model.
+ * `gpt-5-chat` has the name but does not reason.
+ */
+export function openaiReasoning(model: string): number | null {
+  const found = /(?:^|[/.:])(?:o([1-9])(?:-|$)|codex-)|(?:^|[^a-z])gpt-([5-9](?:\.\d+)?)(?!\d)/.exec(
+    model.toLowerCase(),
+  );
+  if (!found || /gpt-5-chat|gpt-oss/.test(model)) return null;
+  return Number(found[1] ?? found[2] ?? 1);
+}
