@@ -28,6 +28,7 @@ import { openDlp } from "./pipeline/dlp.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
+import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
@@ -46,6 +47,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** Waits before a retry; absent: a timer. */
   sleep?(ms: number): Promise<void>;
+  /** A variable of the environment, for credentials of clouds; absent: none is set. */
+  env?(name: string): string | undefined;
 }
 
 export interface WorkerPlace {
@@ -75,6 +78,13 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
   const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
+  const credentials = new Credentials({
+    env: options.env ?? (() => undefined),
+    readText: Deno.readTextFile,
+    now: options.now,
+    sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    log: options.log,
+  });
   let stopped = false;
 
   const { worker } = options;
@@ -98,9 +108,11 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       Math.floor(options.now() / 1000),
     );
     const auto = await autoRouter(config, catalog);
+    const opened = credentials.open(config.providers);
     const current = providers = openProviders(
-      config.providers.map((provider) => ({
+      config.providers.map(({ auth: _, ...provider }, i) => ({
         ...provider,
+        credential: opened[i],
         maxConcurrent: provider.maxConcurrent && share(provider.maxConcurrent),
       })),
       {

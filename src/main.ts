@@ -101,7 +101,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     log("one worker only: a store in memory cannot be shared");
   }
   for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
-  const gateway = await assemble(config, { now: Date.now, log, worker: worker ?? undefined });
+  const gateway = await assemble(config, { now: Date.now, log, env, worker: worker ?? undefined });
   const { hostname, port } = config.server;
   let base = "";
   const server = Deno.serve({

@@ -12,7 +12,8 @@ import {
   whole,
 } from "../schema/fields.ts";
 import { API_NAMES, apiNamed } from "./apis/mod.ts";
-import { keyCredential } from "./credentials/key.ts";
+import { AUTH } from "./credentials/config.ts";
+import type { AuthSettings } from "./credentials/open_credential.ts";
 import type { Provider } from "./provider.ts";
 
 const [FIRST_API, ...OTHER_APIS] = API_NAMES;
@@ -72,8 +73,9 @@ const PROVIDER = fields({
     ),
   api_key: headerValue().prefault("")
     .describe(
-      "ProviderCredential, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
+      "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),
+  auth: AUTH.prefault({ type: "key" }).describe("Where the provider's credential comes from."),
   headers: HEADERS.prefault({})
     .describe(
       "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
@@ -90,12 +92,18 @@ const PROVIDER = fields({
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
-}).transform(({ api: name, apiKey, ...rest }): Omit<Provider, "name"> => {
-  const api = apiNamed(name);
-  return { ...rest, api, credential: keyCredential(apiKey, api) };
-});
+}).transform(({ api: name, apiKey, auth, ...rest }): Omit<ConfiguredProvider, "name"> => ({
+  ...rest,
+  api: apiNamed(name),
+  auth: auth.type === "key" ? { type: "key", key: apiKey } : auth,
+}));
+
+/** A provider whose credential is not opened yet. */
+export interface ConfiguredProvider extends Omit<Provider, "credential"> {
+  auth: AuthSettings;
+}
 
 export const PROVIDERS = named(label(), PROVIDER)
-  .transform((providers): Provider[] =>
+  .transform((providers): ConfiguredProvider[] =>
     Object.entries(providers).map(([name, provider]) => ({ name, ...provider }))
   );

@@ -95,10 +95,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
   /** One exchange up to its first bytes, or what the provider's status says. */
   async function exchange(
-    { provider, headers }: ProviderState,
+    state: ProviderState,
     route: Route,
-    { outgoing, stream }: { outgoing: Outgoing; stream: boolean },
+    { outgoing, stream, again = false }: { outgoing: Outgoing; stream: boolean; again?: boolean },
   ): Promise<{ reply: Reply; first: Uint8Array } | Failure> {
+    const { provider, headers } = state;
     const { api, credential } = provider;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
@@ -107,16 +108,19 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
     };
-    if (credential.sign) {
-      request.headers = { ...request.headers, ...await credential.sign({ method: "POST", ...request }) };
-    }
+    const signed = credential.sign && await credential.sign({ method: "POST", ...request });
+    if (signed) request.headers = { ...request.headers, ...signed };
     const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
-    // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
-    request.body = outgoing.body = "";
     if (reply.status < 200 || reply.status >= 300) {
       const text = await readRefusal(reply, ticker);
-      return decodeFailure({ status: reply.status, header: (name) => reply.header(name), text });
+      const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
+      if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
+      return again
+        ? credentialRefused(refusal.status)
+        : exchange(state, route, { outgoing, stream, again: true });
     }
+    // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
+    request.body = outgoing.body = "";
     try {
       const first = await reply.read();
       if (first !== null) return { reply, first };
@@ -259,6 +263,14 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
     },
   };
+}
+
+/** With a fresh credential too. */
+function credentialRefused(status: number): Failure {
+  return new Failure("provider_unavailable", "The provider of this model is not available.", {
+    operator: `the provider refuses the credential (status ${status})`,
+    lasting: true,
+  });
 }
 
 function noPlace(model: string): Failure {

@@ -25,7 +25,15 @@ export function pathText(path: InputPath): string {
   return text;
 }
 
-const CREDENTIALS = new Set(["api_key", "secret", "admin_key", "pepper"]);
+const CREDENTIALS = new Set([
+  "admin_key",
+  "api_key",
+  "client_secret",
+  "pepper",
+  "secret",
+  "secret_access_key",
+  "session_token",
+]);
 
 /** Whether the value at this path may never be shown. */
 export function isSecret(path: InputPath): boolean {

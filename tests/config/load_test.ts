@@ -9,7 +9,7 @@ import { environment, EXAMPLE, EXAMPLE_ENV, least, load, mistakesOf, NO_ENV } fr
 Deno.test("loadConfig() loads the contract's example", () => {
   const { config, warnings } = loadConfig(EXAMPLE, { env: EXAMPLE_ENV });
   assertEquals(config.adminKey, "admin-secret");
-  assertEquals(config.providers[0].credential.headers, { authorization: "Bearer sk-upstream" });
+  assertEquals(config.providers[0].auth, { type: "key", key: "sk-upstream" });
   assertEquals(config.models[0].pricing.prompt, "0.00000125");
   assertEquals(config.keys[0].spendLimit, { amount: 25n * 10n ** 12n, period: "month" });
   // The example's svc/auto names a model that the example does not configure.
@@ -62,7 +62,7 @@ Deno.test("loadConfig() fills in every default", () => {
     provider: {
       name: "up",
       baseUrl: "http://127.0.0.1:1/v1",
-      credential: { identity: "", headers: {} },
+      auth: { type: "key", key: "" },
       headers: {},
       firstByteMs: 120_000,
       idleMs: 120_000,

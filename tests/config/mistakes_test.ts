@@ -16,7 +16,7 @@ const ADDRESS = "an http:// or https:// address without user, query or fragment"
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 const PROVIDER_FIELDS =
-  "api, base_url, api_key, headers, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
+  "api, base_url, api_key, auth, headers, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
 
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["nothing at all", {}, [
@@ -47,6 +47,18 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["an unknown field like no other", provider({ zzz: 1 }), [
     `providers.up.zzz: unknown field; known are ${PROVIDER_FIELDS}`,
   ]],
+  ["a credential of another type", provider({ auth: { type: "google", region: "eu-central-1" } }), [
+    'providers.up.auth.region: expected no field but those of google, for this type, got "eu-central-1"',
+  ]],
+  [
+    "half a pair of keys, which stays hidden",
+    provider({
+      auth: { type: "aws", secret_access_key: "hidden", session_token: "hid den" },
+    }),
+    [
+      "providers.up.auth.session_token: expected a session token in printable ASCII, got another value (not shown)",
+    ],
+  ],
   ["a misspelt API", provider({ api: "anthropic" }), [
     "providers.up.api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, demo, " +
     'got "anthropic"; nearest is anthropic-messages',

@@ -5,14 +5,15 @@ import { ANSWER_HEADERS, EXPOSED_HEADERS, REQUEST_HEADERS } from "../../src/exch
 const SOURCE = new URL("../../src/", import.meta.url);
 const TABLE = "exchange/headers.ts";
 
-/** Between Sluice and providers or search engines, or part of HTTP itself: nothing a caller would look up. */
+/** Between Sluice and providers, token services or search engines, or part of HTTP itself: nothing a caller would look up. */
 const ELSEWHERE = [
-  /^x-goog-api-key$/,
+  /^x-goog-(?:api-key|user-project)$/,
+  /^x-am(?:zn-errortype|z-)|^x-aws-ec2-|^x-identity-header$/,
   /^x-subscription-token$/,
   /^x-loc-/,
   /^retry-after-ms$/,
   /^anthropic-(?:version|messages)$/,
-  /^(?:connection|content-type|transfer-encoding)$/,
+  /^(?:connection|content-type|date|transfer-encoding)$/,
 ];
 
 function* sources(directory: URL): Generator<URL> {

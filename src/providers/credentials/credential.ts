@@ -9,9 +9,16 @@ export interface ProviderCredential {
   readonly headers: Readonly<Record<string, string>>;
   /**
    * Headers that depend on the request or on the time: a signature, a token that expires. Called with the request as it
-   * will be sent. Absent where the headers never change, which spares each call a promise.
+   * will be sent. Absent where the headers never change, which spares each call a promise. Throws a Failure when there is
+   * no credential to be had.
    */
   sign?(request: SignedRequest): Promise<Record<string, string>>;
+  /**
+   * Whether a refusal is about the credential itself, and another attempt with a fresh one may succeed. What the request
+   * was sent with is then not used again.
+   * @param sent the headers that `sign` gave for the refused request
+   */
+  refused?(refusal: Refusal, sent: Readonly<Record<string, string>>): boolean;
 }
 
 /** A request as it will be sent, but for the headers that its signature adds. */
@@ -21,4 +28,12 @@ export interface SignedRequest {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: string;
+}
+
+/** An answer of a provider whose status is not 2xx. */
+export interface Refusal {
+  status: number;
+  header(name: string): string | null;
+  /** The beginning of the body. */
+  text: string;
 }

@@ -1,0 +1,45 @@
+/** What the services of AWS give out: a pair of keys, and with temporary ones a session token. */
+import type { Loose } from "../../../exchange/json.ts";
+import { string } from "../../../exchange/json.ts";
+import type { Expiring } from "../renewed_token.ts";
+import type { ServiceClock } from "../service_clock.ts";
+import { needed } from "../token_service.ts";
+
+export interface AwsKeys {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+/** Where keys come from. Asked again whenever the keys that it gave are about to end. */
+export type AwsSource = () => Promise<Expiring<AwsKeys>>;
+
+/** Keys as the container and instance services write them: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
+export function keysOf(answer: Loose, service: string, clock: ServiceClock): Expiring<AwsKeys> {
+  return {
+    value: {
+      accessKeyId: needed(answer, "AccessKeyId", service),
+      secretAccessKey: needed(answer, "SecretAccessKey", service),
+      sessionToken: string(answer.Token) || undefined,
+    },
+    lifeMs: lifeUntil(string(answer.Expiration), clock),
+  };
+}
+
+/** Keys of the XML that STS answers. */
+export function keysOfXml(xml: string, service: string, clock: ServiceClock): Expiring<AwsKeys> {
+  const field = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(xml)?.[1].trim();
+  const answer = {
+    AccessKeyId: field("AccessKeyId"),
+    SecretAccessKey: field("SecretAccessKey"),
+    Token: field("SessionToken"),
+    Expiration: field("Expiration"),
+  };
+  return keysOf(answer, service, clock);
+}
+
+/** By the service's own time: a clock that is minutes off must not lengthen a token's life. */
+function lifeUntil(moment: string | undefined, clock: ServiceClock): number | null {
+  const ends = moment === undefined ? NaN : Date.parse(moment);
+  return Number.isNaN(ends) ? null : ends - clock.now();
+}

@@ -1,0 +1,78 @@
+/** AWS's Security Token Service: keys for a role, in return for a token or for other keys. */
+import { variable } from "../surroundings.ts";
+import type { Expiring } from "../renewed_token.ts";
+import { askTokenService, TokenError } from "../token_service.ts";
+import { type AwsKeys, keysOfXml } from "./keys.ts";
+import { signedHeaders } from "./signature.ts";
+import type { AwsContext } from "./context.ts";
+
+const SERVICE = "the token service of AWS";
+
+export interface RoleRequest {
+  roleArn: string;
+  /** Shown in the account's logs. */
+  sessionName: string;
+  externalId?: string;
+}
+
+export async function assumeRoleWithToken(
+  role: RoleRequest,
+  tokenFile: string,
+  context: AwsContext,
+): Promise<Expiring<AwsKeys>> {
+  let token: string;
+  try {
+    // The file is replaced while the process runs.
+    token = (await context.surroundings.readText(tokenFile)).trim();
+  } catch {
+    throw new TokenError("the web identity token file cannot be read");
+  }
+  const form = roleForm("AssumeRoleWithWebIdentity", role);
+  form.set("WebIdentityToken", token);
+  const xml = await askTokenService(endpoint(context), {
+    service: SERVICE,
+    method: "POST",
+    body: form,
+    clock: context.clock,
+  });
+  return keysOfXml(xml, SERVICE, context.clock);
+}
+
+export async function assumeRole(
+  role: RoleRequest,
+  keys: AwsKeys,
+  context: AwsContext,
+): Promise<Expiring<AwsKeys>> {
+  const url = endpoint(context);
+  const form = roleForm("AssumeRole", role);
+  if (role.externalId) form.set("ExternalId", role.externalId);
+  const body = form.toString();
+  const headers = await signedHeaders({ method: "POST", url, body }, keys, {
+    service: "sts",
+    region: context.region,
+    now: context.clock.now(),
+  });
+  const xml = await askTokenService(url, {
+    service: SERVICE,
+    method: "POST",
+    headers: { ...headers, "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
+    body,
+    clock: context.clock,
+  });
+  return keysOfXml(xml, SERVICE, context.clock);
+}
+
+function roleForm(action: string, { roleArn, sessionName }: RoleRequest): URLSearchParams {
+  return new URLSearchParams({
+    Action: action,
+    Version: "2011-06-15",
+    RoleArn: roleArn,
+    RoleSessionName: sessionName,
+  });
+}
+
+function endpoint({ surroundings, region }: AwsContext): string {
+  const named = variable(surroundings, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL");
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  return (named ?? `https://sts.${region}.${domain}`).replace(/\/*$/, "/");
+}

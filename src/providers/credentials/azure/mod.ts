@@ -1,0 +1,106 @@
+/**
+ * Credentials of Microsoft Entra: a client secret, else a federated token file, else the machine's managed identity. The
+ * variables are those of the vendor's own libraries.
+ */
+import { string } from "../../../exchange/json.ts";
+import { type AccessToken, bearerCredential, lifeOf } from "../bearer.ts";
+import type { ProviderCredential } from "../credential.ts";
+import { type Expiring, RenewedToken } from "../renewed_token.ts";
+import { ServiceClock } from "../service_clock.ts";
+import { type Surroundings, variable } from "../surroundings.ts";
+import { askForJson, needed, TokenError } from "../token_service.ts";
+
+export interface AzureSettings {
+  /** Ends in `/.default`. */
+  scope: string;
+  /** Null: as the environment says. */
+  tenantId: string | null;
+  clientId: string | null;
+  clientSecret: string | null;
+}
+
+/** Outside of Azure nothing answers at the address. */
+const MANAGED_MS = 3000;
+
+export function azureCredential(
+  name: string,
+  settings: AzureSettings,
+  surroundings: Surroundings,
+): ProviderCredential {
+  const clock = new ServiceClock(surroundings);
+  const token = new RenewedToken<AccessToken>(`the Entra credential of provider ${name}`, async () => {
+    const { value, lifeMs } = await entraToken(settings, surroundings, clock);
+    return { value: { accessToken: value, headers: {} }, lifeMs };
+  }, surroundings);
+  return bearerCredential(JSON.stringify(settings), token);
+}
+
+async function entraToken(
+  settings: AzureSettings,
+  surroundings: Surroundings,
+  clock: ServiceClock,
+): Promise<Expiring<string>> {
+  const tenant = settings.tenantId ?? variable(surroundings, "AZURE_TENANT_ID");
+  const client = settings.clientId ?? variable(surroundings, "AZURE_CLIENT_ID");
+  const secret = settings.clientSecret ?? variable(surroundings, "AZURE_CLIENT_SECRET");
+  const file = variable(surroundings, "AZURE_FEDERATED_TOKEN_FILE");
+  if (tenant === undefined || client === undefined || (secret === undefined && file === undefined)) {
+    return await managedIdentity(settings.scope, client, surroundings, clock);
+  }
+  const body = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: client,
+    scope: settings.scope,
+  });
+  if (secret !== undefined) body.set("client_secret", secret);
+  else {
+    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    body.set("client_assertion", await readAssertion(file!, surroundings));
+  }
+  const authority = variable(surroundings, "AZURE_AUTHORITY_HOST") ?? "https://login.microsoftonline.com";
+  const address = /^https?:\/\//.test(authority) ? authority : `https://${authority}`;
+  const url = `${address.replace(/\/+$/, "")}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+  const service = "Microsoft Entra";
+  const answer = await askForJson(url, { service, method: "POST", body, clock });
+  return { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
+}
+
+/** Read anew each time: Kubernetes replaces the file. */
+async function readAssertion(path: string, surroundings: Surroundings): Promise<string> {
+  try {
+    return (await surroundings.readText(path)).trim();
+  } catch {
+    throw new TokenError("the federated token file cannot be read");
+  }
+}
+
+/** App Service and its like tell the address in the environment; virtual machines have it at a fixed one. */
+async function managedIdentity(
+  scope: string,
+  client: string | undefined,
+  surroundings: Surroundings,
+  clock: ServiceClock,
+): Promise<Expiring<string>> {
+  const service = "the managed identity of Azure";
+  const endpoint = variable(surroundings, "IDENTITY_ENDPOINT");
+  const secret = variable(surroundings, "IDENTITY_HEADER");
+  const query = new URLSearchParams({ resource: scope.replace(/\/\.default$/, "") });
+  if (client !== undefined) query.set("client_id", client);
+  let url: string;
+  let headers: Record<string, string>;
+  if (endpoint !== undefined && secret !== undefined) {
+    query.set("api-version", "2019-08-01");
+    url = `${endpoint}?${query}`;
+    headers = { "x-identity-header": secret };
+  } else {
+    const host = variable(surroundings, "AZURE_POD_IDENTITY_AUTHORITY_HOST") ?? "http://169.254.169.254";
+    query.set("api-version", "2018-02-01");
+    url = `${host.replace(/\/+$/, "")}/metadata/identity/oauth2/token?${query}`;
+    headers = { metadata: "true" };
+  }
+  const answer = await askForJson(url, { service, headers, within: MANAGED_MS, clock });
+  const value = needed(answer, "access_token", service);
+  // App Service tells when the token ends, as seconds since the epoch, and not how long it lives.
+  const ends = Number(string(answer.expires_on) ?? answer.expires_on ?? NaN);
+  return { value, lifeMs: lifeOf(answer) ?? (Number.isFinite(ends) ? ends * 1000 - clock.now() : null) };
+}

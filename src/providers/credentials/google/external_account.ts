@@ -1,0 +1,48 @@
+/** Workload identity federation: a token of another identity provider becomes one of Google's (RFC 8693). */
+import { isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
+import { lifeOf } from "../bearer.ts";
+import type { Expiring } from "../renewed_token.ts";
+import { askForJson, askTokenService, needed, TokenError } from "../token_service.ts";
+import { type GoogleContext, SCOPE } from "./context.ts";
+import { impersonate } from "./impersonation.ts";
+
+const FILE = "the credentials file";
+
+export async function externalAccountToken(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
+  const service = "the exchange of tokens of Google";
+  const body = new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    audience: needed(file, "audience", FILE),
+    scope: SCOPE,
+    requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    subject_token_type: needed(file, "subject_token_type", FILE),
+    subject_token: await subjectToken(object(file.credential_source), context),
+  });
+  const url = string(file.token_url) ?? "https://sts.googleapis.com/v1/token";
+  const answer = await askForJson(url, { service, method: "POST", body, clock: context.clock });
+  const token = { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
+  const account = string(file.service_account_impersonation_url);
+  return account ? await impersonate(account, token.value, context) : token;
+}
+
+/** From a file or an address. A program is not run, and AWS's own identity is not signed for. */
+async function subjectToken(source: Loose, { surroundings }: GoogleContext): Promise<string> {
+  const path = string(source.file);
+  const url = string(source.url);
+  let text: string;
+  if (path !== undefined) {
+    text = await surroundings.readText(path).catch(() => {
+      throw new TokenError("the file of the identity token cannot be read");
+    });
+  } else if (url !== undefined && !string(source.environment_id)) {
+    const headers = object(source.headers) as Record<string, string>;
+    text = await askTokenService(url, { service: "the source of the identity token", headers });
+  } else {
+    throw new TokenError("the credentials file names no credential_source.file and no credential_source.url");
+  }
+  const format = object(source.format);
+  if (format.type !== "json") return text.trim();
+  const body = parse(text);
+  const field = string(format.subject_token_field_name) ?? "";
+  return needed(isObject(body) ? body : {}, field, "the source of the identity token");
+}

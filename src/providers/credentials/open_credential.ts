@@ -1,0 +1,68 @@
+/** Makes the credential that a provider's configuration describes. */
+import { awsCredential, type AwsSettings } from "./aws/mod.ts";
+import { azureCredential, type AzureSettings } from "./azure/mod.ts";
+import type { ProviderCredential } from "./credential.ts";
+import { googleCredential, type GoogleSettings } from "./google/mod.ts";
+import { keyCredential } from "./key.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** `key` with an empty key, and `none`: the provider asks for no credential. */
+export type AuthSettings =
+  | { type: "key"; key: string }
+  | { type: "none" }
+  | { type: "aws" } & AwsSettings
+  | { type: "google" } & GoogleSettings
+  | { type: "azure" } & AzureSettings;
+
+/**
+ * Credentials by provider. One whose settings stay the same is kept over a reload of the configuration, with its tokens.
+ */
+export class Credentials {
+  readonly #surroundings: Surroundings;
+  #kept = new Map<string, ProviderCredential>();
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** The credentials of a configuration, in its order; those that it does not have any more are forgotten. */
+  open(
+    providers: readonly { name: string; auth: AuthSettings; api: KeyApi }[],
+  ): ProviderCredential[] {
+    const next = new Map<string, ProviderCredential>();
+    const opened = providers.map(({ name, auth, api }) => {
+      const settings = JSON.stringify([name, auth]);
+      const credential = auth.type === "key" ? undefined : this.#kept.get(settings);
+      const current = credential ?? openCredential(name, auth, api, this.#surroundings);
+      next.set(settings, current);
+      return current;
+    });
+    this.#kept = next;
+    return opened;
+  }
+}
+
+interface KeyApi {
+  keyHeaders(key: string): Record<string, string>;
+}
+
+/** @param name of the provider, for the log */
+export function openCredential(
+  name: string,
+  auth: AuthSettings,
+  api: KeyApi,
+  surroundings: Surroundings,
+): ProviderCredential {
+  switch (auth.type) {
+    case "key":
+      return keyCredential(auth.key, api);
+    case "none":
+      return keyCredential("", api);
+    case "aws":
+      return awsCredential(name, auth, surroundings);
+    case "google":
+      return googleCredential(name, auth, surroundings);
+    case "azure":
+      return azureCredential(name, auth, surroundings);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * A token that expires: fetched when it is first needed, shared by all that need it, renewed before it ends.
+ *
+ * While a token is good its renewal runs in the background, and a token service that is out then harms nobody. Without a
+ * good one those that need it wait for the same fetch.
+ */
+import { Failure } from "../../exchange/failure.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { TokenError } from "./token_service.ts";
+
+export interface Expiring<T> {
+  value: T;
+  /** Milliseconds from now until it ends; null: it does not end. */
+  lifeMs: number | null;
+}
+
+interface Held<T> {
+  value: T;
+  endsAt: number;
+  renewAt: number;
+}
+
+/** Share of its life after which a token is renewed. */
+const RENEWED_AT = 0.75;
+
+/** However short a token says that it lives, it serves for this long: otherwise each call would fetch one. */
+const LEAST_LIFE_MS = 1000;
+
+/** Pauses between the attempts of a fetch that somebody waits for. */
+const PAUSES_MS = [100, 400];
+
+/** Between failed renewals in the background. */
+const RENEWAL_PAUSE_MS = 5000;
+
+export class RenewedToken<T> {
+  readonly #name: string;
+  readonly #fetch: () => Promise<Expiring<T>>;
+  readonly #surroundings: Surroundings;
+  #held: Held<T> | null = null;
+  #fetching: Promise<T> | null = null;
+  /** No renewal in the background before this time. */
+  #pausedUntil = 0;
+
+  /** @param name for the log: "the AWS credentials of provider bedrock" */
+  constructor(name: string, fetch: () => Promise<Expiring<T>>, surroundings: Surroundings) {
+    this.#name = name;
+    this.#fetch = fetch;
+    this.#surroundings = surroundings;
+  }
+
+  /** Throws a Failure, for which the provider is not to blame, when none can be had. */
+  get(): T | Promise<T> {
+    const now = this.#surroundings.now();
+    const held = this.#held;
+    if (held === null || now >= held.endsAt) return this.#fetchOnce();
+    if (now >= held.renewAt && now >= this.#pausedUntil && this.#fetching === null) {
+      this.#fetchOnce().catch(() => this.#pausedUntil = this.#surroundings.now() + RENEWAL_PAUSE_MS);
+    }
+    return held.value;
+  }
+
+  /** Does not give out this value again. A newer one stays. */
+  discard(value: T): void {
+    if (this.#held?.value === value) this.#held = null;
+  }
+
+  #fetchOnce(): Promise<T> {
+    return this.#fetching ??= this.#attempts().finally(() => this.#fetching = null);
+  }
+
+  async #attempts(): Promise<T> {
+    for (let failed = 0;; failed++) {
+      try {
+        const { value, lifeMs } = await this.#fetch();
+        const now = this.#surroundings.now();
+        const life = lifeMs === null ? Infinity : Math.max(LEAST_LIFE_MS, lifeMs);
+        this.#held = { value, endsAt: now + life, renewAt: now + life * RENEWED_AT };
+        return value;
+      } catch (thrown) {
+        if (failed < PAUSES_MS.length) {
+          await this.#surroundings.sleep(PAUSES_MS[failed]);
+          continue;
+        }
+        // The text of any other error may repeat what was read.
+        const why = thrown instanceof TokenError ? thrown.message : "an internal fault";
+        this.#surroundings.log(`no token for ${this.#name}: ${why}`);
+        throw new Failure("provider_unavailable", "The provider of this model is not available.", {
+          operator: `no token for ${this.#name}: ${why}`,
+          lasting: true,
+        });
+      }
+    }
+  }
+}

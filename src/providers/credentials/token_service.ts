@@ -1,0 +1,79 @@
+/**
+ * Requests to the services that give out tokens. What they answer may hold secrets, so nothing of it gets into an error but
+ * the status and the service's own short error code.
+ */
+import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
+import type { ServiceClock } from "./service_clock.ts";
+
+/** A token cannot be had. The message is for the operator: no secret is in it. */
+export class TokenError extends Error {
+  override readonly name = "TokenError";
+}
+
+export interface TokenRequest {
+  /** For messages: "the token service of Google". */
+  service: string;
+  method?: "GET" | "POST" | "PUT";
+  headers?: Record<string, string>;
+  body?: string | URLSearchParams;
+  /** Milliseconds for the whole exchange. */
+  within?: number;
+  /** Learns the service's time from its answer. */
+  clock?: ServiceClock;
+}
+
+const USUAL_MS = 5000;
+
+/** Tokens and key documents have a few kilobytes. */
+const MOST_CHARS = 200_000;
+
+/** An error code is a word; anything else may repeat what was sent. */
+const ERROR_CODE = /^[A-Za-z][\w.-]{2,63}$/;
+
+/** The text of a good answer. Throws a TokenError for any other. */
+export async function askTokenService(url: string, request: TokenRequest): Promise<string> {
+  const { service, method = "GET", headers, body, within = USUAL_MS, clock } = request;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      method,
+      headers,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(within),
+    });
+    text = await response.text();
+  } catch (cause) {
+    const late = cause instanceof DOMException && cause.name === "TimeoutError";
+    throw new TokenError(`${service} ${late ? `did not answer within ${within} ms` : "cannot be reached"}`);
+  }
+  const corrected = clock?.learn(response.headers.get("date")) === true;
+  if (response.status === 200 && text.length <= MOST_CHARS) return text;
+  const code = errorCode(text);
+  const skew = corrected ? "; the clock of this machine differs from the service's" : "";
+  throw new TokenError(`${service} answered ${response.status}${code ? ` (${code})` : ""}${skew}`);
+}
+
+/** A good answer that must be a JSON object. */
+export async function askForJson(url: string, request: TokenRequest): Promise<Loose> {
+  const answer = parse(await askTokenService(url, request));
+  if (isObject(answer)) return answer;
+  throw new TokenError(`${request.service} answered no JSON object`);
+}
+
+/** A field that must be there. */
+export function needed(answer: Loose, field: string, service: string): string {
+  const value = string(answer[field]);
+  if (value !== undefined && value !== "") return value;
+  throw new TokenError(`${service} answered without ${field}`);
+}
+
+/** OAuth's `error`, AWS's `<Code>` or `Code`. */
+function errorCode(text: string): string | undefined {
+  const body = parse(text);
+  const found = isObject(body)
+    ? string(body.error) ?? string(body.code) ?? string(body.Code)
+    : /<Code>([^<]*)<\/Code>/.exec(text)?.[1];
+  return found !== undefined && ERROR_CODE.test(found) ? found : undefined;
+}

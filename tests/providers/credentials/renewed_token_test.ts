@@ -1,0 +1,99 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { Failure } from "../../../src/exchange/failure.ts";
+import { type Expiring, RenewedToken } from "../../../src/providers/credentials/renewed_token.ts";
+import { TokenError } from "../../../src/providers/credentials/token_service.ts";
+import { nextTurn } from "../../support/time.ts";
+import { machine } from "./cloud.ts";
+
+function counted(lifeMs: number | null) {
+  const at = machine({});
+  const state = { fetches: 0, broken: null as Error | null };
+  const fetch = (): Promise<Expiring<string>> => {
+    state.fetches++;
+    return state.broken
+      ? Promise.reject(state.broken)
+      : Promise.resolve({ value: `t${state.fetches}`, lifeMs });
+  };
+  return { ...at, state, token: new RenewedToken("the test", fetch, at) };
+}
+
+Deno.test("RenewedToken fetches one token for all that wait", async () => {
+  const { token, state } = counted(3_600_000);
+  assertEquals(await Promise.all([token.get(), token.get(), token.get()]), ["t1", "t1", "t1"]);
+  assertEquals(await token.get(), "t1");
+  assertEquals(state.fetches, 1);
+});
+
+Deno.test("RenewedToken renews at a share of the life, and gives out the old one meanwhile", async () => {
+  const { token, state, clock } = counted(4000);
+  await token.get();
+  clock.move(2999);
+  assertEquals(await token.get(), "t1");
+  assertEquals(state.fetches, 1);
+  clock.move(1);
+  assertEquals(token.get(), "t1");
+  await nextTurn();
+  assertEquals(token.get(), "t2");
+  assertEquals(state.fetches, 2);
+});
+
+Deno.test("RenewedToken serves calls with a token that ends at once", async () => {
+  for (const life of [0, -5000, 1]) {
+    const { token, state, clock } = counted(life);
+    for (let i = 0; i < 7; i++) {
+      await token.get();
+      clock.move(100);
+    }
+    assertEquals(state.fetches, 1, `life of ${life} ms`);
+  }
+});
+
+Deno.test("RenewedToken outlives a token service that is out until its token ends", async () => {
+  const { token, state, clock, lines } = counted(10_000);
+  await token.get();
+  state.broken = new TokenError("the token service answered 500");
+  clock.move(7500);
+  assertEquals(token.get(), "t1");
+  await nextTurn();
+  const fetches = state.fetches;
+  // The renewal pauses: not every call asks again.
+  for (let i = 0; i < 5; i++) assertEquals(token.get(), "t1");
+  await nextTurn();
+  assertEquals(state.fetches, fetches);
+  clock.move(2500);
+  const failure = await assertRejects(() => Promise.resolve(token.get()), Failure);
+  assertEquals([failure.code, failure.lasting], ["provider_unavailable", true]);
+  assertStringIncludes(failure.operator!, "token");
+  assertStringIncludes(lines.join(), "the token service answered 500");
+  state.broken = null;
+  assertEquals((await token.get()).at(0), "t");
+});
+
+Deno.test("RenewedToken tries again within the call after two failures", async () => {
+  const at = machine({});
+  let fetches = 0;
+  const token = new RenewedToken("the test", () => {
+    return ++fetches < 3
+      ? Promise.reject(new TokenError("out"))
+      : Promise.resolve({ value: "t", lifeMs: null });
+  }, at);
+  assertEquals(await token.get(), "t");
+  assertEquals([fetches, at.lines], [3, []]);
+});
+
+Deno.test("RenewedToken forgets a discarded token, and not the one that followed it", async () => {
+  const { token, state } = counted(null);
+  await token.get();
+  token.discard("t1");
+  assertEquals(await token.get(), "t2");
+  token.discard("t1");
+  assertEquals(await token.get(), "t2");
+  assertEquals(state.fetches, 2);
+});
+
+Deno.test("RenewedToken keeps the text of unknown errors out of the log", async () => {
+  const { token, state, lines } = counted(null);
+  state.broken = new Error("secret-in-the-text");
+  const failure = await assertRejects(() => Promise.resolve(token.get()), Failure);
+  assertEquals(`${lines} ${failure.operator} ${failure.message}`.includes("secret-in-the-text"), false);
+});
