@@ -8,6 +8,7 @@
  */
 import { Buffer } from "node:buffer";
 import { isObject, type Loose } from "../exchange/json.ts";
+import { ENUMERATED, SETTING_NAMES } from "./enumerations.ts";
 
 export interface Leaf {
   /** Position in the list of messages; null: the leaf is outside of it. */
@@ -51,6 +52,16 @@ export interface Reading {
   senders: Sender[];
 }
 
+/** Adds headers that are passed on with the body; they are scanned and cannot be masked. */
+export function readHeaders(reading: Reading, headers: Record<string, string>): void {
+  for (const name of Object.keys(headers)) {
+    if (/^\d{4}-\d\d-\d\d$/.test(headers[name])) continue;
+    add({ ...reading, message: null, group: null }, "text", headers[name], headers, name, `header ${name}`, {
+      fixed: true,
+    });
+  }
+}
+
 /** Puts another text in the place of a leaf's. */
 export function replaceLeaf(leaf: Leaf, text: string): void {
   leaf.holder[leaf.key] = leaf.write ? leaf.write(text) : text;
@@ -77,7 +88,39 @@ export function shape(rules: Record<string, Rule>): Shape {
   return new Map(Object.entries(rules));
 }
 
-export const skip: Rule = () => {};
+/**
+ * An id or a proof that a provider or a client made and nobody reads, or the model's name, which the catalog knows. These
+ * alone leave unread: ids of calls, items and files, signatures, encrypted reasoning, encrypted search results.
+ */
+export const opaque: Rule = () => {};
+
+/** A setting of the format: words of its enumerations, switches and small numbers. Anything else in it is text. */
+export const setting: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (isSetting(value, 0)) return;
+  if (typeof value === "string") add(walk, "text", value, holder, key, path, { fixed: true });
+  else anything(walk, holder, key, path);
+};
+
+/** A seed is drawn by chance and may be as long as a telephone number, but not as a card's. */
+export const seed: Rule = (walk, holder, key, path) => {
+  const value = holder[key];
+  if (typeof value !== "number" || Math.abs(value) >= 1e12) setting(walk, holder, key, path);
+};
+
+/** Settings are nested no deeper than this. */
+const DEEPEST_SETTING = 4;
+
+function isSetting(value: unknown, depth: number): boolean {
+  if (typeof value === "string") return value === "" || ENUMERATED.has(value);
+  if (typeof value === "number") return Math.abs(value) < 1e6;
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === DEEPEST_SETTING) return false;
+  if (Array.isArray(value)) return value.every((item) => isSetting(item, depth + 1));
+  return Object.entries(value).every(([name, inner]) =>
+    SETTING_NAMES.has(name) && isSetting(inner, depth + 1)
+  );
+}
 
 export const text: Rule = (walk, holder, key, path) => {
   const value = holder[key];
@@ -172,6 +215,11 @@ export const media: Rule = (walk, holder, key, path) => {
   if (holder[key] !== null) add(walk, "media", "", holder, key, path, { fixed: true });
 };
 
+/** Fields that are settings, by their names. */
+export function settings(...names: string[]): Record<string, Rule> {
+  return Object.fromEntries(names.map((name) => [name, setting]));
+}
+
 export function fields(rules: Record<string, Rule>): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
@@ -248,20 +296,29 @@ export function messages(rules: Record<string, Rule>, { named }: { named: boolea
   };
 }
 
-/** Longer names of unknown fields may be more than names. */
-const SHORT_NAME = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
+/** What a name of an unknown field looks like that a location may repeat. */
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
+/** An object with more unknown fields is no object of the format: its values are read together with its names. */
+const MOST_UNKNOWN = 64;
 
 function each(walk: Walk, value: Loose, inner: Shape, prefix: string): void {
+  const unknown: string[] = [];
   for (const name of Object.keys(value)) {
-    if (value[name] === null) continue;
     const rule = inner.get(name);
-    if (rule) rule(walk, value, name, prefix + name);
-    else if (SHORT_NAME.test(name)) anything(walk, value, name, prefix + name);
-    else {
-      // A location must not repeat what may be the very value that is looked for.
-      add(walk, "text", name, value, name, `${prefix}*`, { fixed: true });
-      anything(walk, value, name, `${prefix}*`);
-    }
+    if (!rule) unknown.push(name);
+    else if (value[name] !== null) rule(walk, value, name, prefix + name);
+  }
+  if (unknown.length === 0) return;
+  if (unknown.length > MOST_UNKNOWN) {
+    const holder = { rest: Object.fromEntries(unknown.map((name) => [name, value[name]])) };
+    json(walk, holder, "rest", `${prefix}*`);
+    walk.leaves.push({ ...walk.leaves.pop()!, fixed: true });
+    return;
+  }
+  // A location must not repeat what may be the very value that is looked for.
+  add(walk, "text", unknown.join("\n"), value, unknown[0], `${prefix}*`, { fixed: true });
+  for (const name of unknown) {
+    anything(walk, value, name, prefix + (PLAIN_NAME.test(name) ? name : "*"));
   }
 }
 
@@ -288,6 +345,7 @@ function add(
   });
 }
 
+const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|^[\d\s-]+$/;
 /** Base64 units that show whether what they hold is text. */
 const HEAD = 1024;
 
@@ -295,7 +353,11 @@ const HEAD = 1024;
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
   const decoded = textOf(value, start, /^\s*(?:text\/|application\/(?:json|xml|csv))/i.test(type));
-  if (decoded === null) return media(walk, holder, key, path);
+  if (decoded === null) {
+    // What is no base64, or digits alone, is a text that was put in the place of data.
+    if (NO_BASE64.test(value.slice(start))) add(walk, "text", value, holder, key, path, { fixed: true });
+    return media(walk, holder, key, path);
+  }
   if (decoded === "") return;
   add(walk, "encoded", decoded, holder, key, path, {
     run: { start, end: value.length },

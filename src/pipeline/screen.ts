@@ -13,7 +13,7 @@ import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
-import { type Reading, readLeaves } from "../formats/leaves.ts";
+import { readHeaders, type Reading, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
@@ -41,6 +41,7 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const wishes = wished === undefined ? null : readWishes(wished);
   const check = checkOf(arrival.key, wishes, kit.dlp);
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+  if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
   const { re2 } = kit.dlp;
   const verdict = verdictOn(reading, check, re2, wishes);
   return verdict instanceof Promise

@@ -22,7 +22,12 @@ Deno.test("readLeaves() passes over what is no object, and takes fields that no 
       yes: true,
       no: null,
     }),
-    [["novel", "text", "text"], ["nested", "json", '{"a":["x"]}'], ["big", "text", "4111111111111111"]],
+    [
+      ["*", "text", "novel\nnested\nbig\nsmall\nyes\nno"],
+      ["novel", "text", "text"],
+      ["nested", "json", '{"a":["x"]}'],
+      ["big", "text", "4111111111111111"],
+    ],
   );
 });
 
@@ -30,10 +35,10 @@ Deno.test("readLeaves() does not repeat in a location what may be a value", () =
   assertEquals(
     seen({ "4111 1111 1111 1111": { a: 1 }, messages: [{ role: "user", "jane@corp.example": "x" }] }),
     [
-      ["*", "text", "4111 1111 1111 1111"],
-      ["*", "json", '{"a":1}'],
       ["*", "text", "jane@corp.example"],
       ["*", "text", "x"],
+      ["*", "text", "4111 1111 1111 1111"],
+      ["*", "json", '{"a":1}'],
     ],
   );
 });

@@ -12,33 +12,36 @@ import {
   list,
   media,
   messages,
+  opaque,
   parts,
   partText,
   type Rule,
+  seed,
   senderName,
+  setting,
+  settings,
   shape,
-  skip,
   text,
 } from "../leaves.ts";
 
 /** `{url}`, or the URL itself. */
 function linked(): Rule {
-  const inside = fields({ url: link, detail: skip, format: skip });
+  const inside = fields({ url: link, detail: setting, format: setting });
   return (walk, holder, key, path) =>
     (typeof holder[key] === "string" ? link : inside)(walk, holder, key, path);
 }
 
 const PART = fields({
-  type: skip,
+  type: setting,
   text: partText,
   refusal: text,
   image_url: linked(),
   video_url: linked(),
   document_url: linked(),
   file_url: linked(),
-  input_audio: fields({ data: bytes, format: skip }),
+  input_audio: fields({ data: bytes, format: setting }),
   file: fields({ filename: text, file_name: text, file_data: bytes, file_id: media }),
-  cache_control: skip,
+  cache_control: setting,
 });
 
 /** Reasoning counts as signed as soon as any piece of it is: the proof may be about all of it. */
@@ -52,7 +55,15 @@ const reasoningDetails: Rule = (walk, holder, key, path) => {
   const details: unknown = holder[key];
   const rule = Array.isArray(details) && details.some(isSigned) ? fixed : text;
   list(
-    fields({ type: skip, id: skip, format: skip, data: skip, signature: skip, text: rule, summary: rule }),
+    fields({
+      type: setting,
+      id: opaque,
+      format: setting,
+      data: opaque,
+      signature: opaque,
+      text: rule,
+      summary: rule,
+    }),
   )(
     walk,
     holder,
@@ -72,7 +83,7 @@ function filled(value: Loose, name: string): boolean {
 const CALL = { name: fixed, arguments: jsonText };
 
 const MESSAGE = {
-  role: skip,
+  role: setting,
   name: senderName,
   content: parts(PART),
   refusal: text,
@@ -80,28 +91,28 @@ const MESSAGE = {
   reasoning,
   reasoning_details: reasoningDetails,
   tool_calls: list(fields({
-    id: skip,
-    type: skip,
-    index: skip,
+    id: opaque,
+    type: setting,
+    index: setting,
     function: fields(CALL),
     custom: fields({ name: fixed, input: text }),
-    extra_content: skip,
+    extra_content: fields({ google: fields({ thought_signature: opaque }) }),
   })),
   function_call: fields(CALL),
-  tool_call_id: skip,
-  audio: fields({ id: skip, data: bytes, transcript: text }),
-  extra_content: skip,
-  thought_signature: skip,
-  cache_control: skip,
+  tool_call_id: opaque,
+  audio: fields({ id: opaque, data: bytes, transcript: text }),
+  extra_content: fields({ google: fields({ thought_signature: opaque }) }),
+  thought_signature: opaque,
+  cache_control: setting,
 };
 
-const FUNCTION = { name: fixed, description: text, parameters: json, strict: skip };
+const FUNCTION = { name: fixed, description: text, parameters: json, strict: setting };
 
 export const TOOL = {
-  type: skip,
+  type: setting,
   function: fields(FUNCTION),
   custom: fields({ name: fixed, description: text, format: json }),
-  cache_control: skip,
+  cache_control: setting,
 };
 
 /** `plugins.dlp` is read by the gateway itself and passed on to nobody. */
@@ -112,21 +123,27 @@ export const plugins: Rule = (walk, holder, key, path) => {
 };
 
 export const LEAVES = shape({
-  model: skip,
+  model: opaque,
   messages: messages(MESSAGE, { named: false }),
   tools: list(fields(TOOL)),
   functions: list(fields(FUNCTION)),
-  tool_choice: skip,
-  function_call: skip,
+  tool_choice: setting,
+  function_call: setting,
   response_format: json,
-  prediction: fields({ type: skip, content: parts(PART) }),
+  prediction: fields({ type: setting, content: parts(PART) }),
   stop: parts(text),
   user: address,
   metadata: json,
-  logit_bias: skip,
-  seed: skip,
-  random_seed: skip,
-  modalities: skip,
-  cache_control: skip,
+  ...settings(
+    ..."stream stream_options max_tokens max_completion_tokens temperature top_p top_k min_p n stop_token_ids"
+      .split(" "),
+    ..."presence_penalty frequency_penalty repetition_penalty logit_bias logprobs top_logprobs store".split(
+      " ",
+    ),
+    ..."parallel_tool_calls reasoning reasoning_effort include_reasoning verbosity service_tier modalities cache_control"
+      .split(" "),
+  ),
+  seed,
+  random_seed: seed,
   plugins,
 });

@@ -9,13 +9,15 @@ import {
   list,
   media,
   messages,
+  opaque,
   parts,
   partText,
   type Rule,
   senderName,
+  setting,
+  settings,
   shape,
   signedBy,
-  skip,
   text,
 } from "../leaves.ts";
 
@@ -28,11 +30,11 @@ const sourceData: Rule = (walk, holder, key, path) =>
 
 /** The data of redacted thinking is readable by its provider alone. */
 const blockData: Rule = (walk, holder, key, path) =>
-  (holder.type === "redacted_thinking" ? skip : bytes)(walk, holder, key, path);
+  (holder.type === "redacted_thinking" ? opaque : bytes)(walk, holder, key, path);
 
 const SOURCE = fields({
-  type: skip,
-  media_type: skip,
+  type: setting,
+  media_type: setting,
   data: sourceData,
   url: link,
   file_id: media,
@@ -44,7 +46,7 @@ const source: Rule = (walk, holder, key, path) =>
   (typeof holder[key] === "string" ? text : SOURCE)(walk, holder, key, path);
 
 const BLOCKS = parts(fields({
-  type: skip,
+  type: setting,
   text: partText,
   citations: citations(),
   source,
@@ -52,39 +54,48 @@ const BLOCKS = parts(fields({
   context: text,
   url: text,
   content: blocks,
-  id: skip,
-  tool_use_id: skip,
+  id: opaque,
+  tool_use_id: opaque,
   name: fixed,
   input: json,
   thinking: signedBy("signature"),
-  signature: skip,
+  signature: opaque,
   data: blockData,
   file_id: media,
-  encrypted_content: skip,
-  cache_control: skip,
-  is_error: skip,
+  encrypted_content: opaque,
+  cache_control: setting,
+  is_error: setting,
 }));
 
 /** Of a text block: sources, or in a document: whether they are wanted. */
 function citations(): Rule {
-  const each = list(fields({ type: skip, encrypted_index: skip, cited_text: text, file_id: skip }));
-  return (walk, holder, key, path) => {
-    if (Array.isArray(holder[key])) each(walk, holder, key, path);
-  };
+  const each = list(fields({
+    ...settings(..."type start_char_index end_char_index start_page_number end_page_number".split(" ")),
+    ...settings(..."start_block_index end_block_index document_index search_result_index".split(" ")),
+    encrypted_index: opaque,
+    cited_text: text,
+    document_title: text,
+    title: text,
+    source: text,
+    url: text,
+    file_id: opaque,
+  }));
+  return (walk, holder, key, path) => (Array.isArray(holder[key]) ? each : setting)(walk, holder, key, path);
 }
 
 export const LEAVES = shape({
-  model: skip,
+  model: opaque,
   system: BLOCKS,
-  messages: messages({ role: skip, name: senderName, content: BLOCKS }, { named: false }),
+  messages: messages({ role: setting, name: senderName, content: BLOCKS }, { named: false }),
   tools: list(fields({ ...TOOL, name: fixed, description: text, input_schema: json })),
-  tool_choice: skip,
-  thinking: skip,
+  tool_choice: setting,
+  ...settings(
+    ..."stream max_tokens temperature top_p top_k thinking service_tier cache_control betas inference_geo speed"
+      .split(" "),
+  ),
   output_config: json,
   output_format: json,
   stop_sequences: list(text),
   metadata: json,
-  cache_control: skip,
-  betas: skip,
   plugins,
 });

@@ -1,6 +1,7 @@
 /** What each field of a responses request holds, for whoever must read all text that leaves with it. */
 import { plugins } from "../chat_completions/leaves.ts";
 import {
+  anything,
   bytes,
   fields,
   fixed,
@@ -10,30 +11,34 @@ import {
   list,
   media,
   messages,
+  opaque,
   parts,
   partText,
   type Rule,
+  seed,
   senderName,
+  setting,
+  settings,
   shape,
-  skip,
   text,
 } from "../leaves.ts";
 
 const PART = fields({
-  type: skip,
+  type: setting,
   text: partText,
   refusal: text,
-  logprobs: skip,
+  logprobs: setting,
+  annotations: anything,
   image_url: link,
   file_url: link,
   file_data: bytes,
   filename: text,
   file_id: media,
-  input_audio: fields({ data: bytes, format: skip }),
-  detail: skip,
+  input_audio: fields({ data: bytes, format: setting }),
+  detail: setting,
 });
 const PARTS = parts(PART);
-const SIGNED_PARTS = parts(fields({ type: skip, text: fixed }));
+const SIGNED_PARTS = parts(fields({ type: setting, text: fixed }));
 
 /** The texts of a reasoning item are fixed where the item carries its encrypted form. */
 const reasoned: Rule = (walk, holder, key, path) => {
@@ -46,33 +51,36 @@ const itemName: Rule = (walk, holder, key, path) =>
   (typeof holder.role === "string" ? senderName : fixed)(walk, holder, key, path);
 
 const ITEM = {
-  type: skip,
-  role: skip,
-  status: skip,
-  phase: skip,
-  id: skip,
-  call_id: skip,
+  type: setting,
+  role: setting,
+  status: setting,
+  phase: setting,
+  id: opaque,
+  call_id: opaque,
   name: itemName,
   namespace: fixed,
   content: reasoned,
   summary: reasoned,
-  encrypted_content: skip,
+  encrypted_content: opaque,
   arguments: jsonText,
   input: text,
   output: PARTS,
 };
 
 export const LEAVES = shape({
-  model: skip,
+  model: opaque,
   instructions: text,
   input: messages(ITEM, { named: true }),
-  tools: list(fields({ type: skip, name: fixed, description: text, parameters: json, format: json })),
-  tool_choice: skip,
-  text: fields({ format: json, verbosity: skip }),
-  reasoning: skip,
-  include: skip,
+  tools: list(fields({ type: setting, name: fixed, description: text, parameters: json, format: json })),
+  tool_choice: setting,
+  text: fields({ format: json, verbosity: setting }),
+  ...settings(
+    ..."stream stream_options max_output_tokens max_tool_calls temperature top_p top_logprobs store background"
+      .split(" "),
+    ..."parallel_tool_calls truncation service_tier reasoning include".split(" "),
+  ),
   metadata: json,
   user: text,
-  seed: skip,
+  seed,
   plugins,
 });

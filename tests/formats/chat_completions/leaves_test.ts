@@ -63,6 +63,8 @@ Deno.test("leaves of a chat-completions request with every kind of content", () 
       [1, "content[2].input_audio.data", "fixed media", ""],
       [1, "content[3].file.file_id", "fixed media", ""],
       [1, "content[3].file.filename", "text", "f.pdf"],
+      [1, "content[4].type", "fixed text", "novel"],
+      [1, "content[4].*", "fixed text", "words"],
       [1, "content[4].words", "text", "w"],
       [2, "refusal", "text", "no"],
       [2, "reasoning_content", "text", "r"],

@@ -73,6 +73,8 @@ Deno.test("leaves of a responses request with every kind of item", () => {
       [7, "input[7].output[0].text", "text", "part"],
       [8, "input[8].name", "fixed text", "g"],
       [8, "input[8].input", "text", "free"],
+      [9, "input[9].type", "fixed text", "novel"],
+      [9, "input[9].*", "fixed text", "payload"],
       [9, "input[9].payload", "json", '{"a":"b"}'],
       [null, "tools[0].name", "fixed text", "f"],
       [null, "tools[0].description", "text", "d"],

@@ -1,0 +1,37 @@
+/**
+ * Words that the formats themselves give a meaning: the values of enumerations. A string that is one of them says nothing
+ * of its sender, so nobody looks into it; any other string in the same place is read like all text that leaves.
+ */
+
+export const ENUMERATED: ReadonlySet<string> = new Set(
+  // Roles, and who a message is from.
+  ("user assistant system developer tool function critic discriminator unknown " +
+    // Types of parts, blocks, items, sources, formats and tools.
+    "text refusal image_url video_url document_url file_url input_audio input_image input_file input_text output_text " +
+    "file image document base64 url content message custom grammar lark regex json_object json_schema ephemeral " +
+    "tool_use tool_result server_tool_use thinking redacted_thinking search_result web_search web_search_call " +
+    "web_search_tool_result web_search_result function_call function_call_output custom_tool_call " +
+    "custom_tool_call_output reasoning summary_text reasoning_text item_reference file_search file_search_call " +
+    "code_interpreter code_interpreter_call computer_call computer_call_output local_shell_call mcp mcp_call " +
+    "image_generation image_generation_call allowed_tools char_location page_location content_block_location " +
+    "search_result_location web_search_result_location url_citation file_citation container_upload compaction " +
+    "reasoning.text reasoning.summary reasoning.encrypted approximate exact tool_reference tool_search " +
+    // Choices, efforts, states and phases.
+    "auto none any required enabled disabled adaptive low medium high minimal xhigh max default flex priority scale " +
+    "standard standard_only fast concise detailed summarized omitted in_progress completed incomplete failed " +
+    "searching final_answer commentary true false in-memory 24h 5m 1h off on full " +
+    // Media.
+    "audio wav mp3 flac opus aac pcm16 png jpeg webp gif pdf text/plain text/markdown text/csv text/html " +
+    "application/json application/pdf application/xml image/png image/jpeg image/webp image/gif audio/wav audio/mpeg " +
+    // Formats of reasoning that are passed through.
+    "anthropic-claude-v1 openai-responses-v1 google-gemini-v1 xai-responses-v1 " +
+    // What an answer may hold besides.
+    "reasoning.encrypted_content message.output_text.logprobs message.input_image.image_url " +
+    "web_search_call.action.sources file_search_call.results code_interpreter_call.outputs").split(" "),
+);
+
+/** Names of fields that settings are made of. */
+export const SETTING_NAMES: ReadonlySet<string> = new Set(
+  ("type ttl effort summary generate_summary budget_tokens display enabled exclude max_tokens name mode tools function " +
+    "custom verbosity detail format include max_uses strict value disable_parallel_tool_use").split(" "),
+);
