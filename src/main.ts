@@ -4,6 +4,7 @@
  */
 import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
+import { providersCommand } from "./commands/providers.ts";
 import { type Command, HELP, parseCommand, UsageError } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";
@@ -63,6 +64,17 @@ async function follow(command: Command): Promise<void> {
         console.log(`${id}\t${name}\t${routes.map((r) => `${r.provider}:${r.model}`).join(", ")}`);
       }
       return;
+    }
+    case "providers": {
+      const named = command.config ?? env("SLUICE_CONFIG");
+      const configured = named ? (await load(named, {}, { listens: false })).config.providers : [];
+      const own = configured.map(({ name, api, baseUrl, auth }) => ({
+        provider: name,
+        api: api.name,
+        host: baseUrl === "" ? null : new URL(baseUrl).host,
+        auth: auth.type === "key" && auth.key === "" ? "none" : auth.type,
+      }));
+      return console.log(providersCommand(env, own, command));
     }
     default:
       return await withAccounts(command);

@@ -26,6 +26,7 @@ export type Command =
   }
   | { command: "generations"; config?: string; json: boolean; key?: string; limit: number }
   | { command: "models"; config?: string; json: boolean }
+  | { command: "providers"; config?: string; json: boolean }
   | { command: "help" }
   | { command: "version" };
 
@@ -60,11 +61,12 @@ Usage:
                                 Two joined by a comma sum by both: --by account,model
   sluice generations [--key NAME] [--limit N]
   sluice models                 The catalog
+  sluice providers              Known providers, and the variables that they still need
   sluice --help | --version
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, models)
+  --json          print JSON (keys, usage, generations, models, providers)
 
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
 `;
@@ -104,8 +106,9 @@ const TAKES: Record<string, readonly Option[]> = {
   usage: ["by", "from", "to", "json"],
   generations: ["key", "limit", "json"],
   models: ["json"],
+  providers: ["json"],
 };
-const COMMANDS = ["serve", "check", "keys", "usage", "generations", "models"];
+const COMMANDS = ["serve", "check", "keys", "usage", "generations", "models", "providers"];
 const ACTIONS = ["create", "list", "revoke", "rotate"];
 
 export function parseCommand(args: readonly string[]): Command {
@@ -181,6 +184,8 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "models":
       return { command: "models", config, json };
+    case "providers":
+      return { command: "providers", config, json };
     default:
       return {
         command: "serve",

@@ -7,6 +7,7 @@
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
+import { applyPresets } from "./presets.ts";
 import { checkReferences } from "./references.ts";
 import { CONFIG, type Config } from "./schema.ts";
 
@@ -87,6 +88,7 @@ function fileTrouble(error: unknown): string {
 
 function examine(parsed: Parsed, options: LoadOptions): Examination {
   const names = overlay(parsed, options);
+  applyPresets(parsed, options.env);
   const found = openReport(parsed.written);
   const config = read(CONFIG, parsed.value, found);
   checkReferences(parsed.value, found);

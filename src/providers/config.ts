@@ -11,9 +11,11 @@ import {
   urlOrNone,
   whole,
 } from "../schema/fields.ts";
+import { z } from "zod";
 import { API_NAMES, apiNamed } from "./apis/mod.ts";
 import { AUTH } from "./credentials/config.ts";
 import type { AuthSettings } from "./credentials/open_credential.ts";
+import { PRESET_NAMES } from "./presets.ts";
 import type { Provider } from "./provider.ts";
 
 const [FIRST_API, ...OTHER_APIS] = API_NAMES;
@@ -64,12 +66,19 @@ const BREAKER = fields({
     .describe("How long, in seconds, an open breaker lets no call through before it tries one."),
 });
 
+const API = choice(FIRST_API, ...OTHER_APIS);
+const [FIRST_PRESET, ...OTHER_PRESETS] = PRESET_NAMES;
+
 const PROVIDER = fields({
-  api: choice(FIRST_API, ...OTHER_APIS)
-    .describe("API that the provider speaks. `demo` is a provider inside the gateway, for trying it out."),
+  preset: choice(FIRST_PRESET, ...OTHER_PRESETS).optional().describe(
+    "Known provider whose API, address and environment variable for the key count where other fields are left out. Left out: the provider's name, if it is a preset's.",
+  ),
+  api: API.optional().describe(
+    "API that the provider speaks. `demo` is a provider inside the gateway, for trying it out. Left out: the preset's.",
+  ),
   base_url: urlOrNone().prefault("")
     .describe(
-      "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo`.",
+      "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo` and presets.",
     ),
   api_key: headerValue().prefault("")
     .describe(
@@ -92,11 +101,16 @@ const PROVIDER = fields({
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
-}).transform(({ api: name, apiKey, auth, ...rest }): Omit<ConfiguredProvider, "name"> => ({
-  ...rest,
-  api: apiNamed(name),
-  auth: auth.type === "key" ? { type: "key", key: apiKey } : auth,
-}));
+}).transform(({ preset: _, api: name, apiKey, auth, ...rest }, context): Omit<ConfiguredProvider, "name"> => {
+  // Presets are laid over the file before; without one an API must be named.
+  if (name === undefined) {
+    for (const issue of API.safeParse(undefined).error?.issues ?? []) {
+      context.addIssue({ code: "custom", path: ["api"], input: undefined, message: issue.message });
+    }
+    return z.NEVER;
+  }
+  return { ...rest, api: apiNamed(name), auth: auth.type === "key" ? { type: "key", key: apiKey } : auth };
+});
 
 /** A provider whose credential is not opened yet. */
 export interface ConfiguredProvider extends Omit<Provider, "credential"> {

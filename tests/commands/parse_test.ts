@@ -72,7 +72,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, keys, usage, generations, models, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, keys, usage, generations, models, providers, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],

@@ -37,6 +37,8 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
     path
   );
   assertEquals(silent.filter((path) => !/^models\[\]\.(?:pricing|parameters)\./.test(path)), [
+    "providers.*.preset",
+    "providers.*.api",
     "models[].name",
     "dlp_policies.*.entity_types",
     "$schema",

@@ -1,0 +1,58 @@
+/** `sluice providers`: the presets, what each still needs, and what the configuration has. */
+import { type Env, PRESETS, presetValues } from "../providers/presets.ts";
+
+export interface PresetStatus {
+  preset: string;
+  api: string;
+  /** Host of the address; null while a variable of the address is not set. */
+  host: string | null;
+  /** Variables to set; empty: it may be used. */
+  missing: string[];
+  /** The variable that the key comes from; null: none is set, or none is needed. */
+  key_from: string | null;
+}
+
+export interface ConfiguredStatus {
+  provider: string;
+  api: string;
+  host: string | null;
+  auth: string;
+}
+
+/** @param configured providers of the configuration, if there is one */
+export function providersCommand(
+  env: Env,
+  configured: readonly ConfiguredStatus[],
+  { json }: { json: boolean },
+): string {
+  const presets = PRESETS.map((preset): PresetStatus => {
+    const { baseUrl, missing, keyFrom } = presetValues(preset, env);
+    return {
+      preset: preset.name,
+      api: preset.api,
+      host: baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : null,
+      missing,
+      key_from: keyFrom ?? null,
+    };
+  });
+  if (json) return JSON.stringify({ configured, presets });
+  const rows = presets.map(({ preset, api, host, missing, key_from }) => [
+    preset,
+    api,
+    host ?? "",
+    missing.length > 0
+      ? `set ${missing.join(" and ")}`
+      : key_from === null
+      ? "needs no key"
+      : `key from ${key_from}`,
+  ]);
+  const lines = columns([["PRESET", "API", "HOST", "STATE"], ...rows]);
+  if (configured.length === 0) return lines.join("\n");
+  const own = configured.map(({ provider, api, host, auth }) => [provider, api, host ?? "", auth]);
+  return [...columns([["PROVIDER", "API", "HOST", "CREDENTIAL"], ...own]), "", ...lines].join("\n");
+}
+
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
+  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i])).join("  ").trimEnd());
+}

@@ -1,0 +1,123 @@
+/**
+ * Providers whose API and address are known, so that a configuration need only name them. One line each; the configuration,
+ * `sluice providers` and the reference page follow the list.
+ *
+ * Addresses and variables are those of the vendors' documentation and of models.dev.
+ */
+export interface Preset {
+  readonly name: string;
+  /** One of the names of the provider APIs. */
+  readonly api: string;
+  /** `${NAME}` stands for a variable that must be set. */
+  readonly baseUrl: string;
+  /** Variables that hold the key, the first that is set counts. Empty: a server of one's own, which asks for no key. */
+  readonly keys: readonly string[];
+  /** The vendor's own variable for another address, and what is put behind its value to make a `base_url`. */
+  readonly otherUrl?: { readonly variable: string; readonly path: string };
+}
+
+export const PRESETS: readonly Preset[] = [
+  {
+    name: "openai",
+    api: "openai-responses",
+    baseUrl: "https://api.openai.com/v1",
+    keys: ["OPENAI_API_KEY"],
+    otherUrl: { variable: "OPENAI_BASE_URL", path: "" },
+  },
+  {
+    name: "anthropic",
+    api: "anthropic-messages",
+    baseUrl: "https://api.anthropic.com/v1",
+    keys: ["ANTHROPIC_API_KEY"],
+    otherUrl: { variable: "ANTHROPIC_BASE_URL", path: "/v1" },
+  },
+  {
+    name: "google",
+    api: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    otherUrl: { variable: "GOOGLE_GEMINI_BASE_URL", path: "/v1beta" },
+  },
+  chat("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+  { name: "xai", api: "openai-responses", baseUrl: "https://api.x.ai/v1", keys: ["XAI_API_KEY"] },
+  chat("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+  chat("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+  chat("cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY"),
+  chat("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+  chat("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+  chat("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+  chat("perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+  chat("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+  chat("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
+  chat("alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+  chat("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
+  chat("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN"),
+  chat("deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
+  chat("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+  chat("github", "https://models.github.ai/inference", "GITHUB_TOKEN"),
+  {
+    name: "minimax",
+    api: "anthropic-messages",
+    baseUrl: "https://api.minimax.io/anthropic/v1",
+    keys: ["MINIMAX_API_KEY"],
+  },
+  chat("nebius", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY"),
+  chat("databricks", "https://${DATABRICKS_HOST}/ai-gateway/mlflow/v1", "DATABRICKS_TOKEN"),
+  {
+    name: "cloudflare",
+    api: "openai-chat",
+    baseUrl: "https://api.cloudflare.com/client/v4/accounts/${CLOUDFLARE_ACCOUNT_ID}/ai/v1",
+    keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+  },
+  chat("ollama", "http://127.0.0.1:11434/v1"),
+  chat("lmstudio", "http://127.0.0.1:1234/v1"),
+  chat("vllm", "http://127.0.0.1:8000/v1"),
+  chat("llamacpp", "http://127.0.0.1:8080/v1"),
+];
+
+function chat(name: string, baseUrl: string, ...keys: readonly string[]): Preset {
+  return { name, api: "openai-chat", baseUrl, keys };
+}
+
+export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name);
+
+export type Env = (name: string) => string | undefined;
+
+/** What a preset comes to in an environment. */
+export interface PresetValues {
+  /** Absent: `missing` names the variables to set. */
+  baseUrl?: string;
+  /** The variable that the address came from; absent: the preset's own address. */
+  baseUrlFrom?: string;
+  /** Absent: no variable is set, or none is needed. */
+  key?: string;
+  keyFrom?: string;
+  /** Variables that must be set, alternatives joined by ` or `. */
+  missing: string[];
+}
+
+export function presetValues(preset: Preset, env: Env): PresetValues {
+  const values: PresetValues = { missing: [] };
+  const other = preset.otherUrl && env(preset.otherUrl.variable);
+  if (preset.otherUrl && other) {
+    const base = other.replace(/\/+$/, "");
+    values.baseUrl = base.endsWith(preset.otherUrl.path) ? base : base + preset.otherUrl.path;
+    values.baseUrlFrom = preset.otherUrl.variable;
+  } else {
+    const unset = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).filter((name) =>
+      !env(name)
+    );
+    if (unset.length > 0) values.missing.push(...unset);
+    else {
+      // A host may be written as an address.
+      values.baseUrl = preset.baseUrl.replace(
+        /\$\{(\w+)\}/g,
+        (_, name) => env(name)!.replace(/^https?:\/\/|\/+$/g, ""),
+      );
+    }
+  }
+  values.keyFrom = preset.keys.find((name) => env(name));
+  if (values.keyFrom !== undefined) values.key = env(values.keyFrom);
+  else if (preset.keys.length > 0) values.missing.push(preset.keys.join(" or "));
+  return values;
+}
