@@ -60,7 +60,7 @@ export class Housekeeping {
     try {
       await this.#steps(() => store.buildSums(ROWS));
       await this.#steps(async () => await store.retireSome(before, ROWS) > 0);
-      if (!this.#stopped) await store.retireBudgets(before);
+      await this.#steps(async () => await store.retireBudgets(before, ROWS) > 0);
       this.#complaint = "";
     } catch (error) {
       // What was not done is done in a later round; the same complaint is made once.

@@ -57,7 +57,8 @@ export class Reports {
     await sync.flush();
     const period = state.spendLimit?.period ?? "month";
     const { starts, ends } = spanAt(period, clock.now());
-    const sums = await store.sumUsage({ by: ["key"], from: starts, to: ends, keyId: key.id });
+    const span = { from: starts, to: ends };
+    const sums = await store.sumUsage({ by: ["key"], ...span, keyId: key.id }, undefined, key.id);
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
     const left = state.spendLimit === null ? null : state.spendLimit.amount - spent;
     const { unlimited, balance } = await this.credits(key.account);
@@ -133,7 +134,7 @@ export class Reports {
   async generation(id: string, owner: Key | undefined): Promise<GenerationView> {
     const { store, sync } = this.#options;
     await sync.flush();
-    const row = await store.generation(id);
+    const row = await store.generation(id, owner?.id);
     if (row === null || (owner !== undefined && row.keyId !== owner.id)) {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }

@@ -1,16 +1,17 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
-import { retireBudgets, retireSome } from "./retention.ts";
-import { asText } from "./rows.ts";
+import { ReadLane } from "./read_lane.ts";
+import { asText, type Row } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
+import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
+import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
-import { buildSums } from "./sums_build.ts";
 import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
@@ -50,6 +51,8 @@ export interface StoreOptions {
   filePrefix?: string | null;
   /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
   schema?: string;
+  /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
+  smallBytes?: number;
 }
 
 /** Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws on any other, and when a file cannot be made. */
@@ -57,18 +60,57 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
     const filePrefix = options.filePrefix ?? null;
     if (filePrefix !== null) makeFolderOf(filePrefix);
-    return storeOn(openPostgres(url, { schema: options.schema ?? null }), filePrefix);
+    const engine = openPostgres(url, { schema: options.schema ?? null });
+    return storeOn(engine, filePrefix, workersHere(engine));
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   // The URL may hold a password: name what is allowed, not what was found.
   if (path === undefined) {
     throw new TypeError("Cannot open the store: expected sqlite:PATH, sqlite::memory: or postgres://…");
   }
-  if (path === ":memory:") return storeOn(openSqlite(path), null);
+  if (path === ":memory:") {
+    const engine = openSqlite(path);
+    return storeOn(engine, null, workersHere(engine));
+  }
   makeFolderOf(path);
   // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
   Deno.openSync(path, { write: true, create: true, mode: 0o600 }).close();
-  return storeOn(openSqlite(path), path);
+  const engine = openSqlite(path);
+  return storeOn(engine, path, threadsOf(engine, path, options.smallBytes));
+}
+
+/** Who does what calls should not wait for. */
+interface Workers {
+  /** Reads of a few rows, and reads of many. */
+  quick: ReadLane;
+  long: ReadLane;
+  /** Housekeeping. */
+  care(job: Job): Promise<JobResult>;
+  close(): Promise<void>;
+}
+
+function workersHere(engine: Engine): Workers {
+  return {
+    quick: new ReadLane(engine.query),
+    long: new ReadLane(engine.query),
+    care: (job) => doJob(engine, job),
+    close: () => Promise.resolve(),
+  };
+}
+
+function threadsOf(engine: Engine, path: string, smallBytes: number | undefined): Workers {
+  const threads = [0, 1, 2].map(() =>
+    new SqliteThread({ path, smallBytes, here: (job) => doJob(engine, job) })
+  );
+  const [quick, long, care] = threads;
+  const reading = (thread: SqliteThread): Query => async (sql, params) =>
+    await thread.run({ kind: "query", sql, params }) as Row[];
+  return {
+    quick: new ReadLane(reading(quick)),
+    long: new ReadLane(reading(long)),
+    care: (job) => care.run(job),
+    close: async () => void await Promise.all(threads.map((thread) => thread.close())),
+  };
 }
 
 /** Whether files can be made whose names begin so; makes their folder. */
@@ -89,7 +131,7 @@ function makeFolderOf(path: string): void {
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
 }
 
-function storeOn(engine: Engine, filePrefix: string | null): Store {
+function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
   return {
     kind: engine.kind,
@@ -111,14 +153,19 @@ function storeOn(engine: Engine, filePrefix: string | null): Store {
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
 
-    listGenerations: (filter, page) => generations.listGenerations(query, filter, page),
-    generation: (id) => generations.generationById(query, id),
-    sumUsage: (filter, page) => usage.sumUsage(engine, filter, page),
+    listGenerations: (filter, page, asker = "") =>
+      generations.listGenerations(workers.quick.of(asker), filter, page),
+    generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
+    sumUsage(filter, page, asker = "") {
+      const lane = filter.keyId === undefined ? workers.long : workers.quick;
+      return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
+    },
 
     prepare: () => migrate(engine),
-    buildSums: (most) => buildSums(engine, most),
-    retireSome: (before, most) => retireSome(engine, before, most),
-    retireBudgets: (before) => retireBudgets(engine, before),
+    buildSums: async (most) => await workers.care({ kind: "build_sums", most }) === true,
+    retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),
+    retireBudgets: async (before, most) =>
+      Number(await workers.care({ kind: "retire_budgets", before, most })),
     shared: async (name, made) => {
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,
@@ -127,6 +174,9 @@ function storeOn(engine: Engine, filePrefix: string | null): Store {
       return asText((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
     },
     listen: (onMessage) => engine.listen(onMessage),
-    close: () => engine.close(),
+    async close() {
+      await workers.close();
+      await engine.close();
+    },
   };
 }

@@ -30,13 +30,28 @@ export async function retireSome(engine: Engine, before: number, most: number): 
   });
 }
 
-/** Deletes budgets of periods that are over and can no longer be charged by a generation that began in them. */
-export async function retireBudgets(engine: Engine, before: number): Promise<void> {
-  await engine.transaction(async (query) => {
-    await query(
-      "DELETE FROM leases WHERE budget IN (SELECT id FROM budgets WHERE ends IS NOT NULL AND ends < $1)",
-      [before],
+/**
+ * Deletes some budgets of periods that ended before, which no generation can charge any more, and answers how many; 0:
+ * none is left.
+ */
+export async function retireBudgets(engine: Engine, before: number, most: number): Promise<number> {
+  const due = await engine.query(
+    `SELECT id FROM budgets WHERE ends < $1 ORDER BY ends LIMIT ${most}`,
+    [Math.floor(before / DAY) * DAY],
+  );
+  if (due.length === 0) return 0;
+  const ids = JSON.stringify(due.map((row) => row.id));
+  return await engine.transaction(async (query) => {
+    const gone = await query(
+      `DELETE FROM budgets WHERE id IN (
+         SELECT id FROM budgets WHERE id IN (${
+        engine.list("$1")
+      }) ORDER BY id ${engine.forUpdateOfFree}) RETURNING id`,
+      [ids],
     );
-    await query("DELETE FROM budgets WHERE ends IS NOT NULL AND ends < $1", [before]);
+    await query(`DELETE FROM leases WHERE budget IN (${engine.list("$1")})`, [
+      JSON.stringify(gone.map((row) => row.id)),
+    ]);
+    return gone.length;
   });
 }

@@ -33,9 +33,14 @@ interface Prepared {
   order: readonly number[];
 }
 
+export interface SqliteOptions {
+  /** Of a thread of its own, which waits for its checkpoints itself. */
+  inThread?: boolean;
+}
+
 /** Opens a file, or `:memory:`. */
-export function openSqlite(path: string): Engine {
-  return new SqliteEngine(path);
+export function openSqlite(path: string, options: SqliteOptions = {}): Engine {
+  return new SqliteEngine(path, options);
 }
 
 class SqliteEngine implements Engine {
@@ -44,6 +49,7 @@ class SqliteEngine implements Engine {
   readonly forUpdateOfFree = "";
   readonly moneyType = "INTEGER";
   readonly #path: string;
+  readonly #inThread: boolean;
   /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */
   #database: DatabaseSync | null = null;
   readonly #prepared = new Map<string, Prepared>();
@@ -53,9 +59,10 @@ class SqliteEngine implements Engine {
   /** Rows inserted by the transaction under way. */
   #inserted = 0;
 
-  constructor(path: string) {
+  constructor(path: string, { inThread = false }: SqliteOptions) {
     this.#path = path;
-    this.#checkpointer = path === ":memory:" ? null : openCheckpointer(path);
+    this.#inThread = inThread;
+    this.#checkpointer = path === ":memory:" || inThread ? null : openCheckpointer(path);
   }
 
   readonly query: Query = (sql, params) => this.#inTurn(() => this.#query(sql, params));
@@ -160,7 +167,7 @@ class SqliteEngine implements Engine {
     });
 
   #open(): DatabaseSync {
-    return this.#database ??= connect(this.#path);
+    return this.#database ??= connect(this.#path, this.#inThread);
   }
 
   #prepare(sql: string): Prepared {
@@ -191,7 +198,7 @@ class SqliteEngine implements Engine {
   }
 }
 
-function connect(path: string): DatabaseSync {
+function connect(path: string, inThread: boolean): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: 0 });
@@ -201,7 +208,7 @@ function connect(path: string): DatabaseSync {
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
     // Only for a log that the checkpointer does not get to the end of. 16,000 pages are 64 MB.
-    db.exec("PRAGMA wal_autocheckpoint = 16000");
+    db.exec(`PRAGMA wal_autocheckpoint = ${inThread ? 1000 : 16_000}`);
     db.exec("PRAGMA busy_timeout = 0");
     return db;
   } catch (error) {

@@ -43,15 +43,19 @@ export interface AccountStore {
   account(name: string): Promise<AccountRow | null>;
 }
 
-/** Reads of the ledger, which may be long: none of them is part of a transaction that writes. */
+/**
+ * Reads of the ledger, which may be long: none of them is part of a transaction that writes. Askers take turns; one who
+ * has too many reads waiting is refused with `StoreUnavailable`.
+ */
 export interface LedgerReader {
   /** Newest first. */
   listGenerations(
     filter: GenerationFilter,
     page: { after: Position | null; limit: number },
+    asker?: string,
   ): Promise<Generation[]>;
-  generation(id: string): Promise<Generation | null>;
-  sumUsage(filter: UsageFilter, page?: UsagePage): Promise<UsageSum[]>;
+  generation(id: string, asker?: string): Promise<Generation | null>;
+  sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
 export interface StoreCare {
@@ -61,8 +65,8 @@ export interface StoreCare {
   buildSums(most: number): Promise<boolean>;
   /** Deletes some of what is older. Answers how many generations were deleted; 0: none is left. */
   retireSome(before: number, most: number): Promise<number>;
-  /** Deletes budgets of periods that ended before. */
-  retireBudgets(before: number): Promise<void>;
+  /** Deletes some budgets of periods that ended before. Answers how many; 0: none is left. */
+  retireBudgets(before: number, most: number): Promise<number>;
   /** A value that all nodes share, `made` by the first that asks. */
   shared(name: string, made: () => string): Promise<string>;
   /** Calls back with each message of another process, where the engine can. */

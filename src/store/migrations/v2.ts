@@ -53,6 +53,7 @@ export function v2({ kind, money }: Dialect): readonly string[] {
     `CREATE TABLE unsummed (id TEXT PRIMARY KEY)`,
     `ALTER TABLE nodes ADD COLUMN schema_version BIGINT`,
     `CREATE INDEX keys_by_created ON keys (created, id)`,
+    `CREATE INDEX budgets_by_end ON budgets (ends)`,
     ...(kind === "sqlite" ? SQLITE : POSTGRES),
   ];
 }
