@@ -236,6 +236,8 @@ export interface FailureOptions {
   lasting?: boolean;
   /** The provider had begun to answer: asked again, it might give, and bill, the answer twice. */
   begun?: boolean;
+  /** The request is longer than the model's context: tokens of the one and of the other, as far as they are known. */
+  overflow?: { tokens?: number; limit?: number };
   /** What was underneath. Never shown to a caller. */
   cause?: unknown;
 }
@@ -252,6 +254,7 @@ export class Failure extends Error {
   readonly operator?: string;
   readonly lasting: boolean;
   readonly begun: boolean;
+  readonly overflow?: { tokens?: number; limit?: number };
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -264,6 +267,7 @@ export class Failure extends Error {
     this.operator = options.operator;
     this.lasting = options.lasting ?? false;
     this.begun = options.begun ?? false;
+    this.overflow = options.overflow;
   }
 
   get row(): FailureRow {

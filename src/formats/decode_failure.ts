@@ -5,8 +5,10 @@
  * string, a number or null, `detail` alone, an array around it all, or HTML of something in between. A provider that
  * refuses our key or our account is our fault: callers see an unavailable provider, the operator a log line.
  */
+import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { array, isObject, number, object, parse, string } from "../exchange/json.ts";
+import { decodeOverflow } from "./decode_overflow.ts";
 
 interface FailedReply {
   status: number;
@@ -34,11 +36,17 @@ const OUR_ACCOUNT =
   /insufficient_quota|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
 /** Codes of a refusal to read one field, whose name may be a word of the lists below (`safety_identifier`). */
 const BAD_FIELD =
-  /\b(?:unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
+  /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
 const MODERATION =
   /content[_ ]?(?:policy|filter)|moderation|flagged|safety (?:system|filter|polic|reason)|unsafe|prohibited_content|responsibleaipolicy|content management policy|blocked by/;
-const TOO_LONG =
-  /context[_ ]length|context[_ ]window|maximum context|prompt is too long|too_many_prompt_tokens|input token count|too many tokens|string_above_max_length|request_too_large|reduce the length/;
+/** Too large in another way than by its tokens. */
+const TOO_LARGE = /request_too_large|payload size exceeds/;
+/** A text of the conversation with more characters than any text may have. A user's name may be too long, too. */
+const LONG_TEXT = /string_above_max_length/;
+const CONVERSATION = /^(?:messages|input|instructions|system)\b/;
+/** What llama.cpp and LM Studio call a fault of theirs; other servers' faults may speak of a context, too. */
+const CONTEXT_AS_FAULT =
+  /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
   /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model/;
 /** What the caller named is missing, not the model. */
@@ -90,8 +98,13 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
     untold("provider_unavailable", "The provider of this model is not available.", why, lasting);
 
   const mayBeRequest = status === 0 || status === 400 || status === 413 || status === 422;
-  if (mayBeRequest && TOO_LONG.test(said)) {
-    return told("provider_payload_too_large", "The request is longer than the model accepts.");
+  const overflow = mayBeRequest || (status === 500 && CONTEXT_AS_FAULT.test(said))
+    ? decodeOverflow(said)
+    : undefined;
+  if (overflow) return contextOverflow(overflow);
+  const longText = LONG_TEXT.test(said) && CONVERSATION.test(c.param ?? "messages");
+  if (mayBeRequest && (longText || TOO_LARGE.test(said))) {
+    return told("provider_payload_too_large", "The request is larger than the provider accepts.");
   }
   if (status === 413) {
     return told("provider_payload_too_large", "The request is larger than the provider accepts.");
@@ -159,6 +172,8 @@ function readComplaint(body: unknown): Complaint {
       object(e.innererror).code,
       metadata.error_type,
       ...details.map((d) => d.reason),
+      // llama.cpp
+      ...["n_prompt_tokens", "n_ctx"].map((name) => number(e[name]) && `${name} ${e[name]}`),
     ),
     param: string(e.param),
     retryAfter: details.map((d) => seconds(d.retryDelay)).find((s) => s !== undefined),

@@ -5,6 +5,7 @@
  * first question is weighed against price. That question stays the same for the whole conversation, so every turn goes to
  * the same model and its prompt cache stays warm, on every node, with no state kept.
  */
+import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";
 import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
@@ -59,7 +60,8 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
     }
     const roomy = able.filter((m) => hasRoom(m, prompt, size));
     if (roomy.length === 0) {
-      throw refusal("auto_routing_request_too_large", "the models that fit are all too small");
+      const limit = Math.max(...able.map((m) => m.contextLength ?? 0));
+      throw contextOverflow({ tokens: leastTokens(size), limit }, "auto_routing_request_too_large");
     }
     const caching = marksCache(prompt) ? roomy.filter((m) => m.features.has("prompt_caching")) : roomy;
     if (caching.length === 0) {

@@ -6,6 +6,7 @@
  * text. Only a prompt so long that it may not fit is counted by a tokenizer, since blanks and repeated signs take few
  * tokens, however many they are.
  */
+import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import { countAll } from "../formats/tokens.ts";
@@ -186,9 +187,6 @@ export function refuseOversize(size: PromptSize, contextLength: number | null): 
   if (contextLength === null) return;
   const least = leastTokens(size);
   if (least > contextLength) {
-    throw new Failure(
-      "provider_payload_too_large",
-      `The request is longer than the model accepts: expected at most ${contextLength} tokens, got at least ${least}.`,
-    );
+    throw contextOverflow({ tokens: least, limit: contextLength });
   }
 }

@@ -5,6 +5,7 @@
  * A failed call pays for its searches and not for its tokens. An answer whose provider never reported usage, though it
  * said something, is billed by an estimate, which the caller sees too.
  */
+import { withLimit } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
@@ -49,7 +50,7 @@ export async function* meter(
     }
     finished = true;
   } catch (thrown) {
-    const failure = Failure.from(thrown);
+    const failure = withLimit(Failure.from(thrown), call.model.contextLength);
     failed = failure.code;
     if (failure.operator) kit.log(`${call.arrival.id} ${call.model.id}: ${failure.operator}`);
     throw failure;

@@ -162,7 +162,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       // With a single route, an open breaker would refuse every call: answers that break off are better than none.
       if (answering && only) return;
       const fault = isFault(failure);
-      if (fault || failure.lasting) model.failed++;
+      if (isTransient(failure) || failure.lasting) model.failed++;
       if (fault) permit!.fail(ticker.now());
       // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
       else if (!failure.lasting && failure.code !== "internal_service_error") permit!.succeed(ticker.now());

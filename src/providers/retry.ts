@@ -24,11 +24,12 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /**
- * Whether a failure is the provider's: an outage, an overload, a limit, a silence. What it says about a request is not,
- * and neither is its refusal of this gateway's key or of a model's name, which only an operator can mend.
+ * Whether a failure is the provider's: an outage, an overload, a silence. What it says about a request is not, and neither
+ * is its refusal of this gateway's key or of a model's name, which only an operator can mend. A rate that is used up is
+ * none either: the provider is well and says when to come back, which callers need to hear.
  */
 export function isFault(failure: Failure): boolean {
-  return isTransient(failure) && !failure.lasting;
+  return isTransient(failure) && !failure.lasting && failure.code !== "provider_rate_limited";
 }
 
 /** Milliseconds before the next try: what the provider asked for, else doubling with full jitter; null: too long. */

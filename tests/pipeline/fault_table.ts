@@ -223,7 +223,7 @@ export const FAULTS: Fault[] = [
     options: RETRYING,
     stream: GOOD,
     whole: GOOD,
-    failures: 2,
+    failures: 0,
     hits: 3,
   },
   {
@@ -274,7 +274,7 @@ export const FAULTS: Fault[] = [
     options: RETRYING,
     stream: [429, "provider_rate_limited"],
     whole: [429, "provider_rate_limited"],
-    failures: 1,
+    failures: 0,
     hits: 1,
   },
   {

@@ -82,6 +82,17 @@ Deno.test("a limit that the provider names reaches the caller", async () => {
   });
 });
 
+Deno.test("rates that are used up never open the breaker: every caller hears when to come back", async () => {
+  await setting(refusal(429, undefined, { "retry-after": "60" }), async ({ provider, ask, health }) => {
+    for (let i = 0; i < 12; i++) {
+      const seen = await ask("faulty", i % 2 === 0);
+      assertEquals([seen.status, seen.code, seen.retryAfter], [429, "provider_rate_limited", "60"]);
+    }
+    const { state, failures, attempts_failed } = await health("faulty");
+    assertEquals([state, failures, attempts_failed, provider.hits.faulty], ["closed", 0, 12, 12]);
+  });
+});
+
 Deno.test("a provider that drips one byte a second is slow, and not silent", async () => {
   const text = delta("Hi") + ENDING;
   const script = (clock: StoppedClock): Script => async (e) => {

@@ -5,7 +5,6 @@ import { isFault, pauseMs, RetryBudget } from "../../src/providers/retry.ts";
 /** By hand: what the rows of the failure table must say. */
 const FAULTS: readonly FailureCode[] = [
   "provider_timeout",
-  "provider_rate_limited",
   "provider_unavailable",
   "provider_model_down",
 ];
