@@ -2,6 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import type { Listing } from "../models/catalog.ts";
 import { readJson } from "./body.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
@@ -44,7 +45,22 @@ export const API: readonly Endpoint[] = [
     answer: { schema: "CountTokensResponse" },
     async handle({ request, state }, key) {
       const body = await readJson(request, state.maxBodyBytes, state.kit);
-      return Response.json(await countTokens(body, request, key, state.kit));
+      const input_tokens = await countTokens("messages", body, request, { key, kit: state.kit });
+      return Response.json({ input_tokens });
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/responses/input_tokens",
+    surface: RESPONSES,
+    credential: "api_key",
+    summary: "Estimates how many input tokens a responses request has.",
+    request: "InputTokensRequest",
+    answer: { schema: "InputTokensResponse" },
+    async handle({ request, state }, key) {
+      const body = await readJson(request, state.maxBodyBytes, state.kit);
+      const input_tokens = await countTokens("responses", body, request, { key, kit: state.kit });
+      return Response.json({ object: "response.input_tokens", input_tokens });
     },
   },
   {
@@ -54,7 +70,7 @@ export const API: readonly Endpoint[] = [
     credential: "api_key",
     summary: "Lists the models that the key sees.",
     answer: { schema: "ModelList" },
-    handle: ({ state }, key) => Response.json({ object: "list", data: state.kit.catalog.list(key) }),
+    handle: ({ state }, key) => Response.json(modelList(state.kit.catalog.list(key))),
   },
   {
     method: "GET",
@@ -91,6 +107,17 @@ export const API: readonly Endpoint[] = [
       Response.json(await state.administration.generation(parameters.id, { owner: key })),
   },
 ];
+
+/** One page, in the words of both families of clients. */
+function modelList(data: Listing[]) {
+  return {
+    object: "list",
+    data,
+    has_more: false,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {
   const found = state.kit.catalog.list(key).find((m) => m.id === model);

@@ -1,35 +1,45 @@
 /**
- * `POST /v1/messages/count_tokens`: how many input tokens a messages request would be.
+ * How many input tokens a request would be: `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`.
  *
  * Counted with one public tokenizer whatever the model: an estimate, within some percent for most models.
  */
 import type { Key } from "../accounts/mod.ts";
-import { isObject } from "../exchange/json.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
 import { countAll } from "../formats/tokens.ts";
+import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
+import { wantsSearch } from "../pipeline/search_loop.ts";
+import { searchTool } from "../pipeline/search_prompts.ts";
 import { headersWith } from "./credentials.ts";
 
 /** Tokens that an image of usual size costs (providers document 1,000 to 1,600). */
 const ATTACHMENT_TOKENS = 1500;
 /** Tokens of framing per message and per tool, as chat templates add them. */
 const FRAME_TOKENS = 4;
+/** What a generation needs and a count does not. */
+const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tokens: 1 } };
 
 export async function countTokens(
+  formatName: CallerFormatName,
   body: unknown,
   request: Request,
-  key: Key,
-  kit: Kit,
-): Promise<{ input_tokens: number }> {
-  // The format requires an output cap of a generation; counting needs none.
-  const asked = isObject(body) && body.max_tokens === undefined ? { ...body, max_tokens: 1 } : body;
-  const prompt = CALLER_FORMATS.messages.decodeRequest(asked, {
+  { key, kit }: { key: Key; kit: Kit },
+): Promise<number> {
+  const asked = isObject(body) ? { ...UNNEEDED[formatName], ...body } : body;
+  const prompt = CALLER_FORMATS[formatName].decodeRequest(asked, {
     unseal: kit.sealer.unseal,
     headers: (prefix) => headersWith(request, prefix),
   });
-  kit.catalog.resolve(prompt.model, key, { short: true });
-  const { attachments } = measure(prompt, kit.limits);
-  const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length);
-  return { input_tokens: frames + attachments * ATTACHMENT_TOKENS + await countAll(texts(prompt)) };
+  // Whichever model autorouting chooses, the count is the same.
+  const listed = prompt.model === AUTO && kit.catalog.list(key).some(({ id }) => id === AUTO);
+  if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages" });
+  const counted = wantsSearch(prompt)
+    ? { ...prompt, tools: [...prompt.tools, searchTool(prompt.tools)] }
+    : prompt;
+  const { attachments } = measure(counted, kit.limits);
+  const frames = 3 + FRAME_TOKENS * (counted.turns.length + counted.tools.length);
+  return frames + attachments * ATTACHMENT_TOKENS + await countAll(texts(counted));
 }

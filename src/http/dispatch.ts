@@ -7,17 +7,21 @@ import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 /** A name or an address, and a port. */
 const HOST = /^[\w.:[\]-]*$/;
 
-/** @param entry what the table has at the path */
+/**
+ * @param entry what the table has at the path
+ * @param meant where it has nothing: the path that may have been meant
+ */
 export function dispatch(
   context: RequestContext,
   entry: PathEntry | undefined,
+  meant: string | undefined,
 ): Response | Promise<Response> {
   const { request, path, state } = context;
   // The server puts address and path together from the host header, which could hold a path of its own.
   if (!HOST.test(request.headers.get("host") ?? "")) {
     throw new Failure("validation_error", "Cannot read the host header: expected a host name and a port.");
   }
-  if (entry === undefined) throw notFound(request.method, path);
+  if (entry === undefined) throw notFound(request.method, path, meant);
   const endpoint = entry.endpoint(request.method, state);
   if (endpoint === undefined) return otherMethod(request.method, path, entry.allowed(state));
   if (endpoint.generates) return endpoint.handle(context);

@@ -5,6 +5,9 @@ import { nameIn } from "./path.ts";
 import type { Surface } from "./surfaces.ts";
 
 const PLACEHOLDER = /\{(\w+)(\+?)\}/g;
+const VERSION = "/v1";
+/** A longer path is nobody's mistake. */
+const MOST_STEPS = 12;
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
 /** The endpoints of one path. */
@@ -78,6 +81,19 @@ export class EndpointTable {
     }
   }
 
+  /**
+   * The path that a client with a wrong base URL means: some put the version into the base URL and others into the path,
+   * so that it comes twice or not at all.
+   */
+  meant(path: string): string | undefined {
+    const steps = path.split("/").slice(1, MOST_STEPS);
+    for (let i = 0; i < steps.length; i++) {
+      const right = `${VERSION}/${steps.slice(i).join("/")}`;
+      if (right !== path && this.at(right)) return right;
+    }
+    return undefined;
+  }
+
   /** Undefined: no endpoint has this path. */
   at(path: string): PathEntry | undefined {
     return this.#fixed.get(path) ?? this.#patterns.find((entry) => entry.matches(path));
@@ -94,8 +110,14 @@ export function otherMethod(method: string, path: string, allowed: string | null
   });
 }
 
-export function notFound(method: string, path: string): Failure {
-  return new Failure("not_found", `There is no ${method} ${path.slice(0, 200)} here.`);
+/** @param right the path that was probably meant */
+export function notFound(method: string, path: string, right?: string): Failure {
+  const said = `There is no ${method} ${path.slice(0, 200)} here`;
+  if (right === undefined) return new Failure("not_found", `${said}.`);
+  const advice = path.endsWith(right)
+    ? `The base URL holds ${path.slice(0, -right.length)} too much`
+    : `The base URL must end with ${right.slice(0, right.indexOf("/", 1))}`;
+  return new Failure("not_found", `${said}, it is ${method} ${right}. ${advice}.`);
 }
 
 function exists(endpoint: Endpoint, state: ServerState): boolean {

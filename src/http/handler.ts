@@ -22,7 +22,8 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     const id = generationId(kit.now());
     const path = pathOf(request.url);
     const entry = table.at(path);
-    const surface = entry?.surface ?? surfaceOfUnknown(path);
+    const meant = entry === undefined ? table.meant(path) : undefined;
+    const surface = entry?.surface ?? surfaceOfUnknown(meant ?? path);
     const context: RequestContext = {
       request,
       id,
@@ -34,7 +35,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     };
     let response: Response;
     try {
-      response = await dispatch(context, entry);
+      response = await dispatch(context, entry, meant);
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (failure.code === "internal_service_error") {

@@ -46,9 +46,19 @@ export interface Listing {
   id: string;
   object: "model";
   name: string;
-  /** Seconds since the epoch, and the owner: official clients require both. */
+  /** Seconds since the epoch, and the owner: OpenAI's clients require both. */
   created: number;
   owned_by: string;
+  /** The same in the words of Anthropic's clients, which require these. */
+  type: "model";
+  display_name: string;
+  created_at: string;
+  max_input_tokens: number | null;
+  max_tokens: number | null;
+  lifecycle: "active";
+  line: null;
+  deprecated_at: null;
+  retires_at: null;
   context_length: number | null;
   max_completion_tokens: number | null;
   pricing: Record<string, string>;
@@ -142,11 +152,8 @@ function listing(model: Model, created: number): Listing {
   return {
     id: model.id,
     object: "model",
-    name: model.name,
-    created,
     owned_by: model.id.slice(0, model.id.indexOf("/")),
-    context_length: model.contextLength,
-    max_completion_tokens: model.maxCompletion,
+    ...described({ name: model.name, created, context: model.contextLength, output: model.maxCompletion }),
     pricing,
     capabilities: {
       modality_input: [...model.inputs],
@@ -154,6 +161,32 @@ function listing(model: Model, created: number): Listing {
       features: [...model.features],
     },
   };
+}
+
+interface Described {
+  name: string;
+  created: number;
+  context: number | null;
+  output: number | null;
+}
+
+/** What both families of clients read, each by names of its own. */
+function described({ name, created, context, output }: Described) {
+  return {
+    name,
+    created,
+    context_length: context,
+    max_completion_tokens: output,
+    type: "model",
+    display_name: name,
+    created_at: new Date(created * 1000).toISOString(),
+    max_input_tokens: context,
+    max_tokens: output,
+    lifecycle: "active",
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
+  } as const;
 }
 
 /** What any of the choices can do, at the price of the dearest: an answer costs what the model that gave it costs. */
@@ -166,11 +199,13 @@ function autoListing(choices: readonly Model[], created: number): Listing {
   return {
     id: AUTO,
     object: "model",
-    name: "Auto: the gateway chooses",
-    created,
     owned_by: "svc",
-    context_length: most(choices.map((m) => m.contextLength)),
-    max_completion_tokens: most(choices.map((m) => m.maxCompletion)),
+    ...described({
+      name: "Auto: the gateway chooses",
+      created,
+      context: most(choices.map((m) => m.contextLength)),
+      output: most(choices.map((m) => m.maxCompletion)),
+    }),
     pricing: { prompt: dearest("prompt"), completion: dearest("completion") },
     capabilities: {
       modality_input: union(choices.map((m) => m.inputs)),

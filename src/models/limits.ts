@@ -42,6 +42,7 @@ export function measure(prompt: Prompt, limits: SizeLimits): PromptSize {
     size.chars += tool.name.length + (tool.description?.length ?? 0);
     if (tool.kind === "function" && tool.parameters) size.chars += roughLength(tool.parameters);
   }
+  if (prompt.output?.type === "schema") size.chars += roughLength(prompt.output.schema);
   if (size.chars > limits.maxTextChars) {
     throw new Failure(
       "text_content_too_large",
@@ -68,12 +69,16 @@ function add(content: readonly Content[], size: PromptSize, limits: SizeLimits):
         add(c.content, size, limits);
         break;
       case "search-result":
+        size.chars += c.title.length;
         for (const text of c.texts) size.chars += text.length;
+        break;
+      case "document":
+        size.chars += (c.name?.length ?? 0) + (c.context?.length ?? 0);
+        attach(c.source, c.type, size, limits);
         break;
       case "image":
       case "audio":
       case "video":
-      case "document":
         attach(c.source, c.type, size, limits);
         break;
       case "opaque":
@@ -120,6 +125,7 @@ function roughLength(value: unknown): number {
 export function* texts(prompt: Prompt): Generator<string> {
   for (const turn of prompt.turns) yield* textsOf(turn.content);
   for (const tool of prompt.tools) if (tool.kind !== "opaque") yield JSON.stringify(tool);
+  if (prompt.output?.type === "schema") yield JSON.stringify(prompt.output.schema);
 }
 
 function* textsOf(content: readonly Content[]): Generator<string> {
@@ -145,6 +151,11 @@ function* textsOf(content: readonly Content[]): Generator<string> {
         break;
       case "opaque":
         yield JSON.stringify(c.value);
+        break;
+      case "document":
+        if (c.name !== undefined) yield c.name;
+        if (c.context !== undefined) yield c.context;
+        if (c.source.kind === "text") yield c.source.text;
         break;
       default:
         if (c.source.kind === "text") yield c.source.text;

@@ -197,7 +197,21 @@ Deno.test("GET /v1/models lists the fields of a catalog entry, and what clients 
     assertEquals(body.object, "list");
     const { created, ...entry } = body.data[0];
     assert(Number.isInteger(created));
+    assertEquals([body.has_more, body.first_id, body.last_id], [
+      false,
+      body.data[0].id,
+      body.data.at(-1).id,
+    ]);
     assertEquals(entry, {
+      type: "model",
+      display_name: "The model",
+      created_at: new Date(created * 1000).toISOString(),
+      max_input_tokens: 1000,
+      max_tokens: 100,
+      lifecycle: "active",
+      line: null,
+      deprecated_at: null,
+      retires_at: null,
       id: "p/model",
       object: "model",
       name: "The model",

@@ -73,7 +73,9 @@ export interface Setting {
   /** Milliseconds of the waits before retries. */
   slept: number[];
   ask(model: string, stream: boolean): Promise<Seen>;
-  health(model: string): Promise<{ state: string; failures: number; calls: number; retries: number }>;
+  health(
+    model: string,
+  ): Promise<{ state: string; failures: number; calls: number; retries: number; attempts_failed: number }>;
   records(): Promise<Record<string, unknown>[]>;
 }
 

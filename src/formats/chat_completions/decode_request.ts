@@ -49,6 +49,7 @@ const BODY = z.looseObject({
   prompt_cache_key: optional(z.string()),
   modalities: optional(z.array(z.string())),
   audio: optional(z.looseObject({})),
+  plugins: optional(z.looseObject({})),
 });
 
 const checkFields = checkerOf(BODY);
@@ -59,7 +60,6 @@ const KNOWN: ReadonlySet<string> = new Set([
   "tool_choice",
   "function_call",
   "cache_control",
-  "plugins",
 ]);
 
 /** Fields that the same format gets back exactly; their meaning is in the vocabulary too. */
@@ -176,8 +176,7 @@ function unknownFields(body: Loose): Loose {
   for (const key of Object.keys(found ?? {})) {
     if (key !== "__proto__" && found![key] !== null) unknown[key] = found![key];
   }
-  if (Array.isArray(body.plugins)) unknown.plugins = body.plugins;
-  else if (isObject(body.plugins)) {
+  if (isObject(body.plugins)) {
     const others = rest(body.plugins, new Set(["dlp"]));
     if (others) unknown.plugins = others;
   }

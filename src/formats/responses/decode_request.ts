@@ -33,6 +33,7 @@ const SHAPE = z.looseObject({
   safety_identifier: z.string().nullish(),
   prompt_cache_key: z.string().nullish(),
   service_tier: z.string().nullish(),
+  plugins: z.looseObject({}).nullish(),
 });
 
 const checkFields = checkerOf(SHAPE);
@@ -46,7 +47,6 @@ const READ: ReadonlySet<string> = new Set([
   "previous_response_id",
   "conversation",
   "background",
-  "plugins",
 ]);
 
 export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
@@ -120,11 +120,13 @@ function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): 
   if (value !== undefined && value !== null) prompt[key] = value as Prompt[K];
 }
 
+const SWITCHES: ReadonlySet<string> = new Set(["store", "background"]);
+
 /** The four fields that need a memory. `store: false` and `background: false` are the normal form. */
 function refuseState(body: Loose): void {
   for (const field of ["store", "previous_response_id", "conversation", "background"]) {
     const value = body[field];
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null || (value === false && SWITCHES.has(field))) continue;
     throw new Failure(
       "feature_not_supported",
       `Cannot use ${field}: nothing is stored here, every request carries the whole conversation.`,

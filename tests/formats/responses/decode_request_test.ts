@@ -32,6 +32,8 @@ Deno.test("responses.decodeRequest() refuses each field that needs a stored conv
     ["store", true],
     ["previous_response_id", "resp_1"],
     ["conversation", { id: "conv_1" }],
+    ["conversation", false],
+    ["previous_response_id", false],
     ["background", true],
   ];
   for (const [field, value] of cases) {

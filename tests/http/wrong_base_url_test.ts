@@ -1,0 +1,69 @@
+import { assertEquals } from "@std/assert";
+import { SECRET, testGateway } from "../support/gateway.ts";
+
+/** Method, path as a client with a wrong base URL asks for it, what it meant, advice, envelope. */
+const CASES: readonly [string, string, string, string, "chat" | "messages" | "responses"][] = [
+  ["POST", "/v1/v1/messages", "/v1/messages", "The base URL holds /v1 too much.", "messages"],
+  ["POST", "/messages", "/v1/messages", "The base URL must end with /v1.", "messages"],
+  [
+    "POST",
+    "/v1/v1/messages/count_tokens",
+    "/v1/messages/count_tokens",
+    "The base URL holds /v1 too much.",
+    "messages",
+  ],
+  ["POST", "/chat/completions", "/v1/chat/completions", "The base URL must end with /v1.", "chat"],
+  [
+    "POST",
+    "/openai/v1/chat/completions",
+    "/v1/chat/completions",
+    "The base URL holds /openai too much.",
+    "chat",
+  ],
+  [
+    "POST",
+    "/v1/chat/completions/chat/completions",
+    "/v1/chat/completions",
+    "The base URL must end with /v1.",
+    "chat",
+  ],
+  ["POST", "/responses", "/v1/responses", "The base URL must end with /v1.", "responses"],
+  ["POST", "/v1/v1/responses", "/v1/responses", "The base URL holds /v1 too much.", "responses"],
+  ["GET", "/models", "/v1/models", "The base URL must end with /v1.", "chat"],
+  ["GET", "/v1/v1/models/p/model", "/v1/models/p/model", "The base URL holds /v1 too much.", "chat"],
+];
+
+Deno.test("a path that belongs to a wrong base URL is answered with the right one, in its surface's envelope", async () => {
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } });
+  try {
+    for (const [method, path, right, advice, surface] of CASES) {
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: { authorization: `Bearer ${SECRET}` },
+        body: method === "POST" ? "{}" : null,
+      });
+      const body = await response.json();
+      assertEquals([response.status, body.error.code], [404, "not_found"], path);
+      assertEquals(
+        body.error.message,
+        `There is no ${method} ${path} here, it is ${method} ${right}. ${advice}`,
+      );
+      assertEquals(body.type, surface === "messages" ? "error" : undefined, path);
+      assertEquals("type" in body.error, surface !== "chat", path);
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("a path that nobody can have meant gets no advice", async () => {
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } });
+  try {
+    for (const path of ["/v1/nothing", "/", "/v1/messages/batches", `/${"a/".repeat(500)}messages`]) {
+      const { error } = await (await fetch(gateway.url + path)).json();
+      assertEquals(error.message, `There is no GET ${path.slice(0, 200)} here.`);
+    }
+  } finally {
+    await gateway.close();
+  }
+});
