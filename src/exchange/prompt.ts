@@ -269,6 +269,8 @@ export interface Prompt {
   verbatim: Loose;
   /** Fields without a word here. The same format gets them back; for another they are dropped, and said to be. */
   unknown: Loose;
+  /** Kinds of entries of the history that mean nothing here and were passed over. */
+  passedOver?: string[];
   /** Caller's headers that a provider of the same format should see: `anthropic-beta`. Lower case names. */
   headers?: Record<string, string>;
 }

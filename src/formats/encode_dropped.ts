@@ -6,7 +6,7 @@ import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
 
 /** @param format the provider's */
 export function foreignFields(prompt: Prompt, format: FormatName): string[] {
-  const names: string[] = [];
+  const names: string[] = [...prompt.passedOver ?? []];
   if (prompt.tools.some((tool) => tool.kind === "opaque" && tool.format !== format)) names.push("tools");
   const foreign = (content: readonly Content[]): boolean =>
     content.some((c) =>

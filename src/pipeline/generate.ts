@@ -7,6 +7,7 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import type { Opened } from "../providers/mod.ts";
+import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
@@ -20,7 +21,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
   const { opened, begun } = await kit.providers.open(model.routes, {
-    prepare(api, providersModel) {
+    prepare(api, providersModel, provider) {
       const flat = flattenTools(prompt, api.toolForms(prompt.format));
       names = flat.names;
       const request = bounded(() =>
@@ -31,6 +32,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
           features: model.features,
           efforts: model.efforts,
           parameters: model.parameters,
+          apiVersion: versionInForce(provider, prompt.headers),
         })
       );
       dropped = request.dropped;

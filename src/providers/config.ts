@@ -89,6 +89,11 @@ const PROVIDER = fields({
     .describe(
       "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
     ),
+  max_version: matching(/^\d{4}-\d{2}-\d{2}$/, 'a date, as "2023-06-01"').nullable().prefault(null)
+    .describe(
+      "Newest `anthropic-version` that the provider knows; callers who ask for a newer one are served with it. Null: " +
+        "whichever callers ask for.",
+    ),
   first_byte_seconds: seconds(0.01).prefault(120)
     .describe("Longest wait for the first byte of an answer, in seconds. Beyond it: 408 `provider_timeout`."),
   idle_seconds: seconds(0.01).prefault(120)

@@ -9,7 +9,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
-import type { Provider, Route } from "./provider.ts";
+import { callHeaders, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";
 import { inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
@@ -47,7 +47,7 @@ export interface Opened {
 
 export interface Opening<T> {
   /** Makes the request for a provider's API and its own name of the model. */
-  prepare(api: ProviderApi, model: string): Outgoing;
+  prepare(api: ProviderApi, model: string, provider: Provider): Outgoing;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
   begin(opened: Opened): Promise<T>;
   stream: boolean;
@@ -103,7 +103,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const { api, credential } = provider;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
-      headers: outgoing.headers ? { ...headers, ...outgoing.headers } : headers,
+      headers: callHeaders(provider, headers, outgoing.headers),
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
@@ -144,7 +144,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
     try {
-      outgoing = opening.prepare(state.provider.api, route.model);
+      outgoing = opening.prepare(state.provider.api, route.model, state.provider);
     } catch (thrown) {
       state.limiter.leave();
       throw thrown;

@@ -69,6 +69,7 @@ Deno.test("loadConfig() fills in every default", () => {
       retries: 2,
       breaker: { failures: 5, windowMs: 30_000, openMs: 15_000 },
       maxConcurrent: null,
+      maxVersion: null,
     },
     models: [{
       id: "up/a",

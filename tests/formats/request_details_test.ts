@@ -147,3 +147,41 @@ Deno.test("an empty reasoning text goes back to the chat provider that it came f
     assertEquals(foreign.messages[1].content.map((b: Loose) => b.type), ["tool_use"]);
   }
 });
+
+Deno.test("references to stored items are passed over, and listed", () => {
+  const input = [ASK, { type: "item_reference", id: "rs_1" }, { id: "msg_2" }];
+  for (const [target, model] of [["responses", "gpt-5"], ["messages", "claude-haiku-4-5"]] as const) {
+    assertEquals(convert("responses", { input }, target, model).dropped, ["item_reference"]);
+  }
+});
+
+Deno.test("hints that a provider has no place for are listed, and mapped where it has", () => {
+  const asked = {
+    messages: [ASK],
+    safety_identifier: "s",
+    prompt_cache_retention: "24h",
+    prompt_cache_key: "k",
+  };
+  const toResponses = convert("chat_completions", asked, "responses", "gpt-5");
+  assertEquals(toResponses.dropped, []);
+  assertEquals(toResponses.body.safety_identifier, "s");
+  assertEquals(toResponses.body.prompt_cache_retention, "24h");
+  assertEquals(toResponses.body.prompt_cache_key, "k");
+  const toMessages = convert("chat_completions", asked, "messages", "claude-haiku-4-5");
+  assertEquals(toMessages.dropped.toSorted(), [
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+  ]);
+  const both = convert(
+    "responses",
+    responses({ user: "u", safety_identifier: "s" }),
+    "messages",
+    "claude-haiku-4-5",
+  );
+  assertEquals([both.body.metadata, both.dropped], [{ user_id: "u" }, ["safety_identifier"]]);
+  const alone = convert("responses", responses({ safety_identifier: "s" }), "gemini", "gemini-2.5-pro");
+  assertEquals(alone.dropped, ["safety_identifier"]);
+  const tagged = messages({ metadata: { user_id: "u", team: "t" } });
+  assertEquals(convert("messages", tagged, "chat_completions", "gpt-4o").dropped, ["metadata"]);
+});

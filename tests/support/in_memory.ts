@@ -139,6 +139,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     retries: 0,
     breaker: { failures: 5, windowMs: 1, openMs: 1 },
     maxConcurrent: null,
+    maxVersion: null,
   };
   return {
     get: () => provider,
@@ -146,7 +147,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     health: () => [],
     states: openStates([], { ticker, routes: [], log: () => {} }),
     async open(_, opening) {
-      opening.prepare(provider.api, "m");
+      opening.prepare(provider.api, "m", provider);
       let next = 0;
       const read = () => {
         if (next < sent.pieces.length) return Promise.resolve(sent.pieces[next++]);

@@ -11,7 +11,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
-import { takes } from "../refused_parameters.ts";
+import { takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
@@ -19,7 +19,8 @@ import { encodeTurns } from "./encode_turns.ts";
 
 export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
   const max_tokens = outputCap(prompt, context);
-  const { system, messages, thinkingLost } = encodeTurns(prompt);
+  const fit = isRaised(prompt, context);
+  const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, fit);
   const tools = encodeTools(prompt);
   const body: Loose = { model: context.model, max_tokens, messages };
   if (system !== undefined) body.system = system;
@@ -28,25 +29,50 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   if (choice) body.tool_choice = choice;
   if (context.stream) body.stream = true;
   Object.assign(body, encodeCacheMark(prompt.cache));
-  if (prompt.format === "messages") return encodeOwn(prompt, body, max_tokens, thinkingLost);
+  if (prompt.format === "messages") {
+    return encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
+  }
   return encodeForeign(prompt, body, context, thinkingLost);
 }
 
-function encodeOwn(prompt: Prompt, body: Loose, cap: number, thinkingLost: boolean): ProviderRequest {
+/**
+ * Whether the operator sends calls under a version without sampling that the caller did not write for. Then its request is
+ * made to fit, as those of other formats are.
+ */
+function isRaised(prompt: Prompt, { apiVersion }: EncodeRequest): boolean {
+  const written = prompt.headers?.["anthropic-version"] ?? "";
+  return prompt.format === "messages" && apiVersion !== undefined &&
+    apiVersion >= VERSION_WITHOUT_SAMPLING && written < VERSION_WITHOUT_SAMPLING;
+}
+
+interface Own {
+  cap: number;
+  thinkingLost: boolean;
+  citationsLost: boolean;
+  fit: boolean;
+}
+
+function encodeOwn(prompt: Prompt, body: Loose, own: Own): ProviderRequest {
+  const { cap, thinkingLost, fit } = own;
   const { thinking, ...verbatim } = prompt.verbatim;
   const fitting = thinkingLost && (thinking as Loose)?.type === "enabled"
     ? undefined
     : fitThinking(thinking, cap);
+  const { stop_sequences, ...refused } = sampling(prompt);
+  const dropped = fit ? Object.keys(refused) : [];
+  if (own.citationsLost) dropped.push("citations");
+  if (thinking !== undefined && fitting === undefined) dropped.push("thinking");
   return {
     body: {
       ...prompt.unknown,
       ...body,
-      ...sampling(prompt),
+      ...(!fit && refused),
+      ...(stop_sequences !== undefined && { stop_sequences }),
       ...verbatim,
       ...(fitting !== undefined && { thinking: fitting }),
     },
     headers: prompt.headers,
-    dropped: thinking !== undefined && fitting === undefined ? ["thinking"] : [],
+    dropped,
   };
 }
 

@@ -15,10 +15,14 @@ interface EncodedTurns {
   messages: Loose[];
   /** Reasoning of the latest tool loop had to be left out, so the API would refuse to think on. */
   thinkingLost: boolean;
+  /** Citations on the user's words had to be left out. */
+  citationsLost: boolean;
 }
 
-export function encodeTurns(prompt: Prompt): EncodedTurns {
+/** @param fit a caller of this format wrote for an older version of the API than the one that it gets */
+export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
   const own = prompt.format === "messages";
+  let citationsLost = false;
   let { system, rest } = splitSystem(prompt.turns);
   // The API wants at least one message. A prompt of system text alone says what it wants there.
   if (!rest.some((turn) => turn.role !== "system") && system.length > 0) {
@@ -39,8 +43,8 @@ export function encodeTurns(prompt: Prompt): EncodedTurns {
   };
   turns.forEach((turn, i) => {
     if (turn.role === "assistant") {
-      const { blocks, images } = splitImages(encodeContents(turn.content, own));
-      carried.push(...images);
+      const { blocks, media } = splitMedia(encodeContents(turn.content, own), !own || fit);
+      carried.push(...media);
       if (i > loop && turn.content.some((c) => c.type === "call") && !startsWithThinking(blocks)) {
         thinkingLost ||= !own || turn.content.some((c) => c.type === "reasoning");
       }
@@ -48,10 +52,19 @@ export function encodeTurns(prompt: Prompt): EncodedTurns {
     } else if (turn.role === "user" && carried.length > 0) {
       push({ ...turn, plain: false }, [...encodeContents(turn.content, own), ...carried]);
       carried = [];
-    } else push(turn, encodeContents(turn.content, own));
+    } else {
+      const blocks = encodeContents(turn.content, own);
+      for (const block of fit ? blocks : []) {
+        if (block.type === "text" && block.citations !== undefined) {
+          delete block.citations;
+          citationsLost = true;
+        }
+      }
+      push(turn, blocks);
+    }
   });
   if (carried.length > 0) messages.push({ role: "user", content: carried });
-  return { ...encodeSystem(system, own), messages, thinkingLost };
+  return { ...encodeSystem(system, own), messages, thinkingLost, citationsLost };
 }
 
 function encodeSystem(turns: readonly Turn[], own: boolean): { system?: string | Loose[] } {
@@ -67,12 +80,11 @@ function pushMessage(messages: Loose[], turn: Turn, blocks: Loose[]): void {
   messages.push({ role: turn.role, content: text ?? blocks, ...extraOf(turn.extra, "messages") });
 }
 
-/** The API takes images from the user only. */
-function splitImages(blocks: Loose[]): { blocks: Loose[]; images: Loose[] } {
-  const images = blocks.filter((b) => b.type === "image");
-  return images.length === 0
-    ? { blocks, images }
-    : { blocks: blocks.filter((b) => b.type !== "image"), images };
+/** The API takes images from the user only, and from version 2026-10-21 on documents too. */
+function splitMedia(blocks: Loose[], documents: boolean): { blocks: Loose[]; media: Loose[] } {
+  const isMedia = (b: Loose) => b.type === "image" || (documents && b.type === "document");
+  const media = blocks.filter(isMedia);
+  return media.length === 0 ? { blocks, media } : { blocks: blocks.filter((b) => !isMedia(b)), media };
 }
 
 /** "final assistant content cannot end with trailing whitespace" */

@@ -67,7 +67,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   const { search, toolChoice } = chooseSearch(options, body.tool_choice, choice, tools);
   const reasoning = decodeEffort(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
-  const turns = decodeInput(body.input, mistakes, context.unseal);
+  const { turns, references } = decodeInput(body.input, mistakes, context.unseal);
   refuse(mistakes);
 
   const prompt: Prompt = {
@@ -89,6 +89,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     } as const;
     prompt.turns.unshift({ ...top, content: [...top.content] });
   }
+  if (references) prompt.passedOver = ["item_reference"];
   if (search) prompt.search = search;
   if (toolChoice) prompt.toolChoice = toolChoice;
   if (reasoning) prompt.reasoning = reasoning;

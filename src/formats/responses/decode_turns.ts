@@ -13,20 +13,26 @@ import { isSealed, type Unseal } from "../../exchange/proof.ts";
 import { mistake, type Path, shown, wrongKind } from "../validation.ts";
 import { decodeParts } from "./decode_content.ts";
 
-const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call", "item_reference"]);
+const PASSED_OVER: ReadonlySet<string> = new Set(["svc:web_search", "web_search_call"]);
 
-export function decodeInput(input: unknown, mistakes: Mistake[], unseal: Unseal): Turn[] {
+/** `references`: some items were references to stored ones. */
+export function decodeInput(
+  input: unknown,
+  mistakes: Mistake[],
+  unseal: Unseal,
+): { turns: Turn[]; references: boolean } {
   if (typeof input === "string") {
-    return [{ role: "user", content: [{ type: "text", text: input }], plain: true }];
+    const turn: Turn = { role: "user", content: [{ type: "text", text: input }], plain: true };
+    return { turns: [turn], references: false };
   }
   if (!Array.isArray(input)) {
     wrongKind(mistakes, ["input"], "a string or an array of items", "list_type", input);
-    return [];
+    return { turns: [], references: false };
   }
   if (input.length === 0) mistake(mistakes, "too_short", ["input"], "expected at least 1 item, got 0");
   const reader = new ItemReader(mistakes, unseal);
   for (let i = 0; i < input.length; i++) reader.read(input[i], ["input", i]);
-  return reader.turns;
+  return reader;
 }
 
 const MESSAGE = new Set(["role", "content", "name"]);
@@ -36,6 +42,7 @@ const REASONING = new Set(["type", "summary", "content", "encrypted_content", "s
 
 class ItemReader {
   readonly turns: Turn[] = [];
+  references = false;
   readonly #names = new Map<string, string>();
 
   constructor(private readonly mistakes: Mistake[], private readonly unseal: Unseal) {}
@@ -48,6 +55,10 @@ class ItemReader {
       return wrongKind(this.mistakes, [...loc, "type"], "the kind of an item", "string_type", item.type);
     }
     if (PASSED_OVER.has(type)) return;
+    if (type === "item_reference") {
+      this.references = true;
+      return;
+    }
     switch (type) {
       case "message":
         return this.#message(item, loc);

@@ -32,8 +32,9 @@ export const anthropicMessagesApi: ProviderApi = {
   name: "anthropic-messages",
   format: messages,
   framing: SERVER_SENT_EVENTS,
-  // Without a version the API refuses every call. A caller's own version comes with the request and wins.
+  // Without a version the API refuses every call.
   headers: { "anthropic-version": "2023-06-01" },
+  versionHeader: "anthropic-version",
   needsBaseUrl: true,
   modelsList: MODELS,
   keyHeaders: (key) => ({ "x-api-key": key }),

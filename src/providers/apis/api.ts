@@ -21,6 +21,8 @@ export interface ProviderApi {
   readonly framing: Framing;
   /** Headers of every request, such as the API's version. A request of the format may override them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The header that says a version of the API by its date. Absent: the API has no such versions. */
+  readonly versionHeader?: string;
   /** False: the configuration may leave the base address out. */
   readonly needsBaseUrl: boolean;
   /** How the API's list of models is read; null: it has none. */

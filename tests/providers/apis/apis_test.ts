@@ -18,6 +18,7 @@ function provider(api: string, headers: Record<string, string> = {}, key = "k"):
     retries: 0,
     breaker: { failures: 1, windowMs: 1, openMs: 1 },
     maxConcurrent: null,
+    maxVersion: null,
   };
 }
 

@@ -93,6 +93,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
     retries: 0,
     breaker: { failures: 5, windowMs: 1000, openMs: 1000 },
     maxConcurrent: null,
+    maxVersion: null,
   };
   const providers = openProviders([provider], { ticker, routes: [route], log: () => {} });
   try {

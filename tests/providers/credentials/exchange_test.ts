@@ -28,6 +28,7 @@ function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
     retries: 0,
     breaker: { failures: 1, windowMs: 60_000, openMs: 60_000 },
     maxConcurrent: null,
+    maxVersion: null,
   };
   return openProviders([provider], { ticker, routes: [ROUTE], log: at.log, sleep: at.sleep });
 }
