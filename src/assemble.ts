@@ -25,6 +25,7 @@ import { MANUAL } from "./manual/mod.ts";
 import { collectWhenIdle } from "./memory.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
+import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
@@ -129,7 +130,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       auto,
       providers: current,
       websearch: openWebSearch(config.search, options),
-      dlp: openDlp(config, re2),
+      dlp: openDlp(config, re2, ownSecrets(config)),
       sealer: seal,
       limits: config.server,
       metrics,

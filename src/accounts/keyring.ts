@@ -94,6 +94,11 @@ export class Keyring {
     yield* this.#storedStates.values();
   }
 
+  isSecret(text: string): boolean {
+    return this.#seen.has(text) || this.#configured.has(hashSecret(text, this.#configPepper)) ||
+      this.#pepper !== null && this.#byHash.has(hashSecret(text, this.#pepper));
+  }
+
   /** Replaces what the configuration names; `secrets` are those of `keys`. */
   configure(keys: readonly KeyState[], secrets: readonly string[], policies: readonly AccessPolicy[]): void {
     this.#policies = new PolicyTable(policies);

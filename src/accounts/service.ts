@@ -157,6 +157,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
 
   return {
     authenticate: (secret) => keyring.authenticate(secret),
+    isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,

@@ -56,6 +56,8 @@ export interface Reservation {
 export interface Accounts {
   /** The key of a secret. Throws `invalid_api_key`, or `service_unavailable` when that cannot be known now. */
   authenticate(secret: string): Key | Promise<Key>;
+  /** Whether this is the secret of a key, as far as this process has seen it. */
+  isSecret(text: string): boolean;
   /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
   admit(request: AdmissionRequest): Promise<Reservation>;
 }

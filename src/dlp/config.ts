@@ -53,6 +53,10 @@ export const DLP = fields({
 const POLICY = fields({
   mode: choice("alert", "mask", "block")
     .describe("What a finding leads to: a report, a placeholder in its place, or a refusal of the request."),
+  answers: choice("off", "alert", "mask", "block").prefault("off")
+    .describe(
+      "What a finding in an answer leads to: nothing is looked for (`off`), a report, a placeholder in its place, or the ending of a content filter.",
+    ),
   entity_types: listOf(
     stringField(ENTITY).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
     "entity types",
@@ -63,8 +67,9 @@ const POLICY = fields({
   allowlist: listOf(ALLOWED, "allowed values").prefault([])
     .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
   regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
-}).transform(({ mode, entityTypes, stopWords, regexes, allowlist }): Rules => ({
+}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist }): Rules => ({
   mode,
+  answers,
   // The default set stays one object: whoever compares sets need not look into it.
   types: entityTypes === undefined ? DEFAULT_TYPES : resolveEntityTypes(entityTypes).types,
   stopWords,

@@ -14,6 +14,8 @@ import type { StopWord } from "./stop_word.ts";
 import { type StopWordFinder, stopWordFinder } from "./stop_words.ts";
 
 export type Mode = "alert" | "mask" | "block";
+/** What a finding in an answer leads to. `off`: answers are not looked at. */
+export type AnswerMode = "off" | Mode;
 export type ReportScope = "all" | "last_message" | "latest_user_message";
 
 export interface Pattern {
@@ -25,6 +27,7 @@ export interface Pattern {
 /** Rules that one side declares. */
 export interface Rules {
   mode: Mode;
+  answers: AnswerMode;
   types: ReadonlySet<string>;
   stopWords: readonly StopWord[];
   patterns: readonly Pattern[];
@@ -40,7 +43,7 @@ export interface Defaults {
 
 /** The request's own part: rules, and what it wants to know. */
 export interface Wishes extends Defaults {
-  rules: Omit<Rules, "mode"> & { mode?: Mode };
+  rules: Omit<Rules, "mode" | "answers"> & { mode?: Mode; answers?: AnswerMode };
   scope: ReportScope;
   injected: ReadonlySet<string>;
 }
@@ -82,14 +85,18 @@ export type Source =
   | { kind: "stop_word"; index: number }
   | { kind: "regex"; index: number };
 
-const STRICTNESS: Readonly<Record<Mode, number>> = { alert: 0, mask: 1, block: 2 };
+const STRICTNESS: Readonly<Record<AnswerMode, number>> = { off: -1, alert: 0, mask: 1, block: 2 };
 
-export function stricter(a: Mode, b: Mode): Mode {
+export function stricter<T extends AnswerMode>(a: T, b: T): T {
   return STRICTNESS[a] >= STRICTNESS[b] ? a : b;
 }
 
 /** The check of a request: by its key's policy, by its own wishes, or by both. */
-export function merge(policy: Rules | null, wishes: Wishes | null, defaults: Defaults): Check {
+export function merge(
+  policy: Omit<Rules, "answers"> | null,
+  wishes: Wishes | null,
+  defaults: Defaults,
+): Check {
   // A request that names no mode wants the policy's; without one, the safest.
   const request = wishes
     ? { ...wishes.rules, mode: wishes.rules.mode ?? policy?.mode ?? "block" as const }
@@ -113,6 +120,17 @@ export function merge(policy: Rules | null, wishes: Wishes | null, defaults: Def
     policy: policy && sideOf(policy, new Set()),
     request: request && sideOf(request, blocking),
   };
+}
+
+/** The check of the answer, of whose rules all have one mode; null: it is not looked at. */
+export function answerCheck(policy: Rules | null, wishes: Wishes | null, defaults: Defaults): Check | null {
+  const mode = stricter<AnswerMode>(policy?.answers ?? "off", wishes?.rules.answers ?? "off");
+  if (mode === "off") return null;
+  return merge(
+    policy && { ...policy, mode },
+    wishes && { ...wishes, rules: { ...wishes.rules, mode } },
+    defaults,
+  );
 }
 
 /** The mode that a finding falls under; null: an allowlist lifts it. */
@@ -142,7 +160,7 @@ function ownersOf(check: Check, source: Source): { byPolicy: boolean; byRequest:
 }
 
 /** Inside a request a stop word beats an allowlist entry on the same value. */
-function sideOf(rules: Rules, blocking: ReadonlySet<string>): Side {
+function sideOf(rules: Omit<Rules, "answers">, blocking: ReadonlySet<string>): Side {
   const allowed = rules.allowed.map(foldValue).filter((value) => !blocking.has(value));
   return { mode: rules.mode, types: rules.types, allowed: new Set(allowed) };
 }

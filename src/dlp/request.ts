@@ -41,6 +41,7 @@ function fields<T extends z.ZodRawShape>(shape: T) {
 const value = () => text(LONGEST_VALUE, "a string");
 const DLP = fields({
   mode: choice("alert", "mask", "block").optional(),
+  answers: choice("off", "alert", "mask", "block").optional(),
   entity_types: listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types").optional(),
   report_scope: choice("all", "last_message", "latest_user_message").optional(),
   stop_words: listOf(
@@ -92,6 +93,7 @@ export function readWishes(given: unknown): Wishes {
   return {
     rules: {
       ...(dlp.mode && { mode: dlp.mode }),
+      ...(dlp.answers && { answers: dlp.answers }),
       types,
       stopWords: (dlp.stop_words ?? []).map(word),
       patterns: dlp.regexes ?? [],

@@ -1,5 +1,6 @@
 /** A call on its way through the pipeline, and what its stages leave with it. */
 import type { Key, Reservation } from "../accounts/mod.ts";
+import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Mode } from "../dlp/policy.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -25,7 +26,10 @@ export interface Arrival {
 /** What is known of a call's data after its guard let it pass. */
 export interface Screened {
   mode: Mode;
+  /** Those of the answer are added as they come. */
   findings: number;
+  /** What its answer is looked at for; null: it is not. */
+  answers: AnswerRules | null;
   /** For the answer; null when the request did not ask. */
   report: DlpReport | null;
   headers: Record<string, string>;

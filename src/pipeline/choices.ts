@@ -11,10 +11,10 @@ const STRIDE = 1_000_000;
 /** @param ask starts one call */
 export async function* choices(
   n: number,
-  ask: () => AsyncGenerator<readonly Part[]>,
+  ask: (choice: number) => AsyncGenerator<readonly Part[]>,
 ): AsyncGenerator<readonly Part[]> {
   const usages: (Usage | null)[] = new Array(n).fill(null);
-  const calls = Array.from({ length: n }, () => ask());
+  const calls = Array.from({ length: n }, (_, i) => ask(i));
   const next = calls.map((call, i) => step(call, i));
   let open = n;
   let started = false;

@@ -1,14 +1,17 @@
 /** Data-loss prevention as a configuration sets it up: its policies, ready to be used. */
-import { type Check, type Defaults, merge, type Rules } from "../dlp/policy.ts";
+import { answerCheck, type Check, type Defaults, merge, type Rules } from "../dlp/policy.ts";
 import type { DlpConfig } from "../dlp/config.ts";
 import type { Re2 } from "../dlp/re2.ts";
+import { type StopWordFinder, stopWordFinder } from "../dlp/stop_words.ts";
 
 export interface Dlp {
   enabled: boolean;
   /** Rules of the policies, and the check that each makes alone. */
-  policies: ReadonlyMap<string, { rules: Rules; check: Check }>;
+  policies: ReadonlyMap<string, { rules: Rules; check: Check; answers: Check | null }>;
   defaults: Defaults;
   re2: Re2;
+  /** Secrets that the gateway was given: no answer may hold one. */
+  secrets: StopWordFinder | null;
 }
 
 export interface DlpSettings {
@@ -17,12 +20,32 @@ export interface DlpSettings {
   dlpPolicies: Readonly<Record<string, Rules>>;
 }
 
-export function openDlp({ dlp, dlpPolicies }: DlpSettings, re2: Re2): Dlp {
+/** A shorter one is a word that may well occur. */
+const SHORTEST_SECRET = 8;
+
+/** @param secrets what the configuration holds of them */
+export function openDlp(
+  { dlp, dlpPolicies }: DlpSettings,
+  re2: Re2,
+  secrets: readonly string[],
+): Dlp {
   const defaults: Defaults = { unscannable: dlp.onUnscannable, restore: dlp.restore };
   const policies = new Map(
     Object.entries(dlpPolicies).map((
       [name, rules],
-    ) => [name, { rules, check: merge(rules, null, defaults) }]),
+    ) => [name, {
+      rules,
+      check: merge(rules, null, defaults),
+      answers: answerCheck(rules, null, defaults),
+    }]),
   );
-  return { enabled: dlp.enabled, policies, defaults, re2 };
+  const words = [...new Set(secrets)].filter((value) => value.length >= SHORTEST_SECRET)
+    .map((value) => ({ value, match: "exact" as const }));
+  return {
+    enabled: dlp.enabled,
+    policies,
+    defaults,
+    re2,
+    secrets: words.length > 0 ? stopWordFinder(words) : null,
+  };
 }

@@ -1,10 +1,14 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
+import type { Finding } from "../dlp/scan.ts";
 import { restore } from "../dlp/restore.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { Loose } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
+import type { Prompt } from "../exchange/prompt.ts";
 import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
 import { generate } from "./generate.ts";
+import { screenAnswer } from "./screen_answer.ts";
 import type { Arrival, Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
@@ -29,20 +33,51 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
 }
 
+/** One provider call, and what of it may be seen. */
+type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Part[]>;
+
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const once = screenedCall(call, kit);
   const { prompt, model } = call;
   const n = prompt.n ?? 1;
   if (wantsSearch(prompt) && model.features.has("tools")) {
     return searchLoop(
       prompt,
       kit.websearch,
-      (p) => generate(call, p, kit),
+      (p) => once(p, 0),
       (query) => call.screened?.query(query) ?? Promise.resolve(query),
     );
   }
   // Whichever route answers, it must be able to.
   const several = n === 1 ||
     model.routes.every((route) => kit.providers.get(route.provider)?.api.severalAnswers(prompt.stream));
-  if (several) return generate(call, prompt, kit);
-  return choices(n, () => generate(call, { ...prompt, n: 1 }, kit));
+  if (several) return once(prompt, 0);
+  return choices(n, (choice) => once({ ...prompt, n: 1 }, choice));
+}
+
+function screenedCall(call: Call, kit: Kit): Ask {
+  const { screened } = call;
+  const rules = screened?.answers;
+  if (!screened || !rules) return (prompt) => generate(call, prompt, kit);
+  const lengths = new Map<string, number>();
+  const { ticker } = kit;
+  return (prompt, choice) =>
+    screenAnswer(generate(call, prompt, kit), {
+      rules,
+      ticker,
+      choice,
+      promptChars: call.size.chars,
+      lengths,
+      found(finding, location) {
+        screened.findings++;
+        call.headers["x-svc-dlp-findings"] = String(screened.findings);
+        if (!screened.report) return;
+        screened.report.count++;
+        screened.report.findings.push(reported(finding, location));
+      },
+    });
+}
+
+function reported({ category, entityType, start, end, confidence }: Finding, location: string): Loose {
+  return { category, entity_type: entityType, message_index: null, location, start, end, confidence };
 }

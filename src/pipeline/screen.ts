@@ -7,7 +7,8 @@
 import { setImmediate } from "node:timers";
 import type { Key } from "../accounts/mod.ts";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
-import { type Check, merge, type Wishes } from "../dlp/policy.ts";
+import { AnswerRules } from "../dlp/answer_rules.ts";
+import { answerCheck, type Check, merge, type Wishes } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
 import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
@@ -39,14 +40,19 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
     );
   }
   const wishes = wished === undefined ? null : readWishes(wished);
-  const check = checkOf(arrival.key, wishes, kit.dlp);
+  const { check, answers } = checksOf(arrival.key, wishes, kit.dlp);
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
   const { re2 } = kit.dlp;
   const verdict = verdictOn(reading, check, re2, wishes);
-  return verdict instanceof Promise
-    ? verdict.then((verdict) => conclude(verdict, check, re2))
-    : conclude(verdict, check, re2);
+  const concluded = (verdict: Verdict): Screened => ({
+    ...conclude(verdict, check, re2),
+    answers: answers && new AnswerRules(answers, re2, {
+      finder: kit.dlp.secrets,
+      isKey: (text) => kit.accounts.isSecret(text),
+    }, verdict.originals),
+  });
+  return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
 
 function verdictOn(
@@ -82,7 +88,12 @@ function wishedOf(body: unknown): unknown {
   return body.plugins.dlp ?? undefined;
 }
 
-function checkOf(key: Key, wishes: Wishes | null, dlp: Dlp): Check {
+interface Checks {
+  check: Check;
+  answers: Check | null;
+}
+
+function checksOf(key: Key, wishes: Wishes | null, dlp: Dlp): Checks {
   const policy = key.dlpPolicy === null ? null : dlp.policies.get(key.dlpPolicy);
   if (policy === undefined) {
     throw new Failure(
@@ -90,7 +101,12 @@ function checkOf(key: Key, wishes: Wishes | null, dlp: Dlp): Check {
       "The data-loss prevention policy of this API key cannot be found, so the request was not run.",
     );
   }
-  return wishes === null && policy ? policy.check : merge(policy?.rules ?? null, wishes, dlp.defaults);
+  if (wishes === null && policy) return policy;
+  const rules = policy?.rules ?? null;
+  return {
+    check: merge(rules, wishes, dlp.defaults),
+    answers: answerCheck(rules, wishes, dlp.defaults),
+  };
 }
 
 function isShort(reading: Reading): boolean {
@@ -108,7 +124,7 @@ async function inSlices(work: Generator<void, Verdict>): Promise<Verdict> {
   }
 }
 
-function conclude(verdict: Verdict, check: Check, re2: Re2): Screened {
+function conclude(verdict: Verdict, check: Check, re2: Re2): Omit<Screened, "answers"> {
   const headers: Record<string, string> = {
     "x-svc-dlp-mode": check.mode,
     "x-svc-dlp-findings": String(verdict.count),

@@ -12,6 +12,7 @@ const DEFAULTS = { unscannable: "pass", restore: false } as const;
 function rules(mode: Mode, more: Partial<Rules> = {}): Rules {
   return {
     mode,
+    answers: "off",
     types: resolveEntityTypes(["EMAIL_ADDRESS"]).types,
     stopWords: [],
     patterns: [],

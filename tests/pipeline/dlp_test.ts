@@ -13,7 +13,7 @@ function config(dlp_policies: Record<string, unknown>) {
 
 Deno.test("openDlp() makes each policy's check once", () => {
   const re2 = openRe2();
-  const dlp = openDlp(config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } }), re2);
+  const dlp = openDlp(config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } }), re2, []);
   re2.close();
   const check = dlp.policies.get("p")?.check;
   assertEquals([check?.mode, check?.asked, check?.stopWords.length], ["mask", false, 1]);

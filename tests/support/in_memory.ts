@@ -101,6 +101,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     providers: providersOf(target, sent),
     websearch: { search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
+      secrets: null,
       enabled: false,
       policies: new Map(),
       defaults: { unscannable: "pass", restore: false },
@@ -117,6 +118,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 
 function accountsOf(account: Account): Accounts {
   return {
+    isSecret: () => false,
     authenticate: () => KEY,
     admit: () =>
       Promise.resolve({

@@ -24,7 +24,7 @@ export class ResponseObject {
 
   constructor(context: EncodeAnswer) {
     this.#context = context;
-    this.#echo = { ...echo(context.prompt), ...dlpDetails(context) };
+    this.#echo = echo(context.prompt);
   }
 
   report(extra: Extra | undefined): void {
@@ -32,7 +32,8 @@ export class ResponseObject {
   }
 
   object(state: ResponseState): Loose {
-    return { ...this.#head(state), ...this.#echo, ...this.#effective() };
+    // What is found in the answer is added while it comes.
+    return { ...this.#head(state), ...this.#echo, ...dlpDetails(this.#context), ...this.#effective() };
   }
 
   #head(state: ResponseState): Loose {

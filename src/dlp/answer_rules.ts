@@ -1,0 +1,177 @@
+/**
+ * What is looked for in an answer: the rules of a check, and the secrets of the gateway itself, which are always among
+ * them. Findings are in units of the text given.
+ */
+import { setImmediate } from "node:timers";
+import { decodings } from "./decode.ts";
+import { foldValue } from "./exact_words.ts";
+import { fold, type View } from "./fold.ts";
+import { unescaped } from "./json_text.ts";
+import type { Openings } from "./open_value.ts";
+import { findPatterns, isRevealed } from "./patterns.ts";
+import { type Placeholders, placeholders } from "./placeholders.ts";
+import { type Check, type Mode, modeOf, type Source } from "./policy.ts";
+import type { Re2 } from "./re2.ts";
+import type { Finding } from "./scan.ts";
+import type { StopWordFinder } from "./stop_words.ts";
+
+/** Secrets of the gateway: those that it was given, and those that callers show. */
+export interface OwnSecrets {
+  /** Null: there are none. */
+  readonly finder: StopWordFinder | null;
+  /** Whether this is the secret of a key. */
+  isKey(text: string): boolean;
+}
+
+export const OWN_SECRET = "GATEWAY_SECRET";
+/** No secret that is looked for is shorter. */
+const MAY_BE_SECRET = /\S{8}/;
+const KEY = /sk_live_[\w-]{1,504}/g;
+/** A text up to this long is scanned in one go. */
+const LONG = 16_384;
+
+/** A text could not be looked at whole. */
+export class Unscannable extends Error {}
+
+export class AnswerRules {
+  readonly openings: Openings;
+  readonly placeholders: Placeholders;
+  readonly #check: Check;
+  readonly #re2: Re2;
+  readonly #secrets: OwnSecrets;
+  /** Placeholders of the request: the model repeats them, and they are no values. */
+  readonly #known: ReadonlyMap<string, string>;
+
+  constructor(check: Check, re2: Re2, secrets: OwnSecrets, known: ReadonlyMap<string, string>) {
+    this.#check = check;
+    this.#re2 = re2;
+    this.#secrets = secrets;
+    this.#known = known;
+    this.placeholders = placeholders(known.keys());
+    this.openings = {
+      phrases: check.stopWords.map(({ rule }) => foldValue(rule.value)).filter((value) =>
+        value.includes(" ")
+      ),
+      words: check.patterns.some(({ rule }) => /[ .]|\\[sSWD]|\[\^/.test(rule.pattern)) ? 2 : 0,
+    };
+  }
+
+  get mode(): Mode {
+    return this.#check.mode;
+  }
+
+  /**
+   * Throws {@link Unscannable} where time or memory does not do, and the mode wants more than to be told.
+   *
+   * @param from what stands before has been judged, and ends a word
+   */
+  judge(text: string, from = 0): Finding[] | Promise<Finding[]> {
+    const { patterns, detectors } = this.#check;
+    if (patterns.length === 0 && text.length <= LONG) {
+      return this.#rest(text, from, detectors.flatMap((detector) => this.#lifted(text, detector.scan(text))));
+    }
+    return this.#judgeSlowly(text);
+  }
+
+  /** The same for text that is JSON: its escapes are read first. */
+  judgeJson(text: string, from = 0): Finding[] | Promise<Finding[]> {
+    const view = unescaped(text);
+    if (view === null) return this.judge(text, from);
+    const moved = (findings: Finding[]) =>
+      findings.map((one) => ({ ...one, start: view.from![one.start], end: view.to![one.end - 1] }));
+    const found = this.judge(view.text);
+    return found instanceof Promise ? found.then(moved) : moved(found);
+  }
+
+  async #judgeSlowly(text: string): Promise<Finding[]> {
+    const { patterns, detectors, mode } = this.#check;
+    const found: Finding[] = [];
+    for (const detector of detectors) {
+      const work = detector.scanSliced(text);
+      let step = work.next();
+      for (; !step.done; step = work.next()) await new Promise<void>((resolve) => setImmediate(resolve));
+      found.push(...this.#lifted(text, step.value));
+    }
+    if (patterns.length > 0) {
+      const { matches, whole } = await findPatterns([text], this.#check, this.#re2);
+      if (!whole && mode !== "alert") throw new Unscannable();
+      for (const { pattern, start, end } of matches.get(text) ?? []) {
+        const value = text.slice(start, end);
+        if (modeOf(this.#check, { kind: "regex", index: pattern }, value) === null) continue;
+        const { name } = patterns[pattern].rule;
+        found.push({ category: "regex", entityType: name, start, end, confidence: 1 });
+      }
+    }
+    return this.#rest(text, 0, found);
+  }
+
+  #lifted(text: string, found: Finding[]): Finding[] {
+    return found.filter(({ entityType, start, end }) =>
+      modeOf(this.#check, { kind: "type", type: entityType }, text.slice(start, end)) !== null
+    );
+  }
+
+  /** What is not found by type, added; apart from one another and in order. */
+  #rest(text: string, from: number, found: Finding[]): Finding[] {
+    const { finder } = this.#check;
+    const mayHoldSecret = MAY_BE_SECRET.test(from === 0 ? text : text.slice(from));
+    const secrets = mayHoldSecret ? this.#secrets.finder : null;
+    if (finder || mayHoldSecret) {
+      const plain: View = { text };
+      const decoded = decodings(fold(text) ?? plain);
+      for (const view of decoded ? [plain, decoded] : [plain]) {
+        if (finder) this.#words(view, finder, found, null);
+        if (secrets) this.#words(view, secrets, found, OWN_SECRET);
+        if (mayHoldSecret) this.#keys(view, found);
+      }
+    }
+    if (found.length < 2) return found.filter((one) => !this.#isKnown(text, one));
+    return apart(found.filter((one) => !this.#isKnown(text, one)));
+  }
+
+  #words(view: View, finder: StopWordFinder, found: Finding[], secret: string | null): void {
+    for (const match of finder.find(view.text)) {
+      if (!isRevealed(view, match)) continue;
+      const source: Source = { kind: "stop_word", index: match.word };
+      const { start, end } = sent(view, match.start, match.end);
+      if (secret === null && modeOf(this.#check, source, "") === null) continue;
+      found.push({
+        category: secret === null ? "stop_word" : "secret",
+        entityType: secret ?? "STOP_WORD",
+        start,
+        end,
+        confidence: match.confidence,
+      });
+    }
+  }
+
+  #keys(view: View, found: Finding[]): void {
+    for (const match of view.text.matchAll(KEY)) {
+      if (!this.#secrets.isKey(match[0])) continue;
+      const span = sent(view, match.index, match.index + match[0].length);
+      found.push({ category: "secret", entityType: OWN_SECRET, ...span, confidence: 1 });
+    }
+  }
+
+  #isKnown(text: string, { start, end }: Finding): boolean {
+    if (this.#known.size === 0) return false;
+    const open = text.lastIndexOf("<", start);
+    const close = text.indexOf(">", start);
+    return open >= 0 && close + 1 >= end && this.#known.has(text.slice(open, close + 1));
+  }
+}
+
+function sent(view: View, start: number, end: number): { start: number; end: number } {
+  return { start: view.from?.[start] ?? start, end: view.to?.[end - 1] ?? end };
+}
+
+/** Of findings that overlap the longest, of two as long the gateway's own secret. */
+function apart(found: Finding[]): Finding[] {
+  const own = ({ entityType }: Finding) => entityType === OWN_SECRET ? 1 : 0;
+  const sorted = found.sort((a, b) => own(b) - own(a) || (b.end - b.start) - (a.end - a.start));
+  const kept: Finding[] = [];
+  for (const one of sorted) {
+    if (!kept.some((other) => other.start < one.end && one.start < other.end)) kept.push(one);
+  }
+  return kept.sort((a, b) => a.start - b.start);
+}

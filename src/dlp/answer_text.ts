@@ -1,0 +1,216 @@
+/**
+ * One text of an answer while it comes: what may be let go, and what takes the place of findings in it.
+ *
+ * Positions count from the beginning of the text. What is before `cleared` has been judged and may go; what is behind may
+ * be the beginning of a value. Judged is always a window that reaches back, so that a value's name stands before it.
+ */
+import type { AnswerRules } from "./answer_rules.ts";
+import { type Replacement, unescaped } from "./json_text.ts";
+import { type Place, placeAfter, replacementsFor } from "./mask_json_piece.ts";
+import { isPlainWord, LONGEST_OPEN, openFrom } from "./open_value.ts";
+import type { Finding } from "./scan.ts";
+
+/** What stands before a text that is judged with it. */
+const CONTEXT = 512;
+/** Beyond this a window that holds no blank is cut all the same. */
+const LONGEST_WINDOW = 4096;
+/** A cut escape at the end of JSON text. */
+const CUT_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
+const GOES_ON = /^(?:\\(?:u[\da-f]{4}|[^u])|[^\s"'<>,;{}[\]\\])+/i;
+const END_OF_BLOCK = /-----END [A-Z0-9 ]{1,40}-----/;
+const LONGEST_END = 64;
+
+/**
+ * What is asked of a text: `open` lets go what is surely no beginning of a value, `plain` a last word besides, `late` and
+ * `all` everything; after `late` a value that was met goes on.
+ */
+export type Clearing = "open" | "plain" | "late" | "all";
+
+export class AnswerText {
+  cleared = 0;
+  /** Where pieces of the text change, and by how much in all until there. */
+  readonly #shifts: { at: number; by: number }[] = [];
+  readonly location: string;
+  readonly #json: boolean;
+  /** What is kept of the text: from `#base` on. */
+  #text = "";
+  #base: number;
+  /** Replacements in what is kept; positions of the whole text. */
+  #spans: Replacement[] = [];
+  /** Where in JSON the text stands at `cleared`. */
+  #place: Place = "outside";
+  /** A finding ended where the text did: what goes on with it is part of it. */
+  #endless: "run" | "block" | null = null;
+  /** Until where it has been asked for. */
+  #rendered: number;
+  /** The window begins within a run that was longer than the window. */
+  #cut = false;
+
+  /** @param at position of its first unit */
+  constructor(location: string, json: boolean, at = 0) {
+    this.location = location;
+    this.#json = json;
+    this.#base = this.cleared = this.#rendered = at;
+  }
+
+  get length(): number {
+    return this.#base + this.#text.length;
+  }
+
+  get held(): number {
+    return this.length - this.cleared;
+  }
+
+  append(more: string): void {
+    this.#text += more;
+  }
+
+  /** Judges what came, moves `cleared`, and answers the new findings. */
+  advance(rules: AnswerRules, how: Clearing): Finding[] | Promise<Finding[]> {
+    this.#swallow();
+    if (this.held === 0) return [];
+    const text = how === "all" || !this.#json
+      ? this.#text
+      : this.#text.replace(CUT_ESCAPE, (all, cut) => all.slice(0, -cut.length));
+    const from = this.cleared - this.#base;
+    let open = text.length;
+    if (how === "open" || how === "plain") {
+      open = openFrom(text, from, this.#base === 0 && !this.#json, rules.openings);
+      if (how === "plain" && isPlainWord(text.slice(open))) open = text.length;
+    }
+    // Nothing has become clear, and nothing is too long.
+    const tooLong = text.length - from > LONGEST_OPEN;
+    if (open <= from && !tooLong) return [];
+    const found = this.#json ? rules.judgeJson(text, from) : rules.judge(text, from);
+    return found instanceof Promise
+      ? found.then((found) => this.#accept(found, rules, text.length, open, how))
+      : this.#accept(found, rules, text.length, open, how);
+  }
+
+  #accept(found: Finding[], rules: AnswerRules, end: number, open: number, how: Clearing): Finding[] {
+    const from = this.cleared - this.#base;
+    const whole = how === "all" || how === "late";
+    const mine = found.filter((one) => one.end > from && !(this.#cut && one.start === 0));
+    if (!whole) {
+      for (const one of mine) if (one.end > open && one.start < open) open = one.start;
+      if (end - Math.max(open, from) > LONGEST_OPEN || open < from) open = end;
+    }
+    const fresh = mine.filter((one) => one.start < open);
+    const pieces: Replacement[] = [];
+    let done = from;
+    let place = this.#place;
+    for (const one of fresh) {
+      const start = Math.max(one.start, done);
+      const by = rules.placeholders.of(one.entityType, one.category, this.#meant(one));
+      place = placeAfter(this.#text, done, start, place);
+      const piece = { start, end: one.end, by };
+      if (this.#json) replacementsFor(this.#text, piece, place, pieces);
+      else pieces.push(piece);
+      place = placeAfter(this.#text, start, one.end, place);
+      done = one.end;
+      open = Math.max(open, done);
+    }
+    this.#place = placeAfter(this.#text, done, open, place);
+    this.cleared = this.#base + open;
+    for (const { start, end, by } of pieces) this.#replace(start + this.#base, end + this.#base, by);
+    const last = fresh.at(-1);
+    if (last?.end === end && how !== "all") {
+      const isBlock = last.entityType === "PRIVATE_KEY";
+      if (!isBlock) this.#endless = "run";
+      else if (!END_OF_BLOCK.test(this.#text.slice(last.start, last.end))) this.#endless = "block";
+    }
+    return fresh.map((one) => ({ ...one, start: one.start + this.#base, end: one.end + this.#base }));
+  }
+
+  /** A value as it is written without escapes. */
+  #meant({ start, end }: Finding): string {
+    const value = this.#text.slice(start, end);
+    return this.#json ? unescaped(value)?.text ?? value : value;
+  }
+
+  #replace(start: number, end: number, by: string): void {
+    this.#spans.push({ start, end, by });
+    this.#shifts.push({ at: end, by: (this.#shifts.at(-1)?.by ?? 0) + by.length - (end - start) });
+  }
+
+  /** Takes away what goes on with a value that has its placeholder. */
+  #swallow(): void {
+    if (this.#endless === null) return;
+    const from = this.cleared - this.#base;
+    if (from === this.#text.length) return;
+    const run = this.#endless === "run"
+      ? runLength(this.#text, from)
+      : blockLength(this.#text, from, this.#json);
+    if (run > 0) {
+      this.#replace(this.cleared, this.cleared + run, "");
+      this.#place = placeAfter(this.#text, from, from + run, this.#place);
+      this.cleared += run;
+    }
+    const rest = this.#text.slice(from + run);
+    if (rest !== "" && !(this.#json && CUT_ESCAPE.test(rest) && rest.length < 6)) this.#endless = null;
+  }
+
+  /** What takes the place of a run before `cleared`. Runs are asked for in order, each once. */
+  render(start: number, end: number): string {
+    let said = "";
+    let at = start;
+    for (const span of this.#spans) {
+      if (span.end <= at) continue;
+      if (span.start >= end) break;
+      said += this.#text.slice(at - this.#base, Math.max(at, span.start) - this.#base);
+      if (span.start >= start) said += span.by;
+      at = Math.min(end, span.end);
+    }
+    this.#rendered = end;
+    return said + this.#text.slice(at - this.#base, Math.max(at, end) - this.#base);
+  }
+
+  /** Whether a run holds blanks alone: not worth a piece of its own. */
+  isBlank(start: number, end: number): boolean {
+    return /^\s*$/.test(this.#text.slice(start - this.#base, end - this.#base));
+  }
+
+  /** By how much the text before a place has grown. */
+  shiftAt(at: number): number {
+    return this.#shifts.findLast((shift) => shift.at <= at)?.by ?? 0;
+  }
+
+  /** Whether anything behind a place was replaced. */
+  isChangedSince(at: number): boolean {
+    return (this.#shifts.at(-1)?.at ?? -1) > at;
+  }
+
+  /** Whether a run is as it came. */
+  isIntact(start: number, end: number): boolean {
+    return !this.#spans.some((span) => span.start < end && span.end > start);
+  }
+
+  /** Forgets what neither the next judgement needs nor is to be rendered. */
+  forget(): void {
+    const keep = Math.min(this.cleared, this.#rendered) - CONTEXT;
+    if (keep - this.#base < CONTEXT) return;
+    let at = keep - this.#base;
+    const least = Math.max(0, at - LONGEST_WINDOW);
+    while (at > least && !/[\s"]/.test(this.#text[at - 1])) at--;
+    if (at === 0) return;
+    // A view of its escapes must not begin in the middle of one.
+    this.#cut = !/[\s"]/.test(this.#text[at - 1]);
+    this.#text = this.#text.slice(at);
+    this.#base += at;
+    this.#spans = this.#spans.filter((span) => span.end > this.#base);
+  }
+}
+
+/** How far a value goes on. */
+function runLength(text: string, from: number): number {
+  return GOES_ON.exec(text.slice(from))?.[0].length ?? 0;
+}
+
+/** How far a block of a key goes on: to its end, which may have begun before, or to the end of its string. */
+function blockLength(text: string, from: number, json: boolean): number {
+  const back = Math.max(0, from - LONGEST_END);
+  const end = END_OF_BLOCK.exec(text.slice(back));
+  if (end) return Math.max(0, back + end.index + end[0].length - from);
+  const quote = json ? /(?<!\\)(?:\\\\)*"/.exec(text.slice(from)) : null;
+  return quote ? quote.index : text.length - from;
+}

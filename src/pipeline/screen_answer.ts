@@ -1,0 +1,239 @@
+/**
+ * Stage: data-loss prevention for an answer. Stands right behind the provider's call, so that neither a search nor the next
+ * round of one sees what the caller must not.
+ *
+ * Text goes on as soon as no value can be open in it; what may be the beginning of one waits until that is known, a
+ * quarter of a second or 512 units at most. Where an answer is refused, the caller gets the filter's ending at once, and
+ * the provider is read on for its counts, because it is paid for what it made.
+ */
+import { type AnswerRules, Unscannable } from "../dlp/answer_rules.ts";
+import { type JudgedPart, judgePart } from "../dlp/answer_fields.ts";
+import type { Finding } from "../dlp/scan.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Usage } from "../exchange/usage.ts";
+import type { Ticker } from "../timing/ticker.ts";
+import { Line } from "./answer_line.ts";
+import { estimateUsage } from "./estimate.ts";
+
+/** The ticker may be off by a twentieth of a second, and nothing may wait for more than 300 ms. */
+const HOLD_MS = 200;
+/** How long a refused answer is read on. */
+const DRAIN_MS = 10_000;
+/** In alert mode nothing waits, so the text is judged in longer pieces. */
+const PIECE = 512;
+const REFUSED = "The answer holds data that must not leave, so data-loss prevention ended it.";
+
+export interface AnswerGuard {
+  rules: AnswerRules;
+  ticker: Ticker;
+  /** Which of several answers that are asked for one by one. */
+  choice: number;
+  /** Length of the prompt, for an estimate. */
+  promptChars: number;
+  lengths: Map<string, number>;
+  /** @param refused the finding cannot be replaced, so it ends the answer */
+  found(finding: Finding, location: string, refused: boolean): void;
+}
+
+type Step = IteratorResult<readonly Part[]>;
+const LATE = Symbol();
+
+export async function* screenAnswer(
+  parts: AsyncGenerator<readonly Part[]>,
+  guard: AnswerGuard,
+): AsyncGenerator<readonly Part[]> {
+  const screen = new AnswerScreen(guard);
+  const { ticker } = guard;
+  let wake = () => {};
+  const deadline = ticker.deadline(() => wake());
+  let next: Promise<Step> | null = null;
+  let draining = false;
+  let ended = false;
+  try {
+    for (;;) {
+      next ??= parts.next();
+      const out: Part[] = [];
+      const since = screen.since;
+      let step: Step | typeof LATE;
+      if (since === null && !draining) {
+        deadline.disarm();
+        step = await next.catch((thrown) => screen.fail(thrown, out));
+      } else {
+        if (since !== null) deadline.arm(Math.max(0, since + HOLD_MS - ticker.lately));
+        const late = new Promise<typeof LATE>((resolve) => wake = () => resolve(LATE));
+        step = await Promise.race([next.catch((thrown) => screen.fail(thrown, out)), late]);
+      }
+      if (step === LATE) {
+        if (draining) return yield screen.lastCounts();
+        await screen.late(out);
+      } else {
+        next = null;
+        ended = step.done === true;
+        if (ended) await screen.end(out);
+        else await screen.push(step.value as readonly Part[], out);
+      }
+      if (out.length > 0) yield out;
+      if (screen.failure) throw screen.failure.thrown;
+      if (ended) {
+        if (screen.isRefused) yield screen.lastCounts();
+        return;
+      }
+      if (screen.isRefused && !draining) {
+        draining = true;
+        deadline.arm(DRAIN_MS);
+      }
+    }
+  } finally {
+    deadline.close();
+    if (!ended) void parts.return(undefined).catch(() => {});
+  }
+}
+
+class AnswerScreen {
+  failure: { thrown: unknown } | null = null;
+  readonly #guard: AnswerGuard;
+  readonly #lines = new Map<number, Line>();
+  readonly #lineOf = new Map<number, Line>();
+  #usage: Extract<Part, { type: "usage" }> | null = null;
+  #said = 0;
+
+  constructor(guard: AnswerGuard) {
+    this.#guard = guard;
+  }
+
+  /** When the oldest part that waits came; null: none does. */
+  get since(): number | null {
+    let oldest: number | null = null;
+    for (const { since } of this.#lines.values()) {
+      if (since !== null && (oldest === null || since < oldest)) oldest = since;
+    }
+    return oldest;
+  }
+
+  /** One of the choices was refused, and none goes on. */
+  get isRefused(): boolean {
+    let refused = false;
+    for (const line of this.#lines.values()) {
+      if (!line.ended) return false;
+      refused ||= line.refused;
+    }
+    return refused;
+  }
+
+  async push(batch: readonly Part[], out: Part[]): Promise<void> {
+    const grown = new Map<Line, Set<Parameters<Line["clear"]>[0]>>();
+    const alert = this.#guard.rules.mode === "alert";
+    try {
+      for (const part of batch) {
+        if (part.type === "usage") {
+          this.#usage = part;
+          out.push(part);
+          continue;
+        }
+        if ("text" in part) this.#said += part.text.length;
+        const line = this.#lineFor(part);
+        if (line?.refused) continue;
+        const judging = judgePart(part, this.#guard.rules);
+        const judged = judging === null ? part : this.#judged(await judging, line);
+        const kept = alert ? part : judged;
+        if (kept === null || line?.refused) continue;
+        if (line === null) {
+          out.push(kept);
+          continue;
+        }
+        const text = await line.take(kept, this.#guard.ticker.lately);
+        if (text === null || alert && text.held < PIECE) continue;
+        const texts = grown.get(line);
+        if (texts) texts.add(text);
+        else grown.set(line, new Set([text]));
+      }
+      for (const [line, texts] of grown) {
+        for (const text of texts) if (!line.refused && text.held > 0) await line.clear(text, "open");
+      }
+    } catch (thrown) {
+      this.#refuseAll(thrown);
+    }
+    this.#give(out);
+  }
+
+  /** Nothing came for too long: what waits goes as it is. */
+  async late(out: Part[]): Promise<void> {
+    await this.#clearAll("late");
+    this.#give(out);
+  }
+
+  async end(out: Part[]): Promise<void> {
+    await this.#clearAll("all");
+    this.#give(out);
+  }
+
+  /** The provider failed: what had come before is still good, and after a refusal nothing was expected any more. */
+  async fail(thrown: unknown, out: Part[]): Promise<Step> {
+    if (!this.isRefused) this.failure = { thrown };
+    await this.#clearAll("all");
+    this.#give(out);
+    return { done: true, value: undefined };
+  }
+
+  /** Counts of an answer that was refused: as reported, and where that lacks, by what was said. */
+  lastCounts(): Part[] {
+    const said = estimateUsage(this.#guard.promptChars, this.#said);
+    const known = this.#usage;
+    if (known === null) return [{ type: "usage", usage: said, estimated: true }];
+    if (known.usage.output >= said.output / 4) return [known];
+    const usage: Usage = { ...known.usage, output: said.output };
+    return [{ ...known, usage, estimated: true }];
+  }
+
+  async #clearAll(how: "late" | "all"): Promise<void> {
+    try {
+      for (const line of this.#lines.values()) if (!line.refused) await line.clearAll(how);
+    } catch (thrown) {
+      this.#refuseAll(thrown);
+    }
+  }
+
+  #refuseAll(thrown: unknown): void {
+    if (!(thrown instanceof Unscannable)) throw thrown;
+    for (const line of this.#lines.values()) if (!line.ended) line.refused = true;
+  }
+
+  #give(out: Part[]): void {
+    for (const line of this.#lines.values()) {
+      if (!line.refused) line.give(out);
+      else if (!line.ended) line.refuse(out, REFUSED);
+    }
+  }
+
+  /** What takes the place of a part that comes whole; null: nothing. */
+  #judged({ part, found, stuck }: JudgedPart, line: Line | null): Part | null {
+    const { rules } = this.#guard;
+    const refused = line !== null &&
+      (stuck && rules.mode !== "alert" || found.length > 0 && rules.mode === "block");
+    const place = line?.place ?? "answer";
+    for (const { field, finding } of found) this.#guard.found(finding, `${place}.${field}`, refused);
+    if (!refused) return part;
+    line.refused = true;
+    return null;
+  }
+
+  #lineFor(part: Part): Line | null {
+    if ("choice" in part) {
+      let line = this.#lines.get(part.choice);
+      if (!line) {
+        const index = this.#guard.choice + part.choice;
+        line = new Line({
+          rules: this.#guard.rules,
+          choice: part.choice,
+          place: index === 0 ? "answer" : `answer[${index}]`,
+          lengths: this.#guard.lengths,
+          found: (finding, location) => this.#guard.found(finding, location, false),
+        });
+        this.#lines.set(part.choice, line);
+      }
+      if ("block" in part) this.#lineOf.set(part.block, line);
+      return line;
+    }
+    return "block" in part ? this.#lineOf.get(part.block) ?? null : null;
+  }
+}
