@@ -57,7 +57,7 @@ Deno.test("readWishes() refuses with field, value and what is allowed", () => {
 });
 
 Deno.test("readWishes() refuses a field that there is not, so that a slip does not check less", () => {
-  assert(refused({ stopwords: [] }).message.includes("expected only mode, entity_types"));
+  assert(refused({ stopwords: [] }).message.includes("expected only mode, answers, entity_types"));
   assert(
     refused({ stop_words: [{ value: "x", fuzzy: true }] }).message.includes("expected only value, match"),
   );
