@@ -130,7 +130,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       auto,
       providers: current,
       websearch: openWebSearch(config.search, options),
-      dlp: openDlp(config, re2, ownSecrets(config)),
+      dlp: openDlp(config, re2, ownSecrets(config, opened)),
       sealer: seal,
       limits: config.server,
       metrics,

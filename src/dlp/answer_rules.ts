@@ -3,17 +3,17 @@
  * them. Findings are in units of the text given.
  */
 import { setImmediate } from "node:timers";
-import { decodings } from "./decode.ts";
 import { foldValue } from "./exact_words.ts";
-import { fold, type View } from "./fold.ts";
 import { unescaped } from "./json_text.ts";
+import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { Openings } from "./open_value.ts";
-import { findPatterns, isRevealed } from "./patterns.ts";
+import { findPatterns } from "./patterns.ts";
 import { type Placeholders, placeholders } from "./placeholders.ts";
-import { type Check, type Mode, modeOf, type Source } from "./policy.ts";
+import { type Check, type Mode, modeOf } from "./policy.ts";
 import type { Re2 } from "./re2.ts";
 import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
+import type { Span } from "./view.ts";
 
 /** Secrets of the gateway: those that it was given, and those that callers show. */
 export interface OwnSecrets {
@@ -24,6 +24,7 @@ export interface OwnSecrets {
 }
 
 export const OWN_SECRET = "GATEWAY_SECRET";
+const OWN = { category: "secret", entityType: OWN_SECRET, confidence: 1 } as const;
 /** No secret that is looked for is shorter. */
 const MAY_BE_SECRET = /\S{8}/;
 const KEY = /sk_live_[\w-]{1,504}/g;
@@ -115,41 +116,30 @@ export class AnswerRules {
   #rest(text: string, from: number, found: Finding[]): Finding[] {
     const { finder } = this.#check;
     const mayHoldSecret = MAY_BE_SECRET.test(from === 0 ? text : text.slice(from));
-    const secrets = mayHoldSecret ? this.#secrets.finder : null;
     if (finder || mayHoldSecret) {
-      const plain: View = { text };
-      const decoded = decodings(fold(text) ?? plain);
-      for (const view of decoded ? [plain, decoded] : [plain]) {
-        if (finder) this.#words(view, finder, found, null);
-        if (secrets) this.#words(view, secrets, found, OWN_SECRET);
-        if (mayHoldSecret) this.#keys(view, found);
+      for (const reading of readings(text)) {
+        if (reading.joined) continue;
+        // The finders fold by themselves.
+        const read = reading.level === 0 ? text : reading.view.text;
+        const add = (span: Span, more: Pick<Finding, "category" | "entityType" | "confidence">) => {
+          const there = reading.level === 0 ? span : revealed(reading, span.start, span.end, BOUNDS);
+          if (there) found.push({ ...more, start: there.start, end: there.end });
+        };
+        for (const match of finder?.find(read) ?? []) {
+          if (modeOf(this.#check, { kind: "stop_word", index: match.word }, "") === null) continue;
+          add(match, { category: "stop_word", entityType: "STOP_WORD", confidence: match.confidence });
+        }
+        if (mayHoldSecret) { for (const span of this.#ownSecrets(read)) add(span, OWN); }
       }
     }
     if (found.length < 2) return found.filter((one) => !this.#isKnown(text, one));
     return apart(found.filter((one) => !this.#isKnown(text, one)));
   }
 
-  #words(view: View, finder: StopWordFinder, found: Finding[], secret: string | null): void {
-    for (const match of finder.find(view.text)) {
-      if (!isRevealed(view, match)) continue;
-      const source: Source = { kind: "stop_word", index: match.word };
-      const { start, end } = sent(view, match.start, match.end);
-      if (secret === null && modeOf(this.#check, source, "") === null) continue;
-      found.push({
-        category: secret === null ? "stop_word" : "secret",
-        entityType: secret ?? "STOP_WORD",
-        start,
-        end,
-        confidence: match.confidence,
-      });
-    }
-  }
-
-  #keys(view: View, found: Finding[]): void {
-    for (const match of view.text.matchAll(KEY)) {
-      if (!this.#secrets.isKey(match[0])) continue;
-      const span = sent(view, match.index, match.index + match[0].length);
-      found.push({ category: "secret", entityType: OWN_SECRET, ...span, confidence: 1 });
+  *#ownSecrets(text: string): Generator<Span> {
+    yield* this.#secrets.finder?.find(text) ?? [];
+    for (const { 0: key, index } of text.matchAll(KEY)) {
+      if (this.#secrets.isKey(key)) yield { start: index, end: index + key.length };
     }
   }
 
@@ -159,10 +149,6 @@ export class AnswerRules {
     const close = text.indexOf(">", start);
     return open >= 0 && close + 1 >= end && this.#known.has(text.slice(open, close + 1));
   }
-}
-
-function sent(view: View, start: number, end: number): { start: number; end: number } {
-  return { start: view.from?.[start] ?? start, end: view.to?.[end - 1] ?? end };
 }
 
 /** Of findings that overlap the longest, of two as long the gateway's own secret. */

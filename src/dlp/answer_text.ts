@@ -16,6 +16,8 @@ const CONTEXT = 512;
 const LONGEST_WINDOW = 4096;
 /** A cut escape at the end of JSON text. */
 const CUT_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
+const JSON_OPENING = /^\s*(?:\{\s*"|\[\s*[{["\d])/;
+const LONGEST_OPENING = 64;
 const GOES_ON = /^(?:\\(?:u[\da-f]{4}|[^u])|[^\s"'<>,;{}[\]\\])+/i;
 const END_OF_BLOCK = /-----END [A-Z0-9 ]{1,40}-----/;
 const LONGEST_END = 64;
@@ -31,7 +33,9 @@ export class AnswerText {
   /** Where pieces of the text change, and by how much in all until there. */
   readonly #shifts: { at: number; by: number }[] = [];
   readonly location: string;
-  readonly #json: boolean;
+  readonly #begin: number;
+  /** Text that begins as JSON does counts as JSON: a structured answer stays one. */
+  #json: boolean;
   /** What is kept of the text: from `#base` on. */
   #text = "";
   #base: number;
@@ -50,7 +54,11 @@ export class AnswerText {
   constructor(location: string, json: boolean, at = 0) {
     this.location = location;
     this.#json = json;
-    this.#base = this.cleared = this.#rendered = at;
+    this.#begin =
+      this.#base =
+      this.cleared =
+      this.#rendered =
+        at;
   }
 
   get length(): number {
@@ -63,6 +71,10 @@ export class AnswerText {
 
   append(more: string): void {
     this.#text += more;
+    if (this.#json || this.#base !== this.#begin || this.#text.length - more.length > LONGEST_OPENING) return;
+    this.#json = JSON_OPENING.test(this.#text);
+    // What has gone by now is the opening alone.
+    if (this.#json) this.#place = placeAfter(this.#text, 0, this.cleared - this.#base, "outside");
   }
 
   /** Judges what came, moves `cleared`, and answers the new findings. */

@@ -1,31 +1,36 @@
 /** The secrets that a configuration gives the gateway, as answers are searched for them. */
-import type { Provider } from "../providers/provider.ts";
+import type { ProviderCredential } from "../providers/credentials/credential.ts";
 
 export interface SecretSettings {
-  providers: readonly Provider[];
+  providers: readonly { headers: Readonly<Record<string, string>>; auth: object }[];
   adminKey: string | null;
   keys: readonly { secret: string }[];
   search: { apiKey: string };
   store: { url: string; pepper: string | null };
 }
 
-const SECRET_HEADER = /key|token|secret|auth|cookie|signature|password/i;
+const NAMES_SECRET = /key|token|secret|auth|cookie|signature|password/i;
 
-export function ownSecrets({ providers, adminKey, keys, search, store }: SecretSettings): string[] {
+/** @param credentials of the providers, as they were opened */
+export function ownSecrets(
+  { providers, adminKey, keys, search, store }: SecretSettings,
+  credentials: readonly ProviderCredential[],
+): string[] {
   const found = [
     search.apiKey,
     adminKey,
     store.pepper,
     passwordOf(store.url),
     ...keys.map(({ secret }) => secret),
+    ...credentials.flatMap(({ headers }) => Object.values(headers)),
   ];
-  for (const { credential, headers } of providers) {
-    found.push(...Object.values(credential.headers));
-    for (const [name, value] of Object.entries(headers)) if (SECRET_HEADER.test(name)) found.push(value);
+  for (const { headers, auth } of providers) {
+    for (const [name, value] of [...Object.entries(headers), ...Object.entries(auth)]) {
+      if (typeof value === "string" && NAMES_SECRET.test(name)) found.push(value);
+    }
   }
-  return found.filter((secret) => secret !== null).map((secret) =>
-    secret.replace(/^(?:Bearer|Basic) +/i, "")
-  );
+  return found.filter((secret) => secret !== null)
+    .map((secret) => secret.replace(/^(?:Bearer|Basic) +/i, ""));
 }
 
 function passwordOf(url: string): string {

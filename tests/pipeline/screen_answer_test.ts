@@ -503,3 +503,15 @@ Deno.test("screenAnswer() finds stop words of several words and patterns, cut an
     );
   }
 });
+
+Deno.test("screenAnswer() keeps a structured answer JSON", async () => {
+  const said = '{"who": "jane.doe@corp.example", "card": 4539578763621486, "n": [1]}';
+  for (const pieces of [...cuts(said), letters(said)]) {
+    const outcome = await screened(singly(...text(pieces)));
+    assertEquals(JSON.parse(textOf(outcome)), {
+      who: "<EMAIL_ADDRESS_1>",
+      card: "<CREDIT_CARD_1>",
+      n: [1],
+    }, JSON.stringify(pieces));
+  }
+});
