@@ -14,6 +14,7 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
+import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
 import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
@@ -69,7 +70,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     set("cache_control", verbatim.cache_control);
     set("modalities", prompt.modalities);
     set("audio", prompt.audio);
-  } else dropped.push(...lostHints(prompt, HINTS));
+  } else dropped.push(...lostHints(prompt, HINTS), ...lostStrictness(prompt, "openai"));
   if (own || prompt.format === "responses") set("service_tier", prompt.serviceTier);
   else if (prompt.serviceTier !== undefined) dropped.push("service_tier");
   return { body, dropped: [...new Set(dropped)] };
@@ -208,7 +209,8 @@ function encodeOutput(
         json_schema: {
           name: schemaName(output.name),
           ...(output.description !== undefined && { description: output.description }),
-          ...(output.strict !== undefined && { strict: output.strict }),
+          ...(output.strict !== undefined &&
+            { strict: own ? output.strict : keepsStrictOutput(output, prompt) }),
           schema: output.schema,
         },
       },

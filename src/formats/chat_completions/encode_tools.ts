@@ -1,4 +1,5 @@
 /** `tools` and `tool_choice` of a request to a provider. */
+import { keepsStrict, NO_ARGUMENTS } from "../strict_schema.ts";
 import { encodeCacheMark } from "../cache_mark.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import {
@@ -28,7 +29,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
     };
   }
   // Left out, it means no arguments; some providers refuse it left out.
-  const parameters = tool.parameters ?? (own ? undefined : { type: "object", properties: {} });
+  const parameters = tool.parameters ?? (own ? undefined : NO_ARGUMENTS);
   return {
     ...fields,
     type: "function",
@@ -37,7 +38,7 @@ export function encodeTool(tool: FunctionTool | CustomTool, own: boolean): Loose
       name: tool.name,
       ...description,
       ...(parameters && { parameters }),
-      ...(tool.strict !== undefined && { strict: tool.strict }),
+      ...(tool.strict !== undefined && { strict: own ? tool.strict : keepsStrict(tool) }),
     },
     ...cache,
   };

@@ -2,6 +2,7 @@
 import type { Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+import { lostStrictness } from "../strict_schema.ts";
 import { voiceOf } from "./encode_generation.ts";
 
 const HINTS: Hints = { user: false, metadata: false, cacheKey: false, cache: false };
@@ -17,5 +18,6 @@ export function droppedFields(prompt: Prompt, refused: readonly NamedField[]): s
   if (prompt.serviceTier !== undefined) drop("serviceTier");
   if (prompt.audio && prompt.modalities?.includes("audio") && !voiceOf(prompt)) drop("audio");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
+  for (const field of lostStrictness(prompt, "other")) dropped.add(field);
   return [...dropped];
 }

@@ -11,6 +11,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+import { lostStrictness } from "../strict_schema.ts";
 import { takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
@@ -128,6 +129,7 @@ function encodeForeign(
   }
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
+  for (const field of lostStrictness(prompt, "other")) dropped.add(field);
   thinMarks(body);
   return { body, dropped: [...dropped] };
 }

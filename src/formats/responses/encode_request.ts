@@ -12,6 +12,7 @@ import { fieldName, type Hints, lostHints, type NamedField } from "../field_name
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
+import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
@@ -101,6 +102,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   for (const field of INEXPRESSIBLE) if (isSaid(prompt[field])) lose(field);
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
+  for (const field of lostStrictness(prompt, "openai")) dropped.add(field);
   return { body, dropped: [...dropped] };
 }
 
@@ -155,8 +157,7 @@ function instruct(body: Loose, text: string): void {
 
 function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: Prompt): Loose {
   const name = (output.name ?? "").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
-  // Messages knows exact schemas only, but a schema outside the strict subset would be refused here.
-  const strict = output.strict ?? (prompt.format === "messages" && isExact(output.schema, 0));
+  const strict = keepsStrictOutput(output, prompt);
   return {
     type: "json_schema",
     name,
@@ -164,19 +165,6 @@ function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: 
     schema: output.schema,
     strict,
   };
-}
-
-/** Whether each object of a schema forbids other fields and requires its own, which `strict` demands. */
-function isExact(schema: unknown, depth: number): boolean {
-  if (depth > 64) return false;
-  if (Array.isArray(schema)) return schema.every((s) => isExact(s, depth + 1));
-  if (!isObject(schema)) return true;
-  if (isObject(schema.properties)) {
-    const required = new Set(array(schema.required));
-    if (schema.additionalProperties !== false) return false;
-    if (!Object.keys(schema.properties).every((key) => required.has(key))) return false;
-  }
-  return Object.values(schema).every((value) => isExact(value, depth + 1));
 }
 
 function encodeUser(prompt: Prompt, own: boolean, body: Loose): void {

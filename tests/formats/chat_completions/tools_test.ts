@@ -58,7 +58,7 @@ Deno.test("encodeTools() of another format: a schema always, marks never, a choi
   );
   assertEquals(body.tools, [{
     type: "function",
-    function: { name: "f", parameters: { type: "object", properties: {} } },
+    function: { name: "f", parameters: { type: "object", properties: {}, additionalProperties: false } },
   }]);
   assertEquals(body.tool_choice, { type: "function", function: { name: "f" } });
   assertEquals(body.parallel_tool_calls, false);

@@ -209,8 +209,13 @@ Deno.test("responses.encodeRequest() says strict outright for tools of other for
   }));
   assertEquals(tools, [
     { type: "function", name: "a", description: "d", parameters: { type: "object" }, strict: false },
-    { type: "function", name: "b", parameters: { type: "object" }, strict: true },
-    { type: "function", name: "c", parameters: { type: "object", properties: {} }, strict: false },
+    { type: "function", name: "b", parameters: { type: "object" }, strict: false },
+    {
+      type: "function",
+      name: "c",
+      parameters: { type: "object", properties: {}, additionalProperties: false },
+      strict: false,
+    },
     { type: "custom", name: "e", format: { type: "grammar", syntax: "lark", definition: "x" } },
   ]);
   assertEquals(tool_choice, {

@@ -1,0 +1,129 @@
+/**
+ * Whether OpenAI takes a schema with `strict: true`: every object is closed and requires all of its properties, and nothing
+ * but the keywords of its guide "Structured Outputs" occurs. Anthropic's strict schemas may have optional properties, and
+ * making those required or nullable would change what is accepted; so a schema that does not qualify goes out with
+ * `strict: false`, which is said in `x-svc-dropped`.
+ */
+import type { FormatName, FunctionTool, OutputShape, Prompt } from "../exchange/prompt.ts";
+import { array, isObject, type Loose } from "../exchange/json.ts";
+
+/** Keywords whose values are schemas, or hold them. */
+const SCHEMA = new Set(["items"]);
+const SCHEMA_LIST = new Set(["anyOf"]);
+const SCHEMA_MAP = new Set(["properties", "$defs", "definitions"]);
+
+const PLAIN = new Set([
+  "$schema",
+  "$id",
+  "$ref",
+  "type",
+  "title",
+  "description",
+  "required",
+  "additionalProperties",
+  "enum",
+  "const",
+  "pattern",
+  "format",
+  "multipleOf",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "minItems",
+  "maxItems",
+]);
+
+const FORMATS = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
+/** OpenAI's limit. */
+const DEEPEST = 10;
+
+const MOST_PROPERTIES = 5000;
+
+/** The schema of no arguments at all, which qualifies. */
+export const NO_ARGUMENTS: Loose = { type: "object", properties: {}, additionalProperties: false };
+
+export function isStrict(schema: Loose): boolean {
+  const count = { properties: 0 };
+  return schema.type === "object" && schema.anyOf === undefined && qualifies(schema, 0, count) &&
+    count.properties <= MOST_PROPERTIES;
+}
+
+function qualifies(schema: unknown, depth: number, count: { properties: number }): boolean {
+  if (!isObject(schema) || depth > DEEPEST) return false;
+  const inside = (value: unknown) => qualifies(value, depth + 1, count);
+  for (const key of Object.keys(schema)) {
+    const value = schema[key];
+    if (SCHEMA.has(key)) {
+      if (!inside(value)) return false;
+    } else if (SCHEMA_LIST.has(key)) {
+      if (!array(value).every((branch) => qualifies(branch, depth, count)) || array(value).length === 0) {
+        return false;
+      }
+    } else if (SCHEMA_MAP.has(key)) {
+      if (!isObject(value) || !Object.values(value).every(inside)) return false;
+    } else if (!PLAIN.has(key)) return false;
+  }
+  if (schema.format !== undefined && !FORMATS.has(String(schema.format))) return false;
+  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  if (types.includes("array") && schema.items === undefined) return false;
+  if (types.includes("object") || schema.properties !== undefined) {
+    if (schema.additionalProperties !== false || !isObject(schema.properties)) return false;
+    const names = Object.keys(schema.properties);
+    count.properties += names.length;
+    const required = new Set(array(schema.required));
+    if (!names.every((name) => required.has(name)) || required.size !== names.length) return false;
+  }
+  return ["type", "$ref", "enum", "const", "anyOf"].some((key) => schema[key] !== undefined);
+}
+
+/** Whether a tool of another format is still strict for OpenAI. */
+export function keepsStrict(tool: FunctionTool): boolean {
+  return tool.strict === true && isStrict(tool.parameters ?? NO_ARGUMENTS);
+}
+
+/** Whether an answer's shape of another format, which is strict unless it says otherwise in messages, is so for OpenAI. */
+export function keepsStrictOutput(output: SchemaShape, prompt: Prompt): boolean {
+  return wantsStrict(output, prompt) && isStrict(output.schema);
+}
+
+type SchemaShape = Extract<OutputShape, { type: "schema" }>;
+
+function wantsStrict(output: SchemaShape, prompt: Prompt): boolean {
+  return output.strict ?? prompt.format === "messages";
+}
+
+/** Where a caller of another format asked for exactness that the provider cannot be held to, by the caller's names. */
+export function lostStrictness(prompt: Prompt, provider: "openai" | "other"): string[] {
+  const lost: string[] = [];
+  const keeps = (tool: FunctionTool) => provider === "openai" && keepsStrict(tool);
+  if (prompt.tools.some((tool) => tool.kind === "function" && tool.strict === true && !keeps(tool))) {
+    lost.push("tools.strict");
+  }
+  const { output } = prompt;
+  if (
+    provider === "openai" && output?.type === "schema" && wantsStrict(output, prompt) &&
+    !isStrict(output.schema)
+  ) {
+    lost.push(`${FIELD_OF[prompt.format]}.strict`);
+  }
+  return lost;
+}
+
+const FIELD_OF: Readonly<Record<FormatName, string>> = {
+  chat_completions: "response_format",
+  messages: "output_config.format",
+  responses: "text.format",
+  gemini: "format",
+};

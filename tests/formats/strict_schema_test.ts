@@ -1,0 +1,89 @@
+import { assertEquals } from "@std/assert";
+import type { Loose } from "../../src/exchange/json.ts";
+import { isStrict } from "../../src/formats/strict_schema.ts";
+import { convert } from "./conversions.ts";
+
+const closed = (properties: Loose, required = Object.keys(properties)) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+const STRING = { type: "string" };
+
+Deno.test("isStrict() takes what OpenAI takes with strict, and nothing else", () => {
+  const yes: Loose[] = [
+    closed({}),
+    closed({ a: STRING, b: { type: ["string", "null"], description: "x" } }),
+    closed({ list: { type: "array", items: closed({ a: STRING }), minItems: 1 } }),
+    closed({ one: { anyOf: [closed({ a: STRING }), { type: "null" }] } }),
+    { ...closed({ next: { $ref: "#/$defs/n" } }), $defs: { n: closed({ a: STRING }) } },
+    {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      ...closed({ e: { enum: ["a"] }, c: { const: 1 } }),
+    },
+  ];
+  const no: Loose[] = [
+    {},
+    closed({ a: STRING }, []),
+    closed({ a: STRING }, ["a", "b"]),
+    { type: "object", properties: {} },
+    { type: "object", additionalProperties: false },
+    { type: "array", items: STRING },
+    { anyOf: [closed({})] },
+    closed({ a: { type: "object" } }),
+    closed({ a: { type: "object", properties: {}, additionalProperties: STRING } }),
+    closed({ a: { oneOf: [STRING] } }),
+    closed({ a: { type: "string", minLength: 1 } }),
+    closed({ a: { type: "string", format: "uri" } }),
+    closed({ a: { type: "string", default: "x" } }),
+    closed({ a: { type: "array" } }),
+    closed({ a: {} }),
+    closed({ a: true }),
+    { ...closed({}), $defs: { n: closed({ a: STRING }, []) } },
+  ];
+  for (const schema of yes) assertEquals(isStrict(schema), true, JSON.stringify(schema));
+  for (const schema of no) assertEquals(isStrict(schema), false, JSON.stringify(schema));
+});
+
+Deno.test("strict tools and schemas that OpenAI would refuse go out without strict, and the header says so", () => {
+  const optional = closed({ a: STRING, b: STRING }, ["a"]);
+  const asked = (schema: Loose) => ({
+    max_tokens: 99,
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [{ name: "f", strict: true, input_schema: schema }],
+    output_config: { format: { type: "json_schema", schema } },
+  });
+  // deno-lint-ignore no-explicit-any
+  const sent = (schema: Loose): any[] =>
+    (["chat_completions", "responses"] as const).map((target) => {
+      // deno-lint-ignore no-explicit-any
+      const { body, dropped } = convert("messages", asked(schema), target, "gpt-4o") as any;
+      const tool = body.tools[0].function ?? body.tools[0];
+      const format = body.text?.format ?? body.response_format.json_schema;
+      return [tool.strict, tool.parameters ?? null, format.strict, dropped];
+    });
+  for (const [tool, parameters, format, dropped] of sent(optional)) {
+    assertEquals([tool, format], [false, false]);
+    assertEquals(parameters, optional);
+    assertEquals(dropped, ["tools.strict", "output_config.format.strict"]);
+  }
+  for (const [tool, , format, dropped] of sent(closed({ a: STRING }))) {
+    assertEquals([tool, format, dropped], [true, true, []]);
+  }
+});
+
+Deno.test("strict of other formats is listed where the provider has nothing like it", () => {
+  const tools = [{
+    type: "function",
+    function: { name: "f", strict: true, parameters: closed({ a: STRING }) },
+  }];
+  const asked = { messages: [{ role: "user", content: "Hi" }], tools };
+  for (const [target, model] of [["messages", "claude-haiku-4-5"], ["gemini", "gemini-2.5-pro"]] as const) {
+    assertEquals(convert("chat_completions", asked, target, model).dropped, ["tools.strict"]);
+  }
+  // A caller of the same format is not corrected.
+  const open = [{ type: "function", function: { name: "f", strict: true, parameters: { type: "object" } } }];
+  const own = convert("chat_completions", { ...asked, tools: open }, "chat_completions", "gpt-4o");
+  assertEquals([own.body.tools, own.dropped], [open, []]);
+});
