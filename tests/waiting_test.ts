@@ -15,6 +15,7 @@ const REASONS: Record<string, Record<string, string>> = {
     "pause(": "calls take a while, each another",
     "Date.now": "when a call was made is in its record",
   },
+  "accounts/every_kind_test.ts": { "pause(": "calls take a while; a second of quiet is what is promised" },
   "accounts/full_child.ts": {
     "pause(": "a call takes a while",
     "Date.now": "when a call was made is in its record",

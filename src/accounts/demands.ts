@@ -1,9 +1,10 @@
 /** Which leases a call draws on, and how much of each its estimate takes. */
+import type { Usage } from "../exchange/usage.ts";
 import { accountBudget, accountBudgetId } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
-import type { Lease } from "./lease.ts";
+import type { Hold, Lease } from "./lease.ts";
 import type { LeaseTable } from "./lease_table.ts";
-import { costAtMost, type Prices, priceTable } from "./money.ts";
+import { costAtMost, costOf, type Estimate, type Prices, priceTable } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { AdmissionRequest } from "./types.ts";
 
@@ -40,29 +41,36 @@ export class Demands {
     return full;
   }
 
-  of(request: AdmissionRequest, state: KeyState | undefined, now: number): Demand[] {
-    const { estimate, key: { account } } = request;
+  of(request: AdmissionRequest, estimate: Estimate, state: KeyState, now: number): Demand[] {
     const cost = costAtMost(estimate, priceTable(this.withSearchPrice(request.prices)));
     const demands: Demand[] = [];
-    if (state !== undefined) {
-      const { key, requestsPerMinute, tokensPerMinute, spendLimit } = state;
-      if (requestsPerMinute !== null) {
-        demands.push({ lease: this.#rateLease("requests", key.id, requestsPerMinute), amount: 1n });
-      }
-      if (tokensPerMinute !== null) {
-        // An estimate above the whole minute's tokens would never pass; it takes the minute for itself.
-        const tokens = Math.min(Math.ceil(estimate.input + estimate.output), tokensPerMinute);
-        demands.push({
-          lease: this.#rateLease("tokens", key.id, tokensPerMinute),
-          amount: BigInt(Math.max(0, tokens)),
-        });
-      }
-      if (spendLimit !== null) {
-        demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost });
-      }
+    const { key, requestsPerMinute, tokensPerMinute, spendLimit } = state;
+    if (requestsPerMinute !== null) {
+      demands.push({ lease: this.#rateLease("requests", key.id, requestsPerMinute), amount: 1n });
     }
+    if (tokensPerMinute !== null) {
+      const { input, media = 0, output, usual = input + media + output } = estimate;
+      // An estimate above the whole minute's tokens would never pass; it takes the minute for itself.
+      const tokens = Math.min(Math.ceil(usual), tokensPerMinute);
+      demands.push({
+        lease: this.#rateLease("tokens", key.id, tokensPerMinute),
+        amount: BigInt(Math.max(0, tokens)),
+      });
+    }
+    if (spendLimit !== null) {
+      demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost });
+    }
+    const { account } = request.key;
     if (!this.#options.unlimited(account)) demands.push({ lease: this.#creditsLease(account), amount: cost });
     return demands;
+  }
+
+  /** What a call that holds so much needs beyond it, having used something and going on. */
+  more(holds: readonly Hold[], spent: Readonly<Usage>, next: Estimate, prices: Prices): Demand[] {
+    const table = priceTable(this.withSearchPrice(prices));
+    const cost = costOf(spent, 0, table) + costAtMost(next, table);
+    return holds.filter(({ lease, amount }) => lease.isMoney() && amount < cost)
+      .map(({ lease, amount }) => ({ lease, amount: cost - amount }));
   }
 
   #rateLease(kind: "requests" | "tokens", keyId: string, perMinute: number): Lease {

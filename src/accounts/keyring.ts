@@ -168,7 +168,7 @@ export class Keyring {
   }
 }
 
-function invalidKey(): Failure {
+export function invalidKey(): Failure {
   return new Failure("invalid_api_key", "The API key is not valid.");
 }
 

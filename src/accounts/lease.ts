@@ -12,7 +12,8 @@ export type LeaseKind = "credits" | "spend" | "requests" | "tokens";
 /** An amount of a lease that is reserved for one call. */
 export interface Hold {
   readonly lease: Lease;
-  readonly amount: bigint;
+  /** A call that needs more as it goes on adds to it. */
+  amount: bigint;
   /** When the minute or period began in which it was made. */
   readonly starts: number;
 }
@@ -20,8 +21,6 @@ export interface Hold {
 const MINUTE = 60_000;
 /** How long an answer is believed when it says that nothing is left. */
 const BELIEVED_MS = 1000;
-/** How long a refusal stands. */
-const REFUSED_MS = 200;
 
 export class Lease {
   readonly kind: LeaseKind;
@@ -38,9 +37,6 @@ export class Lease {
   #spent = 0n;
   #others = 0n;
   #answeredAt = -Infinity;
-  /** A refusal stands until then for anything at least that large, so that refused calls do not queue at the store. */
-  #refusedUntil = -Infinity;
-  #refusedAmount = 0n;
   /** What calls that wait for a renewal need together; 0: none waits. */
   #waiting = 0n;
 
@@ -104,27 +100,32 @@ export class Lease {
     return this.#used + this.#reserved + amount <= this.#granted;
   }
 
-  /** True: asking the store cannot help now. */
-  isHopeless(amount: bigint, now: number): boolean {
-    if (this.isRate() && this.#minuteIsOver(now)) return false;
-    const refused = this.#refusedUntil > now && this.#refusedUntil <= now + BELIEVED_MS;
-    if (refused && amount >= this.#refusedAmount) return true;
-    const age = now - this.#answeredAt;
-    if (age < 0 || age >= BELIEVED_MS || this.heldElsewhere) return false;
+  /** Whether asking the store may make room for so much now. */
+  mayGrow(amount: bigint, now: number): boolean {
+    if (this.heldElsewhere || !this.#isFresh(now)) return true;
     // What the store had beyond all leases when it last answered.
-    const unleased = this.#limit - this.#spent - this.#others - this.#granted;
-    return this.#used + this.#reserved + amount > this.#granted + (unleased > 0n ? unleased : 0n);
+    const unleased = this.#limit - this.#spent - this.#granted;
+    return this.#used + this.#reserved + amount <= this.#granted + (unleased > 0n ? unleased : 0n);
   }
 
-  refuse(amount: bigint, now: number): void {
-    this.#refusedUntil = now + REFUSED_MS;
-    this.#refusedAmount = amount;
+  /** Whether so much does not fit, even if everything that is only reserved came back. */
+  isSpent(amount: bigint, now: number): boolean {
+    if (this.#unlimited || !this.#isFresh(now)) return false;
+    // Of a rate nothing comes back within its minute, but for what other nodes hold and do not need.
+    const bound = this.isRate() ? this.#used + this.#reserved : this.#used;
+    return bound + amount > this.#limit - this.#spent && !(this.isRate() && this.heldElsewhere);
   }
 
-  /** Refusals and answers may be out of date: the store is asked again. */
+  /** The store's last answer is young enough to go by. */
+  #isFresh(now: number): boolean {
+    if (this.isRate() && this.#minuteIsOver(now)) return false;
+    const age = now - this.#answeredAt;
+    return age >= 0 && age < BELIEVED_MS;
+  }
+
+  /** The last answer may be out of date: the store is asked again. */
   forgetAnswers(): void {
     this.#answeredAt = -Infinity;
-    this.#refusedUntil = -Infinity;
   }
 
   /** What the node holds was granted under the limit before: it asks again before relying on it. */

@@ -12,9 +12,9 @@ import type { Keyring } from "./keyring.ts";
 import type { OpenReservations } from "./open_reservations.ts";
 import { findPepper } from "./pepper.ts";
 import type { Recovery } from "./recovery.ts";
-import type { ReturnSignal } from "./return_signal.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
+import type { WaitingLine } from "./waiting_line.ts";
 
 export interface MaintenanceOptions {
   store: Store;
@@ -24,7 +24,7 @@ export interface MaintenanceOptions {
   configured: Configured;
   keyring: Keyring;
   reservations: OpenReservations;
-  returned: ReturnSignal;
+  line: WaitingLine;
   changes: StoreChanges;
   recovery: Recovery;
   /** Undefined: made on first start and kept beside the store. */
@@ -119,12 +119,12 @@ export class Maintenance {
 
   /** A message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */
   #hear(message: string): void {
-    const { sync, changes, returned } = this.#options;
+    const { sync, changes, line } = this.#options;
     const [word, from, budgetId] = message.split(" ");
     if (word === "changed") void changes.pull().catch(() => {});
     else if (from === sync.node) return;
     else if (word === "want") sync.giveBack([budgetId]);
-    else if (word === "gave") returned.notify();
+    else if (word === "gave") line.ask();
   }
 }
 

@@ -11,6 +11,6 @@ export type { Administration } from "./administration.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
 export type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
-export { formatAmount, MAX_AMOUNT, parseAmount } from "./money.ts";
+export { formatAmount, hasOutputPrice, MAX_AMOUNT, parseAmount } from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";
 export type { AccessPolicy, Accounts, AdmissionRequest, Key, RateState, Reservation } from "./types.ts";

@@ -149,26 +149,46 @@ function round(fine: bigint): bigint {
   return (fine + PER_UNIT / 2n) / PER_UNIT;
 }
 
-/** What a call is expected to use at most. */
+/** What a call may use at most. */
 export interface Estimate {
+  /** Tokens of text. */
   input: number;
+  /** Tokens of images, audio and whatever else only the provider can tell the kind of. */
+  media?: number;
   output: number;
+  /** Where the request names no cap: less output that it may be granted, if not so much is left. */
+  leastOutput?: number;
   searches: number;
-  /** False: the request marks nothing for a cache, so that input cannot cost what a cache write costs. */
-  cacheWrites?: boolean;
+  /** False: nothing is written to a cache for an hour. */
+  hourCache?: boolean;
+  /** Tokens that rates count until the call has ended; absent: all. */
+  usual?: number;
 }
 
-/** The most that an estimate can cost: a token of unknown kind at the dearest price of text. */
+/** The most that an estimate can cost: a token of unknown kind at the dearest price that its kind can have. */
 export function costAtMost(estimate: Estimate, table: PriceTable): bigint {
-  let input = table.prompt;
-  if (estimate.cacheWrites !== false) {
-    if (table.cacheWrite > input) input = table.cacheWrite;
-    if (table.cacheWrite1h > input) input = table.cacheWrite1h;
-  }
-  const { reasoning, completion } = table;
-  const output = reasoning !== null && reasoning > completion ? reasoning : completion;
+  const text = dearest(
+    table.prompt,
+    table.cacheRead,
+    table.cacheWrite,
+    estimate.hourCache === false ? null : table.cacheWrite1h,
+  );
+  const output = dearest(table.completion, table.reasoning, table.audioOutput, table.imageOutput);
   return round(
-    times(Math.ceil(estimate.input), input) + times(Math.ceil(estimate.output), output) +
+    times(Math.ceil(estimate.input), text) +
+      times(Math.ceil(estimate.media ?? 0), dearest(text, table.audio, table.image)) +
+      times(Math.ceil(estimate.output), output) +
       times(Math.ceil(estimate.searches), table.search),
   );
+}
+
+function dearest(...prices: (bigint | null)[]): bigint {
+  let most = 0n;
+  for (const price of prices) if (price !== null && price > most) most = price;
+  return most;
+}
+
+/** Whether any kind of output costs something. */
+export function hasOutputPrice(prices: Prices): boolean {
+  return costAtMost({ input: 0, output: 1_000_000, searches: 0 }, priceTable(prices)) > 0n;
 }

@@ -2,23 +2,26 @@
  * The calls that run: what each has reserved, and how it ends, with a bill or without one.
  */
 import type { GenerationEnd } from "../exchange/generation.ts";
+import type { Usage } from "../exchange/usage.ts";
 import { encodeRecord } from "../store/mod.ts";
 import { ArraySet, type Indexed } from "./array_set.ts";
-import type { Demand, Demands } from "./demands.ts";
+import type { Demands } from "./demands.ts";
+import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { type Beginning, generationOf } from "./ledger.ts";
-import type { Prices } from "./money.ts";
-import type { ReturnSignal } from "./return_signal.ts";
+import type { Estimate, Prices } from "./money.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { RateState, Reservation } from "./types.ts";
+import type { WaitingLine } from "./waiting_line.ts";
 import { within } from "./within.ts";
 
 export interface OpenReservationsOptions {
   sync: StoreSync;
   journal: Journal;
   demands: Demands;
-  returned: ReturnSignal;
+  holds: Holds;
+  line: WaitingLine;
   /** A reservation is given back when its call has not ended after this long. */
   reservationMs: number;
   /** How long the end of a call may wait for the store where there is no journal. */
@@ -30,7 +33,9 @@ export interface OpenReservationsOptions {
 export interface AdmittedCall {
   beginning: Beginning;
   entry: JournalEntry;
-  demands: readonly Demand[];
+  holds: readonly Hold[];
+  /** Output tokens that are reserved. */
+  output: number;
   prices: Prices;
   now: number;
 }
@@ -48,10 +53,30 @@ export class OpenReservations {
   }
 
   add(call: AdmittedCall): Reservation {
-    const holds = call.demands.map(({ lease, amount }) => lease.reserve(amount));
-    const reservation = new OpenReservation(this, call, holds);
+    const reservation = new OpenReservation(this, call);
     this.#open.add(reservation);
     return reservation;
+  }
+
+  /** Adds to what a call holds. False: there is no more. */
+  async extend(
+    { beginning, holds, expired }: OpenReservation,
+    spent: Readonly<Usage>,
+    next: Estimate,
+    prices: Prices,
+  ): Promise<boolean> {
+    if (expired) return true;
+    const lacking = () => this.#options.demands.more(holds, spent, next, prices);
+    if (lacking().length === 0) return true;
+    try {
+      const more = await this.#options.holds.take(beginning.keyId, () => [lacking()]);
+      for (const added of more.holds) {
+        holds.find(({ lease }) => lease === added.lease)!.amount += added.amount;
+      }
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Gives back reservations of calls that never ended. */
@@ -71,18 +96,18 @@ export class OpenReservations {
 
   /** Resolves when the journal says so too: else a process that died now would leave the record of a call that owes none. */
   async release(reservation: OpenReservation): Promise<void> {
-    const { sync, journal, returned } = this.#options;
+    const { sync, journal, line } = this.#options;
     if (!this.#open.delete(reservation)) return;
     if (!reservation.expired) { for (const hold of reservation.holds) hold.lease.release(hold); }
     journal.drop(reservation.entry);
     sync.ended(reservation.beginning.id);
-    returned.notify();
+    line.serve();
     await journal.written().catch(() => false);
   }
 
   async settle(reservation: OpenReservation, end: GenerationEnd, prices: Prices): Promise<void> {
     if (!this.#open.has(reservation)) return;
-    const { sync, journal, demands, waitMs } = this.#options;
+    const { sync, journal, demands, line, waitMs } = this.#options;
     const { beginning, entry } = reservation;
     const generation = generationOf(beginning, end, demands.withSearchPrice(prices));
     if (generation === null) return await this.release(reservation);
@@ -98,6 +123,7 @@ export class OpenReservations {
         charged.push(lease);
       } else if (!reservation.expired) lease.settle(hold, lease.kind === "requests" ? 1n : tokens);
     }
+    line.serve();
     const record = encodeRecord(generation);
     journal.finish(entry, record.json);
     sync.deliver({ record, leases: charged, delivered: () => journal.delivered(entry) });
@@ -114,19 +140,25 @@ class OpenReservation implements Reservation, Indexed {
   readonly beginning: Beginning;
   readonly entry: JournalEntry;
   readonly holds: readonly Hold[];
+  readonly output: number;
   admittedAt: number;
   /** The holds were given back before the end. */
   expired = false;
   readonly #owner: OpenReservations;
   readonly #prices: Prices;
 
-  constructor(owner: OpenReservations, call: AdmittedCall, holds: readonly Hold[]) {
+  constructor(owner: OpenReservations, call: AdmittedCall) {
     this.beginning = call.beginning;
     this.entry = call.entry;
-    this.holds = holds;
+    this.holds = call.holds;
+    this.output = call.output;
     this.admittedAt = call.now;
     this.#owner = owner;
     this.#prices = call.prices;
+  }
+
+  extend(spent: Readonly<Usage>, next: Estimate): Promise<boolean> {
+    return this.#owner.extend(this, spent, next, this.#prices);
   }
 
   settle(end: GenerationEnd, prices: Prices = this.#prices): Promise<void> {

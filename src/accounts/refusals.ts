@@ -11,11 +11,14 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
   const { kind, budget: { limit, ends } } = lease;
   switch (kind) {
     case "credits":
-      return new Failure("insufficient_funds", "The account's credits do not cover this request.");
+      return new Failure(
+        "insufficient_funds",
+        "The account's credits do not cover what this request may cost.",
+      );
     case "spend":
       return new Failure(
         "api_key_limit_exceeded",
-        "The API key's spend limit for the period does not cover this request.",
+        "The API key's spend limit for the period does not cover what this request may cost.",
         { details: { reset_at: ends === null ? null : new Date(ends).toISOString() } },
       );
     case "requests":
@@ -26,6 +29,15 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
         { retryAfter: lease.secondsToReset(now), details: { ...rateStateOf(demands, now) } },
       );
   }
+}
+
+/** What is lacking is reserved by calls under way, and much of it will come back. */
+export function reservedOnly(now: number, demands: readonly Demand[]): Failure {
+  return new Failure(
+    "provider_rate_limited",
+    "What is left of the budget is reserved by calls under way; try again in a second.",
+    { retryAfter: 1, details: { reserved: true, ...rateStateOf(demands, now) } },
+  );
 }
 
 export function cannotAdmitNow(cause: unknown): Failure {

@@ -11,6 +11,7 @@ import { Admission } from "./admission.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
 import { FileJournal } from "./file_journal.ts";
+import { Holds } from "./holds.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
 import { Keyring } from "./keyring.ts";
@@ -18,11 +19,11 @@ import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
 import { Recovery } from "./recovery.ts";
-import { ReturnSignal } from "./return_signal.ts";
 import { newId } from "./secrets.ts";
 import { StoreChanges } from "./store_changes.ts";
 import { StoreSync } from "./store_sync.ts";
 import type { Accounts } from "./types.ts";
+import { WaitingLine } from "./waiting_line.ts";
 
 export interface AccountsOptions {
   store: Store;
@@ -79,10 +80,21 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     ? new MemoryJournal({ maxBytes: Math.min(outboxBytes, MEMORY_BYTES) })
     : new FileJournal(store.filePrefix, node, { maxBytes: outboxBytes });
   const configured = new Configured(options.config);
-  const returned = new ReturnSignal();
   const reportRunning = !journal.durable && store.kind === "postgres";
-  const sync = new StoreSync({ store, node, clock, warn, reportRunning });
+  const sync: StoreSync = new StoreSync({
+    store,
+    node,
+    clock,
+    warn,
+    reportRunning,
+    granted: () => line.serve(),
+  });
   const { leases } = sync;
+  const line = new WaitingLine({
+    now: () => clock.now(),
+    refill: (lease, amount) => sync.refill(lease, amount),
+  });
+  const holds = new Holds({ sync, line, now: () => clock.now(), waitMs });
   const keyring: Keyring = new Keyring({
     store,
     clock,
@@ -99,7 +111,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     sync,
     journal,
     demands,
-    returned,
+    holds,
+    line,
     reservationMs,
     waitMs,
     warn,
@@ -109,10 +122,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     journal,
     clock,
     demands,
+    holds,
     reservations,
-    returned,
     state: (key) => keyring.state(key.id),
-    waitMs,
   });
   const recovery = new Recovery({ store, sync, log });
   const maintenance = new Maintenance({
@@ -123,7 +135,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     configured,
     keyring,
     reservations,
-    returned,
+    line,
     changes,
     recovery,
     pepper: options.pepper,
@@ -176,7 +188,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       closed = true;
       await Promise.all([maintenance.stop(), housekeeping.stop()]);
       await sync.close();
-      returned.notify();
+      line.close();
       journal.close();
       recovery.leave();
       await store.close();

@@ -19,6 +19,8 @@ export interface StoreSyncOptions {
   warn(message: string): void;
   /** Also tells the store which generations run: for a node without a journal. */
   reportRunning: boolean;
+  /** Leases have been renewed. */
+  granted(): void;
 }
 
 interface Waiter {
@@ -240,6 +242,7 @@ export class StoreSync {
     const now = this.#options.clock.now();
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
     for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now);
+    if (result.grants.length > 0) this.#options.granted();
     for (const entry of batch) entry.delivered();
     for (const { resolve } of waiters) resolve();
   }

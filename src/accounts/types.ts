@@ -6,6 +6,7 @@
  * of a budget; settlement too, unless there is no disk and the store has to make the record durable.
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+import type { Usage } from "../exchange/usage.ts";
 import type { Estimate, Prices } from "./money.ts";
 
 /** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
@@ -47,6 +48,10 @@ export interface RateState {
  */
 export interface Reservation {
   rates: RateState | null;
+  /** Output tokens that it covers: fewer than asked for where not so much was left, and the request names no cap. */
+  readonly output: number;
+  /** Covers what was used so far and what comes next, beyond what was reserved. False: there is no money for it. */
+  extend(spent: Readonly<Usage>, next: Estimate): Promise<boolean>;
   /** Replaces the reservation by the bill and writes the record; durable when it resolves. Never rejects. */
   settle(end: GenerationEnd, prices?: Prices): Promise<void>;
   /** No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects. */

@@ -106,7 +106,7 @@ export function readText(text: string): { reading: Reading; holder: { text?: unk
     holder,
     key: "text",
   };
-  return { reading: { leaves: [leaf], senders: [] }, holder };
+  return { reading: { leaves: [leaf], senders: [], rest: 0 }, holder };
 }
 
 function isScanned(leaf: Leaf, reading: Reading, check: Check): boolean {

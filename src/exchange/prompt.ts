@@ -330,6 +330,22 @@ export function toolsByName(tools: readonly Tool[]): Map<string, Exclude<Tool, {
   return found;
 }
 
+/**
+ * Whether something may be written to a prompt cache for an hour: a mark says so, or a block or field is there that only
+ * its own format reads.
+ */
+export function marksHour(prompt: Prompt): boolean {
+  const isHour = (mark: CacheMark | undefined) => mark?.ttl !== undefined && mark.ttl !== "5m";
+  const marked = (content: readonly Content[]): boolean =>
+    content.some((c) =>
+      c.type === "opaque" || c.extra !== undefined || isHour(c.cache) ||
+      (c.type === "result" && marked(c.content))
+    );
+  return isHour(prompt.cache) ||
+    prompt.tools.some((t) => t.kind === "opaque" || t.extra !== undefined || isHour(t.cache)) ||
+    prompt.turns.some((turn) => marked(turn.content));
+}
+
 /** All text of some contents, without separators: a text cut into blocks by citations is one text. */
 export function plainText(content: readonly Content[]): string {
   let text = "";

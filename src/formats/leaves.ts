@@ -50,6 +50,8 @@ export interface Reading {
   leaves: Leaf[];
   /** In the order of the list of messages. */
   senders: Sender[];
+  /** Length of what is passed on and nobody reads: ids and proofs. */
+  rest: number;
 }
 
 /** Adds headers that are passed on with the body; they are scanned and cannot be masked. */
@@ -78,9 +80,9 @@ interface Walk extends Reading {
 
 /** Walks a whole body. Anything but an object has no leaves; the format refuses it. */
 export function readLeaves(body: unknown, shape: Shape): Reading {
-  const walk: Walk = { leaves: [], senders: [], message: null, group: null };
+  const walk: Walk = { leaves: [], senders: [], rest: 0, message: null, group: null };
   if (isObject(body)) each(walk, body, shape, "");
-  return { leaves: walk.leaves, senders: walk.senders };
+  return { leaves: walk.leaves, senders: walk.senders, rest: walk.rest };
 }
 
 /** One rule for each named field; any other is passed on as it is. */
@@ -92,7 +94,28 @@ export function shape(rules: Record<string, Rule>): Shape {
  * An id or a proof that a provider or a client made and nobody reads, or the model's name, which the catalog knows. These
  * alone leave unread: ids of calls, items and files, signatures, encrypted reasoning, encrypted search results.
  */
-export const opaque: Rule = () => {};
+export const opaque: Rule = (walk, holder, key) => {
+  walk.rest += lengthOf(holder[key]);
+};
+
+/** About as long as the JSON text of a value is, however deep that is nested. */
+function lengthOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  let length = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === "string") length += next.length;
+    else if (typeof next !== "object" || next === null) length += 5;
+    else {
+      for (const name of Object.keys(next)) {
+        length += name.length;
+        open.push((next as Loose)[name]);
+      }
+    }
+  }
+  return length;
+}
 
 /** A setting of the format: words of its enumerations, switches and small numbers. Anything else in it is text. */
 export const setting: Rule = (walk, holder, key, path) => {

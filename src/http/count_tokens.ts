@@ -6,7 +6,8 @@
 import type { Key } from "../accounts/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
+import { readLeaves } from "../formats/leaves.ts";
+import { CALLER_FORMATS, LEAVES } from "../formats/mod.ts";
 import { countAll } from "../formats/tokens.ts";
 import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
@@ -36,10 +37,9 @@ export async function countTokens(
   // Whichever model autorouting chooses, the count is the same.
   const listed = prompt.model === AUTO && kit.catalog.list(key).some(({ id }) => id === AUTO);
   if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages" });
-  const counted = wantsSearch(prompt)
-    ? { ...prompt, tools: [...prompt.tools, searchTool(prompt.tools)] }
-    : prompt;
-  const { attachments } = measure(counted, kit.limits);
-  const frames = 3 + FRAME_TOKENS * (counted.turns.length + counted.tools.length);
-  return frames + attachments * ATTACHMENT_TOKENS + await countAll(texts(counted));
+  const reading = readLeaves(asked, LEAVES[formatName]);
+  const { attachments } = measure(prompt, reading, kit.limits);
+  const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];
+  const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length + search.length);
+  return frames + attachments * ATTACHMENT_TOKENS + await countAll([...texts(reading), ...search]);
 }

@@ -25,6 +25,8 @@ export interface Model {
   /** Tokens, null when unknown. */
   contextLength: number | null;
   maxCompletion: number | null;
+  /** Cap on output for a request that names none. */
+  defaultOutput?: number | null;
   /** Prices per token as exact decimal strings, keys as listed. */
   pricing: Readonly<Record<string, string | undefined>>;
   inputs: readonly string[];

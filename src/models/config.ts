@@ -102,6 +102,12 @@ const MODEL = fields({
     .describe("Most tokens of input and output together. Null: unknown, so the provider decides."),
   max_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
     .describe("Most tokens of output. Null: unknown, so the provider decides."),
+  default_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
+    .describe(
+      "Cap on output that is sent to the provider with a request that names none, and that is reserved for it. Null: none " +
+        "is sent to a model whose `max_completion_tokens` is known, and as many are reserved, or as many as the budget still " +
+        "covers, from 4096 on, which are then sent as the cap. Where they are not known and output has a price, 16384 are.",
+    ),
   pricing: PRICING.prefault({ prompt: "0", completion: "0" })
     .describe(
       "Prices of one token as decimal strings, in the currency of all amounts. Left out: the model costs nothing.",
@@ -123,10 +129,18 @@ const MODEL = fields({
     .describe(
       "Further names that `/v1/messages` accepts for the model, like `claude-sonnet-4-5`; a `*` at the end is a prefix.",
     ),
-}).transform(({ name, maxCompletionTokens, capabilities, reasoningEfforts, ...rest }): Model => ({
+}).transform(({
+  name,
+  maxCompletionTokens,
+  defaultCompletionTokens,
+  capabilities,
+  reasoningEfforts,
+  ...rest
+}): Model => ({
   ...rest,
   name: name ?? rest.id,
   maxCompletion: maxCompletionTokens,
+  defaultOutput: defaultCompletionTokens,
   inputs: capabilities.modalityInput,
   outputs: capabilities.modalityOutput,
   features: new Set(capabilities.features),

@@ -1,15 +1,19 @@
 /**
- * How large a prompt is, and whether it can fit.
+ * How large a request is, and whether it can fit.
  *
- * Two numbers are wanted of a prompt before anybody has counted its tokens: one that is surely not too small, for
- * reserving money, and one that is surely not too large, for refusing what cannot fit. Both come from the length of its
- * text. Only a prompt so long that it may not fit is counted by a tokenizer, since blanks and repeated signs take few
- * tokens, however many they are.
+ * One walk over its text, the one that data-loss prevention takes, serves three: the limit of text, the model's context, and
+ * the reservation. Two numbers are wanted before anybody has counted tokens: one that is surely not too small, for
+ * reserving money, and one that is surely not too large, for refusing what cannot fit. A tokenizer gives no text more
+ * tokens than it has bytes of UTF-8. Only a prompt so long that it may not fit is counted, since blanks and repeated
+ * signs take few tokens, however many they are.
  */
+import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { Content, Prompt, Source } from "../exchange/prompt.ts";
+import type { Content, Prompt } from "../exchange/prompt.ts";
+import type { Leaf, Reading } from "../formats/leaves.ts";
 import { countAll } from "../formats/tokens.ts";
+import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
 export interface SizeLimits {
   maxTextChars: number;
@@ -20,14 +24,20 @@ export interface SizeLimits {
 export interface PromptSize {
   /** UTF-16 units of all text. */
   chars: number;
+  /** Bytes of all text as UTF-8, and of everything else that is passed on and is no attachment. */
+  bytes: number;
   /** Attachments that are no text. */
   attachments: number;
+  /** The most tokens that these are; infinite where only the provider can tell. */
+  media: number;
+  /** Tokens that templates put around messages, tools and fields, at most. */
+  frames: number;
   /** Tokens that the text surely has, once they were counted. */
   counted?: number;
 }
 
-/** Measures a prompt and refuses what is over a limit of the service. */
-export function measure(prompt: Prompt, limits: SizeLimits): PromptSize {
+/** Measures a request and refuses what is over a limit of the service. */
+export function measure(prompt: Prompt, reading: Reading, limits: SizeLimits): PromptSize {
   if (prompt.turns.length > limits.maxMessages) {
     throw new Failure(
       "validation_error",
@@ -35,146 +45,116 @@ export function measure(prompt: Prompt, limits: SizeLimits): PromptSize {
       { param: prompt.format === "responses" ? "input" : "messages" },
     );
   }
-  const size: PromptSize = { chars: 0, attachments: 0 };
-  for (const turn of prompt.turns) add(turn.content, size, limits);
-  for (const tool of prompt.tools) {
-    if (tool.kind === "opaque") continue;
-    size.chars += tool.name.length + (tool.description?.length ?? 0);
-    if (tool.kind === "function" && tool.parameters) size.chars += roughLength(tool.parameters);
+  const size: PromptSize = {
+    chars: 0,
+    bytes: reading.rest,
+    attachments: 0,
+    media: 0,
+    frames: framesOf(prompt) + FRAMES.leaf * reading.leaves.length,
+  };
+  for (const { text } of reading.leaves) {
+    size.chars += text.length;
+    size.bytes += Buffer.byteLength(text);
   }
-  if (prompt.output?.type === "schema") size.chars += roughLength(prompt.output.schema);
   if (size.chars > limits.maxTextChars) {
     throw new Failure(
       "text_content_too_large",
       `The text of the request is too long: expected at most ${limits.maxTextChars} characters, got ${size.chars}.`,
     );
   }
+  for (const turn of prompt.turns) {
+    attach(turn.content, size, limits);
+    // An earlier spoken answer, named by its id.
+    if (turn.extra?.fields.audio !== undefined) size.media += SPOKEN_ANSWER;
+  }
+  if (prompt.tools.some(runsElsewhere)) size.media = UNSEEN;
   return size;
 }
 
-function add(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {
+/** Tokens of templates. A provider whose API has tools tells the model about them in some hundred tokens. */
+const FRAMES = { request: 16, turn: 8, leaf: 4, tool: 32, tools: 1000 };
+const SPOKEN_ANSWER = 16_384;
+
+function framesOf({ turns, tools, search, output }: Prompt): number {
+  const told = tools.length > 0 || search !== undefined || output?.type === "schema";
+  return FRAMES.request + FRAMES.turn * turns.length + FRAMES.tool * tools.length + (told ? FRAMES.tools : 0);
+}
+
+/** Tools of a provider's own that its clients run. */
+const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply_patch|namespace)(?:_|$)/;
+
+/** What a provider's own tool finds goes into the prompt without being seen here. */
+function runsElsewhere(tool: Prompt["tools"][number]): boolean {
+  return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
+}
+
+function attach(content: readonly Content[], size: PromptSize, limits: SizeLimits): void {
   for (const c of content) {
     switch (c.type) {
-      case "text":
-      case "refusal":
-        size.chars += c.text.length;
-        break;
-      case "reasoning":
-        for (const section of c.sections) size.chars += section.length;
-        break;
-      case "call":
-        size.chars += c.arguments.length + c.name.length;
-        break;
       case "result":
-        add(c.content, size, limits);
-        break;
-      case "search-result":
-        size.chars += c.title.length;
-        for (const text of c.texts) size.chars += text.length;
-        break;
-      case "document":
-        size.chars += (c.name?.length ?? 0) + (c.context?.length ?? 0);
-        attach(c.source, c.type, size, limits);
+        attach(c.content, size, limits);
         break;
       case "image":
       case "audio":
       case "video":
-        attach(c.source, c.type, size, limits);
-        break;
-      case "opaque":
-        size.chars += roughLength(c.value);
-        break;
-    }
-  }
-}
-
-function attach(source: Source, type: string, size: PromptSize, limits: SizeLimits): void {
-  if (source.kind === "text") {
-    size.chars += source.text.length;
-    return;
-  }
-  size.attachments++;
-  if (source.kind !== "base64") return;
-  const bytes = Math.floor(source.data.length * 3 / 4);
-  if (bytes > limits.maxFileBytes) {
-    throw new Failure(
-      "file_too_large",
-      `An attachment of type ${type} is too large: expected at most ${limits.maxFileBytes} bytes, got ${bytes}.`,
-    );
-  }
-}
-
-/** Characters of a JSON value's strings and keys, without serialising it. */
-function roughLength(value: unknown): number {
-  let length = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next === "string") length += next.length;
-    else if (typeof next === "object" && next !== null) {
-      for (const key of Object.keys(next)) {
-        if (!Array.isArray(next)) length += key.length;
-        open.push((next as Record<string, unknown>)[key]);
-      }
-    } else length += 2;
-  }
-  return length;
-}
-
-/** The texts of a prompt that reach the model. */
-export function* texts(prompt: Prompt): Generator<string> {
-  for (const turn of prompt.turns) yield* textsOf(turn.content);
-  for (const tool of prompt.tools) if (tool.kind !== "opaque") yield JSON.stringify(tool);
-  if (prompt.output?.type === "schema") yield JSON.stringify(prompt.output.schema);
-}
-
-function* textsOf(content: readonly Content[]): Generator<string> {
-  for (const c of content) {
-    switch (c.type) {
-      case "text":
-      case "refusal":
-        yield c.text;
-        break;
-      case "reasoning":
-        yield* c.sections;
-        break;
-      case "call":
-        yield c.name;
-        yield c.arguments;
-        break;
-      case "result":
-        yield* textsOf(c.content);
-        break;
-      case "search-result":
-        yield c.title;
-        yield* c.texts;
-        break;
-      case "opaque":
-        yield JSON.stringify(c.value);
-        break;
       case "document":
-        if (c.name !== undefined) yield c.name;
-        if (c.context !== undefined) yield c.context;
-        if (c.source.kind === "text") yield c.source.text;
-        break;
-      default:
-        if (c.source.kind === "text") yield c.source.text;
+        if (c.source.kind === "text") break;
+        size.attachments++;
+        size.media += mostTokens(c);
+        if (c.source.kind === "base64") refuseLarge(c.type, bytesOf(c.source), limits);
     }
   }
 }
 
-/** Characters of ordinary text per token: English prose has about 4, code and other scripts fewer. */
-const CHARS_PER_TOKEN = 3;
+function refuseLarge(type: string, bytes: number, { maxFileBytes }: SizeLimits): void {
+  if (bytes <= maxFileBytes) return;
+  throw new Failure(
+    "file_too_large",
+    `An attachment of type ${type} is too large: expected at most ${maxFileBytes} bytes, got ${bytes}.`,
+  );
+}
+
+/** The texts of a request that reach the model: what names the caller does not. */
+export function* texts({ leaves }: Reading): Generator<string> {
+  for (const leaf of leaves) if (!isAboutCaller(leaf)) yield leaf.text;
+}
+
+function isAboutCaller({ message, location }: Leaf): boolean {
+  return message === null && (location === "user" || location === "metadata");
+}
+
+/** How long the texts of contents are that the gateway itself adds to a request, in UTF-16 units and in bytes. */
+export function lengthsOf(content: readonly Content[]): { chars: number; bytes: number } {
+  const lengths = { chars: 0, bytes: 0 };
+  const add = (text: string) => {
+    lengths.chars += text.length;
+    lengths.bytes += Buffer.byteLength(text);
+  };
+  for (const c of content) {
+    if (c.type === "text" || c.type === "refusal") add(c.text);
+    else if (c.type === "call") add(c.name + c.arguments);
+    else if (c.type === "reasoning") c.sections.forEach(add);
+    else if (c.type === "result") {
+      const inner = lengthsOf(c.content);
+      lengths.chars += inner.chars;
+      lengths.bytes += inner.bytes;
+    }
+  }
+  return lengths;
+}
+
 /** No text that people write has tokens longer than this on average; blanks and repeated signs have. */
 const MOST_CHARS_PER_TOKEN = 5;
 /** Another tokenizer than the one that counts here may need fewer tokens for the same text, by this factor. */
 const TOKENIZERS_DIFFER = 1.25;
-/** Tokens reserved for an image or another attachment. */
-const ATTACHMENT_TOKENS = 1600;
+/** The longest context that there is, for models whose own is not known. */
+const LONGEST_CONTEXT = 400_000;
 
-/** Input tokens that the prompt is expected not to exceed, for reservations. */
-export function upperTokens(size: PromptSize): number {
-  return Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * ATTACHMENT_TOKENS + 16;
+/** Tokens of a prompt at most: of its text, and of all else. A model takes none that is longer than its context. */
+export function mostInput(size: PromptSize, contextLength: number | null): { text: number; media: number } {
+  const media = Math.min(size.media, contextLength ?? LONGEST_CONTEXT);
+  const text = size.bytes + size.frames;
+  return { media, text: contextLength === null ? text : Math.min(text, contextLength - media) };
 }
 
 /** Input tokens that the prompt surely has, as far as is known without counting. */
@@ -184,13 +164,13 @@ export function leastTokens(size: PromptSize): number {
 
 /** Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. */
 export async function countIfOver(
-  prompt: Prompt,
+  reading: Reading,
   size: PromptSize,
   contexts: readonly number[],
 ): Promise<void> {
   if (leastTokens(size) <= Math.min(...contexts)) return;
   const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
-  size.counted = Math.floor(await countAll(texts(prompt), { enough }) / TOKENIZERS_DIFFER);
+  size.counted = Math.floor(await countAll(texts(reading), { enough }) / TOKENIZERS_DIFFER);
 }
 
 /** Refuses a prompt that cannot fit the model; {@link countIfOver} must have looked at it. */

@@ -4,23 +4,24 @@
  */
 import type { Arrival, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
-import { marksCache, type Prompt } from "../exchange/prompt.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { type Reading, readLeaves } from "../formats/leaves.ts";
+import { LEAVES } from "../formats/mod.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
-import { countIfOver, measure, type PromptSize, refuseOversize, upperTokens } from "../models/limits.ts";
-import { searchLimit, wantsSearch } from "./search_loop.ts";
-
-/** Output tokens reserved when neither the caller nor the model caps them. */
-const USUAL_OUTPUT = 4096;
+import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
+import { shapeOf } from "./shape.ts";
+import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
   const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, headers: arrival.headers });
-  const size = measure(prompt, kit.limits);
-  const { model, headers } = await choose(prompt, size, arrival, kit);
+  const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+  const size = measure(prompt, reading, kit.limits);
+  const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);
   refuseOversize(size, model.contextLength);
-  if (model.maxCompletion !== null && prompt.maxOutput !== undefined) {
-    prompt.maxOutput = Math.min(prompt.maxOutput, model.maxCompletion);
-  }
+  capOutput(prompt, model, size);
+  const shape = shapeOf(prompt, model, kit.providers);
+  const estimate = upperBound(prompt, model, size, shape);
   const created = kit.now();
   const reservation = await kit.accounts.admit({
     id: arrival.id,
@@ -31,41 +32,30 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     stream: prompt.stream,
     key,
     prices: model.pricing,
-    estimate: {
-      input: upperTokens(size),
-      output: (prompt.maxOutput ?? Math.min(model.maxCompletion ?? USUAL_OUTPUT, USUAL_OUTPUT)) *
-        (prompt.n ?? 1),
-      searches: wantsSearch(prompt) ? searchLimit(prompt.search ?? {}) : 0,
-      cacheWrites: marksCache(prompt) || carriesUnread(prompt),
-    },
+    estimate,
   });
+  if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
   if (screened) Object.assign(headers, screened.headers);
-  return { arrival, prompt, model, size, reservation, screened, created, headers, provider: null };
-}
-
-/** Whether it holds what only its own format reads: a cache may be marked in there. */
-function carriesUnread(prompt: Prompt): boolean {
-  return prompt.tools.some((t) => t.kind === "opaque") ||
-    prompt.turns.some((turn) => turn.content.some((c) => c.type === "opaque"));
+  return { arrival, prompt, model, shape, size, reservation, screened, created, headers, provider: null };
 }
 
 /** The model that is named, or the one that autorouting names. */
 async function choose(
   prompt: Prompt,
-  size: PromptSize,
+  { reading, size }: { reading: Reading; size: PromptSize },
   arrival: Arrival,
   kit: Kit,
 ): Promise<{ model: Model; headers: Record<string, string> }> {
   const { key } = arrival;
   if (prompt.model === AUTO && kit.auto) {
     const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
-    await countIfOver(prompt, size, contexts);
+    await countIfOver(reading, size, contexts);
     const healthy = (m: Model) => kit.providers.healthy(m.routes);
     const { model, route } = kit.auto({ prompt, size, access: key, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";
   const model = kit.catalog.resolve(prompt.model, key, { short });
-  if (model.contextLength !== null) await countIfOver(prompt, size, [model.contextLength]);
+  if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength]);
   return { model, headers: {} };
 }

@@ -7,6 +7,7 @@ import type { Prompt } from "../exchange/prompt.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
+import type { Shape } from "./shape.ts";
 
 /** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
 export interface Arrival {
@@ -44,6 +45,7 @@ export interface Call {
   arrival: Arrival;
   prompt: Prompt;
   model: Model;
+  shape: Shape;
   size: PromptSize;
   reservation: Reservation;
   /** Null: nothing was checked. */

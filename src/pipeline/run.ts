@@ -13,7 +13,8 @@ import type { Arrival, Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
 import { screen } from "./screen.ts";
-import { searchLoop, wantsSearch } from "./search_loop.ts";
+import { searchLoop } from "./search_loop.ts";
+import { nextRound } from "./upper_bound.ts";
 
 export interface Run {
   call: Call;
@@ -38,21 +39,19 @@ type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Part[]>;
 
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const once = screenedCall(call, kit);
-  const { prompt, model } = call;
-  const n = prompt.n ?? 1;
-  if (wantsSearch(prompt) && model.features.has("tools")) {
-    return searchLoop(
-      prompt,
-      kit.websearch,
-      (p) => once(p, 0),
-      (query) => call.screened?.query(query) ?? Promise.resolve(query),
-    );
+  const { prompt, model, shape, size, reservation } = call;
+  if (shape.search) {
+    return searchLoop(prompt, {
+      websearch: kit.websearch,
+      ask: (p) => once(p, 0),
+      screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
+      chars: size.chars,
+      mostOutput: prompt.maxOutput ?? model.maxCompletion,
+      affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),
+    });
   }
-  // Whichever route answers, it must be able to.
-  const several = n === 1 ||
-    model.routes.every((route) => kit.providers.get(route.provider)?.api.severalAnswers(prompt.stream));
-  if (several) return once(prompt, 0);
-  return choices(n, (choice) => once({ ...prompt, n: 1 }, choice));
+  if (shape.calls === 1) return once(prompt, 0);
+  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice));
 }
 
 function screenedCall(call: Call, kit: Kit): Ask {

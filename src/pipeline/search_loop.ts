@@ -15,12 +15,14 @@
  *   satisfies it, unless the caller has tools of its own to be called; then the rounds after are forced as well. `none`,
  *   or a forced tool of the caller: no search is offered;
  * - the output cap: what earlier rounds used is taken off. With too little left for another round nothing more is
- *   searched, and the answer is marked cut.
+ *   searched, and the answer is marked cut;
+ * - the budget: each round sends the prompt again, with what was found. Where there is no money left for one, the answer
+ *   ends, marked cut as well.
  */
 import type { Part } from "../exchange/part.ts";
 import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
-import { measure } from "../models/limits.ts";
+import { lengthsOf } from "../models/limits.ts";
 import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
@@ -47,16 +49,32 @@ export function wantsSearch(prompt: Prompt): boolean {
     choice?.type !== "none" && choice?.type !== "tool";
 }
 
-/** One provider call. */
-type Ask = (prompt: Prompt) => AsyncGenerator<readonly Part[]>;
-/** What may leave of a query; null: nothing. */
-type Screen = (query: string) => Promise<string | null>;
+/** What a further round, and the searches before it, may use. */
+export interface Next {
+  /** Bytes that were added to the prompt. */
+  added: number;
+  output: number;
+  /** All searches of the request. */
+  searches: number;
+}
+
+export interface SearchLoop {
+  websearch: WebSearch;
+  /** One provider call. */
+  ask(prompt: Prompt): AsyncGenerator<readonly Part[]>;
+  /** What may leave of a query; null: nothing. */
+  screen(query: string): Promise<string | null>;
+  /** UTF-16 units of the request's text. */
+  chars: number;
+  /** Output of all rounds together; null: no bound is known. */
+  mostOutput: number | null;
+  /** Whether there is money to go on. */
+  affords(spent: Usage, next: Next): Promise<boolean>;
+}
 
 export async function* searchLoop(
   prompt: Prompt,
-  websearch: WebSearch,
-  ask: Ask,
-  screen: Screen,
+  { websearch, ask, screen, chars, mostOutput, affords }: SearchLoop,
 ): AsyncGenerator<readonly Part[]> {
   const options = prompt.search ?? {};
   const tool = searchTool(prompt.tools);
@@ -70,6 +88,10 @@ export async function* searchLoop(
   let block = 0;
   let spent: Usage = NO_USAGE;
   let estimated = false;
+  const added = { chars: 0, bytes: 0 };
+  const outputLeft = () => mostOutput === null ? null : mostOutput - spent.output;
+  const canGoOn = (searches: number) =>
+    affords(spent, { added: added.bytes, output: outputLeft() ?? 0, searches });
   const counts = (): Part => ({
     type: "usage",
     usage: spent,
@@ -83,7 +105,7 @@ export async function* searchLoop(
       search: undefined,
       turns,
       ...offer(prompt, tool, round, idle > IDLE_ROUNDS_WITH_TOOLS),
-      maxOutput: prompt.maxOutput === undefined ? undefined : prompt.maxOutput - spent.output,
+      maxOutput: round === 0 ? prompt.maxOutput : outputLeft() ?? undefined,
     };
     const reader = new RoundReader({ tool: tool.name, block, first: round === 0, ids });
     for await (const batch of ask(asked)) {
@@ -93,7 +115,7 @@ export async function* searchLoop(
     block = reader.nextBlock;
     if (reader.usage) spent = addUsage(spent, reader.usage);
     else if (reader.said > 0) {
-      spent = addUsage(spent, estimateUsage(measure(asked, NO_LIMITS).chars, reader.said));
+      spent = addUsage(spent, estimateUsage(chars + added.chars, reader.said));
       estimated = true;
     }
     if (estimated) yield [counts()];
@@ -107,7 +129,9 @@ export async function* searchLoop(
       yield [unheard ? { ...finish, reason: "stop" } : finish];
       return;
     }
-    if (prompt.maxOutput !== undefined && prompt.maxOutput - spent.output < LEAST_OUTPUT) {
+    const asksFor = calls.filter(({ query }) => query !== undefined).length;
+    const left = outputLeft();
+    if ((left !== null && left < LEAST_OUTPUT) || !await canGoOn(Math.min(limit, used + asksFor))) {
       yield [{ type: "finish", choice: 0, reason: "length" }];
       return;
     }
@@ -135,11 +159,19 @@ export async function* searchLoop(
     if (starts.length === 0) idle++;
     else yield starts;
     for await (const end of inOrderOfCompletion(running)) yield [end, counts()];
-    turns = [...turns, reader.turn(), resultTurn(calls, tool.name, results)];
+    const next = [reader.turn(), resultTurn(calls, tool.name, results)];
+    turns = [...turns, ...next];
+    for (const { content } of next) {
+      const { chars, bytes } = lengthsOf(content);
+      added.chars += chars;
+      added.bytes += bytes;
+    }
+    if (!await canGoOn(billed)) {
+      yield [{ type: "finish", choice: 0, reason: "length" }];
+      return;
+    }
   }
 }
-
-const NO_LIMITS = { maxTextChars: Infinity, maxFileBytes: Infinity, maxMessages: Infinity };
 
 /** The tools of a round, and the choice among them. @param last the model searched on although it was told to answer */
 function offer(
@@ -170,7 +202,7 @@ async function searchOnce(
   query: string,
   options: SearchOptions,
   websearch: WebSearch,
-  screen: Screen,
+  screen: SearchLoop["screen"],
 ): Promise<SearchOutcome> {
   try {
     const allowed = await screen(query);

@@ -50,18 +50,26 @@ Deno.test("Lease.renewal() gives back all that is not needed, unless somebody wa
   assertEquals(lease.granted, 3n);
 });
 
-Deno.test("Lease.isHopeless() of what was refused, and of nothing smaller", () => {
-  const lease = credits({ amount: 0n, others: 5n });
-  lease.refuse(4n, NOW);
-  assertEquals([3n, 4n, 5n].map((amount) => lease.isHopeless(amount, NOW)), [false, true, true]);
-  assertEquals(lease.isHopeless(4n, NOW + 1000), false);
+Deno.test("Lease.mayGrow() knows what the store had beyond all leases, for a second", () => {
+  const lease = credits({ amount: 2n, limit: 10n, spent: 3n });
+  assertEquals([7n, 8n].map((amount) => lease.mayGrow(amount, NOW)), [true, false]);
+  assertEquals(lease.mayGrow(8n, NOW + 1000), true);
+  assertEquals(lease.mayGrow(8n, NOW - 1), true);
+  assertEquals(credits({ amount: 0n, others: 5n }).mayGrow(11n, NOW), true);
 });
 
-Deno.test("Lease.isHopeless() knows what the store had beyond all leases, for a second", () => {
-  const lease = credits({ amount: 2n, limit: 10n, spent: 3n });
-  assertEquals([7n, 8n].map((amount) => lease.isHopeless(amount, NOW)), [false, true]);
-  assertEquals(lease.isHopeless(8n, NOW + 1000), false);
-  assertEquals(lease.isHopeless(8n, NOW - 1), false);
+Deno.test("Lease.isSpent() tells what was spent from what is only reserved, here and elsewhere", () => {
+  const lease = credits({ amount: 7n, limit: 10n, spent: 3n });
+  const hold = lease.reserve(6n);
+  assertEquals([7n, 8n].map((amount) => lease.isSpent(amount, NOW)), [false, true]);
+  lease.settle(hold, 6n);
+  assertEquals([1n, 2n].map((amount) => lease.isSpent(amount, NOW)), [false, true]);
+  assertEquals(lease.isSpent(2n, NOW + 1000), false);
+  assertEquals(credits({ amount: 0n, limit: 10n, others: 10n }).isSpent(10n, NOW), false);
+  const minute = rate({ amount: 10n });
+  minute.reserve(10n);
+  assertEquals(minute.isSpent(1n, NOW), true);
+  assertEquals(rate({ amount: 0n, others: 10n }).isSpent(1n, NOW), false);
 });
 
 Deno.test("LeaseTable keeps a lease of a period that is over while a call of it runs", () => {

@@ -4,6 +4,7 @@ import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import {
   costAtMost,
   costOf,
+  type Estimate,
   formatAmount,
   MAX_AMOUNT,
   parseAmount,
@@ -99,35 +100,40 @@ Deno.test("costOf() prices no token twice: equal prices make the parts irrelevan
   }));
 });
 
-Deno.test("costOf() never exceeds an estimate that covers the totals at text prices", () => {
-  const text = fc.record(
-    Object.fromEntries(
-      NAMES.filter((n) => !/audio|image/.test(n)).map((name) => [name, price]),
-    ),
-    { requiredKeys: ["prompt", "completion"] },
-  );
-  fc.assert(fc.property(usage, fc.integer({ min: 0, max: 20 }), text, (u, searches, raw) => {
-    const p: Prices = raw;
-    const table = priceTable(p);
-    // A read from a cache that costs more than the prompt does not exist outside this generator.
-    fc.pre(table.cacheRead <= table.prompt);
-    const most = costAtMost({ input: u.input, output: u.output, searches }, table);
+Deno.test("costOf() never exceeds an estimate of the totals, whatever kinds of token they are and have prices", () => {
+  const prices = fc.record(Object.fromEntries(NAMES.map((name) => [name, price])), {
+    requiredKeys: ["prompt", "completion"],
+  });
+  fc.assert(fc.property(usage, fc.integer({ min: 0, max: 20 }), prices, (u, searches, raw) => {
+    const table = priceTable(raw as Prices);
+    const media = Math.max(u.audioInput, u.imageInput);
+    // What is neither audio nor image is text, however it is cached.
+    const most = costAtMost({ input: u.input, media: u.input, output: u.output, searches }, table);
     assert(costOf(u, searches, table) <= most);
+    if (media === 0) {
+      assert(costOf(u, searches, table) <= costAtMost({ input: u.input, output: u.output, searches }, table));
+    }
   }));
 });
 
-Deno.test("costAtMost() leaves cache writes out when the request marks none", () => {
+Deno.test("costAtMost() takes the dearest kind that a token can be", () => {
   const table = priceTable({
     prompt: "1",
     completion: "2",
     input_cache_write: "1.25",
     input_cache_write_1h: "2",
+    audio: "30",
+    image: "4",
+    internal_reasoning: "5",
+    audio_output: "6",
+    image_output: "40",
   });
-  assertEquals(formatAmount(costAtMost({ input: 10, output: 1, searches: 0 }, table)), "22.00");
-  assertEquals(
-    formatAmount(costAtMost({ input: 10, output: 1, searches: 0, cacheWrites: false }, table)),
-    "12.00",
-  );
+  const most = (estimate: Partial<Estimate>) =>
+    formatAmount(costAtMost({ input: 0, output: 0, searches: 0, ...estimate }, table));
+  assertEquals(most({ input: 10 }), "20.00");
+  assertEquals(most({ input: 10, hourCache: false }), "12.50");
+  assertEquals(most({ media: 10, hourCache: false }), "300.00");
+  assertEquals(most({ output: 10 }), "400.00");
 });
 
 Deno.test("costOf() of no usage is its searches", () => {

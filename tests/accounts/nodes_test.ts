@@ -53,7 +53,7 @@ onCluster((cluster) => {
     assertEquals(reservations.length, 100);
     for (const { refused } of results) {
       assert(
-        [...refused.keys()].every((code) => code === "api_key_limit_exceeded"),
+        [...refused.keys()].every((code) => code === "provider_rate_limited"),
         [...refused.keys()].join(),
       );
     }
@@ -82,7 +82,7 @@ onCluster((cluster) => {
     async ([a, b, c]) => {
       const held = await a.admit(requestOf(await keyOf(a), 30));
       const wanted = await b.admit(requestOf(await keyOf(b), 70));
-      assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "insufficient_funds");
+      assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "provider_rate_limited");
       held.release();
       c.clock.move(1000);
       const now = await c.admit(requestOf(await keyOf(c), 30));
@@ -130,7 +130,7 @@ onCluster((cluster) => {
     const [a, b, c] = nodes;
     const lost = await a.admit(requestOf(await keyOf(a), 50));
     const kept = await b.admit(requestOf(await keyOf(b), 50));
-    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 50))), "api_key_limit_exceeded");
+    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 50))), "provider_rate_limited");
     // The first node stops beating: 70 turns are 35 seconds.
     for (let turn = 0; turn < 71; turn++) {
       await b.tick();
@@ -138,12 +138,12 @@ onCluster((cluster) => {
     }
     c.clock.move(2000);
     const taken = await c.admit(requestOf(await keyOf(c), 50));
-    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "api_key_limit_exceeded");
+    assertEquals(await codeOf(async () => c.admit(requestOf(await keyOf(c), 1))), "provider_rate_limited");
     // It was alive after all. What it ran is billed, though its slice is gone.
     await lost.settle(endOf({ input: 50 }));
     await a.flush();
     assertEquals((await c.keyStatus(await keyOf(c))).spend.amount, "0.50");
-    assertEquals(await codeOf(async () => a.admit(requestOf(await keyOf(a), 1))), "api_key_limit_exceeded");
+    assertEquals(await codeOf(async () => a.admit(requestOf(await keyOf(a), 1))), "provider_rate_limited");
     await kept.settle(endOf({ input: 1 }));
     await taken.settle(endOf({ input: 1 }));
     await b.flush();

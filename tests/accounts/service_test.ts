@@ -228,7 +228,7 @@ onBothEngines(({ name, place }) => {
     async (service) => {
       const key = await keyOf(service);
       const { reservations, refused } = await admitAtOnce(service, key, 1000);
-      assertEquals([reservations.length, refused], [100, new Map([["api_key_limit_exceeded", 900]])]);
+      assertEquals([reservations.length, refused], [100, new Map([["provider_rate_limited", 900]])]);
       // Half of them cost nothing in the end: their share is there again at once.
       for (const [i, reservation] of reservations.entries()) {
         if (i % 2 === 0) reservation.release();
@@ -259,7 +259,7 @@ onBothEngines(({ name, place }) => {
     async (service, again) => {
       const key = await keyOf(service);
       const { reservations, refused } = await admitAtOnce(service, key, 80);
-      assertEquals([reservations.length, refused.get("insufficient_funds")], [50, 30]);
+      assertEquals([reservations.length, refused], [50, new Map([["provider_rate_limited", 30]])]);
       for (const reservation of reservations) await reservation.settle(endOf({ input: 1 }));
       assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "insufficient_funds");
       await service.flush();
@@ -312,7 +312,12 @@ onBothEngines(({ name, place }) => {
       await reservation.release();
       await reservation.settle(endOf({ input: 60 }));
       assertEquals((await service.generations({})).data, []);
-      assertEquals(await codeOf(() => service.admit(requestOf(key, 61))), "api_key_limit_exceeded");
+      const refusal = await assertRejects(() => service.admit(requestOf(key, 61)), Failure);
+      assertEquals(
+        [refusal.code, refusal.retryAfter, refusal.details],
+        ["provider_rate_limited", 1, { reserved: true }],
+      );
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 101))), "api_key_limit_exceeded");
       await (await service.admit(requestOf(key, 60))).release();
       await running.release();
     },
@@ -390,7 +395,7 @@ onBothEngines(({ name, place }) => {
     async (service) => {
       const key = await keyOf(service);
       const reservation = await service.admit(requestOf(key, 100));
-      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "api_key_limit_exceeded");
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "provider_rate_limited");
       service.clock.move(3_600_000);
       await service.tick();
       (await service.admit(requestOf(key, 100))).release();

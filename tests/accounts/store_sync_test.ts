@@ -34,6 +34,7 @@ async function withSync(
     node: "n",
     clock: { now: () => 0 },
     warn: (message) => void warnings.push(message),
+    granted() {},
     reportRunning,
   });
   try {

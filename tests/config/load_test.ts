@@ -77,6 +77,7 @@ Deno.test("loadConfig() fills in every default", () => {
       routes: [{ provider: "up", model: "a", weight: null }],
       contextLength: null,
       maxCompletion: null,
+      defaultOutput: null,
       pricing: { prompt: "0", completion: "0" },
       inputs: ["text"],
       outputs: ["text"],

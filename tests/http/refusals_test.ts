@@ -109,9 +109,9 @@ for (const format of Object.keys(ROUTES) as Format[]) {
   });
 }
 
-Deno.test("a prompt without a cache mark is not expected to cost what cache writes cost", async () => {
+Deno.test("a prompt without a mark of an hour is not expected to cost what such cache writes cost", async () => {
   const upstream = provider();
-  const pricing = { prompt: "0.0001", completion: "0.0001", input_cache_write: "1" };
+  const pricing = { prompt: "0.0001", completion: "0.0001", input_cache_write_1h: "1" };
   const gateway = await testGateway({ p: { api: "openai-chat", url: upstream.url, model: { pricing } } }, {
     accounts: [{ name: "default", credits: "1" }],
   });
@@ -121,7 +121,11 @@ Deno.test("a prompt without a cache mark is not expected to cost what cache writ
       max_tokens: 10,
       messages: [{
         role: "user",
-        content: [{ type: "text", text: "hi", ...(cache && { cache_control: { type: "ephemeral" } }) }],
+        content: [{
+          type: "text",
+          text: "hi",
+          ...(cache && { cache_control: { type: "ephemeral", ttl: "1h" } }),
+        }],
       }],
     });
     const [plain, marked] = [

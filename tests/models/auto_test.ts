@@ -1,6 +1,8 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { Prompt, Turn } from "../../src/exchange/prompt.ts";
+import { readLeaves } from "../../src/formats/leaves.ts";
+import { LEAVES } from "../../src/formats/mod.ts";
 import { type AutoRequest, openAuto } from "../../src/models/auto.ts";
 import { type Model, openCatalog } from "../../src/models/catalog.ts";
 import { measure } from "../../src/models/limits.ts";
@@ -34,7 +36,14 @@ function request(more: Partial<Prompt>, rest: Partial<AutoRequest> = {}): AutoRe
     unknown: {},
     ...more,
   };
-  const size = measure(prompt, { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 });
+  const body = {
+    messages: prompt.turns.map(({ role, content }) => ({
+      role,
+      content: content.filter((c) => c.type === "text"),
+    })),
+  };
+  const limits = { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 };
+  const size = measure(prompt, readLeaves(body, LEAVES.chat_completions), limits);
   return { prompt, size, access: { models: null, accessPolicy: null }, healthy: () => true, ...rest };
 }
 

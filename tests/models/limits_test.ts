@@ -1,65 +1,172 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import type { Content, Prompt } from "../../src/exchange/prompt.ts";
-import { countIfOver, leastTokens, measure, refuseOversize, upperTokens } from "../../src/models/limits.ts";
+import type { CallerFormatName } from "../../src/exchange/format_name.ts";
+import { readLeaves } from "../../src/formats/leaves.ts";
+import { CALLER_FORMATS, LEAVES } from "../../src/formats/mod.ts";
+import {
+  countIfOver,
+  leastTokens,
+  lengthsOf,
+  measure,
+  mostInput,
+  type PromptSize,
+  refuseOversize,
+} from "../../src/models/limits.ts";
 
 const LIMITS = { maxTextChars: 1000, maxFileBytes: 300, maxMessages: 3 };
-const text = (length: number): Content => ({ type: "text", text: "x".repeat(length) });
-const result = (content: Content[]): Content => ({
-  type: "result",
-  callId: "c",
-  kind: "function",
-  content,
-  isError: false,
-});
-const file = (bytes: number): Content => ({
-  type: "image",
-  source: { kind: "base64", mediaType: "image/png", data: "A".repeat(Math.ceil(bytes * 4 / 3)) },
-});
+const WIDE = { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 };
 
-function promptOf(...content: Content[]): Prompt {
-  return {
-    format: "messages",
-    model: "a/b",
-    stream: false,
-    turns: [{ role: "user", content }],
-    tools: [],
-    verbatim: {},
-    unknown: {},
-  };
+function read(body: Record<string, unknown>, formatName: CallerFormatName = "messages") {
+  const whole = { model: "a/b", ...(formatName === "messages" && { max_tokens: 1 }), ...body };
+  const prompt = CALLER_FORMATS[formatName].decodeRequest(whole, { unseal: () => null, headers: () => ({}) });
+  return { prompt, reading: readLeaves(whole, LEAVES[formatName]) };
 }
 
+function sizeOf(body: Record<string, unknown>, formatName?: CallerFormatName, limits = WIDE): PromptSize {
+  const { prompt, reading } = read(body, formatName);
+  return measure(prompt, reading, limits);
+}
+
+const text = (length: number) => ({ type: "text", text: "x".repeat(length) });
+const user = (...content: unknown[]) => ({ messages: [{ role: "user", content }] });
+const result = (...content: unknown[]) => ({ type: "tool_result", tool_use_id: "c", content });
+const file = (bytes: number) => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: "/".repeat(Math.ceil(bytes * 4 / 3)) },
+});
+
 Deno.test("measure() counts text wherever it stands, and what is no text", () => {
-  const document: Content = { type: "document", source: { kind: "text", text: "12345" } };
-  assertEquals(measure(promptOf(text(10), result([text(20), result([text(30)])]), document), LIMITS), {
-    chars: 65,
-    attachments: 0,
-  });
-  assertEquals(measure(promptOf(file(30), result([file(30)])), LIMITS), { chars: 0, attachments: 2 });
+  const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "12345" } };
+  assertEquals(sizeOf(user(text(10), result(text(20), text(30)), document)).chars, 65);
+  assertEquals(sizeOf(user(file(30), result(file(30)))).attachments, 2);
 });
 
 Deno.test("measure() refuses what is over a limit by one, also inside a result", () => {
-  const code = (...content: Content[]) =>
-    assertThrows(() => measure(promptOf(...content), LIMITS), Failure).code;
-  measure(promptOf(text(1000)), LIMITS);
+  const code = (...content: unknown[]) =>
+    assertThrows(() => sizeOf(user(...content), "messages", LIMITS), Failure).code;
+  sizeOf(user(text(1000)), "messages", LIMITS);
   assertEquals(code(text(1001)), "text_content_too_large");
-  assertEquals(code(text(500), result([text(501)])), "text_content_too_large");
-  measure(promptOf(file(300)), LIMITS);
+  assertEquals(code(text(500), result(text(501))), "text_content_too_large");
+  sizeOf(user(file(300)), "messages", LIMITS);
   assertEquals(code(file(303)), "file_too_large");
-  assertEquals(code(result([file(303)])), "file_too_large");
+  assertEquals(code(result(file(303))), "file_too_large");
 });
 
-Deno.test("upperTokens() reserves for text and for every attachment", () => {
-  const none = upperTokens({ chars: 0, attachments: 0 });
-  assertEquals(upperTokens({ chars: 300, attachments: 0 }) - none, 100);
-  assert(upperTokens({ chars: 0, attachments: 2 }) - none >= 2000);
+/** Places of a request at which a provider is told a text. */
+const LONG = "word ".repeat(2000);
+const SCHEMA = { type: "object", description: LONG, properties: {} };
+const PLACES: [string, CallerFormatName, Record<string, unknown>][] = [
+  ["an output schema", "chat_completions", {
+    response_format: { type: "json_schema", json_schema: { name: "s", schema: SCHEMA } },
+  }],
+  ["an output schema", "messages", { output_config: { format: { type: "json_schema", schema: SCHEMA } } }],
+  ["an output schema", "responses", {
+    text: { format: { type: "json_schema", name: "s", schema: SCHEMA } },
+  }],
+  ["a document's title", "messages", {
+    ...user({ type: "document", title: LONG, source: { type: "text", media_type: "text/plain", data: "d" } }),
+  }],
+  ["a document's context", "messages", {
+    ...user({
+      type: "document",
+      context: LONG,
+      source: { type: "text", media_type: "text/plain", data: "d" },
+    }),
+  }],
+  ["a search result's title", "messages", {
+    ...user({ type: "search_result", source: "https://a.test", title: LONG, content: [text(1)] }),
+  }],
+  ["a grammar", "chat_completions", {
+    tools: [{
+      type: "custom",
+      custom: { name: "t", format: { type: "grammar", grammar: { syntax: "lark", definition: LONG } } },
+    }],
+  }],
+  ["a grammar", "responses", {
+    tools: [{ type: "custom", name: "t", format: { type: "grammar", syntax: "lark", definition: LONG } }],
+  }],
+  ["the description of a server of tools", "responses", {
+    tools: [{ type: "mcp", server_label: "s", server_url: "https://a.test", server_description: LONG }],
+  }],
+  ["examples of input", "messages", {
+    tools: [{ name: "t", input_schema: { type: "object" }, input_examples: [{ a: LONG }] }],
+  }],
+  ["stop sequences", "chat_completions", { stop: [LONG] }],
+  ["stop sequences", "messages", { stop_sequences: [LONG] }],
+  ["a prediction", "chat_completions", { prediction: { type: "content", content: LONG } }],
+  ["a field that nobody knows", "chat_completions", { novel: { deep: [LONG] } }],
+  ["a tool's schema", "messages", { tools: [{ name: "t", input_schema: SCHEMA }] }],
+  ["the name of a field", "chat_completions", {
+    tools: [{ type: "function", function: { name: "t", parameters: { properties: { [LONG]: {} } } } }],
+  }],
+];
+
+for (const [what, formatName, more] of PLACES) {
+  Deno.test(`${formatName}: ${what} counts for the limit of text, the context and the reservation`, async () => {
+    const body = formatName === "responses"
+      ? { input: "hi", ...more }
+      : { messages: [{ role: "user", content: "hi" }], ...more };
+    const { prompt, reading } = read(body, formatName);
+    const code = (work: () => unknown) => assertThrows(work, Failure).code;
+    const tight = { ...WIDE, maxTextChars: LONG.length };
+    assertEquals(code(() => measure(prompt, reading, tight)), "text_content_too_large");
+    const size = measure(prompt, reading, WIDE);
+    assert(mostInput(size, null).text >= LONG.length);
+    await countIfOver(reading, size, [1000]);
+    assertEquals(code(() => refuseOversize(size, 1000)), "provider_payload_too_large");
+  });
+}
+
+Deno.test("mostInput() is at least a token for each byte, and never more than the context", () => {
+  for (const [said, bytes] of [["中文字", 9], ["🙂", 4], ["a b c", 5]] as const) {
+    const { text } = mostInput(sizeOf(user({ type: "text", text: said })), null);
+    assert(text >= bytes && text < bytes + 60, `${said}: ${text}`);
+  }
+  const size = sizeOf(user(text(5000), { type: "document", source: { type: "url", url: "https://a.test" } }));
+  assertEquals(mostInput(size, 2000), { media: 2000, text: 0 });
+  assertEquals(mostInput(size, null).media, 400_000);
+});
+
+Deno.test("mostInput() of ordinary English and code is a small multiple of what a tokenizer counts", async () => {
+  const english = Deno.readTextFileSync(new URL("../../src/manual/pages/start.md", import.meta.url));
+  const code = Deno.readTextFileSync(new URL("../../src/models/limits.ts", import.meta.url));
+  for (const [written, most] of [[english, 4.6], [code, 4.6]] as const) {
+    const { prompt, reading } = read(user({ type: "text", text: written }));
+    const size = measure(prompt, reading, WIDE);
+    await countIfOver(reading, size, [1]);
+    const counted = leastTokens(size) * 1.25;
+    const ratio = mostInput(size, null).text / counted;
+    assert(ratio > 1 && ratio < most, String(ratio));
+  }
+});
+
+Deno.test("a provider's own tool that finds text by itself may fill the context, one that the client runs does not", () => {
+  const media = (tool: Record<string, unknown>) => sizeOf({ input: "hi", tools: [tool] }, "responses").media;
+  assertEquals(media({ type: "mcp", server_label: "s", server_url: "https://a.test" }), Infinity);
+  assertEquals(media({ type: "local_shell" }), 0);
+});
+
+Deno.test("lengthsOf() counts what the gateway adds, in units and in bytes", () => {
+  const added = lengthsOf([
+    { type: "text", text: "é" },
+    { type: "call", id: "c", name: "ab", kind: "function", arguments: "{}" },
+    {
+      type: "result",
+      callId: "c",
+      kind: "function",
+      content: [{ type: "text", text: "xyz" }],
+      isError: false,
+    },
+    { type: "reasoning", sections: ["中"], kind: "text" },
+  ]);
+  assertEquals(added, { chars: 9, bytes: 12 });
 });
 
 Deno.test("a prompt is refused only where every tokenizer would find it too long", async () => {
   // About one token a word: 4,000.
-  const prompt = promptOf({ type: "text", text: "word ".repeat(4000) });
-  const size = measure(prompt, { ...LIMITS, maxTextChars: 1e6 });
-  await countIfOver(prompt, size, [3500]);
+  const { prompt, reading } = read(user({ type: "text", text: "word ".repeat(4000) }));
+  const size = measure(prompt, reading, WIDE);
+  await countIfOver(reading, size, [3500]);
   assert(leastTokens(size) > 3000 && leastTokens(size) < 3500, String(leastTokens(size)));
   refuseOversize(size, 3500);
   assertEquals(assertThrows(() => refuseOversize(size, 3000), Failure).code, "provider_payload_too_large");

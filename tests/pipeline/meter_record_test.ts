@@ -39,11 +39,13 @@ async function record(
   const call = some<Call>({
     arrival: some<Arrival>({ id: "gen_0", gone: () => false }),
     model: some<Model>({ id: "p/m" }),
-    size: { chars: 40, attachments: 0 },
+    size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
     created: 0,
     provider,
     screened: null,
     reservation: {
+      output: 0,
+      extend: () => Promise.resolve(true),
       rates: null,
       settle: (ending) => Promise.resolve(void (end = ending)),
       release: () => Promise.resolve(void (end = null)),

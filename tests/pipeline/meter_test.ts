@@ -46,6 +46,8 @@ for (const [format, [path, end]] of Object.entries(FORMATS)) {
         const reservation = await admit(request);
         return {
           rates: reservation.rates,
+          output: reservation.output,
+          extend: (spent, next) => reservation.extend(spent, next),
           release: () => reservation.release(),
           async settle(ending, prices) {
             await turns(20);

@@ -3,8 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { collect } from "../../src/exchange/answer.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import type { Prompt, ResultContent } from "../../src/exchange/prompt.ts";
-import { normalizeUsage } from "../../src/exchange/usage.ts";
-import { searchLimit, searchLoop, wantsSearch } from "../../src/pipeline/search_loop.ts";
+import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
+import { type Next, searchLimit, searchLoop, wantsSearch } from "../../src/pipeline/search_loop.ts";
 import type { WebSearch } from "../../src/websearch/mod.ts";
 
 const PROMPT: Prompt = {
@@ -54,7 +54,11 @@ interface Ran {
 async function loop(
   rounds: Part[][],
   more: Partial<Prompt> = {},
-  options: { engine?: WebSearch; screen?: (query: string) => string | null } = {},
+  options: {
+    engine?: WebSearch;
+    screen?: (query: string) => string | null;
+    affords?: (spent: Usage, next: Next) => boolean;
+  } = {},
 ): Promise<Ran> {
   const asked: Prompt[] = [];
   async function* ask(prompt: Prompt): AsyncGenerator<readonly Part[]> {
@@ -66,9 +70,14 @@ async function loop(
   const parts: Part[] = [];
   const run = searchLoop(
     { ...PROMPT, ...more },
-    options.engine ?? ENGINE,
-    ask,
-    (q) => Promise.resolve(screen(q)),
+    {
+      websearch: options.engine ?? ENGINE,
+      ask,
+      screen: (q) => Promise.resolve(screen(q)),
+      chars: 11,
+      mostOutput: more.maxOutput ?? null,
+      affords: (spent, next) => Promise.resolve(options.affords?.(spent, next) ?? true),
+    },
   );
   for await (const batch of run) parts.push(...batch);
   return { parts, asked };
@@ -233,4 +242,25 @@ Deno.test("searchLoop() takes the tools from a model that searches on, and ends 
   assertEquals([free, asked.length], [4, 18]);
   assertEquals(parts.at(-1), { type: "finish", choice: 0, reason: "stop" });
   assertEquals(collect(parts).searches, 1);
+});
+
+Deno.test("searchLoop() asks for the money of each round and its searches, and ends where there is none", async () => {
+  const asked: Next[] = [];
+  const affords = (_: Usage, next: Next) => asked.push(next) < 4;
+  const { parts } = await loop(
+    [
+      [START, ...call("q0"), ...call("q1", 1), ...end("tool-calls")],
+      [START, ...call("q2"), ...end("tool-calls")],
+    ],
+    { maxOutput: 100 },
+    { affords },
+  );
+  assertEquals(asked.map(({ searches, output }) => [searches, output]), [[2, 95], [2, 95], [3, 90], [3, 90]]);
+  // What was said and found goes into the next round.
+  assert(asked[0].added === 0 && asked[1].added > 100 && asked[3].added > asked[2].added);
+  assertEquals(parts.at(-1), { type: "finish", choice: 0, reason: "length" });
+
+  const refused = await loop([[START, ...call("q"), ...end("tool-calls")]], {}, { affords: () => false });
+  assertEquals(refused.parts.some((part) => part.type === "search-start"), false);
+  assertEquals(refused.parts.at(-1), { type: "finish", choice: 0, reason: "length" });
 });

@@ -58,7 +58,7 @@ onBothEngines(({ name, place }) => {
     try {
       const ci = await service.authenticate("sk_live_cicicicicicicicicici");
       const request = () => requestOf(ci, 100, { created: NOON });
-      assertEquals(await codeOf(() => service.admit(request())), "api_key_limit_exceeded");
+      assertEquals(await codeOf(() => service.admit(request())), "provider_rate_limited");
       for (let turn = 0; turn < TURNS_UNTIL_DEAD; turn++) await service.tick();
       // A refusal stands for a moment.
       service.clock.move(1000);

@@ -120,9 +120,11 @@ function accountsOf(account: Account): Accounts {
   return {
     isSecret: () => false,
     authenticate: () => KEY,
-    admit: () =>
+    admit: ({ estimate }) =>
       Promise.resolve({
         rates: null,
+        output: estimate.output,
+        extend: () => Promise.resolve(true),
         settle: (end) => Promise.resolve(void account.settled.push(end)),
         release: () => Promise.resolve(void account.released++),
       }),

@@ -1,0 +1,108 @@
+/**
+ * The most tokens that an attachment can be, as far as its bytes or its provider's documentation bound it.
+ *
+ * | attachment | bound                                                                                          |
+ * | ---------- | ---------------------------------------------------------------------------------------------- |
+ * | image      | one token for 400 pixels and 300 more, at most 10,000; 10,000 where its size cannot be read    |
+ * | audio      | 32 tokens a second, by the header of a WAV file; elsewhere one token for 30 bytes              |
+ * | video      | one token for 20 bytes                                                                         |
+ * | document   | one token a byte, and 5,000                                                                    |
+ *
+ * Sources (July 2026): OpenAI "Images and vision" (32-pixel patches times at most 2.46, 10,000 patches at detail
+ * `original`, 85 + 170 for each 512-pixel tile), Anthropic "Vision" (750 pixels a token), Google "Understand and count
+ * tokens" (258 a tile or frame, 32 a second of audio), Anthropic "PDF support" (up to 3,000 tokens of text a page, and its
+ * image). What stands elsewhere, by URL or by id, may be as long as the model's context.
+ */
+import { Buffer } from "node:buffer";
+import type { Content, Source } from "../exchange/prompt.ts";
+import { isText } from "../formats/media.ts";
+
+/** An attachment that only the provider can see. */
+export const UNSEEN = Infinity;
+
+const IMAGE_MOST = 10_000;
+const IMAGE_LEAST = 300;
+const PIXELS_PER_TOKEN = 400;
+const AUDIO_TOKENS_PER_SECOND = 32;
+const AUDIO_BYTES_PER_TOKEN = 30;
+const VIDEO_BYTES_PER_TOKEN = 20;
+const DOCUMENT_LEAST = 5000;
+/** Base64 units of the head in which the size of an image stands, unless a JPEG has long metadata. */
+const HEAD = 4096;
+
+type Attachment = Extract<Content, { type: "image" | "audio" | "video" | "document" }>;
+
+/** Text counts nothing here: it is counted as text. */
+export function mostTokens({ type, source }: Attachment): number {
+  if (source.kind === "text") return 0;
+  if (type === "image") return source.kind === "base64" ? imageTokens(source.data) : IMAGE_MOST;
+  if (source.kind !== "base64") return UNSEEN;
+  const bytes = bytesOf(source);
+  switch (type) {
+    case "audio":
+      return Math.ceil(wavSeconds(source.data, bytes) * AUDIO_TOKENS_PER_SECOND);
+    case "video":
+      return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN);
+    case "document":
+      return isText(source.mediaType) ? 0 : bytes + DOCUMENT_LEAST;
+  }
+}
+
+export function bytesOf(source: Extract<Source, { kind: "base64" }>): number {
+  return Math.floor(source.data.length * 3 / 4);
+}
+
+function imageTokens(data: string): number {
+  const pixels = pixelsOf(Buffer.from(data.slice(0, HEAD), "base64"));
+  if (pixels === null) return IMAGE_MOST;
+  return Math.min(IMAGE_MOST, Math.ceil(pixels / PIXELS_PER_TOKEN) + IMAGE_LEAST);
+}
+
+/** Null: no kind of image that is known here, or one whose size stands further behind. */
+function pixelsOf(head: Buffer): number | null {
+  if (head.length < 30) return null;
+  if (head.readUInt32BE(0) === 0x89504e47) return head.readUInt32BE(16) * head.readUInt32BE(20);
+  const name = head.toString("latin1", 0, 4);
+  if (name === "GIF8") return head.readUInt16LE(6) * head.readUInt16LE(8);
+  if (name === "RIFF" && head.toString("latin1", 8, 12) === "WEBP") return webpPixels(head);
+  if (head.readUInt16BE(0) === 0xffd8) return jpegPixels(head);
+  return null;
+}
+
+function webpPixels(head: Buffer): number | null {
+  switch (head.toString("latin1", 12, 16)) {
+    case "VP8 ":
+      return (head.readUInt16LE(26) & 0x3fff) * (head.readUInt16LE(28) & 0x3fff);
+    case "VP8L": {
+      const bits = head.readUInt32LE(21);
+      return ((bits & 0x3fff) + 1) * (((bits >>> 14) & 0x3fff) + 1);
+    }
+    case "VP8X":
+      return (head.readUIntLE(24, 3) + 1) * (head.readUIntLE(27, 3) + 1);
+    default:
+      return null;
+  }
+}
+
+/** Goes from segment to segment up to the frame's. */
+function jpegPixels(head: Buffer): number | null {
+  for (let at = 2; at + 9 <= head.length;) {
+    if (head[at] !== 0xff) return null;
+    const marker = head[at + 1];
+    // Frame headers are C0 to CF without the tables C4, C8 and CC.
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker % 4 !== 0;
+    if (isFrame || marker === 0xc0) return head.readUInt16BE(at + 5) * head.readUInt16BE(at + 7);
+    at += 2 + head.readUInt16BE(at + 2);
+  }
+  return null;
+}
+
+/** Of a WAV file by its header; of any other as long as the lowest rate of bits in use allows. */
+function wavSeconds(data: string, bytes: number): number {
+  const head = Buffer.from(data.slice(0, 64), "base64");
+  const slowest = bytes / (AUDIO_BYTES_PER_TOKEN * AUDIO_TOKENS_PER_SECOND);
+  if (head.length < 32 || head.toString("latin1", 0, 4) !== "RIFF") return slowest;
+  if (head.toString("latin1", 12, 16) !== "fmt ") return slowest;
+  const rate = head.readUInt32LE(28);
+  return rate > 0 ? Math.min(slowest, bytes / rate) : slowest;
+}

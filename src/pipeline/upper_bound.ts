@@ -1,0 +1,86 @@
+/**
+ * What a call may use at most, for its reservation: no provider, whatever it is asked, may bill more than that.
+ *
+ * Where the request names no cap on output, as much is set aside as the model may give. Accounts may grant less of that
+ * when not so much is left, down to {@link LEAST_UNCAPPED}; what they grant is then sent to the provider as the cap.
+ */
+import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
+import { marksHour, type Prompt } from "../exchange/prompt.ts";
+import type { Model } from "../models/catalog.ts";
+import { mostInput, type PromptSize } from "../models/limits.ts";
+import type { Shape } from "./shape.ts";
+
+/** Output of a model whose maximum is not known. It is sent as the cap. */
+const UNKNOWN_OUTPUT = 16_384;
+/** Output that a request without a cap is worth running for, and that rates count for one. */
+const LEAST_UNCAPPED = 4096;
+/** Some providers refuse a smaller cap, so theirs is raised to this. */
+const LEAST_CAP = 16;
+/** Characters of ordinary text per token, for rates, which count what a call used once it has ended. */
+const CHARS_PER_TOKEN = 3;
+const USUAL_ATTACHMENT = 1600;
+/** Text that a search adds to the prompt, usually. */
+const SEARCH_RESULTS = 10_000;
+/** Rounds of a request with search that are reserved at once; further ones ask for more. */
+const SEARCH_ROUNDS = 2;
+
+/** Lowers the cap to what the model has, and sets one where the model's output is priced and nothing else bounds it. */
+export function capOutput(prompt: Prompt, model: Model, size: PromptSize): void {
+  const { maxCompletion, defaultOutput, contextLength } = model;
+  if (prompt.maxOutput === undefined) {
+    if (defaultOutput) prompt.maxOutput = defaultOutput;
+    else if (maxCompletion === null && hasOutputPrice(model.pricing)) {
+      const room = (contextLength ?? Infinity) - Math.ceil(size.chars / CHARS_PER_TOKEN);
+      prompt.maxOutput = Math.min(UNKNOWN_OUTPUT, Math.max(LEAST_UNCAPPED / 4, room));
+    }
+  }
+  if (prompt.maxOutput !== undefined && maxCompletion !== null) {
+    prompt.maxOutput = Math.min(prompt.maxOutput, maxCompletion);
+  }
+}
+
+export function upperBound(
+  prompt: Prompt,
+  model: Model,
+  size: PromptSize,
+  { calls, search }: Shape,
+): Estimate {
+  const { text, media } = mostInput(size, model.contextLength);
+  const n = prompt.n ?? 1;
+  const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
+  const rounds = search ? SEARCH_ROUNDS : 1;
+  const usual = Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * USUAL_ATTACHMENT;
+  return {
+    input: text * calls * rounds + (search ? SEARCH_RESULTS : 0),
+    media: media * calls * rounds,
+    output: cap * n + predicted(prompt),
+    ...(prompt.maxOutput === undefined && {
+      leastOutput: Math.min(cap, LEAST_UNCAPPED) * n + predicted(prompt),
+    }),
+    searches: search ? 1 : 0,
+    hourCache: marksHour(prompt),
+    usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
+  };
+}
+
+/** The cap on each answer, where fewer tokens were granted than asked for. */
+export function grantedCap(prompt: Prompt, granted: number): number {
+  return Math.max(1, Math.floor((granted - predicted(prompt)) / (prompt.n ?? 1)));
+}
+
+/** One more round of a request that has used so much. @param added bytes that were added to the prompt */
+export function nextRound(
+  prompt: Prompt,
+  model: Model,
+  size: PromptSize,
+  { added, output, searches }: { added: number; output: number; searches: number },
+): Estimate {
+  const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
+  return { input: text, media, output, searches, hourCache: marksHour(prompt) };
+}
+
+/** A predicted output that the answer departs from is billed as output. */
+function predicted({ unknown }: Prompt): number {
+  const { prediction } = unknown;
+  return prediction === undefined || prediction === null ? 0 : JSON.stringify(prediction).length * 3;
+}
