@@ -181,13 +181,13 @@ export function assembleAccounts(config: Config, options: GatewayOptions): Promi
 }
 
 function storeOf(config: Config, log: (line: string) => void): Store {
-  const { url, journal } = config.store;
+  const { url, journal, connections } = config.store;
   if (url.startsWith("sqlite:")) return openStore(url);
   const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
   if (filePrefix === null) {
     log("no store.journal on a disk: while the database is away, records wait in bounded memory");
   }
-  return openStore(url, { filePrefix });
+  return openStore(url, { filePrefix, connections });
 }
 
 function accountsOptions(config: Config, store: Store, { now, log }: GatewayOptions): AccountsOptions {

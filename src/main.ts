@@ -209,7 +209,7 @@ async function reload(source: string | undefined, flags: Flags, gateway: Gateway
 
 /** The secret of a key made for demo mode, when there was none yet. */
 async function firstKey(gateway: Gateway): Promise<string | null> {
-  if ((await gateway.accounts.listKeys()).length > 0) return null;
+  if ((await gateway.accounts.listKeys({ limit: 1 })).data.length > 0) return null;
   const { secret } = await gateway.accounts.createKey({ name: "demo" });
   return secret;
 }

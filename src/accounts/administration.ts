@@ -8,7 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
-import type { GenerationQuery, KeyInput, UsageQuery } from "./input.ts";
+import type { GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
@@ -19,7 +19,7 @@ import type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from 
 
 export interface Administration {
   createKey(input: KeyInput): Promise<{ key: KeyView; secret: string }>;
-  listKeys(): Promise<KeyView[]>;
+  listKeys(query?: PageQuery): Promise<{ data: KeyView[]; next_cursor: string | null }>;
   /** By id or by name; throws `not_found`. */
   getKey(idOrName: string): Promise<KeyView>;
   patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyView>;
@@ -54,7 +54,7 @@ export function openAdministration(options: AdministrationOptions): Administrati
   const reports = new Reports(options);
   return {
     createKey: needingStore((input) => keys.create(input)),
-    listKeys: needingStore(() => keys.list()),
+    listKeys: needingStore((query = {}) => keys.list(query)),
     getKey: needingStore((idOrName) => keys.get(idOrName)),
     patchKey: needingStore((idOrName, patch) => keys.patch(idOrName, patch)),
     rotateKey: needingStore((idOrName, { overlapSeconds } = {}) => keys.rotate(idOrName, overlapSeconds)),

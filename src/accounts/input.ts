@@ -12,7 +12,7 @@ import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config
 /** A key to be made, with the names and values of the configuration file. */
 export type KeyInput = z.input<typeof CREATED_KEY>;
 
-export interface GenerationQuery {
+export interface GenerationQuery extends PageQuery {
   /** Name or id of a key. */
   key?: string;
   model?: string;
@@ -20,18 +20,19 @@ export interface GenerationQuery {
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;
+}
+
+export interface PageQuery {
   limit?: number;
   cursor?: string;
 }
 
-export interface UsageQuery {
+export interface UsageQuery extends PageQuery {
   /** One of the dimensions, or two joined by a comma. */
   by: string;
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;
-  limit?: number;
-  cursor?: string;
 }
 
 /** The most that one page of a list holds. */
@@ -107,13 +108,19 @@ export function decodeCursor(cursor: string): Position {
   return { created: Number(match[1]), id: match[2] };
 }
 
+const OFFSET = /^at (\d{1,9})$/;
+
 /** A place in a list whose order is that of its sums. */
 export function encodeOffset(offset: number): string {
   return btoa(`at ${offset}`).replaceAll("=", "");
 }
 
+export function isOffset(cursor: string): boolean {
+  return OFFSET.test(fromBase64(cursor) ?? "");
+}
+
 export function decodeOffset(cursor: string): number {
-  const match = /^at (\d{1,9})$/.exec(fromBase64(cursor) ?? "");
+  const match = OFFSET.exec(fromBase64(cursor) ?? "");
   if (match === null) throw wrongCursor();
   return Number(match[1]);
 }

@@ -1,10 +1,23 @@
 /** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
 import { Failure } from "../exchange/failure.ts";
-import { NameTaken, type Store, type StoredKey } from "../store/mod.ts";
+import { NameTaken, type Position, type Store, type StoredKey } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
-import { invalid, type KeyInput, readKeyChange, readNewKey } from "./input.ts";
-import { type KeyState, storedOf } from "./key_state.ts";
+import {
+  decodeCursor,
+  decodeOffset,
+  encodeCursor,
+  encodeOffset,
+  invalid,
+  isOffset,
+  type KeyInput,
+  LARGEST_PAGE,
+  type PageQuery,
+  pageSize,
+  readKeyChange,
+  readNewKey,
+} from "./input.ts";
+import { type KeyState, PolicyTable, stateOfStored, storedOf } from "./key_state.ts";
 import type { Keyring } from "./keyring.ts";
 import { newId, newSecret } from "./secrets.ts";
 import type { StoreChanges } from "./store_changes.ts";
@@ -19,6 +32,8 @@ export interface KeyAdministrationOptions {
 }
 
 const YEAR_SECONDS = 31_536_000;
+/** A list shows names of policies, not what they say. */
+const NO_POLICIES = new PolicyTable([]);
 
 export class KeyAdministration {
   readonly #options: KeyAdministrationOptions;
@@ -42,9 +57,23 @@ export class KeyAdministration {
     return { key: await this.get(key.id), secret };
   }
 
-  async list(): Promise<KeyView[]> {
-    await this.#options.changes.pull();
-    return [...this.#options.keyring.states()].map(keyView);
+  /** Those of the configuration first, then those of the store, newest first. */
+  async list(query: PageQuery): Promise<{ data: KeyView[]; next_cursor: string | null }> {
+    const { store, keyring } = this.#options;
+    const limit = pageSize(query.limit, LARGEST_PAGE);
+    const { skip, after } = query.cursor === undefined ? { skip: 0, after: null } : placeOf(query.cursor);
+    const configured = after === null ? [...keyring.configured()].slice(skip, skip + limit + 1) : [];
+    const views = configured.map(keyView);
+    if (views.length > limit) return { data: views.slice(0, limit), next_cursor: encodeOffset(skip + limit) };
+    // One more than the page tells whether there is another.
+    const stored = await store.listKeys({ after, limit: limit - views.length + 1 });
+    const data = [...views, ...stored.map((key) => keyView(stateOfStored(key, NO_POLICIES)))];
+    if (data.length <= limit) return { data, next_cursor: null };
+    const last = stored[stored.length - 2];
+    return {
+      data: data.slice(0, limit),
+      next_cursor: last === undefined ? encodeOffset(skip + limit) : encodeCursor(last),
+    };
   }
 
   async get(idOrName: string): Promise<KeyView> {
@@ -117,6 +146,13 @@ export class KeyAdministration {
       if (source === "config" && key.name === name) throw nameTaken();
     }
   }
+}
+
+/** After so many of the configuration's, or after a key of the store. */
+function placeOf(cursor: string): { skip: number; after: Position | null } {
+  return isOffset(cursor)
+    ? { skip: decodeOffset(cursor), after: null }
+    : { skip: 0, after: decodeCursor(cursor) };
 }
 
 async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {

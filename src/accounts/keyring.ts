@@ -89,6 +89,11 @@ export class Keyring {
     return this.#configStates.get(keyId) ?? this.#storedStates.get(keyId);
   }
 
+  /** Those of the configuration. */
+  configured(): IterableIterator<KeyState> {
+    return this.#configStates.values();
+  }
+
   *states(): Generator<KeyState> {
     yield* this.#configStates.values();
     yield* this.#storedStates.values();

@@ -72,7 +72,7 @@ export class Maintenance {
 
   start(): void {
     if (this.#stopped) return;
-    this.#ticking = this.tick().finally(() => {
+    this.#ticking = this.#tick(!this.#options.store.listens()).finally(() => {
       if (!this.#stopped) this.#timer = setTimeout(() => this.start(), TICK_MS);
     });
   }
@@ -84,13 +84,18 @@ export class Maintenance {
   }
 
   /** One turn. */
-  async tick(): Promise<void> {
+  tick(): Promise<void> {
+    return this.#tick(true);
+  }
+
+  /** @param polls false: what changes is heard of, so asking with every heartbeat is enough */
+  async #tick(polls: boolean): Promise<void> {
     if (this.#stopped) return;
     const { clock, sync, journal, reservations, warn } = this.#options;
     const turn = this.#ticks++;
     reservations.sweep(clock.now());
     try {
-      await this.#askStore(turn);
+      await this.#askStore(turn, polls);
     } catch (error) {
       this.#heartbeats.reset();
       if (error instanceof StoreUnavailable) sync.lost();
@@ -101,14 +106,17 @@ export class Maintenance {
     await journal.flush().catch(() => {});
   }
 
-  async #askStore(turn: number): Promise<void> {
+  async #askStore(turn: number, polls: boolean): Promise<void> {
     const { store, sync, clock, changes, recovery } = this.#options;
     if (!this.#prepared) await this.prepare();
     else if (!sync.up) await sync.connect();
-    await changes.pull();
     await recovery.removeDelivered();
-    sync.giveBack(await store.wantedLeases(sync.node));
-    if (turn % HEARTBEAT_TICKS === 0) {
+    const beats = turn % HEARTBEAT_TICKS === 0;
+    if (polls || beats) {
+      await changes.pull();
+      sync.giveBack(await store.wantedLeases(sync.node));
+    }
+    if (beats) {
       const dead = this.#heartbeats.observe(await store.heartbeat(sync.node));
       await recovery.removeDead(dead);
       await recovery.adoptJournals();

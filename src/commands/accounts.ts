@@ -1,5 +1,6 @@
 /** The commands that look into the accounts: keys, usage, generations. A command becomes the text to print. */
 import type { Administration } from "../accounts/administration.ts";
+import type { KeyView } from "../accounts/mod.ts";
 import type { Command } from "./parse.ts";
 
 export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "generations" }>;
@@ -37,7 +38,7 @@ async function keys(
 ): Promise<string> {
   switch (command.action) {
     case "list": {
-      const list = await accounts.listKeys();
+      const list = await everyKey(accounts);
       if (command.json) return JSON.stringify(list, null, 2);
       return columns(list.map((k) => ({
         id: k.id,
@@ -67,6 +68,17 @@ async function keys(
       return command.json ? JSON.stringify(key, null, 2) : `Revoked ${key.name} (${key.id}).`;
     }
   }
+}
+
+async function everyKey(accounts: Administration): Promise<KeyView[]> {
+  const keys: KeyView[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, next_cursor } = await accounts.listKeys({ cursor });
+    keys.push(...data);
+    cursor = next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return keys;
 }
 
 function secretText(

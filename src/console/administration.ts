@@ -8,12 +8,20 @@ import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
 import type { Endpoint, OtherEndpoint, Parameter, RequestContext } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
-import { generationQuery, overlapSeconds, refusedField, usageQuery } from "./administration_input.ts";
+import {
+  generationQuery,
+  overlapSeconds,
+  pageQuery,
+  refusedField,
+  usageQuery,
+} from "./administration_input.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
-import { table } from "./table.ts";
+import { type Page, table, wantsTable, wholeTable } from "./table.ts";
 
 /** Largest body of an administration call, in bytes. */
 const MAX_BODY = 1 << 20;
+/** Rows of an export that are read at once: others are read in between. */
+const EXPORT_ROWS = 1000;
 
 type Row = Omit<OtherEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
 
@@ -38,12 +46,12 @@ const endpoint = (
   ...row,
 });
 
-/** An endpoint whose answer is a list: as JSON, or as CSV for who asks for that. */
+/** An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it. */
 const list = (
   path: string,
   summary: string,
   schema: string,
-  rows: (context: RequestContext) => Promise<{ data: readonly object[]; next_cursor?: string | null }>,
+  rows: (context: RequestContext, page: { limit?: number; cursor?: string }) => Promise<Page>,
   parameters: readonly Parameter[],
 ): Endpoint => ({
   method: "GET",
@@ -54,8 +62,10 @@ const list = (
   parameters,
   answer: { schema, types: ["application/json", "text/csv"] },
   async handle(context) {
-    const found = await rows(context);
-    return table(context.request, found) ?? json(found);
+    const page = pageQuery(queryOf(context.request));
+    if (!wantsTable(context.request)) return json(await rows(context, page));
+    if (page.limit !== undefined) return table(await rows(context, page));
+    return await wholeTable(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
   },
 });
 
@@ -75,10 +85,13 @@ const PAGE = [
 ];
 
 export const ADMINISTRATION: readonly Endpoint[] = [
-  endpoint("GET", "/admin/keys", "Lists the keys.", "KeyList", async ({ state }) => ({
-    data: await state.administration.listKeys(),
-    next_cursor: null,
-  })),
+  list(
+    "/admin/keys",
+    "Lists the keys: those of the configuration, then those of the store, newest first.",
+    "KeyList",
+    ({ state }, page) => state.administration.listKeys(page),
+    PAGE,
+  ),
   endpoint(
     "POST",
     "/admin/keys",
@@ -154,7 +167,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/usage",
     "Sums usage and cost by key, model, day and the like.",
     "UsageList",
-    ({ request, state }) => state.administration.usage(usageQuery(queryOf(request))),
+    ({ request, state }, page) => state.administration.usage({ ...usageQuery(queryOf(request)), ...page }),
     [
       query("by", `What to sum by: ${USAGE_DIMENSIONS.join(", ")}, or two of them joined by a comma.`),
       FROM,
@@ -166,7 +179,8 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/generations",
     "Lists generations, newest first.",
     "GenerationList",
-    ({ request, state }) => state.administration.generations(generationQuery(queryOf(request))),
+    ({ request, state }, page) =>
+      state.administration.generations({ ...generationQuery(queryOf(request)), ...page }),
     [
       query("key", "Only of this key, by id or name."),
       query("model", "Only of this model of the catalog."),

@@ -4,7 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 /** Which sums, over which time. What the dimensions are the accounts know. */
 export function usageQuery(query: URLSearchParams) {
   const get = textOf(query);
-  return { by: get("by") ?? "key", from: get("from"), to: get("to"), ...pageQuery(query) };
+  return { by: get("by") ?? "key", from: get("from"), to: get("to") };
 }
 
 export function generationQuery(query: URLSearchParams) {
@@ -15,7 +15,6 @@ export function generationQuery(query: URLSearchParams) {
     account: get("account"),
     from: get("from"),
     to: get("to"),
-    ...pageQuery(query),
   };
 }
 

@@ -8,7 +8,7 @@
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { LedgerRecord } from "./generations.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
-import { UNSUMMED } from "./sums_build.ts";
+import { UNSUMMED } from "./sums_state.ts";
 
 export type Scope = "account" | "key" | "rate";
 

@@ -53,6 +53,11 @@ export const STORE = fields({
       "With PostgreSQL: path, without ending, of the files in which a node keeps what the database does not have yet. Null, " +
         "or nothing can be written there: in bounded memory. With SQLite they are always beside its file.",
     ),
+  connections: whole(3, 100).prefault(4)
+    .describe(
+      "With PostgreSQL: connections that one process opens at most, one of which listens for what others change. Nodes times " +
+        "workers times this is what the database has to allow.",
+    ),
   offline_seconds: seconds(1).prefault(3600)
     .describe("How long, in seconds, keys of the store are trusted after the database was last heard of."),
   retention_days: whole(1, 36_500).prefault(90)

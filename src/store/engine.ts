@@ -70,6 +70,8 @@ export interface Engine {
   notify(query: Query, message: string): Promise<void>;
   /** Calls back for each message of another process. Best effort: whoever listens also polls. */
   listen(onMessage: (message: string) => void): Promise<void>;
+  /** True: messages arrive, so that asking rarely is enough. */
+  readonly listens: boolean;
   close(): Promise<void>;
 }
 

@@ -9,6 +9,8 @@ import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import { type Columns, type EncodedRow, type Engine, type Query, valuesOf } from "./engine.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
+import type { Position } from "./position.ts";
+import { sumsAreWhole } from "./sums_state.ts";
 import { addToSums, COUNTED, type Counted } from "./sums.ts";
 
 /** One generation as the ledger keeps it. Never holds text of a conversation. */
@@ -227,18 +229,35 @@ export interface GenerationFilter {
   to?: number;
 }
 
-/** Where a page ended: the next one begins below it. */
-export interface Position {
-  created: number;
-  id: string;
+interface Page {
+  after: Position | null;
+  limit: number;
 }
 
 /** Newest first. */
 export async function listGenerations(
   query: Query,
   filter: GenerationFilter,
-  page: { after: Position | null; limit: number },
+  page: Page,
 ): Promise<Generation[]> {
+  const { key, ...rest } = filter;
+  const ids = key === undefined ? null : await keysNamed(query, key);
+  if (ids === null) return await select(query, filter, page);
+  // A name is that of one key, or of some in turn; of each key the records stand in order in an index.
+  const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
+  return lists.flat()
+    .sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1))
+    .slice(0, page.limit);
+}
+
+/** Ids of keys that have records under this name; null: the sums do not know all of them yet. */
+async function keysNamed(query: Query, name: string): Promise<string[] | null> {
+  if (!await sumsAreWhole(query)) return null;
+  const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [name]);
+  return rows.map((row) => asText(row.key_id));
+}
+
+async function select(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
   const { where, params } = conditions(filter);
   if (page.after !== null) {
     params.push(page.after.created, page.after.id);

@@ -1,5 +1,6 @@
 /** Keys, hashes of their secrets, and what changed since a revision. */
 import type { Engine, Query } from "./engine.ts";
+import type { Position } from "./position.ts";
 import { change, currentRevision } from "./revision.ts";
 import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
@@ -117,6 +118,19 @@ export async function changesSince(engine: Engine, query: Query, rev: number): P
     keys: await withSecrets(engine, query, keys),
     accounts: accounts.map((row) => asText(row.name)),
   };
+}
+
+/** Newest first, revoked and expired ones too. */
+export async function listKeys(
+  query: Query,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<StoredKey[]> {
+  const rows = await query(
+    `SELECT * FROM keys ${after === null ? "" : "WHERE (created, id) < ($2, $3)"}
+     ORDER BY created DESC, id DESC LIMIT $1`,
+    after === null ? [limit] : [limit, after.created, after.id],
+  );
+  return rows.map(decodeKey);
 }
 
 /** The key that a hash belongs to, revoked and expired ones too. */

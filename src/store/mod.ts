@@ -24,7 +24,6 @@ export {
   type Generation,
   type GenerationFilter,
   type LedgerRecord,
-  type Position,
 } from "./generations.ts";
 export {
   type Changes,
@@ -37,6 +36,7 @@ export {
 export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
 export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare } from "./store.ts";
+export type { Position } from "./position.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export {
   USAGE_DIMENSIONS,
@@ -51,6 +51,8 @@ export interface StoreOptions {
   filePrefix?: string | null;
   /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
   schema?: string;
+  /** Connections to PostgreSQL at most. */
+  connections?: number;
   /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
   smallBytes?: number;
 }
@@ -60,7 +62,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
     const filePrefix = options.filePrefix ?? null;
     if (filePrefix !== null) makeFolderOf(filePrefix);
-    const engine = openPostgres(url, { schema: options.schema ?? null });
+    const engine = openPostgres(url, { schema: options.schema ?? null, connections: options.connections });
     return storeOn(engine, filePrefix, workersHere(engine));
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
@@ -147,6 +149,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     updateKey: (key) => keys.updateKey(engine, key),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
+    listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
     changesSince: (rev) => keys.changesSince(engine, query, rev),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
@@ -174,6 +177,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       return asText((await query("SELECT value FROM meta WHERE name = $1", [name]))[0].value);
     },
     listen: (onMessage) => engine.listen(onMessage),
+    listens: () => engine.listens,
     async close() {
       await workers.close();
       await engine.close();

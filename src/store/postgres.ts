@@ -101,6 +101,10 @@ class PostgresEngine implements Engine {
     return this.#pool.listen({ name: this.#channel, onMessage });
   }
 
+  get listens(): boolean {
+    return this.#pool.listens;
+  }
+
   close(): Promise<void> {
     return this.#pool.close();
   }

@@ -14,9 +14,12 @@ const STATEMENT_TIMEOUT_MS = 5000;
 /** The client's own bound, for a server that does not answer at all. */
 const CALL_TIMEOUT_MS = 8000;
 
+const CONNECTIONS = 4;
+
 export interface PostgresOptions {
   /** Where tables live; null: the connection's own search path. */
   schema?: string | null;
+  /** At most, the one that listens among them. */
   connections?: number;
 }
 
@@ -32,12 +35,19 @@ export class PostgresPool {
   #channel: Channel | null = null;
   /** The connections that have been told to listen; after a renewal there are others. */
   #listening: postgres.Sql | null = null;
+  /** The connections on which listening has begun. */
+  #heard: postgres.Sql | null = null;
   #closed = false;
 
   constructor(url: string, options: PostgresOptions) {
     this.#url = url;
     this.#options = options;
     this.#connections = this.#connect();
+  }
+
+  /** Whether messages of other processes arrive: those connections that were told to listen are in use. */
+  get listens(): boolean {
+    return this.#channel !== null && this.#heard === this.#connections;
   }
 
   /** Runs work in its time. Throws {@link StoreUnavailable} where the database cannot be reached. */
@@ -87,6 +97,7 @@ export class PostgresPool {
     this.#listening = on;
     try {
       await bounded(() => on.listen(name, onMessage));
+      this.#heard = on;
     } catch (error) {
       if (this.#listening === on) this.#listening = null;
       throw error;
@@ -97,7 +108,8 @@ export class PostgresPool {
 function connect(url: string, options: PostgresOptions, onBroken: () => void): postgres.Sql {
   const sslMode = new URL(url).searchParams.get("sslmode");
   const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
-    max: options.connections ?? 4,
+    // The driver opens one more to listen.
+    max: (options.connections ?? CONNECTIONS) - 1,
     ssl: false,
     socket: (address: Parameters<typeof openSocket>[0]) =>
       openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),

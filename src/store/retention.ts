@@ -5,7 +5,7 @@
 import type { Engine } from "./engine.ts";
 import { asInt } from "./rows.ts";
 import { DAY } from "./sums.ts";
-import { sumsAreWhole } from "./sums_build.ts";
+import { sumsAreWhole } from "./sums_state.ts";
 
 /**
  * Deletes some generations of days that ended before `before`, and answers how many; 0: none is left, or it cannot be

@@ -146,6 +146,8 @@ class SqliteEngine implements Engine {
     return Promise.resolve();
   }
 
+  readonly listens = false;
+
   listen(): Promise<void> {
     return Promise.resolve();
   }

@@ -6,9 +6,10 @@
  * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
  */
 import type { AccountDeclaration, AccountRow } from "./accounts.ts";
-import type { Generation, GenerationFilter, Position } from "./generations.ts";
+import type { Generation, GenerationFilter } from "./generations.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { RunningGeneration } from "./nodes.ts";
+import type { Position } from "./position.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -33,6 +34,8 @@ export interface KeyStore {
   addSecret(keyId: string, secret: { hash: string; now: number; until: number }): Promise<void>;
   /** The key that a hash belongs to, revoked and expired ones too. */
   keyByHash(hash: string): Promise<KeyWithSecrets | null>;
+  /** Newest first, revoked and expired ones too. */
+  listKeys(page: { after: Position | null; limit: number }, asker?: string): Promise<StoredKey[]>;
   /** All that changed after a revision; 0: everything. */
   changesSince(rev: number): Promise<Changes>;
 }
@@ -71,6 +74,8 @@ export interface StoreCare {
   shared(name: string, made: () => string): Promise<string>;
   /** Calls back with each message of another process, where the engine can. */
   listen(onMessage: (message: string) => void): Promise<void>;
+  /** True: messages arrive, so that asking rarely is enough. */
+  listens(): boolean;
   close(): Promise<void>;
 }
 

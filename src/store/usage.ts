@@ -8,7 +8,7 @@
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
 import { COUNTED, DAY, METRICS, monthOf } from "./sums.ts";
-import { UNSUMMED } from "./sums_build.ts";
+import { UNSUMMED } from "./sums_state.ts";
 
 export const USAGE_DIMENSIONS = ["key", "model", "day", "account", "provider", "format"] as const;
 export type UsageDimension = typeof USAGE_DIMENSIONS[number];

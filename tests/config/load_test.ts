@@ -55,6 +55,7 @@ Deno.test("loadConfig() fills in every default", () => {
       url: "sqlite:./data/sluice.db",
       journal: "./data/node",
       offlineMs: 3_600_000,
+      connections: 4,
       retentionDays: 90,
       pepper: null,
     },
@@ -161,6 +162,7 @@ Deno.test("loadConfig() uses DATABASE_URL only when no store is configured", () 
     url: "postgres://h/d",
     journal: "./data/node",
     offlineMs: 3_600_000,
+    connections: 4,
     retentionDays: 3,
     pepper: null,
   });

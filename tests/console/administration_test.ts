@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { csv } from "../../src/console/table.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { csv, type Page, wholeTable } from "../../src/console/table.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -160,6 +160,11 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
     const lines = sheet.text.trimEnd().split("\r\n");
     assertEquals(lines.length, 3);
     assertMatch(lines[0], /^id,created,key,/);
+    // Without a limit everything, under one head, however many pages it takes.
+    const whole = await call("GET", "/admin/generations", undefined, { accept: "text/csv" });
+    assertEquals(whole.headers.get("x-next-cursor"), null);
+    assertEquals(whole.text.trimEnd().split("\r\n").slice(0, 3), lines);
+    assertEquals(whole.text.trimEnd().split("\r\n").length, 6);
     const typeFor = async (accept: string) =>
       (await call("GET", "/admin/usage", undefined, { accept })).headers.get("content-type")?.split(";")[0];
     for (const accept of ["*/*", "application/json", "text/html", "text/csv;q=0.5, application/json"]) {
@@ -298,6 +303,23 @@ Deno.test("without an admin key the routes do not exist", async () => {
     await response.body?.cancel();
   }
   await gateway.close();
+});
+
+Deno.test("wholeTable() reads a page when the caller has taken the one before, and breaks off where one fails", async () => {
+  const asked: (string | undefined)[] = [];
+  const page = ({ cursor }: { cursor?: string }): Promise<Page> => {
+    asked.push(cursor);
+    if (cursor === "3") return Promise.reject(new Error("away"));
+    const n = Number(cursor ?? 0);
+    return Promise.resolve({ data: [{ n }, { n }], next_cursor: `${n + 1}` });
+  };
+  const reader = (await wholeTable(page)).body!.pipeThrough(new TextDecoderStream()).getReader();
+  assertEquals((await reader.read()).value, "n\r\n0\r\n0\r\n");
+  assert(asked.length <= 3, `${asked}`);
+  assertEquals((await reader.read()).value, "1\r\n1\r\n");
+  assertEquals((await reader.read()).value, "2\r\n2\r\n");
+  await assertRejects(() => reader.read(), Error, "away");
+  await assertRejects(() => wholeTable(() => Promise.reject(new Error("at once"))), Error, "at once");
 });
 
 Deno.test("csv() quotes what needs it and keeps formulas from running", () => {

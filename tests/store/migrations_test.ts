@@ -43,7 +43,7 @@ onBothEngines(({ name, place }) => {
         byDay: (await service.usage({ by: "day" })).data,
         credits: await service.credits("acme"),
         status: await service.keyStatus(ci),
-        keys: await service.listKeys(),
+        keys: (await service.listKeys()).data.sort((a, b) => a.source + a.id < b.source + b.id ? -1 : 1),
         generations: (await service.generations({})).data,
       });
       // Before, while and after its rows are taken into the sums.

@@ -23,6 +23,8 @@
 let adminKey = "";
 /** @type {string | null} The cursor of the next page of generations. */
 let older = null;
+/** @type {string | null} The cursor of the next page of keys. */
+let moreKeys = null;
 
 /**
  * The element of this id.
@@ -221,9 +223,13 @@ function actionsOf(key) {
   return box;
 }
 
-async function showKeys() {
-  /** @type {{ data: Key[] }} */
-  const { data } = await ask("/admin/keys");
+/** @param {string | null} [cursor] null or absent: from the beginning */
+async function showKeys(cursor = null) {
+  const query = queryOf({ limit: "100", cursor: cursor ?? "" });
+  /** @type {{ data: Key[], next_cursor: string | null }} */
+  const { data, next_cursor } = await ask(`/admin/keys?${query}`);
+  moreKeys = next_cursor;
+  at("more-keys", HTMLElement).hidden = moreKeys === null;
   /** @type {Column<Key>[]} */
   const columns = [
     ["Name", (k) => k.name],
@@ -360,6 +366,7 @@ at("forget", HTMLElement).addEventListener("click", () => location.reload());
 at("refresh", HTMLElement).addEventListener("click", act(showAll, "Up to date."));
 onSubmit("usage-form", showUsage);
 onSubmit("generations-form", () => showGenerations(null));
+at("more-keys", HTMLElement).addEventListener("click", act(() => showKeys(moreKeys)));
 at("older", HTMLElement).addEventListener("click", act(() => showGenerations(older)));
 at("secret-done", HTMLElement).addEventListener("click", () => {
   at("secret-text", HTMLElement).textContent = "";
