@@ -38,14 +38,87 @@ export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefine
   return found;
 }
 
+/** Fewer digits than these are never rounded. */
+const LONG_NUMBER = 16;
+
+/** Whether so many digits stand together. One of every sixteen characters tells, which is quicker than a pattern. */
+function hasLongNumber(text: string): boolean {
+  const isDigit = (at: number) => {
+    const code = text.charCodeAt(at);
+    return code >= 48 && code <= 57;
+  };
+  for (let at = LONG_NUMBER - 1; at < text.length; at += LONG_NUMBER) {
+    if (!isDigit(at)) continue;
+    let start = at;
+    let end = at + 1;
+    while (isDigit(start - 1)) start--;
+    while (isDigit(end)) end++;
+    if (end - start >= LONG_NUMBER) return true;
+  }
+  return false;
+}
+
+/** More significant digits than this, and a fraction was not written by a computer that rounds as this one does. */
+const MOST_DIGITS = 17;
+
+/** What V8 knows of the text of JSON beyond the standard's types. */
+const TEXTS = JSON as unknown as {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): value is { rawJSON: string };
+};
+
+/**
+ * As JSON.parse, but a number that would be rounded becomes an object that JSON.stringify writes as it was: ids and amounts in
+ * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
+ */
+export function parseExact(text: string): unknown {
+  if (!hasLongNumber(text)) return JSON.parse(text);
+  try {
+    return TEXTS.parse(
+      text,
+      (_, value, { source }) =>
+        typeof value === "number" && source !== undefined && isRounded(value, source)
+          ? TEXTS.rawJSON(source)
+          : value,
+    );
+  } catch (thrown) {
+    // Nested too deeply to be walked, though not to be parsed.
+    if (thrown instanceof RangeError) return JSON.parse(text);
+    throw thrown;
+  }
+}
+
+function isRounded(value: number, source: string): boolean {
+  if (source.length < LONG_NUMBER || String(value) === source) return false;
+  if (/^-?\d+$/.test(source)) return true;
+  return source.replace(/^-?0*\.?0*|[eE].*$|\./g, "").length > MOST_DIGITS;
+}
+
+/** The number that a value of {@link parseExact} is, rounded. */
+export function rounded(value: unknown): unknown {
+  return TEXTS.isRawJSON(value) ? Number(value.rawJSON) : value;
+}
+
+/** Whether a value is a number, of whichever length. */
+export function isNumber(value: unknown): boolean {
+  return typeof value === "number" || TEXTS.isRawJSON(value);
+}
+
 /** Shorter texts cannot hold so many values that they take long to parse. */
 const BRIEF = 65_536;
 
-/** JSON text as a value, or undefined when it is not JSON or holds more than an answer may; {@link unread} says which. */
-export function parse(text: string): unknown {
+/**
+ * JSON text as a value, or undefined when it is not JSON or holds more than an answer may; {@link unread} says which.
+ * @param exact long numbers keep their digits
+ */
+export function parse(text: string, exact = false): unknown {
   if (text.length > BRIEF && excessOf(text, ANSWER_BUDGET)) return undefined;
   try {
-    return JSON.parse(text);
+    return exact ? parseExact(text) : JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -63,6 +136,6 @@ export function unread(text: string): string {
  */
 export function argumentsObject(text: string): Loose {
   if (text.trim() === "") return {};
-  const value = parse(text);
+  const value = parse(text, true);
   return isObject(value) ? value : { input: value === undefined ? text : value };
 }

@@ -7,7 +7,7 @@
  * nobody else holds: replacing a leaf changes it in place.
  */
 import { Buffer } from "node:buffer";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 import { ENUMERATED, SETTING_NAMES } from "./enumerations.ts";
 
 export interface Leaf {
@@ -193,7 +193,7 @@ export const json: Rule = (walk, holder, key, path) => {
     if (!(thrown instanceof RangeError)) throw thrown;
     return add(walk, "endless", "", holder, key, path, { fixed: true });
   }
-  if (written.length > 2) add(walk, "json", written, holder, key, path, { write: JSON.parse });
+  if (written.length > 2) add(walk, "json", written, holder, key, path, { write: parseExact });
 };
 
 /** A field that no table names. */

@@ -1,5 +1,6 @@
 /** A request body's text as a JSON value, within the bounds that keep parsing and reading it quick. */
 import { Failure } from "../exchange/failure.ts";
+import { isObject, parseExact, rounded } from "../exchange/json.ts";
 import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/json_budget.ts";
 
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
@@ -13,12 +14,14 @@ export function parseBody(text: string): unknown {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch (error) {
     if (text.trim() === "") throw invalidBody("json_invalid", "expected JSON, got nothing");
     const at = error instanceof SyntaxError ? position(error.message) : "";
     throw invalidBody("json_invalid", `expected JSON${at}`);
   }
+  // Options are numbers to all who read them; what is to keep its digits stands deeper.
+  if (isObject(value)) { for (const name of Object.keys(value)) value[name] = rounded(value[name]); }
   // An entry takes a character and a comma.
   if (text.length > 2 * MOST_ENTRIES) refuseOverfull(value);
   return value;

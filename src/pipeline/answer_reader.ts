@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** All parts of a whole body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
-  const body = parse(text);
+  const body = parse(text, true);
   if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
   return format.decodeAnswer(body);
 }

@@ -5,7 +5,7 @@
  * Paths may come in any order, so the object is built and handed out whole. Its objects have no prototype: a path may
  * name `__proto__`.
  */
-import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { array, isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 
 type Step = string | number;
@@ -71,7 +71,7 @@ function merged(old: unknown, piece: Loose): unknown {
   if (typeof piece.stringValue === "string") {
     return typeof old === "string" ? old + piece.stringValue : piece.stringValue;
   }
-  if (typeof piece.numberValue === "number" || typeof piece.boolValue === "boolean") {
+  if (isNumber(piece.numberValue) || typeof piece.boolValue === "boolean") {
     return piece.numberValue ?? piece.boolValue;
   }
   return "nullValue" in piece ? null : old ?? null;

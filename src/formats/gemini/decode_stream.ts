@@ -11,7 +11,7 @@ export function decodeStream(): StreamDecoder {
     push(frame: Frame, out: Part[]): void {
       const data = frame.data.trim();
       if (data === "" || data === "[DONE]") return;
-      const chunk = parse(data);
+      const chunk = parse(data, true);
       if (chunk === undefined) throw brokenAnswer(`a frame of its stream ${unread(data)}`);
       reader.push(chunk, out);
     },

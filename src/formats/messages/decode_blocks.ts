@@ -53,7 +53,8 @@ export class MessageReader {
 
   push(frame: Frame, out: Part[]): void {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
-    const event = parse(frame.data);
+    // The input of a call may come whole with its start.
+    const event = parse(frame.data, frame.event === "content_block_start");
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
     switch (event.type ?? frame.event) {

@@ -1,0 +1,129 @@
+/** Numbers with more digits than a number holds, on their way through requests, answers, streams and masks. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { argumentsObject, parse, parseExact, rounded } from "../../src/exchange/json.ts";
+import { parseBody } from "../../src/http/parse_body.ts";
+import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
+import { decode, encode } from "../formats/conversions.ts";
+import { loopbackProvider, SECRET, sseResponse, testGateway } from "../support/mod.ts";
+
+const LONG = "12345678901234567890";
+const ARGUMENTS =
+  `{"id":${LONG},"deep":[{"n":-98765432109876543210,"price":1.234567890123456789,"near":0.1}]}`;
+
+Deno.test("parseExact() keeps what would be rounded, and reads everything else as JSON.parse does", () => {
+  const same = [
+    ARGUMENTS,
+    `[${LONG}]`,
+    LONG,
+    "[9007199254740993,9007199254740992,1234567890123456]",
+    '{"text":"1234567890123456789","__proto__":1}',
+  ];
+  for (const text of same) assertEquals(JSON.stringify(parseExact(text)), text);
+  // What another computer writes for a number that both hold alike stays a number.
+  assertEquals(parseExact('{"temperature":0.69999999999999996,"n":9007199254740992}'), {
+    temperature: 0.7,
+    n: 9007199254740992,
+  });
+  assertEquals(rounded(parseExact(LONG)), 12345678901234567000);
+  assertEquals(typeof parse(`[${LONG}]`), "object");
+  const deep = `${"[".repeat(200_000)}${LONG}${"]".repeat(200_000)}`;
+  parseExact(deep);
+});
+
+Deno.test("argumentsObject() keeps long numbers", () => {
+  assertEquals(JSON.stringify(argumentsObject(ARGUMENTS)), ARGUMENTS);
+});
+
+Deno.test("parseBody() gives options as numbers, and keeps digits below them", () => {
+  const body = parseBody(`{"seed":${LONG},"tools":[{"maximum":9223372036854775807}]}`);
+  assertEquals(
+    JSON.stringify(body),
+    '{"seed":12345678901234567000,"tools":[{"maximum":9223372036854775807}]}',
+  );
+});
+
+Deno.test("requests keep long numbers of arguments between all formats", () => {
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: ARGUMENTS } };
+  const chat = {
+    model: "acme/one",
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c1", content: "ok" },
+    ],
+  };
+  const messages = parseExact(`{"model":"acme/one","max_tokens":9,"messages":[{"role":"user","content":"Hi"},
+    {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":${ARGUMENTS}}]},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}]}`);
+  const prompts = [decode("chat_completions", chat), decode("messages", messages as Record<string, unknown>)];
+  for (const prompt of prompts) {
+    for (const target of ["chat_completions", "responses", "messages", "gemini"] as const) {
+      const written = encodeText(prompt, target);
+      assertStringIncludes(written, LONG);
+      assertStringIncludes(written, "1.234567890123456789");
+    }
+  }
+});
+
+function encodeText(prompt: Parameters<typeof encode>[0], target: Parameters<typeof encode>[1]): string {
+  const { body } = PROVIDER_FORMATS[target].encodeRequest(prompt, {
+    model: "m",
+    stream: false,
+    maxOutput: null,
+    features: null,
+    efforts: null,
+  });
+  return JSON.stringify(body);
+}
+
+const ANSWERS: Record<string, string> = {
+  "anthropic-messages":
+    `{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t","name":"f","input":${ARGUMENTS}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}`,
+  "gemini":
+    `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGUMENTS}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`,
+  "openai-chat":
+    `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"f","arguments":${
+      JSON.stringify(ARGUMENTS)
+    }}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`,
+};
+
+for (const api of ["anthropic-messages", "gemini", "openai-chat"] as const) {
+  Deno.test(`answers of ${api} keep long numbers, whole and streamed, under a mask too`, async () => {
+    const provider = loopbackProvider((seen) =>
+      api === "gemini" && seen.path.includes("alt=sse")
+        ? sseResponse([`data: ${ANSWERS.gemini}\n\n`])
+        : new Response(ANSWERS[api], { headers: { "content-type": "application/json" } })
+    );
+    const gateway = await testGateway({ p: { api, url: provider.url } });
+    try {
+      const ask = "Write to jane.roe@example.com";
+      const plugins = { dlp: { mode: "mask", entity_types: ["EMAIL_ADDRESS"] } };
+      const bodies: [string, string][] = [
+        ["/v1/chat/completions", `"messages":[{"role":"user","content":"${ask}"}]`],
+        [
+          "/v1/messages",
+          `"max_tokens":99,"messages":[{"role":"user","content":"${ask}"},
+          {"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{"to":"jane.roe@example.com","n":${LONG}}}]},
+          {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"ok"}]}]`,
+        ],
+        ["/v1/responses", `"input":"${ask}"`],
+      ];
+      for (const [path, fields] of bodies) {
+        for (const stream of api === "gemini" ? [false, true] : [false]) {
+          const response = await fetch(gateway.url + path, {
+            method: "POST",
+            headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
+            body: `{"model":"p/model","stream":${stream},"plugins":${JSON.stringify(plugins)},${fields}}`,
+          });
+          const text = await response.text();
+          assertEquals(response.status, 200, text);
+          assertStringIncludes(text, LONG);
+          assertStringIncludes(text, "98765432109876543210");
+        }
+      }
+    } finally {
+      await gateway.close();
+      await provider.close();
+    }
+  });
+}
