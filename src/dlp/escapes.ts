@@ -29,11 +29,11 @@ const SHORT: Readonly<Record<string, string>> = {
   "0": "\0",
 };
 /** Escapes that mail has and programs have not: with one of these every `=XX` is an escape. */
-const QUOTED = /=\r?\n|=(?:3D|20|0A|0D|C[2-9]|D[0-9]|E[2-9])/;
+const QUOTED = /=\r?\n|=3D|=C[23]=[89AB]|=E2=8|=20\r?\n|=20[A-Za-z][^\n=]{0,80}=20/;
 const QUOTED_RUN = /(?:=[0-9A-F]{2}){1,64}/y;
-/** Without that, only blanks and what values are joined with, and not where a value is assigned. */
+/** Without that, what values are joined with, and blanks where nothing is assigned; not where a value may end. */
 const QUOTED_ALONE =
-  /=(?:40|2E|2D|20|09|0A|0D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:=[0-9A-F]{2}){2,64}/y;
+  /=(?:40|2E|2D|3D|5F|3A|2F)(?![0-9A-Za-z]{0,2}[\s;,)])|(?:(?<![\w"')\]])=|=(?=20\d{9,19}(?!\d)))(?:20|09|0A|0D)|(?:=[0-9A-F]{2}){2,64}/y;
 
 export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];

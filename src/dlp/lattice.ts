@@ -40,7 +40,7 @@ export function* readings(text: string): Generator<Reading, void> {
   const second = decodings(first.view);
   if (second) yield { ...second, level: 2, joined: false };
   // Lines that only an escape breaks.
-  const rejoined = first.escapes.length > 0 ? joinLines(first.view) : null;
+  const rejoined = first.escapes.length > 0 ? joinLines(first.view, { escaped: true }) : null;
   if (rejoined) yield { view: rejoined, level: 1, joined: true, escapes: [] };
 }
 

@@ -1,19 +1,25 @@
 /** Values that a line break cuts in two: windows around breaks that may do so, without them. */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./recognizers/character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, LETTER } from "./recognizers/character_class.ts";
 import { type View, ViewWriter } from "./view.ts";
 
-/** Windows around line breaks that may cut a value in two, without the break; null where there are none. */
-export function joinLines(view: View): View | null {
+/**
+ * Windows around line breaks that may cut a value in two, without the break; null where there are none. `escaped`: only
+ * around breaks that the text as sent has as escapes.
+ */
+export function joinLines(view: View, { escaped = false } = {}): View | null {
   const text = view.text;
   let writer: ViewWriter | null = null;
-  let budget = text.length * 2 + 4096;
+  let budget = text.length + 4096;
   for (let at = text.indexOf("\n"); at >= 0 && budget > 0; at = text.indexOf("\n", at + 1)) {
     const left = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
-    if (!mayContinue(text, left, at + 1)) continue;
+    if (escaped && view.to![at] - view.from![at] < 2) continue;
+    if (!mayContinue(text, left, at + 1) || isTable(text, left, at + 1) || isRecord(text, left, at + 1)) {
+      continue;
+    }
     writer ??= new ViewWriter(view);
-    const start = Math.max(0, left - 96);
-    const end = Math.min(text.length, at + 120);
+    const start = Math.max(0, left - REACH);
+    const end = Math.min(text.length, at + 1 + REACH);
     budget -= end - start;
     writer.copy(start, left);
     writer.copy(at + 1, end);
@@ -27,6 +33,43 @@ export function joinLines(view: View): View | null {
     }
   }
   return writer ? writer.view() : null;
+}
+
+/** How far around a break a value, and what names it, may reach. */
+const REACH = 96;
+/** Units around a break that tell a table of numbers. */
+const CELLS = 24;
+
+/** Whether there is nothing but numbers around a break, and what parts the cells of a table or more lines of them. */
+function isTable(text: string, left: number, right: number): boolean {
+  let parts = 0;
+  for (let i = Math.max(0, left - CELLS), stop = Math.min(text.length, right + CELLS); i < stop; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 127 || (CLASS_OF[c] & LETTER) !== 0) return false;
+    if (c === 44 || c === 59 || c === 9 || c === 124 || c === 10) parts++;
+  }
+  return parts > 1;
+}
+
+/** Whether the lines around a break are two of a row of records: of one length, or beginning alike with no words. */
+function isRecord(text: string, left: number, right: number): boolean {
+  const start = text.lastIndexOf("\n", left - 1) + 1;
+  const stop = text.indexOf("\n", right);
+  const end = stop < 0 ? text.length : stop;
+  const length = left - start;
+  if (length < 4 || end - right < 4) return false;
+  let alike = true;
+  let signs = 0;
+  for (let i = 0; i < 6 && alike; i++) {
+    const kind = CLASS_OF[text.charCodeAt(start + i)];
+    alike = kind === CLASS_OF[text.charCodeAt(right + i)];
+    if ((kind & LETTER) === 0) signs++;
+  }
+  if (alike && signs > 1) return true;
+  if (Math.abs(end - right - length) > 1) return false;
+  const before = start - 2 - text.lastIndexOf("\n", start - 2);
+  return start > 1 && Math.abs(before - length) <= 1 ||
+    stop >= 0 && Math.abs(text.indexOf("\n", stop + 1) - stop - 1 - length) <= 1;
 }
 
 function isDigit(text: string, at: number): boolean {

@@ -58,8 +58,8 @@ export class Walk {
   #digits(start: number, end: number): void {
     const { plan, view } = this;
     const text = view.text;
-    if (plan.numbers.types > 0 && start >= this.#numbersFrom) {
-      this.#numbersFrom = scanNumbers(view, plan.numbers, start, end);
+    if (plan.numbers.types > 0 && end > this.#numbersFrom) {
+      this.#numbersFrom = scanNumbers(view, plan.numbers, Math.max(start, this.#numbersFrom), end);
     }
     // Each part of the run between joiners may begin a value of its own.
     for (let p = start; p < end; p++) {

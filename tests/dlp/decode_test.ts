@@ -62,7 +62,15 @@ Deno.test("joinLines() puts values together that a line break cuts, not prose", 
   assertEquals(joinLines({ text: "a line of words\nand another one\n\nthe end" }), null);
 });
 
+Deno.test("joinLines() leaves tables, lists and records alone", () => {
+  for (
+    const row of ["1234,5678,9012", "550e8400-e29b-41d4-a716-446655440000", "2025-01-02 12:00:00 took 7"]
+  ) {
+    assertEquals(joinLines({ text: `${row}\n`.repeat(10) }), null);
+  }
+});
+
 Deno.test("joinLines() is bounded where every line could be a part", () => {
-  const text = "A1B2C3D4\n".repeat(10_000);
+  const text = Array.from({ length: 10_000 }, (_, i) => "A1B2C3D4E5F6".slice(i % 7)).join("\n");
   assert(joinLines({ text })!.text.length < text.length * 4);
 });

@@ -60,11 +60,22 @@ Deno.test("scanSliced() yields and returns what scan() does", () => {
   assertEquals(step.value.length, 6000);
 });
 
-Deno.test("scan() reports numbers that pass one weak check only with a name, or alone where few are sought", () => {
+Deno.test("scan() reports numbers that pass one weak check only with a name, or alone", () => {
   assertEquals(found("order 046454286 shipped", "CA_SIN"), []);
   assertEquals(found("SIN 046454286 on file", "CA_SIN"), ["CA_SIN 046454286"]);
   assertEquals(found("046454286", "CA_SIN"), ["CA_SIN 046454286"]);
-  assertEquals(found("046454286"), []);
+  assert(found("046454286").includes("CA_SIN 046454286"));
+  // Times, days, round numbers and rows of digits pass a check as often as others, and say nothing.
+  for (
+    const ordinary of ["1700000000000", "1712345678", "20240131", "123456789", "1000000000", "121212121212"]
+  ) {
+    assertEquals(found(ordinary), [], ordinary);
+  }
+});
+
+Deno.test("scan() reports every type that a number fits equally well", () => {
+  const types = found("046454286", "CA_SIN", "IL_ID", "US_NPI");
+  assertEquals(types.toSorted(), ["CA_SIN 046454286", "IL_ID 046454286"]);
 });
 
 Deno.test("scan() passes over parts of longer numbers, amounts, dates and versions", () => {
@@ -155,10 +166,4 @@ Deno.test("scan() keeps a long token whole where a segment would end inside it",
   const token = `eyJhbGciOiJIUzI1NiJ9.${part}.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg`;
   const text = `${"words ".repeat(5000)}${token} ${"words ".repeat(5000)}`;
   assertEquals(found(text, "JWT"), [`JWT ${token}`]);
-});
-
-Deno.test("scan() takes a bare number as evidence where up to six number types are wanted", () => {
-  const six = ["CA_SIN", "US_NPI", "UK_NHS", "PL_NIP", "PT_NIF", "NL_BSN"];
-  assertEquals(found("046454286", ...six), ["CA_SIN 046454286"]);
-  assertEquals(found("046454286", ...six, "AU_ACN"), []);
 });

@@ -3,6 +3,7 @@
 import { JOINER, LOWER } from "./character_class.ts";
 import { repeated, two, weighted } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
+import { wordy } from "./randomness.ts";
 import { after, before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
 
 function aba(s: string): boolean {
@@ -30,9 +31,9 @@ function scanSwift(view: ScannedView, start: number, end: number): void {
   const lead = before(view, start, 40);
   const confidence = BIC_WORDS.test(lead) || BIC_WORDS.test(after(view, end, 12))
     ? 0.9
-    : WIRE_WORDS.test(lead) && !/[A-Z]{3,}\W+$/.test(lead)
+    : WIRE_WORDS.test(lead) && !/[A-Z]{3,}\W+$/.test(lead) && !wordy(word)
     ? 0.6
-    : view.focused && isAlone(view, start, end)
+    : isAlone(view, start, end)
     ? 0.6
     : 0;
   if (confidence > 0) report(view, "SWIFT_CODE", start, end, confidence);

@@ -37,9 +37,8 @@ function scanIpv4(view: ScannedView, start: number): void {
   if (/(?:version|ver|v|release|section|chapter|§)[ .:="']*$/i.test(lead)) confidence = 0.3;
   else if (!special && /^\d\.\d\.\d\.\d$/.test(match[0])) confidence = 0.45;
   if (IP_WORDS.test(lead)) confidence = Math.max(confidence + 0.3, 0.6);
-  else if (view.focused) {
-    confidence = isAlone(view, start, end) ? 0.7 : Math.max(confidence, special ? 0.5 : 0);
-  }
+  else if (isAlone(view, start, end)) confidence = 0.7;
+  else if (view.focused && special) confidence = Math.max(confidence, 0.5);
   if (confidence >= 0.5) report(view, "IP_ADDRESS", start, end, confidence);
 }
 
@@ -81,11 +80,12 @@ function scanColons(view: ScannedView, at: number): number {
   const groups = word.split(":").filter(Boolean);
   let confidence = /^2001:0?db8:/i.test(word)
     ? 0.4
-    : groups.length >= 4 || (groups.length >= 3 && /\d/.test(word))
+    : word.includes(".") || groups.length >= 4 || (groups.length >= 3 && /\d/.test(word))
     ? 0.8
     : 0.4;
   if (IP_WORDS.test(before(view, start, 40))) confidence = Math.max(confidence, 0.7);
-  else if (view.focused) confidence = Math.max(confidence, isAlone(view, start, end) ? 0.7 : 0.5);
+  else if (isAlone(view, start, end)) confidence = Math.max(confidence, 0.7);
+  else if (view.focused) confidence = Math.max(confidence, 0.5);
   if (confidence >= 0.5) report(view, "IP_ADDRESS", start, end, confidence);
   return end;
 }

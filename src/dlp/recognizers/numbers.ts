@@ -8,7 +8,7 @@
  * are looked up by length and settled by a pattern on at most 24 characters.
  */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
 import type { NumberForms, Recognizer } from "./recognizer.ts";
 import { after, before, isAlone, type ScannedView } from "./scanned_view.ts";
 
@@ -25,6 +25,8 @@ interface Form {
 
 export interface NumberTable {
   masks: Map<string, Form[]>;
+  /** Every beginning of a mask that ends with a group. */
+  beginnings: Set<string>;
   free: Form[][];
   /** Types whose numbers are in it. */
   types: number;
@@ -32,6 +34,8 @@ export interface NumberTable {
 
 const MAX_GROUPS = 12;
 const MAX_COMPACT = 24;
+/** Joints in a number whose letters may stand anywhere. */
+const MOST_FREE = 4;
 const NINES = "9".repeat(MAX_COMPACT);
 
 /** The table of the numbers of these recognizers. */
@@ -41,6 +45,7 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
   );
   const table: NumberTable = {
     masks: new Map(),
+    beginnings: new Set(),
     free: [],
     types: new Set(rules.map((rule) => rule.type)).size,
   };
@@ -53,7 +58,7 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
         const entry = { rule, plain: plain ? Number(plain) : rule.plain };
         add(table.masks, m, entry);
         if (!rule.prefix) continue;
-        for (const joint of ["", " ", "-"]) {
+        for (const joint of ["", " ", "-", "."]) {
           add(table.masks, "A".repeat(rule.prefix.length) + joint + m, {
             rule,
             plain: Math.max(entry.plain, 0.6),
@@ -64,6 +69,9 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
     for (const length of rule.free?.lengths ?? []) {
       (table.free[length] ??= []).push({ rule, plain: rule.plain });
     }
+  }
+  for (const mask of table.masks.keys()) {
+    for (let i = 1; i < mask.length; i++) if (!/[9A]/.test(mask[i])) table.beginnings.add(mask.slice(0, i));
   }
   return table;
 }
@@ -80,19 +88,48 @@ const kinds = new Uint8Array(MAX_GROUPS);
 const groupMasks: string[] = new Array(MAX_GROUPS).fill("");
 
 /**
- * Looks at the groups around a run of letters and digits at `[start, end)` that holds a digit, and on to the right
- * for as long as single separators join groups. Answers where it stopped: nothing before that needs a second look.
+ * Looks at the groups in and around a run of letters, digits, `_` and `-` at `[start, end)` that holds a digit, and on to
+ * the right for as long as single separators join groups. Answers where it stopped: nothing before needs a second look.
  */
 export function scanNumbers(view: ScannedView, table: NumberTable, start: number, end: number): number {
   const text = view.text;
+  let done = end;
+  for (let p = start; p < end;) {
+    const c = CLASS_OF[text.charCodeAt(p)];
+    if ((c & ALPHANUMERIC) === 0) {
+      p++;
+      continue;
+    }
+    let q = p + 1;
+    let kind = c;
+    for (; q < end; q++) {
+      const next = CLASS_OF[text.charCodeAt(q)];
+      if ((next & ALPHANUMERIC) === 0) break;
+      kind |= next;
+    }
+    // A word is no part of a number; a few letters may begin one.
+    if ((kind & DIGIT) === 0 && q - p > 6) {
+      p = q + 1;
+      continue;
+    }
+    p = Math.max(q, scanChain(view, table, p, q));
+    done = Math.max(done, p);
+  }
+  return done;
+}
+
+/** Looks at one chain of groups, from the group at `[start, end)` on; answers where the next chain may begin. */
+function scanChain(view: ScannedView, table: NumberTable, start: number, end: number): number {
+  const text = view.text;
   let n = 0;
   let digits = 0;
+  let all = DIGIT;
   let p = start;
   // Letters that belong to a number stand in groups before its first digit: "IT 0074…", "DML PRY 77…".
   for (let k = 0; k < 2 && p > 1 && isJoint(text.charCodeAt(p - 1)); k++) {
     let q = p - 1;
     while (q > 0 && p - q < 9 && isLetter(text.charCodeAt(q - 1))) q--;
-    if (q === p - 1 || p - 1 - q > 6 || (q > 0 && isWord(text.charCodeAt(q - 1)))) break;
+    if (q === p - 1 || p - 1 - q > 6 || (q > 0 && isAlphanumeric(text.charCodeAt(q - 1)))) break;
     p = q;
   }
   while (n < MAX_GROUPS) {
@@ -108,7 +145,8 @@ export function scanNumbers(view: ScannedView, table: NumberTable, start: number
     starts[n] = p;
     ends[n] = q;
     kinds[n] = kind;
-    groupMasks[n] = q - p <= MAX_COMPACT ? maskOf(text, p, q) : "";
+    all |= kind;
+    groupMasks[n] = q - p > MAX_COMPACT ? "" : kind === DIGIT ? NINES.slice(0, q - p) : maskOf(text, p, q);
     n++;
     const joint = text.charCodeAt(q);
     if (
@@ -128,19 +166,105 @@ export function scanNumbers(view: ScannedView, table: NumberTable, start: number
     p = q + 1;
   }
   if (n === 0) return end;
-  if (digits >= 2 && ends[n - 1] - starts[0] >= 7) {
+  const last = ends[n - 1];
+  if (digits >= 2 && last - starts[0] >= 7) {
     for (let i = 0; i < n; i++) {
-      if (i > 0 && !attachable(text, starts[i])) continue;
+      if (i > 0 && !attachable(text, i)) continue;
+      if (kinds[i] !== DIGIT && ends[i] - starts[i] >= 8 && (kinds[i] & DIGIT) !== 0) {
+        scanGlued(view, table, i);
+      }
       trySpans(view, table, i, n);
     }
   }
-  return Math.max(end, n === MAX_GROUPS ? starts[MAX_GROUPS - 1] : ends[n - 1]);
+  if (all === DIGIT && digits < MAX_COMPACT && n < MAX_GROUPS) scanWide(view, table, starts[0], last);
+  // What begins in the last groups of a full chain may go on behind it.
+  return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - 4]) : last;
 }
 
-/** A group may begin a number unless it hangs on a digit by a hyphen, dot or slash. */
-function attachable(text: string, start: number): boolean {
+/** A group may begin a number unless it hangs on a digit by a hyphen, dot or slash; so long a one may all the same. */
+function attachable(text: string, group: number): boolean {
+  const start = starts[group];
   const joint = text.charCodeAt(start - 1);
-  return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0;
+  return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0 || isLong(start, ends[group]);
+}
+
+/** As long as card numbers are, a group of digits is no part of a date, a version or an amount. */
+function isLong(start: number, end: number): boolean {
+  return end - start >= 15;
+}
+
+const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,4})$/;
+/** So few letters may be a sign or a country; more are a word, which must name the number. */
+const FEW_LETTERS = 4;
+
+/** A number that letters are glued to: "ID4539…", "SSN078051120", "%B4539…^". */
+function scanGlued(view: ScannedView, table: NumberTable, group: number): void {
+  const match = GLUED.exec(view.text.slice(starts[group], ends[group]));
+  if (!match) return;
+  const [, lead, digits] = match;
+  const start = starts[group] + lead.length;
+  for (const { rule, plain } of table.masks.get(NINES.slice(0, digits.length)) ?? []) {
+    if (!rule.check || lead.length > FEW_LETTERS && !isNamedBy(rule.label, lead)) continue;
+    judge(view, { rule, plain: plain >= 0.6 ? plain : -1 }, start, start + digits.length, digits, false);
+  }
+}
+
+/** Blanks, tabs and line breaks between the groups of one number. */
+const WIDE = /[ \t]{0,4}(?:\r?\n)?[ \t]{0,4}(?=\d)/y;
+const MOST_WIDE = 8;
+
+/**
+ * A number whose groups stand further apart: with tabs or two blanks between them, or on lines of their own. Such a row
+ * of groups is one number only if it is that as a whole; a longer row is a table or a column.
+ */
+function scanWide(view: ScannedView, table: NumberTable, start: number, firstEnd: number): void {
+  const text = view.text;
+  const next = text.charCodeAt(firstEnd);
+  if (next !== 32 && next !== 9 && next !== 10 && next !== 13) return;
+  const prev = text.charCodeAt(start - 1);
+  if (prev === 9 || prev === 10 || prev === 32) {
+    let p = start - 1;
+    while (p > 0 && text.charCodeAt(p - 1) <= 32 && start - p < 10) p--;
+    if (CLASS_OF[text.charCodeAt(p - 1)] === DIGIT) return;
+  } else if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0) return;
+  if (prev === 44 || prev === 59 || prev === 124 || !isGroup(starts[0], ends[0])) return;
+  let compact = text.slice(start, firstEnd).replace(/\D/g, "");
+  let end = firstEnd;
+  let groups = 1;
+  for (let n = 1;; n++) {
+    WIDE.lastIndex = end;
+    const gap = WIDE.exec(text);
+    if (!gap || gap[0] === "") break;
+    let q = end + gap[0].length;
+    const from = q;
+    while (CLASS_OF[text.charCodeAt(q)] === DIGIT) q++;
+    if (!isGroup(from, q)) return;
+    groups++;
+    compact += text.slice(from, q);
+    end = q;
+    if (n === MOST_WIDE || compact.length > MAX_COMPACT) return;
+    if (text.charCodeAt(q) === 45 && CLASS_OF[text.charCodeAt(q + 1)] === DIGIT) return;
+  }
+  if (end === firstEnd || groups < 3 || compact.length < 9 || !bounded(text, start, end)) return;
+  for (const { rule, plain } of table.masks.get(NINES.slice(0, compact.length)) ?? []) {
+    if (rule.check) judge(view, { rule, plain: plain >= 0.65 ? plain : -1 }, start, end, compact, false);
+  }
+}
+
+/** As long as groups of numbers are that are written in groups. */
+function isGroup(start: number, end: number): boolean {
+  return end - start >= 2 && end - start <= 6;
+}
+
+/** Groups of one length in a row before a span and behind it: the middle of a table. */
+function isInTable(text: string, start: number, end: number, length: number): boolean {
+  return isHexGroup(text, start - length - 1, length) && isHexGroup(text, end + 1, length) &&
+    text.charCodeAt(start - 1) <= 32 && text.charCodeAt(end) <= 32;
+}
+
+function isHexGroup(text: string, start: number, length: number): boolean {
+  return start >= 0 && start + length <= text.length &&
+    /^[\dA-Fa-f]+$/.test(text.slice(start, start + length));
 }
 
 function trySpans(view: ScannedView, table: NumberTable, first: number, n: number): void {
@@ -156,20 +280,33 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     kind |= kinds[j];
     compact += bracket ? 1 : ends[j] - starts[j];
     if (compact > MAX_COMPACT) return;
+    // No mask goes on so, nor may letters stand anywhere in so many groups, nor digits be grouped anyhow.
+    if (kind !== DIGIT && j - first > MOST_FREE && !table.beginnings.has(mask) && !table.masks.has(mask)) {
+      return;
+    }
     if ((kind & DIGIT) === 0 || compact < 6) continue;
     let exact = table.masks.get(mask);
     // Digits in unusual groups, as after a separator was lost, count where the number is named.
     const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
     if (regrouped) exact = table.masks.get(NINES.slice(0, compact));
-    const free = kind === DIGIT ? undefined : table.free[compact];
+    const free = kind === DIGIT || j - first > MOST_FREE ? undefined : table.free[compact];
     if (exact === undefined && free === undefined) continue;
     const start = starts[first];
     const end = ends[j];
     if (!bounded(text, start, end)) continue;
+    if (
+      j > first && mask.charCodeAt(ends[first] - start) === 32 &&
+      isInTable(text, start, end, ends[first] - start)
+    ) {
+      continue;
+    }
     const raw = text.slice(start, end);
-    const plain = raw.replace(/[^A-Za-z0-9]/g, "");
+    const plain = j === first ? raw : raw.replace(/[^A-Za-z0-9]/g, "");
     const upper = kind === DIGIT ? plain : plain.toUpperCase();
+    // Where no word is near, only what needs no name is looked at: long tables hold nothing else.
+    const named = regrouped || kind !== DIGIT || isWordNear(view, start, end);
     for (const form of exact ?? []) {
+      if (!named && form.plain < 0.5 && !isAlone(view, start, end)) continue;
       if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
       else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
@@ -181,23 +318,48 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
   }
 }
 
+/** How far a word that names a number may stand before it and behind it. */
+const BEFORE = 64;
+const BEHIND = 32;
+
+function isWordNear({ text }: ScannedView, start: number, end: number): boolean {
+  for (let i = start - 1, stop = Math.max(0, start - BEFORE); i >= stop; i--) {
+    const c = text.charCodeAt(i);
+    if (c > 127 || isLetter(c)) return true;
+  }
+  for (let i = end, stop = Math.min(text.length, end + BEHIND); i < stop; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 10) return false;
+    if (c > 127 || isLetter(c)) return true;
+  }
+  return false;
+}
+
 /** Neither a part of a longer number or word, nor the fraction of one, nor an amount. */
 function bounded(text: string, start: number, end: number): boolean {
   const prev = text.charCodeAt(start - 1);
   const next = text.charCodeAt(end);
-  if (prev === 95 || next === 95 || prev === 36 || prev === 0x20ac || prev === 0xa3) return false;
+  if (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37) return false;
+  const long = isLong(start, end);
   if (prev === 43 || (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
-  if (next === 46 || next === 45 || next === 47 || next === 58) {
+  if (next === 46) {
+    // A table's column of floating-point numbers ends them in ".0".
+    if (
+      (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0 && !/^\.00?(?![\d.])/.test(text.slice(end, end + 4))
+    ) {
+      return false;
+    }
+  } else if (!long && (next === 45 || next === 47 || next === 58)) {
     if ((CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return false;
   }
-  if (prev === 45 || prev === 47) {
+  if (!long && (prev === 45 || prev === 47)) {
     // "a716-446655440000" is the end of a UUID, "SSN-078051120" a name and its value.
     let p = start - 1;
     while (p > 0 && start - p < 14 && (CLASS_OF[text.charCodeAt(p - 1)] & ALPHANUMERIC) !== 0) {
       if ((CLASS_OF[text.charCodeAt(--p)] & DIGIT) !== 0) return false;
     }
   }
-  return next !== 37;
+  return true;
 }
 
 function judge(
@@ -217,12 +379,29 @@ function judge(
   if (!valid && rule.loose === undefined) return;
   const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
   let confidence = valid ? plain : 0;
-  if (rule.label.test(before(view, start, 64)) || rule.label.test(after(view, end, 32).split("\n", 1)[0])) {
+  const lead = before(view, start, BEFORE);
+  if (isNamedBy(rule.label, lead) || isNamedBy(rule.label, after(view, end, BEHIND).split("\n", 1)[0])) {
     confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
-  } else if (view.focused && form.plain >= 0 && isAlone(view, start, end) && valid) {
-    confidence = Math.max(confidence, rule.alone ?? 0.6);
+  } else if (form.plain >= 0 && valid && isAlone(view, start, end)) {
+    if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
+    else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
   }
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
+}
+
+/** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */
+function isNamedBy(label: RegExp, text: string): boolean {
+  if (label.test(text)) return true;
+  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return false;
+  return label.test(text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 "));
+}
+
+/** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */
+function isOrdinary(compact: string): boolean {
+  return /^1[0-9]{9}(?:\d{3}){0,3}$/.test(compact) ||
+    /^(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d(?:\d{4}|\d{6})?$/.test(compact) ||
+    /^(\d\d?)\1+\d?$/.test(compact) || "012345678901234567890".includes(compact) ||
+    "098765432109876543210".includes(compact) || /0{5}$/.test(compact);
 }
 
 function maskOf(text: string, start: number, end: number): string {
@@ -233,10 +412,6 @@ function maskOf(text: string, start: number, end: number): string {
 
 function isLetter(c: number): boolean {
   return (CLASS_OF[c] & ALPHANUMERIC & ~DIGIT) !== 0;
-}
-
-function isWord(c: number): boolean {
-  return (CLASS_OF[c] & ALPHANUMERIC) !== 0 || c === 95;
 }
 
 /** Space, hyphen, dot, slash, plus: what stands between the groups of one number. */

@@ -60,7 +60,8 @@ function scanPhone(view: ScannedView, at: number): number {
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {
-    if (digits.length > 15) return at;
+    // A place on earth, as time zones give it: "+4439-06336".
+    if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
     const grade = international(digits);
     if (grade === "assigned") confidence = 0.9;
     else if (grade === "possible" && (labelled || alone || groups !== "")) confidence = 0.6;

@@ -284,7 +284,7 @@ export const ASIA: readonly Recognizer[] = [
       forms: ["9{11}"],
       check: turkish,
       label: words("t\\.?c\\.?(?: ?kimlik)?", "kimlik\\w*", "tckn", TAX, IDENTITY),
-      plain: 0.55,
+      plain: 0.45,
     }],
     samples: {
       found: ["«17291716060»"],

@@ -56,8 +56,8 @@ export const EASTERN_EUROPE: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{13}"],
       check: romanian,
-      label: words("cnp", "cod numeric personal", TAX, IDENTITY),
-      plain: 0.55,
+      label: words("cnp", "cod(?:ul)? numeric personal", TAX, IDENTITY),
+      plain: 0.45,
     }],
     samples: {
       found: ["«1001011234560»"],

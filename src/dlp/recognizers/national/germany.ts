@@ -114,6 +114,7 @@ export const GERMANY: readonly Recognizer[] = [
       forms: ["9{9}", "9{3} 9{3} 9{3}"],
       prefix: "DE",
       check: mod1110,
+      loose: 0.5,
       label: words("ust-?\\s?id\\w*", "umsatzsteuer\\w*", "vat\\w*", TAX),
       plain: 0,
       alone: 0,

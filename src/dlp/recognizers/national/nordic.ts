@@ -79,7 +79,7 @@ export const NORDIC: readonly Recognizer[] = [
       forms: ["9{11}", "9{6} 9{5}=0.8"],
       check: norwegian,
       label: words("f[øo]dselsnummer", "personnummer", "fnr", TAX, IDENTITY),
-      plain: 0.6,
+      plain: 0.45,
     }],
     samples: {
       found: ["«02077448074»"],

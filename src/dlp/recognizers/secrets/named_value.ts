@@ -21,7 +21,7 @@ const NAMED = new RegExp(
   "i",
 );
 const SERVICE = new RegExp(
-  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?\\s{0,3}(?:=>|:{0,3}=|[:=,>])?\\s{0,5}["'\`]?$`,
+  `(?<![A-Za-z])(?:${SERVICES})[\\w .-]{0,24}["']?[ \\t]{0,3}(?:=>|:{0,3}=|[:=,>])?[ \\t]{0,5}["'\`]?$`,
   "i",
 );
 const NOT_SECRET =
@@ -76,6 +76,8 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const named = joined !== null || NAMED.test(lead);
   const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
   if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
+  // A list of checksums: the word ended the line before.
+  if (/\w[ \t]*\r?\n[ \t]*$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // Lists of things have keys too.
   if (!joined && UUID.test(value) && /(?<![\w-])["']?key["']?\s{0,3}[:=]\s{0,3}["']?$/i.test(lead)) return;
   const word = joined ? joined[0] : lead;
