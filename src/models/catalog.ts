@@ -34,6 +34,8 @@ export interface Model {
   features: ReadonlySet<string>;
   efforts: readonly Effort[] | null;
   parameters: Parameters;
+  /** Turns of a conversation go to one of the routes that share the load, where the prompt is cached. */
+  stickyCache: boolean;
   shortNames: readonly string[];
 }
 

@@ -122,6 +122,9 @@ const MODEL = fields({
       "out of requests of other formats and listed in `x-svc-dropped`; callers of the provider's own format pass what they " +
       "sent.",
   ),
+  cache: choice("sticky", "off").prefault("sticky").describe(
+    "Which of the routes that share the load a call goes to. `sticky`: all turns of a conversation to the same one, where the provider has the prompt in its cache, as long as that route is not above its share. `off`: to any.",
+  ),
   short_names: listOf(
     matching(/^(?:[!-)+-.0-~]{1,256}\*?|\*)$/, 'a name without "/", with "*" only at its end'),
     "short names",
@@ -135,9 +138,11 @@ const MODEL = fields({
   defaultCompletionTokens,
   capabilities,
   reasoningEfforts,
+  cache,
   ...rest
 }): Model => ({
   ...rest,
+  stickyCache: cache === "sticky",
   name: name ?? rest.id,
   maxCompletion: maxCompletionTokens,
   defaultOutput: defaultCompletionTokens,

@@ -11,6 +11,7 @@ import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
+import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
 
 /** Clients and proxies give up on headers of some kilobytes. */
@@ -51,6 +52,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     stream: prompt.stream,
     key: call.arrival.key.id,
     model: model.id,
+    conversation: conversationOf(call),
   });
   call.provider = opened.provider.name;
   if (dropped.length > 0) call.headers["x-svc-dropped"] = headerList(dropped);

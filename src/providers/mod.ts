@@ -11,7 +11,7 @@ import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import { callHeaders, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";
-import { inOrder } from "./routes.ts";
+import { drawFor, inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { send } from "./send.ts";
 import {
@@ -55,6 +55,8 @@ export interface Opening<T> {
   key: string;
   /** The callers' name of the model, for messages. */
   model: string;
+  /** Calls of one conversation go to one of the routes that share the load; null: it belongs to none. */
+  conversation: string | null;
 }
 
 export interface Providers {
@@ -217,7 +219,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     health: () => states.health(ticker.now()),
 
     async open(routes, opening) {
-      const turns = inOrder(routes, random).map((route) => ({ route, waits: false }));
+      const draw = opening.conversation === null ? random : drawFor(opening.conversation);
+      const load = (route: Route) => states.get(route.provider)?.limiter.inFlight ?? 0;
+      const turns = inOrder(routes, draw, load).map((route) => ({ route, waits: false }));
       const shut: Route[] = [];
       let full = false;
       let last: Failure | undefined;

@@ -1,12 +1,26 @@
 /**
- * In which order the routes of a model are tried: as they are written, except that neighbours with a weight share the
- * load. Among those a random order is drawn, in which each comes first as often as its weight says; the others follow,
- * should the first fail.
+ * In which order the routes of a model are tried: as they are written, except that neighbours with a weight share the load.
+ *
+ * Among those each call draws a number for each route, and the order follows from the numbers and the weights. A number is
+ * random, or follows from the conversation that the call belongs to (weighted rendezvous hashing): then each turn of a
+ * conversation goes where its prompt is cached, and a route that comes or goes moves only the conversations that it gets or had.
  */
 import type { Route } from "./provider.ts";
 
-/** @param random uniform in [0, 1) */
-export function inOrder(routes: readonly Route[], random: () => number): readonly Route[] {
+/** A number in [0, 1) for a route, uniform over calls or over conversations. */
+export type Draw = (route: Route) => number;
+
+/** Calls under way at a route's provider. */
+export type Load = (route: Route) => number;
+
+/**
+ * How far above its share of the calls under way a route may be before conversations of its own go elsewhere. Less would
+ * move conversations for nothing, more would let one busy conversation fill a provider.
+ */
+const OVERLOAD = 1.25;
+
+/** The order of one call. A route above its share of the load comes behind its neighbours. */
+export function inOrder(routes: readonly Route[], draw: Draw, load: Load = () => 0): readonly Route[] {
   if (routes.length < 2 || routes.every((r) => r.weight === null)) return routes;
   const ordered: Route[] = [];
   let equals: Route[] = [];
@@ -15,10 +29,10 @@ export function inOrder(routes: readonly Route[], random: () => number): readonl
       equals.push(route);
       continue;
     }
-    ordered.push(...shuffled(equals, random), route);
+    ordered.push(...drawn(equals, draw, load), route);
     equals = [];
   }
-  ordered.push(...shuffled(equals, random));
+  ordered.push(...drawn(equals, draw, load));
   return ordered;
 }
 
@@ -26,9 +40,30 @@ export function inOrder(routes: readonly Route[], random: () => number): readonl
  * The order in which exponential clocks of these rates ring: the first rings with the probability of its weight among
  * all, the second with its weight among the rest, and so on.
  */
-function shuffled(routes: readonly Route[], random: () => number): Route[] {
+function drawn(routes: readonly Route[], draw: Draw, load: Load): Route[] {
+  if (routes.length < 2) return [...routes];
+  const weights = routes.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
+  const calls = routes.reduce((sum, route) => sum + load(route), 0);
   return routes
-    .map((route) => ({ route, rings: -Math.log(1 - random()) / (route.weight ?? 1) }))
-    .sort((a, b) => a.rings - b.rings)
+    .map((route) => ({
+      route,
+      full: load(route) >= Math.ceil(OVERLOAD * (calls + 1) * (route.weight ?? 1) / weights) ? 1 : 0,
+      rings: -Math.log(1 - draw(route)) / (route.weight ?? 1),
+    }))
+    .sort((a, b) => a.full - b.full || a.rings - b.rings)
     .map(({ route }) => route);
+}
+
+/** The same number for the same conversation and route, on every node. */
+export function drawFor(conversation: string): Draw {
+  return ({ provider, model }) => unit(`${provider}\0${model}\0${conversation}`);
+}
+
+/** FNV-1a with MurmurHash3's last mixing, which spreads texts that differ in one letter; as a number in [0, 1). */
+function unit(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }

@@ -19,6 +19,7 @@ const model = (id: string, price: string, more: Partial<Model> = {}): Model => (
   features: new Set(["tools"]),
   efforts: null,
   parameters: {},
+  stickyCache: true,
   shortNames: [],
   ...more,
 });

@@ -16,6 +16,7 @@ function model(id: string, more: Partial<Model> = {}): Model {
     features: new Set(),
     efforts: null,
     parameters: {},
+    stickyCache: true,
     shortNames: [],
     ...more,
   };

@@ -136,7 +136,7 @@ Deno.test("svc/auto leaves out a model that no route would be tried for", async 
   await provider.close();
 });
 
-Deno.test("a share of the load goes to each weighted route", async () => {
+Deno.test("conversations are shared out to weighted routes, and each stays where it is unless the model says otherwise", async () => {
   const second = await faultyProvider(sound);
   const provider = await faultyProvider(sound);
   const gateway = await testGateway({}, {
@@ -144,21 +144,35 @@ Deno.test("a share of the load goes to each weighted route", async () => {
       a: { api: "openai-chat", base_url: provider.url },
       b: { api: "openai-chat", base_url: second.url },
     },
-    models: [{
-      id: "x/y",
-      routes: [{ provider: "a", model: "m", weight: 1 }, { provider: "b", model: "m", weight: 1 }],
-    }],
+    models: [
+      {
+        id: "x/y",
+        routes: [{ provider: "a", model: "m", weight: 1 }, { provider: "b", model: "m", weight: 1 }],
+      },
+      {
+        id: "x/z",
+        cache: "off",
+        routes: [{ provider: "a", model: "z", weight: 1 }, { provider: "b", model: "z", weight: 1 }],
+      },
+    ],
   });
-  for (let i = 0; i < 60; i++) {
+  async function ask(model: string, content: string): Promise<void> {
     const response = await gateway.post("/v1/chat/completions", {
-      model: "x/y",
-      messages: [{ role: "user", content: "Hello" }],
+      model,
+      messages: [{ role: "user", content }],
     });
     await response.body?.cancel();
   }
+  const hits = (model: string) => [provider.hits[model] ?? 0, second.hits[model] ?? 0];
+  for (let i = 0; i < 40; i++) await ask("x/y", `Hello ${i}`);
+  assert(hits("m").every((n) => n > 0), `${hits("m")}`);
+  const before = hits("m");
+  for (let i = 0; i < 20; i++) await ask("x/y", "Hello again");
+  const added = hits("m").map((n, i) => n - before[i]).sort();
+  assertEquals(added, [0, 20]);
+  for (let i = 0; i < 60; i++) await ask("x/z", "Hello again");
   // One in 2^59 runs sends everything one way.
-  assert(provider.hits.m > 0 && second.hits.m > 0);
-  assertEquals(provider.hits.m + second.hits.m, 60);
+  assert(hits("z").every((n) => n > 0), `${hits("z")}`);
   await gateway.close();
   await provider.close();
   await second.close();

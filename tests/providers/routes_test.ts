@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { inOrder } from "../../src/providers/routes.ts";
+import { drawFor, inOrder } from "../../src/providers/routes.ts";
 
 const route = (provider: string, weight: number | null = null) => ({ provider, model: "m", weight });
 
@@ -46,4 +46,62 @@ Deno.test("inOrder() shuffles weighted neighbours only, and loses nothing", () =
       if (r.weight === null) assertEquals(ordered[i], r);
     });
   }));
+});
+
+Deno.test("inOrder() keeps a conversation on its route, and spreads conversations by weight", () => {
+  const routes = [route("a", 1), route("b", 3)];
+  const first: Record<string, number> = { a: 0, b: 0 };
+  for (let i = 0; i < 4000; i++) {
+    const orders = [1, 2, 3].map(() =>
+      inOrder(routes, drawFor(`conversation ${i}`)).map((r) => r.provider).join()
+    );
+    assertEquals(new Set(orders).size, 1);
+    first[orders[0].split(",")[0]]++;
+  }
+  assert(Math.abs(first.b / 4000 - 0.75) < 0.03, `${first.b} of 4000`);
+});
+
+Deno.test("inOrder() moves only the conversations of a route that goes, and to a new one only its share", () => {
+  const three = [route("a", 1), route("b", 1), route("c", 1)];
+  let moved = 0;
+  for (let i = 0; i < 3000; i++) {
+    const draw = drawFor(`conversation ${i}`);
+    const before = inOrder(three.slice(0, 2), draw)[0].provider;
+    const after = inOrder(three, draw)[0].provider;
+    if (after !== before) {
+      assertEquals(after, "c");
+      moved++;
+    }
+  }
+  assert(Math.abs(moved / 3000 - 1 / 3) < 0.04, `${moved} of 3000`);
+});
+
+Deno.test("inOrder() sends a conversation elsewhere while its route is above its share of the load", () => {
+  const routes = [route("a", 1), route("b", 1)];
+  const home = inOrder(routes, drawFor("c"))[0].provider;
+  const at = (here: number, there: number) =>
+    inOrder(routes, drawFor("c"), (r) => r.provider === home ? here : there)[0].provider;
+  assertEquals([at(0, 0), at(1, 0), at(5, 5)], [home, home, home]);
+  assert(at(10, 0) !== home);
+  assertEquals(at(10, 10), home);
+});
+
+Deno.test("sticky routes find the prompt in the provider's cache far more often than random ones", () => {
+  const routes = [route("a", 1), route("b", 1), route("c", 1), route("d", 1)];
+  const hits = (drawOf: (conversation: string) => ReturnType<typeof drawFor>) => {
+    const cached = new Set<string>();
+    let found = 0;
+    for (let turn = 0; turn < 10; turn++) {
+      for (let c = 0; c < 200; c++) {
+        const { provider } = inOrder(routes, drawOf(`conversation ${c}`))[0];
+        const entry = `${provider} ${c}`;
+        if (cached.has(entry)) found++;
+        cached.add(entry);
+      }
+    }
+    return found / 2000;
+  };
+  const random = randomFrom(7);
+  assertEquals(hits(drawFor), 0.9);
+  assert(hits(() => random) < 0.75);
 });

@@ -92,6 +92,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     features: new Set(["tools", "reasoning", "structured_outputs", "response_format"]),
     efforts: null,
     parameters: {},
+    stickyCache: true,
     shortNames: [],
   };
   return {

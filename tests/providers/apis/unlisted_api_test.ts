@@ -103,6 +103,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
       stream: true,
       key: "k",
       model: "p/m",
+      conversation: null,
     });
     const contentType = opened.reply.header("content-type") ?? "";
     assert(opened.api.framing.isStream(contentType));

@@ -40,6 +40,7 @@ async function ask(providers: Providers): Promise<string> {
     stream: false,
     key: "k",
     model: "m",
+    conversation: null,
   });
   const text = new TextDecoder().decode(opened.first);
   opened.close();

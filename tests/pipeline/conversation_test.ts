@@ -1,0 +1,50 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Turn } from "../../src/exchange/prompt.ts";
+import type { Call } from "../../src/pipeline/call.ts";
+import { conversationOf } from "../../src/pipeline/conversation.ts";
+
+const text = (role: Turn["role"], words: string) =>
+  ({ role, content: [{ type: "text", text: words }] }) as Turn;
+
+function call(
+  turns: Turn[],
+  more: { key?: string; cacheKey?: string; sticky?: boolean; weight?: number | null } = {},
+) {
+  const { key = "k", cacheKey, sticky = true, weight = 1 } = more;
+  const routes = ["a", "b"].map((provider) => ({ provider, model: "m", weight }));
+  return {
+    arrival: { key: { id: key } },
+    prompt: { turns, cacheKey },
+    model: { id: "x/y", stickyCache: sticky, routes },
+  } as unknown as Call;
+}
+
+const FIRST = [text("system", "Be brief."), text("user", "Hello")];
+
+Deno.test("conversationOf() is the same for every turn of a conversation", () => {
+  const one = conversationOf(call(FIRST));
+  assert(one !== null);
+  assertEquals(conversationOf(call([...FIRST, text("assistant", "Hi"), text("user", "More")])), one);
+});
+
+Deno.test("conversationOf() differs by key, by beginning, and goes by the cache key where there is one", () => {
+  const all = [
+    call(FIRST),
+    call(FIRST, { key: "other" }),
+    call([text("system", "Be long."), text("user", "Hello")]),
+    call([text("system", "Be brief."), text("user", "Goodbye")]),
+    call(FIRST, { cacheKey: "session-1" }),
+  ].map(conversationOf);
+  assertEquals(new Set(all).size, all.length);
+  assertEquals(conversationOf(call([text("user", "anything")], { cacheKey: "session-1" })), all[4]);
+});
+
+Deno.test("conversationOf() is nothing where it is switched off, or where no routes share the load", () => {
+  assertEquals(conversationOf(call(FIRST, { sticky: false })), null);
+  assertEquals(conversationOf(call(FIRST, { weight: null })), null);
+});
+
+Deno.test("conversationOf() reads a bounded beginning of long texts", () => {
+  const long = call([text("system", "s".repeat(1_000_000)), text("user", "u".repeat(1_000_000))]);
+  assert(conversationOf(long)!.length < 10_000);
+});
