@@ -79,6 +79,7 @@ Deno.test("loadConfig() fills in every default", () => {
       contextLength: null,
       maxCompletion: null,
       defaultOutput: null,
+      stickyCache: true,
       pricing: { prompt: "0", completion: "0" },
       inputs: ["text"],
       outputs: ["text"],
