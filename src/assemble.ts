@@ -14,7 +14,7 @@ import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
 import { API } from "./http/api.ts";
-import type { ServerState } from "./http/endpoint.ts";
+import type { IncomingRequest, ServerState } from "./http/endpoint.ts";
 import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
@@ -59,7 +59,7 @@ export interface WorkerPlace {
 }
 
 export interface Gateway {
-  handle(request: Request, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
+  handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
   /** Takes another configuration over, without touching what is under way. */
   reload(config: Config): Promise<void>;

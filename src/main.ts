@@ -13,6 +13,8 @@ import { describe } from "./config/describe.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { Failure } from "./exchange/failure.ts";
 import { SchemaTooNew } from "./store/mod.ts";
+import { connectionBound } from "./http1/connection_bound.ts";
+import { serve as listen } from "./http1/server.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -115,20 +117,19 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
   const gateway = await assemble(config, { now: Date.now, log, env, worker: worker ?? undefined });
   const { hostname, port } = config.server;
-  let base = "";
-  const server = Deno.serve({
+  const server = listen({
     hostname,
     port,
     reusePort: worker !== null,
-    // A connection that finds no place here is tried again by its kernel after a second; a refusal would be quicker.
-    tcpBacklog: 4096,
-    onListen(address) {
-      const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
-      base = `http://${host}:${address.port}`;
-      console.log(`sluice listening on ${base}`);
-    },
-    onError: () => new Response(null, { status: 500 }),
-  }, gateway.handle);
+    maxConnections: connectionBound(config.server.maxConnections, worker?.of ?? 1, log),
+    headerMs: config.server.headerMs,
+    idleMs: config.server.idleMs,
+    handle: gateway.handle,
+    log,
+  });
+  const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
+  const base = `http://${host}:${server.addr.port}`;
+  console.log(`sluice listening on ${base}`);
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) console.log(welcome(base, await firstKey(gateway)));
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));

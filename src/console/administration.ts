@@ -6,7 +6,13 @@ import { STATUS_CODE } from "@std/http/status.js";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
-import type { Endpoint, OtherEndpoint, Parameter, RequestContext } from "../http/endpoint.ts";
+import type {
+  Endpoint,
+  IncomingRequest,
+  OtherEndpoint,
+  Parameter,
+  RequestContext,
+} from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import {
   generationQuery,
@@ -207,12 +213,12 @@ export const ADMINISTRATION: readonly Endpoint[] = [
   ),
 ];
 
-function queryOf(request: Request): URLSearchParams {
+function queryOf(request: IncomingRequest): URLSearchParams {
   return new URL(request.url).searchParams;
 }
 
 /** A JSON object. Which fields it has, and of what types, whoever takes it checks. */
-async function body<T extends object>(request: Request, { optional = false } = {}): Promise<T> {
+async function body<T extends object>(request: IncomingRequest, { optional = false } = {}): Promise<T> {
   const value = await readJson(request, MAX_BODY, optional ? { empty: {} } : {});
   if (isObject(value)) return value as T;
   throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");

@@ -1,5 +1,6 @@
 /** Lists as RFC 4180 CSV, for who asks for that. */
 import { accepts } from "@std/http/negotiation.js";
+import type { IncomingRequest } from "../http/endpoint.ts";
 
 export interface Page {
   data: readonly object[];
@@ -7,7 +8,7 @@ export interface Page {
 }
 
 /** Whether the caller rather has CSV than JSON. */
-export function wantsTable(request: Request): boolean {
+export function wantsTable(request: IncomingRequest): boolean {
   return accepts(request, "application/json", "text/csv") === "text/csv";
 }
 

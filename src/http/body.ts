@@ -6,6 +6,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { invalidBody, parseBody } from "./parse_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import type { IncomingRequest } from "./endpoint.ts";
 
 /** A body may take this long, and for its size as long as a slow line needs. */
 const BODY_MS = 60_000;
@@ -21,7 +22,7 @@ export interface ReadJson {
 }
 
 export async function readJson(
-  request: Request,
+  request: IncomingRequest,
   maxBytes: number,
   { ticker, empty }: ReadJson = {},
 ): Promise<unknown> {
@@ -30,7 +31,11 @@ export async function readJson(
   return parseBody(text);
 }
 
-async function readText(request: Request, maxBytes: number, ticker: Ticker | undefined): Promise<string> {
+async function readText(
+  request: IncomingRequest,
+  maxBytes: number,
+  ticker: Ticker | undefined,
+): Promise<string> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
   const source = decompressed(request);
@@ -54,7 +59,7 @@ async function readText(request: Request, maxBytes: number, ticker: Ticker | und
 }
 
 /** The body as it was before it was compressed; null when it was not. */
-function decompressed(request: Request): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<ArrayBuffer>> | null {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity" || request.body === null) {
     return null;

@@ -41,6 +41,22 @@ export const SERVER = fields({
       "Most bytes of request bodies of generations under way; of one that is being answered a quarter counts. Beyond it: " +
         "503 `service_unavailable`. Workers divide it.",
     ),
+  max_connections: whole(1, 1_000_000).nullable().prefault(null)
+    .describe(
+      "Most connections of callers at once. Beyond it the one that has waited longest for a request is closed; if all have " +
+        "one, the new connection gets 503 and is closed. Null: half of the files that the process may open, 8192 at most. " +
+        "A change takes a restart. Workers divide it.",
+    ),
+  header_seconds: seconds(0.01).prefault(30)
+    .describe(
+      "Longest time for the head of a request, and longest silence within a request's body, in seconds. Beyond it: 408, and " +
+        "the connection is closed. A change takes a restart.",
+    ),
+  idle_seconds: seconds(0.01).prefault(300)
+    .describe(
+      "How long, in seconds, a connection may wait for its next request, or an answer for a caller who takes nothing of it, " +
+        "before the connection is closed. A change takes a restart.",
+    ),
   keepalive_seconds: seconds(0.01).prefault(15)
     .describe("Silence on an open stream, in seconds, after which a keep-alive is sent."),
   shutdown_grace_seconds: seconds(0).prefault(60)

@@ -1,6 +1,7 @@
 /** CORS headers, for origins that the configuration names. Without any, none of this is reached. */
 
 import { EXPOSED_HEADERS } from "../exchange/headers.ts";
+import type { IncomingRequest } from "./endpoint.ts";
 
 const EXPOSED = EXPOSED_HEADERS.join(", ");
 /** Where the path has no methods of its own. */
@@ -8,7 +9,7 @@ const METHODS = "GET, POST, OPTIONS";
 const SECONDS = "600";
 
 /** The response with what a browser wants to see, when its origin is one of these; `*` is any. */
-export function withCors(response: Response, request: Request, origins: readonly string[]): Response {
+export function withCors(response: Response, request: IncomingRequest, origins: readonly string[]): Response {
   const origin = request.headers.get("origin");
   if (origin === null || !(origins.includes("*") || origins.includes(origin))) return response;
   const preflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");

@@ -15,6 +15,7 @@ import type { Kit } from "../pipeline/kit.ts";
 import { wantsSearch } from "../pipeline/search_loop.ts";
 import { searchTool } from "../pipeline/search_prompts.ts";
 import { headersWith } from "./credentials.ts";
+import type { IncomingRequest } from "./endpoint.ts";
 
 /** Tokens that an image of usual size costs (providers document 1,000 to 1,600). */
 const ATTACHMENT_TOKENS = 1500;
@@ -26,7 +27,7 @@ const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tok
 export async function countTokens(
   formatName: CallerFormatName,
   body: unknown,
-  request: Request,
+  request: IncomingRequest,
   { key, kit }: { key: Key; kit: Kit },
 ): Promise<number> {
   const asked = isObject(body) ? { ...UNNEEDED[formatName], ...body } : body;

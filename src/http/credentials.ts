@@ -8,7 +8,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
-import type { ConnectionInfo, RequestContext } from "./endpoint.ts";
+import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint.ts";
 
 export const KEY_PREFIX = "sk_live_";
 
@@ -44,7 +44,7 @@ export function bearerToken(authorization: string | null): string | null {
 }
 
 /** Throws unless the request carries the admin key. With null nobody does. */
-export function checkAdmin({ headers }: Request, adminKey: string | null): void {
+export function checkAdmin({ headers }: IncomingRequest, adminKey: string | null): void {
   const given = bearerToken(headers.get("authorization"));
   if (given !== null && adminKey !== null && timingSafeEqual(hash(given), hash(adminKey))) return;
   throw headers.has("authorization")
@@ -61,7 +61,7 @@ function hash(text: string): Uint8Array {
 }
 
 /** Whether the caller is on this machine. A proxy on it speaks for others, who are not. */
-export function isThisMachine({ headers }: Request, connection: ConnectionInfo | undefined): boolean {
+export function isThisMachine({ headers }: IncomingRequest, connection: ConnectionInfo | undefined): boolean {
   const address = connection?.remoteAddr;
   const from = address && "hostname" in address ? address.hostname : "";
   if (!/^(?:127\.|::1$|::ffff:127\.)/.test(from)) return false;
@@ -69,7 +69,7 @@ export function isThisMachine({ headers }: Request, connection: ConnectionInfo |
 }
 
 /** A request's headers whose names begin so; names in lower case. */
-export function headersWith(request: Request, prefix: string): Record<string, string> {
+export function headersWith(request: IncomingRequest, prefix: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, value] of request.headers) if (name.startsWith(prefix)) found[name] = value;
   return found;

@@ -34,9 +34,14 @@ export interface ConnectionInfo {
   remoteAddr: Deno.Addr;
 }
 
+/** What is read of a request; the web's Request has it all. */
+export interface IncomingRequest extends Pick<Request, "method" | "url" | "body" | "signal" | "arrayBuffer"> {
+  readonly headers: Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
+}
+
 /** One request on its way through an endpoint. */
 export interface RequestContext {
-  request: Request;
+  request: IncomingRequest;
   /** `gen_…`, the answer's `x-request-id`. */
   id: string;
   path: string;

@@ -6,7 +6,7 @@ import type { Arrival } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
-import type { RequestContext, ServerState } from "./endpoint.ts";
+import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import { respondStream, respondWhole } from "./respond.ts";
@@ -135,7 +135,7 @@ async function generate(
 }
 
 /** The size that a body will have: as its header says, or a guess where it says nothing or the body is compressed. */
-function bodyBytes({ headers }: Request): number {
+function bodyBytes({ headers }: IncomingRequest): number {
   const length = headers.get("content-length");
   // Not `has()`, which copies all headers into a list.
   if (length === null || headers.get("content-encoding") !== null) return UNKNOWN_BODY_BYTES;

@@ -5,13 +5,13 @@
 import { Failure } from "../exchange/failure.ts";
 import { withCors } from "./cors.ts";
 import { dispatch } from "./dispatch.ts";
-import type { ConnectionInfo, RequestContext, ServerState } from "./endpoint.ts";
+import type { ConnectionInfo, IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import type { EndpointTable } from "./endpoint_table.ts";
 import { failureResponse } from "./envelope.ts";
 import { loggable, pathOf } from "./path.ts";
 import { surfaceOfUnknown } from "./surfaces.ts";
 
-export type Handler = (request: Request, connection?: ConnectionInfo) => Promise<Response>;
+export type Handler = (request: IncomingRequest, connection?: ConnectionInfo) => Promise<Response>;
 
 const NO_PARAMETERS = {};
 

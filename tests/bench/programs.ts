@@ -110,7 +110,7 @@ function configuration(folder: string, provider: Program) {
   const limits = {
     account: "bench",
     spend_limit: { amount: "1000000", period: "month" },
-    rate_limit: { requests_per_minute: 2 ** 31, tokens_per_minute: 2 ** 40 },
+    rate_limit: { requests_per_minute: 2 ** 31, tokens_per_minute: 1e12 },
   };
   return {
     server: { port: 0, max_in_flight: 10_000 },

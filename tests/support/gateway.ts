@@ -1,6 +1,8 @@
 /** A gateway for a test: in memory, on a loopback port, with one key and one model for each provider given. */
 import { assemble, type Gateway, type GatewayOptions } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
+import type { IncomingRequest } from "../../src/http/endpoint.ts";
+import { serve } from "../../src/http1/server.ts";
 import { steadyClock } from "./time.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
@@ -29,7 +31,7 @@ export interface TestGateway {
 
 export interface TestOptions extends Partial<GatewayOptions> {
   /** Sees each request before the gateway does. */
-  onRequest?(request: Request): void;
+  onRequest?(request: IncomingRequest): void;
 }
 
 export const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"];
@@ -72,11 +74,19 @@ export async function testGateway(
     clock: steadyClock(),
     ...options,
   });
-  const handle = onRequest === undefined ? gateway.handle : (request: Request) => {
+  const handle = onRequest === undefined ? gateway.handle : (request: IncomingRequest) => {
     onRequest(request);
     return gateway.handle(request);
   };
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handle);
+  const server = serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxConnections: loaded.server.maxConnections ?? 1000,
+    headerMs: loaded.server.headerMs,
+    idleMs: loaded.server.idleMs,
+    handle,
+    log: (line) => logged.push(line),
+  });
   const url = `http://127.0.0.1:${server.addr.port}`;
   return {
     url,

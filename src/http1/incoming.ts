@@ -1,0 +1,110 @@
+/**
+ * A request as it came over a connection: the part of the web's Request that the gateway reads, made lazily, because to make
+ * a Request with its Headers costs as much as all the rest of a connection's work.
+ */
+import { type BodyFraming } from "./body_framing.ts";
+
+/** Where a body comes from. */
+export interface BodySource {
+  /** Tells a caller who waits for it (`expect: 100-continue`) to send its body. */
+  invite(): void;
+  /** The next bytes of the body, null at its end. They are valid until the next call. Throws when it breaks off. */
+  next(): Promise<Uint8Array | null>;
+  /** Reads bytes of the body into this; gives how many. */
+  readInto(bytes: Uint8Array): Promise<number>;
+}
+
+/** The largest piece that is made ready for bytes which have only been promised. */
+const FIRST_BYTES = 64 * 1024;
+
+export class Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHeaders;
+  readonly #framing: BodyFraming;
+  readonly #source: BodySource;
+  #abort: AbortController | null = null;
+  #gone = false;
+  #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
+
+  constructor(
+    method: string,
+    url: string,
+    { fields, framing, source }: { fields: Map<string, string>; framing: BodyFraming; source: BodySource },
+  ) {
+    this.method = method;
+    this.url = url;
+    this.headers = new IncomingHeaders(fields);
+    this.#framing = framing;
+    this.#source = source;
+  }
+
+  /** Aborts when the caller leaves before the answer's end. */
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController();
+      if (this.#gone) this.#abort.abort();
+    }
+    return this.#abort.signal;
+  }
+
+  /** The caller has left. */
+  leave(): void {
+    this.#gone = true;
+    this.#abort?.abort();
+  }
+
+  get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (this.#body === undefined) this.#body = this.#framing.ended ? null : this.#stream();
+    return this.#body;
+  }
+
+  #stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    this.#source.invite();
+    return new ReadableStream({
+      pull: async (controller) => {
+        const bytes = await this.#source.next();
+        if (bytes === null) controller.close();
+        else controller.enqueue(new Uint8Array(bytes));
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  /** A body of known length, whole. */
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const length = this.#framing.left;
+    if (length === null) return await new Response(this.body).arrayBuffer();
+    if (length === 0) return new ArrayBuffer(0);
+    this.#source.invite();
+    let bytes = new Uint8Array(Math.min(length, FIRST_BYTES));
+    for (let at = 0;;) {
+      at += await this.#source.readInto(bytes.subarray(at));
+      if (at === length) return bytes.buffer;
+      if (at < bytes.length) continue;
+      const larger = new Uint8Array(Math.min(length, bytes.length * 2));
+      larger.set(bytes);
+      bytes = larger;
+    }
+  }
+}
+
+/** Headers of a request. Names are in lower case. */
+export class IncomingHeaders {
+  readonly #fields: Map<string, string>;
+
+  constructor(fields: Map<string, string>) {
+    this.#fields = fields;
+  }
+
+  get(name: string): string | null {
+    return this.#fields.get(name) ?? this.#fields.get(name.toLowerCase()) ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null;
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, string]> {
+    return this.#fields[Symbol.iterator]();
+  }
+}

@@ -1,0 +1,64 @@
+/** The head of a request: its first line, its fields, and what they say of its body and its connection. */
+import { BodyFraming, WireError } from "./body_framing.ts";
+import { hasWord, headLines } from "./head.ts";
+
+export interface RequestHead {
+  method: string;
+  /** Address as the web's Request has it, put together from the host and the target. */
+  url: string;
+  fields: Map<string, string>;
+  framing: BodyFraming;
+  /** The connection may be used again after this request. */
+  keepAlive: boolean;
+  /** 0 for HTTP/1.0. */
+  minor: number;
+  /** The caller waits to be told before it sends its body. */
+  expects: boolean;
+}
+
+/** A request that is refused before it is one. */
+export class Refusal extends WireError {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+const REQUEST_LINE = /^([\w!#$%&'*+.^`|~-]{1,40}) ([!-~]{1,16000}) HTTP\/(\d)\.(\d)$/;
+
+/** @param text a head with its blank line. Throws {@link WireError}: 400, or the status of a {@link Refusal} */
+export function requestHead(text: string): RequestHead {
+  const { first, fields } = headLines(text);
+  const line = REQUEST_LINE.exec(first);
+  if (line === null) throw new WireError("the first line is no method, target and version");
+  const [, method, target, major, minorText] = line;
+  if (major !== "1" || Number(minorText) > 1) throw new Refusal(505, "expected version 1.1");
+  const minor = Number(minorText);
+  const host = fields.get("host");
+  // Repeated ones are joined by a comma, which no host has.
+  if (host === undefined ? minor === 1 : host.includes(",")) throw new WireError("expected one host");
+  const expectation = fields.get("expect");
+  if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
+    throw new Refusal(417, "expected no expectation but 100-continue");
+  }
+  const connection = fields.get("connection");
+  return {
+    method,
+    url: addressOf(method, target, host || "localhost", fields),
+    fields,
+    framing: BodyFraming.ofRequest((name) => fields.get(name), minor),
+    keepAlive: minor === 1 ? !hasWord(connection, "close") : hasWord(connection, "keep-alive"),
+    minor,
+    expects: minor === 1 && expectation !== undefined,
+  };
+}
+
+function addressOf(method: string, target: string, host: string, fields: Map<string, string>): string {
+  if (target.startsWith("/")) return `http://${host}${target}`;
+  if (target === "*" && method === "OPTIONS") return `http://${host}/`;
+  // As a caller asks who takes this for a proxy; its authority stands in for the header.
+  const absolute = /^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target);
+  if (absolute === null) throw new WireError("the target is no path");
+  const [, authority, rest = "/"] = absolute;
+  fields.set("host", authority);
+  return `http://${authority}${rest.startsWith("/") ? rest : `/${rest}`}`;
+}

@@ -1,0 +1,177 @@
+/**
+ * An HTTP/1.1 server whose every connection is bounded: in number, in how long it may say nothing, and in how long a request
+ * may take to come.
+ *
+ * `Deno.serve` has none of these bounds: it keeps idle connections and half-sent heads for ever, and ends the process once
+ * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
+ */
+import { type Host, ServerConnection } from "./server_connection.ts";
+import type { Clock } from "../timing/clock.ts";
+
+export type { Incoming } from "./incoming.ts";
+
+export interface ServeOptions {
+  hostname: string;
+  port: number;
+  /** Several processes share the port. */
+  reusePort?: boolean;
+  /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
+  maxConnections: number;
+  /** Longest time for the head of a request, and longest silence within a body. */
+  headerMs: number;
+  /** Longest time between requests, and until a caller takes bytes that it was sent. */
+  idleMs: number;
+  handle: Host["handle"];
+  log?(line: string): void;
+  /** For the bounds in time; absent: the process's own. */
+  clock?: Clock;
+  /** False: somebody else looks whose time is over. */
+  looking?: boolean;
+}
+
+export interface Server {
+  readonly addr: Deno.NetAddr;
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Connections that found no place. */
+  readonly refused: number;
+  /** Ends whatever has lasted too long. */
+  look(): void;
+  /** Takes no more requests; resolves when those under way are answered. */
+  shutdown(): Promise<void>;
+}
+
+/** A connection that finds no place here is tried again by its kernel after a second; a refusal would be quicker. */
+const BACKLOG = 4096;
+/** Connections that may be told at once that there is no place for them; further ones are closed without a word. */
+const MOST_TURNED_AWAY = 64;
+/** How long nothing is accepted when the process cannot open more files, in milliseconds. */
+const PAUSE_MS = 50;
+/** Parts of the connections that are closed then, so that the process can open files again. */
+const SHARE_CLOSED = 0.1;
+const COMPLAINT_MS = 60_000;
+
+export function serve(options: ServeOptions): Server {
+  const { hostname, port, reusePort, maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
+  const { clock = performance, looking = true } = options;
+  const listener = Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG });
+  const open = new Set<ServerConnection>();
+  /** Those without a request, the one that has waited longest first. */
+  const waiting = new Set<ServerConnection>();
+  const turnedAway = new Set<ServerConnection>();
+  const empty = Promise.withResolvers<void>();
+  let stopping = false;
+  let refused = 0;
+  let complainedAt = -Infinity;
+
+  const tickMs = Math.min(1000, Math.max(10, Math.min(headerMs, idleMs) / 4));
+  /** Does not jump: a process that stood still must not close what it had no time to read. */
+  let now = 0;
+  let looked = clock.now();
+  function look(): void {
+    const at = clock.now();
+    now += Math.min(at - looked, 2 * tickMs);
+    looked = at;
+    for (const connection of open) if (connection.due <= now) connection.expire();
+    for (const connection of turnedAway) if (connection.due <= now) connection.close();
+  }
+  const timer = looking ? setInterval(look, tickMs) : undefined;
+  if (timer !== undefined) Deno.unrefTimer(timer);
+
+  const host: Host = {
+    handle,
+    get stopping() {
+      return stopping;
+    },
+    entered(connection) {
+      const { phase } = connection;
+      if (phase === "handling") connection.due = Infinity;
+      else if (phase === "lingering") connection.due = now + ServerConnection.LINGER_MS;
+      else connection.due = now + (phase === "head" || phase === "body" ? headerMs : idleMs);
+      if (phase === "idle" || phase === "head" || phase === "lingering") {
+        if (!open.has(connection)) return;
+        waiting.delete(connection);
+        waiting.add(connection);
+        if (stopping && phase === "idle") connection.close();
+      } else waiting.delete(connection);
+    },
+    closed(connection) {
+      open.delete(connection);
+      waiting.delete(connection);
+      turnedAway.delete(connection);
+      if (stopping && open.size === 0) empty.resolve();
+    },
+  };
+
+  function take(conn: Deno.TcpConn): void {
+    if (open.size >= maxConnections && !makePlace()) return turnAway(conn);
+    const connection = new ServerConnection(conn, host);
+    open.add(connection);
+    void connection.serve();
+  }
+
+  /** Closes the connection that has waited longest for a request: a caller that sends one comes before those that do not. */
+  function makePlace(): boolean {
+    const [longest] = waiting;
+    longest?.close();
+    return longest !== undefined;
+  }
+
+  function turnAway(conn: Deno.TcpConn): void {
+    refused++;
+    const connection = new ServerConnection(conn, host);
+    if (turnedAway.size >= MOST_TURNED_AWAY) return connection.close();
+    turnedAway.add(connection);
+    void connection.turnAway();
+  }
+
+  /** The process cannot open more files, or the network fails. */
+  async function recover(cause: unknown): Promise<void> {
+    const at = clock.now();
+    if (at - complainedAt > COMPLAINT_MS) {
+      complainedAt = at;
+      const what = cause instanceof Error ? cause.message : String(cause);
+      log(`cannot accept connections (${what}) with ${open.size} open: those that wait longest are closed`);
+    }
+    for (let left = Math.ceil(open.size * SHARE_CLOSED); left > 0 && makePlace();) left--;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+
+  void (async () => {
+    while (!stopping) {
+      let conn: Deno.TcpConn;
+      try {
+        conn = await listener.accept();
+      } catch (cause) {
+        if (stopping) return;
+        await recover(cause);
+        continue;
+      }
+      take(conn);
+    }
+  })();
+
+  return {
+    addr: listener.addr as Deno.NetAddr,
+    get connections() {
+      return open.size;
+    },
+    get refused() {
+      return refused;
+    },
+    look,
+    async shutdown() {
+      if (!stopping) {
+        stopping = true;
+        listener.close();
+        for (const connection of [...waiting, ...turnedAway]) {
+          if (connection.phase !== "lingering") connection.close();
+        }
+        if (open.size === 0) empty.resolve();
+      }
+      await empty.promise;
+      for (const connection of turnedAway) connection.close();
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,441 @@
+/**
+ * One connection of a caller: requests one after the other, each read, handled and answered before the next is looked at.
+ *
+ * While a request is handled a read is under way that sees the caller leave. What it brings instead (the next request,
+ * sent ahead) waits.
+ */
+import { Buffer } from "node:buffer";
+import { STATUS_CODES } from "node:http";
+import { WireError } from "./body_framing.ts";
+import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
+import { type BodySource, Incoming } from "./incoming.ts";
+import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
+
+/** Size of the buffer that a connection has while nothing happens on it. */
+const BUFFER_BYTES = 4096;
+const BUFFER_BYTES_MOST = 64 * 1024;
+/** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
+const LINGER_MS = 2000;
+
+/** What a connection is about, as far as its bounds are concerned. */
+export type Phase =
+  /** Between requests: nothing of the next has come. */
+  | "idle"
+  /** Some of a head has come, or the connection is new. */
+  | "head"
+  | "body"
+  | "handling"
+  /** The caller has to take bytes. */
+  | "writing"
+  | "lingering";
+
+export interface Host {
+  handle(request: Incoming, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
+  /** The phase has changed. */
+  entered(connection: ServerConnection): void;
+  closed(connection: ServerConnection): void;
+  /** No further requests are taken. */
+  readonly stopping: boolean;
+}
+
+export class ServerConnection {
+  readonly #conn: Deno.TcpConn;
+  readonly #host: Host;
+  #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #from = 0;
+  #to = 0;
+  /** A read that began while a request was handled. */
+  #ahead: Promise<number | null> | null = null;
+  #request: Incoming | null = null;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #closed = false;
+  phase: Phase = "head";
+  /** When the phase ends at the latest; {@link Host.entered} sets it. */
+  due = Infinity;
+
+  constructor(conn: Deno.TcpConn, host: Host) {
+    this.#conn = conn;
+    this.#host = host;
+  }
+
+  /** Resolves when the connection is closed. Never rejects. */
+  async serve(): Promise<void> {
+    try {
+      this.#conn.setNoDelay(true);
+      this.#enter("head");
+      while (await this.#one());
+    } catch {
+      // The caller has left, or was made to.
+    }
+    this.close();
+  }
+
+  /** Ends it, whatever is going on. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#conn.close();
+    this.#host.closed(this);
+    this.#gone();
+  }
+
+  /** The phase has lasted too long. */
+  expire(): void {
+    if (this.phase === "body" || (this.phase === "head" && this.#to > this.#from)) {
+      void this.#refuse(408, "the request did not come in time").finally(() => this.close());
+      // A read is under way, which only the end of the connection ends.
+      this.#enter("lingering");
+    } else this.close();
+  }
+
+  /** Says that there is no place, and closes. */
+  async turnAway(): Promise<void> {
+    try {
+      this.#enter("lingering");
+      await this.#refuse(503, "there are too many connections", "retry-after: 1\r\n");
+      await this.#linger();
+    } catch {
+      // It has left by itself.
+    }
+    this.close();
+  }
+
+  #enter(phase: Phase): void {
+    this.phase = phase;
+    this.#host.entered(this);
+  }
+
+  #gone(): void {
+    this.#request?.leave();
+    this.#request = null;
+    void this.#reader?.cancel().catch(() => {});
+    this.#reader = null;
+  }
+
+  /** One request and its answer. Gives whether another may follow. */
+  async #one(): Promise<boolean> {
+    let head: RequestHead | null;
+    try {
+      head = await this.#head();
+    } catch (thrown) {
+      if (!(thrown instanceof WireError)) throw thrown;
+      await this.#refuse(thrown instanceof Refusal ? thrown.status : 400, thrown.message);
+      await this.#linger();
+      return false;
+    }
+    if (head === null) return false;
+    const { method, url, fields, framing } = head;
+    const source = new ConnectionBody(this, head);
+    const request = new Incoming(method, url, { fields, framing, source });
+    this.#request = request;
+    this.#enter("handling");
+    if (framing.ended) this.#watch();
+    const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
+      .catch(() => new Response(null, { status: 500 }));
+    const keeps = head.keepAlive && framing.ended && !this.#host.stopping;
+    if (this.#closed) {
+      await response.body?.cancel().catch(() => {});
+      return false;
+    }
+    if (isStream(response) && method !== "HEAD") {
+      await this.#stream(response, keeps && head.minor === 1, head.minor);
+    } else await this.#whole(response, method, keeps, head.minor);
+    this.#request = null;
+    if (!framing.ended) await this.#linger();
+    return keeps && !this.#closed && (head.minor === 1 || !isStream(response));
+  }
+
+  /** Null: the caller has ended the connection. */
+  async #head(): Promise<RequestHead | null> {
+    let looked = this.#from;
+    if (this.#from === this.#to) this.#rest();
+    else this.#enter("head");
+    while (true) {
+      // Empty lines before a request are passed over.
+      while (
+        this.#to - this.#from >= 2 && this.#buffer[this.#from] === 13 && this.#buffer[this.#from + 1] === 10
+      ) {
+        this.#from += 2;
+      }
+      looked = Math.max(looked, this.#from);
+      const end = headEnd(this.#buffer, looked, this.#to);
+      if (end > 0) {
+        if (end - this.#from > MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
+        const text = this.#buffer.toString("latin1", this.#from, end);
+        this.#from = end;
+        return requestHead(text);
+      }
+      if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
+      looked = Math.max(this.#from, this.#to - 2);
+      if (!await this.fill()) return null;
+      if (this.phase === "idle") this.#enter("head");
+      // A line feed by itself would be waited with for ever.
+      const feed = this.#buffer.indexOf(10, looked);
+      if (feed >= 0 && feed < this.#to && feed > 0 && this.#buffer[feed - 1] !== 13) {
+        throw new WireError("a line of the head is not one");
+      }
+    }
+  }
+
+  /** Nothing of the next request is there. */
+  #rest(): void {
+    if (this.#buffer.length > BUFFER_BYTES && this.#ahead === null) {
+      this.#buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      this.#from = this.#to = 0;
+    }
+    if (this.phase !== "head") this.#enter("idle");
+  }
+
+  /** Reads on. False: the caller has ended the connection. */
+  async fill(): Promise<boolean> {
+    let reading = this.#ahead;
+    if (reading === null) {
+      this.#makeRoom();
+      reading = this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
+    }
+    const n = await reading;
+    this.#ahead = null;
+    if (n === null) return false;
+    this.#to += n;
+    return true;
+  }
+
+  #makeRoom(): void {
+    if (this.#from === this.#to) this.#from = this.#to = 0;
+    if (this.#to < this.#buffer.length) return;
+    const kept = this.#buffer.subarray(this.#from, this.#to);
+    if (this.#from < this.#buffer.length / 2) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(this.#buffer.length * 2, 2 * BUFFER_BYTES_MOST));
+      larger.set(kept);
+      this.#buffer = larger;
+    } else this.#buffer.copyWithin(0, this.#from, this.#to);
+    this.#to -= this.#from;
+    this.#from = 0;
+  }
+
+  /** Sees the caller leave while it waits for its answer. */
+  #watch(): void {
+    if (this.#from < this.#to || this.#ahead !== null) return;
+    this.#from = this.#to = 0;
+    const ahead = this.#ahead = this.#conn.read(this.#buffer);
+    const left = () => {
+      if (this.#ahead === ahead && this.#request !== null) this.close();
+    };
+    ahead.then((n) => n === null && left(), left);
+  }
+
+  /** Bytes that were read and not yet taken. */
+  taken(use: (buffer: Buffer, from: number, to: number) => number): void {
+    this.#from = use(this.#buffer, this.#from, this.#to);
+  }
+
+  get unread(): number {
+    return this.#to - this.#from;
+  }
+
+  async readDirectly(into: Uint8Array): Promise<number | null> {
+    return await this.#conn.read(into);
+  }
+
+  /** The body waits for bytes of the caller. */
+  bodyWaits(): void {
+    this.#enter("body");
+  }
+
+  bodyCame(ended: boolean): void {
+    if (this.phase === "lingering") throw new WireError("the request did not come in time");
+    this.#enter("handling");
+    if (ended) this.#watch();
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    let done = 0;
+    while (done < bytes.length) {
+      if (this.phase !== "lingering") this.#enter("writing");
+      done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
+    }
+  }
+
+  async #whole(response: Response, method: string, keeps: boolean, minor: number): Promise<void> {
+    const { status } = response;
+    const bare = method === "HEAD" || status === 204 || status === 304;
+    const body = bare ? null : await response.bytes();
+    const length = body === null ? "" : `content-length: ${body.length}\r\n`;
+    const head = headOf(response, length + connectionField(keeps, minor));
+    const bytes = Buffer.allocUnsafe(head.length + (body?.length ?? 0));
+    bytes.write(head, 0, "latin1");
+    if (body !== null) bytes.set(body, head.length);
+    await this.write(bytes);
+  }
+
+  async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {
+    const chunked = minor === 1;
+    let head = headOf(
+      response,
+      (chunked ? "transfer-encoding: chunked\r\n" : "") + connectionField(keeps, minor),
+    );
+    const reader = this.#reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    try {
+      const first = reader.read();
+      // The head goes with the first bytes, where there are any.
+      if (!await settled(first)) {
+        await this.write(Buffer.from(head, "latin1"));
+        head = "";
+        this.#enter("handling");
+      }
+      let step = await first;
+      while (!step.done) {
+        await this.write(chunk(head, step.value, chunked));
+        head = "";
+        this.#enter("handling");
+        step = await reader.read();
+      }
+      // A connection that the caller ended meanwhile has cancelled the stream, which then ends here.
+      if (this.#closed) return;
+      if (chunked || head !== "") {
+        await this.write(Buffer.from(head + (chunked ? "0\r\n\r\n" : ""), "latin1"));
+      }
+      this.#reader = null;
+    } catch (thrown) {
+      // Nothing more can be said: an end without the last chunk is how a caller learns that it is none.
+      this.close();
+      throw thrown;
+    }
+  }
+
+  async #refuse(status: number, message: string, more = ""): Promise<void> {
+    const error = {
+      code: STATUS_CODES[status]!.toLowerCase().replaceAll(/[^a-z]+/g, "_"),
+      message: `Cannot read the request: ${message}.`,
+    };
+    const body = JSON.stringify({
+      error: { ...error, type: status < 500 ? "invalid_request_error" : "overloaded_error", param: null },
+    });
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n`;
+    await this.#conn.write(Buffer.from(head + body, "latin1"));
+  }
+
+  /** Says that no more comes, and reads what the caller still sends. */
+  async #linger(): Promise<void> {
+    if (this.#closed) return;
+    this.#enter("lingering");
+    await this.#conn.closeWrite();
+    if (this.#ahead !== null) await this.#ahead;
+    while (await this.#conn.read(this.#buffer) !== null);
+  }
+
+  static readonly LINGER_MS = LINGER_MS;
+}
+
+/** The body of the request that a connection is at. */
+class ConnectionBody implements BodySource {
+  readonly #connection: ServerConnection;
+  readonly #head: RequestHead;
+  #invited = false;
+
+  constructor(connection: ServerConnection, head: RequestHead) {
+    this.#connection = connection;
+    this.#head = head;
+  }
+
+  invite(): void {
+    if (this.#invited) return;
+    this.#invited = true;
+    if (!this.#head.expects || this.#connection.unread > 0) return;
+    this.#connection.write(Buffer.from("HTTP/1.1 100 Continue\r\n\r\n")).catch(() => {});
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    const connection = this.#connection;
+    const { framing } = this.#head;
+    while (true) {
+      if (framing.ended) return null;
+      if (connection.unread === 0) {
+        connection.bodyWaits();
+        if (!await connection.fill()) throw new WireError("the body broke off");
+      }
+      let bytes: Uint8Array | undefined;
+      connection.taken((buffer, from, to) => {
+        const end = framing.take(buffer, from, to);
+        if (end > from) bytes = buffer.subarray(from, end);
+        return to - framing.unused;
+      });
+      connection.bodyCame(framing.ended);
+      if (bytes !== undefined) return bytes;
+    }
+  }
+
+  async readInto(bytes: Uint8Array): Promise<number> {
+    const connection = this.#connection;
+    const { framing } = this.#head;
+    let n = 0;
+    if (connection.unread > 0) {
+      connection.taken((buffer, from, to) => {
+        n = Math.min(bytes.length, to - from);
+        bytes.set(buffer.subarray(from, from + n));
+        return from + n;
+      });
+    } else {
+      connection.bodyWaits();
+      const read = await connection.readDirectly(bytes);
+      if (read === null) throw new WireError("the body broke off");
+      n = read;
+    }
+    framing.skip(n);
+    connection.bodyCame(framing.ended);
+    return n;
+  }
+}
+
+/** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
+function isStream(response: Response): boolean {
+  return /^text\/(?:event-stream|csv)\b/.test(response.headers.get("content-type") ?? "") &&
+    response.status === 200;
+}
+
+function connectionField(keeps: boolean, minor: number): string {
+  return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
+}
+
+function headOf(response: Response, more: string): string {
+  const { status } = response;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  for (const [name, value] of response.headers) {
+    if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {
+      head += `${name}: ${value}\r\n`;
+    }
+  }
+  return `${head}${more}date: ${httpDate()}\r\n\r\n`;
+}
+
+/** A chunk with what goes before it, in one piece. */
+function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
+  if (!chunked && head === "") return bytes;
+  const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
+  const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
+  joined.write(before, 0, "latin1");
+  joined.set(bytes, before.length);
+  if (chunked) joined.write("\r\n", before.length + bytes.length, "latin1");
+  return joined;
+}
+
+/** Gives a promise that is about to resolve the time for it. */
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  promise.then(() => done = true, () => done = true);
+  for (let i = 0; i < 4 && !done; i++) await undefined;
+  return done;
+}
+
+let dateSecond = 0;
+let dateText = "";
+
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}

@@ -1,0 +1,376 @@
+/** The server over real connections: bounds, refusals, and what of one connection never reaches another. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type Incoming, serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
+
+const encoder = new TextEncoder();
+
+/** Says what it was asked. */
+async function echo(request: Incoming): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/unread") return new Response("unread");
+  if (pathname === "/stream") {
+    let n = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      if (n++ < 3) controller.enqueue(encoder.encode(`data: ${n}\n\n`));
+      else controller.close();
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+  const body = request.headers.has("content-length")
+    ? new TextDecoder().decode(await request.arrayBuffer())
+    : request.body === null
+    ? ""
+    : await new Response(request.body).text();
+  return new Response(`${request.method} ${pathname} ${body}`, {
+    headers: { "x-host": request.headers.get("host") ?? "" },
+  });
+}
+
+function listening(options: Partial<ServeOptions> = {}): Server {
+  return serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxConnections: 100,
+    headerMs: 60_000,
+    idleMs: 60_000,
+    handle: echo,
+    ...options,
+  });
+}
+
+class Caller {
+  readonly #conn: Deno.TcpConn;
+  readonly #buffer = new Uint8Array(1 << 16);
+  text = "";
+
+  private constructor(conn: Deno.TcpConn) {
+    this.#conn = conn;
+  }
+
+  static async to(server: Server): Promise<Caller> {
+    return new Caller(await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port }));
+  }
+
+  async send(text: string): Promise<void> {
+    const bytes = encoder.encode(text);
+    for (let done = 0; done < bytes.length;) done += await this.#conn.write(bytes.subarray(done));
+  }
+
+  /** Reads until the text matches; false: the server has closed before. */
+  async sees(pattern: RegExp): Promise<boolean> {
+    while (!pattern.test(this.text)) {
+      const n = await this.#conn.read(this.#buffer).catch(() => null);
+      if (n === null) return false;
+      this.text += new TextDecoder().decode(this.#buffer.subarray(0, n));
+    }
+    return true;
+  }
+
+  /** Everything until the server closes. */
+  async end(): Promise<string> {
+    await this.sees(/(?!)/);
+    this.close();
+    return this.text;
+  }
+
+  half(): Promise<void> {
+    return this.#conn.closeWrite();
+  }
+
+  close(): void {
+    try {
+      this.#conn.close();
+    } catch {
+      // Closed before.
+    }
+  }
+}
+
+async function once(server: Server, text: string): Promise<string> {
+  const caller = await Caller.to(server);
+  await caller.send(text);
+  return await caller.end();
+}
+
+const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nhost: h\r\n${more}\r\n`;
+const CLOSE = "connection: close\r\n";
+
+Deno.test("serve() answers requests one after the other, also those sent ahead and in pieces", async () => {
+  const server = listening();
+  const ahead = await once(server, get("/a") + get("/b") + get("/c", CLOSE));
+  assertEquals(
+    [...ahead.matchAll(/GET \/. $/gm)].length + [...ahead.matchAll(/GET \/. (?=HTTP)/g)].length,
+    3,
+  );
+  assertMatch(ahead, /GET \/a HTTP[^]*GET \/b HTTP[^]*GET \/c $/);
+
+  const text = "POST /p HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhello" + get("/q", CLOSE);
+  const pieces = await Caller.to(server);
+  for (const char of text) await pieces.send(char);
+  assertMatch(await pieces.end(), /POST \/p hello[^]*GET \/q $/);
+
+  const chunked =
+    "POST /p HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nt: u\r\n\r\n";
+  const pair = await Caller.to(server);
+  for (const char of chunked + get("/q", CLOSE)) await pair.send(char);
+  assertMatch(await pair.end(), /POST \/p abcde[^]*GET \/q $/);
+  await server.shutdown();
+});
+
+Deno.test("serve() sends a stream in chunks, and to HTTP/1.0 until the connection's end", async () => {
+  const server = listening();
+  assertMatch(
+    await once(server, get("/stream") + get("/next", CLOSE)),
+    /transfer-encoding: chunked\r\n[^]*\r\n\r\n9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n9\r\ndata: 3\n\n\r\n0\r\n\r\nHTTP[^]*GET \/next $/,
+  );
+  assertMatch(
+    await once(server, "GET /stream HTTP/1.0\r\n\r\n"),
+    /connection: close\r\n[^]*\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3\n\n$/,
+  );
+  assertMatch(await once(server, "GET /x HTTP/1.0\r\n\r\n"), /GET \/x $/);
+  await server.shutdown();
+});
+
+Deno.test("serve() answers HEAD without a body and keeps the connection in step", async () => {
+  const server = listening();
+  const text = await once(server, get("/x").replace("GET", "HEAD") + get("/y", CLOSE));
+  assertMatch(text, /^HTTP\/1\.1 200 OK\r\n(?:[\w-]+: [^\r]*\r\n)+\r\nHTTP\/1\.1 200 OK[^]*GET \/y $/);
+  await server.shutdown();
+});
+
+Deno.test("serve() invites a body that waits for it, and closes on one that nobody reads", async () => {
+  const server = listening();
+  const caller = await Caller.to(server);
+  await caller.send("POST /p HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n");
+  assert(await caller.sees(/^HTTP\/1\.1 100 Continue\r\n\r\n/));
+  await caller.send("ok" + get("/q", CLOSE));
+  assertMatch(await caller.end(), /POST \/p ok[^]*GET \/q $/);
+  // What follows the answer would be read as a request otherwise.
+  const unread = await Caller.to(server);
+  await unread.send(`POST /unread HTTP/1.1\r\nhost: h\r\ncontent-length: 1000\r\n\r\n${get("/smuggled")}`);
+  assert(await unread.sees(/connection: close\r\n[^]*unread$/));
+  unread.half();
+  assertEquals((await unread.end()).match(/HTTP\/1\.1/g)?.length, 1);
+  await server.shutdown();
+});
+
+/** What must not be taken for a request: two readers could read it in two ways. */
+const REFUSED: Record<string, [text: string, status: number]> = {
+  "both a length and a coding": [
+    "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
+    400,
+  ],
+  "two lengths": ["POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n", 400],
+  "one length twice": ["POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\ncontent-length: 5\r\n\r\n", 400],
+  "a length with a sign": ["POST / HTTP/1.1\r\nhost: h\r\ncontent-length: +5\r\n\r\n", 400],
+  "another coding": ["POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: gzip, chunked\r\n\r\n", 400],
+  "a disguised coding": ["POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: \x0bchunked\r\n\r\n", 400],
+  "a coding in HTTP/1.0": ["POST / HTTP/1.0\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n", 400],
+  "a blank before the colon": ["GET / HTTP/1.1\r\nhost: h\r\nx : y\r\n\r\n", 400],
+  "a folded line": ["GET / HTTP/1.1\r\nhost: h\r\nx: y\r\n z\r\n\r\n", 400],
+  "a line feed by itself": ["GET / HTTP/1.1\nhost: h\n\n", 400],
+  "a carriage return by itself": ["GET / HTTP/1.1\r\nhost: h\r\nx: a\rb\r\n\r\n", 400],
+  "a zero byte": ["GET / HTTP/1.1\r\nhost: h\r\nx: a\0b\r\n\r\n", 400],
+  "no host": ["GET / HTTP/1.1\r\n\r\n", 400],
+  "two hosts": ["GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", 400],
+  "no target": ["GET HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "a target with a blank": ["GET /a b HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "a target that is no path": ["GET a HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "a tunnel": ["CONNECT h:443 HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "credentials in the target": ["GET http://u:p@h/ HTTP/1.1\r\nhost: h\r\n\r\n", 400],
+  "another version": ["GET / HTTP/2.0\r\nhost: h\r\n\r\n", 505],
+  "HTTP/0.9": ["GET /\r\n\r\n", 400],
+  "TLS": ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400],
+  "another expectation": ["GET / HTTP/1.1\r\nhost: h\r\nexpect: money\r\n\r\n", 417],
+  "a head without end": [`GET / HTTP/1.1\r\nhost: h\r\nx: ${"a".repeat(70_000)}`, 431],
+  "fields without end": [`GET / HTTP/1.1\r\nhost: h\r\n${"x: y\r\n".repeat(300)}\r\n`, 400],
+};
+
+for (const [what, [text, status]] of Object.entries(REFUSED)) {
+  Deno.test(`serve() refuses ${what}, and reads nothing behind it`, async () => {
+    let handled = 0;
+    const server = listening({
+      handle: (request) => {
+        handled++;
+        return echo(request);
+      },
+    });
+    const caller = await Caller.to(server);
+    await caller.send(text + (text.endsWith("\n") ? get("/smuggled") : ""));
+    assert(await caller.sees(/\r\n\r\n\{.*\}$/), caller.text);
+    await caller.half();
+    const answer = await caller.end();
+    assertMatch(answer, new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close\r\n`));
+    assertEquals([answer.match(/HTTP\/1\.1/g)?.length, handled], [1, 0]);
+    await server.shutdown();
+  });
+}
+
+Deno.test("serve() takes an absolute target, whose host is the one that counts", async () => {
+  const server = listening();
+  assertMatch(
+    await once(server, `GET http://real/x HTTP/1.1\r\nhost: other\r\n${CLOSE}\r\n`),
+    /x-host: real\r\n[^]*GET \/x $/,
+  );
+  await server.shutdown();
+});
+
+Deno.test("serve() ends heads and bodies that do not come, and idle connections, and gives up what they held", async () => {
+  const failed: string[] = [];
+  const server = listening({
+    headerMs: 100,
+    idleMs: 300,
+    handle: async (request) => {
+      try {
+        return await echo(request);
+      } catch (thrown) {
+        failed.push(String(thrown));
+        throw thrown;
+      }
+    },
+  });
+  const head = await once(server, "GET / HTTP/1.1\r\nhos");
+  assertMatch(head, /^HTTP\/1\.1 408 /);
+  assertEquals(await once(server, ""), "");
+  for (const body of ["content-length: 500\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n5\r\nab"]) {
+    assertMatch(
+      await once(server, `POST / HTTP/1.1\r\nhost: h\r\n${body}`),
+      /^HTTP\/1\.1 408 [^]*connection: close\r\n/,
+    );
+  }
+  assertEquals(failed.length, 2);
+  const idle = await once(server, get("/x"));
+  assertMatch(idle, /GET \/x $/);
+  assertEquals(server.connections, 0);
+  await server.shutdown();
+});
+
+Deno.test("serve() lets a body take its time as long as it goes on", async () => {
+  const clock = new StoppedClock();
+  const came = { bytes: 0 };
+  const server = listening({
+    headerMs: 1000,
+    clock,
+    looking: false,
+    async handle(request) {
+      for await (const bytes of request.body!) came.bytes += bytes.length;
+      return new Response("whole");
+    },
+  });
+  const caller = await Caller.to(server);
+  await caller.send(`POST /slow HTTP/1.1\r\nhost: h\r\n${CLOSE}content-length: 10\r\n\r\n`);
+  for (let i = 1; i <= 10; i++) {
+    await caller.send("x");
+    await eventually(() => came.bytes === i);
+    clock.move(900);
+    server.look();
+  }
+  assertMatch(await caller.end(), /whole$/);
+  await server.shutdown();
+});
+
+Deno.test("serve() gives the place of who has waited longest to who comes, and keeps those with a request", async () => {
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  let held = 0;
+  const server = listening({
+    maxConnections: 4,
+    handle: async (request) => {
+      if (request.url.endsWith("/hold")) {
+        held++;
+        await going;
+      }
+      return await echo(request);
+    },
+  });
+  const holding: Caller[] = [];
+  for (let i = 0; i < 3; i++) {
+    const caller = await Caller.to(server);
+    await caller.send(get("/hold", CLOSE));
+    holding.push(caller);
+  }
+  const idle = await Caller.to(server);
+  await idle.send(get("/idle"));
+  assert(await idle.sees(/GET \/idle $/));
+  // The connections of the three are looked at before those of the forty that come now.
+  await eventually(() => held === 3);
+  for (let i = 0; i < 40; i++) (await Caller.to(server)).close();
+  assertMatch(await once(server, get("/x", CLOSE)), /GET \/x $/);
+  assertEquals(await idle.sees(/(?!)/), false);
+  idle.close();
+  const fourth = await Caller.to(server);
+  await fourth.send(get("/hold", CLOSE));
+  await eventually(() => held === 4);
+  const fifth = await Caller.to(server);
+  await fifth.send(get("/x"));
+  assert(await fifth.sees(/^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*\}$/));
+  fifth.close();
+  go();
+  for (const caller of [...holding, fourth]) assertMatch(await caller.end(), /GET \/hold $/);
+  assertEquals(server.refused, 1);
+  await server.shutdown();
+});
+
+Deno.test("serve() tells a request when its caller leaves, and ends the stream", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const server = listening({
+    handle(request) {
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      const stream = new ReadableStream({
+        start: (controller) => controller.enqueue(encoder.encode("data: 1\n\n")),
+        cancel: () => cancelled.resolve(),
+      });
+      return Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    },
+  });
+  const caller = await Caller.to(server);
+  await caller.send(get("/x"));
+  await caller.sees(/data: 1/);
+  caller.close();
+  await Promise.all([cancelled.promise, aborted.promise]);
+  await server.shutdown();
+});
+
+Deno.test("serve() never makes a broken stream look whole", async () => {
+  const server = listening({
+    handle: () =>
+      Promise.resolve(
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              controller.enqueue(encoder.encode("data: 1\n\n"));
+              controller.error(new Error("broken"));
+            },
+          }),
+          { headers: { "content-type": "text/event-stream" } },
+        ),
+      ),
+  });
+  const text = await once(server, get("/x"));
+  assert(!text.includes("\r\n0\r\n\r\n"), text);
+  await server.shutdown();
+});
+
+Deno.test("shutdown() answers what is under way and says that the connection ends", async () => {
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const server = listening({
+    handle: async (request) => {
+      asked.resolve();
+      await going;
+      return await echo(request);
+    },
+  });
+  const idle = await Caller.to(server);
+  const caller = await Caller.to(server);
+  await caller.send(get("/x"));
+  await asked.promise;
+  const down = server.shutdown();
+  assertEquals(await idle.end(), "");
+  go();
+  assertMatch(await caller.end(), /connection: close\r\n[^]*GET \/x $/);
+  await down;
+});
