@@ -19,6 +19,7 @@ import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
 import { InFlight } from "./http/in_flight.ts";
+import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
@@ -31,6 +32,7 @@ import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
+import { printable } from "./exchange/printable.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
 import { Ticker } from "./timing/ticker.ts";
@@ -70,10 +72,13 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export async function assemble(config: Config, options: GatewayOptions): Promise<Gateway> {
+export async function assemble(config: Config, given: GatewayOptions): Promise<Gateway> {
+  // What providers and callers say may be in any line.
+  const options = { ...given, log: (line: string) => given.log(printable(line)) };
   const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
+  const wrongKeys = new WrongKeys(ticker);
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -149,6 +154,7 @@ export async function assemble(config: Config, options: GatewayOptions): Promise
       ready: () => !stopped,
       inFlight,
       shedder,
+      wrongKeys,
     };
   };
 

@@ -12,6 +12,7 @@ import { examineDemo } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { Failure } from "./exchange/failure.ts";
+import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen } from "./http1/server.ts";
@@ -20,7 +21,7 @@ import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 const env = (name: string) => Deno.env.get(name);
-const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`);
+const log = (line: string) => console.error(`${new Date().toISOString()} ${printable(line)}`);
 
 /** Exit status of a mistake that the operator can mend. */
 const MISTAKE = 2;

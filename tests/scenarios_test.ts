@@ -151,7 +151,7 @@ const MODELS: Readonly<Record<Target, string>> = {
   gemini: "gemini-3-pro-preview",
 };
 
-const { seal, unseal } = sealer(new Uint8Array(32).fill(1));
+const { seal, unseal } = sealer(new Uint8Array(32).fill(1)).of("default");
 
 function decode(caller: Caller, body: unknown): Prompt {
   return CALLER_FORMATS[caller].decodeRequest(body, { unseal, headers: () => ({}) });

@@ -11,6 +11,16 @@ import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes
 
 type Loose = Record<string, unknown>;
 
+/** Secrets of fewer characters (of a key behind its beginning) can be found by trying. */
+const LEAST_SECRET = 16;
+const KEY_PREFIX = "sk_live_";
+
+function guessable(path: InputPath): string {
+  return `${
+    pathText(path)
+  }: so short that it can be guessed; expected ${LEAST_SECRET} random characters or more`;
+}
+
 /** A string of the configuration and where it stands. */
 interface Spot {
   text: string;
@@ -56,7 +66,13 @@ export function checkReferences(root: unknown, report: Report): void {
       report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
     }
   }
+  for (const { text, path } of adminKey) {
+    if (text.length < LEAST_SECRET) report.warnings.push(guessable(path));
+  }
   for (const { text, path } of spots(keys, "secret")) {
+    if (text !== LEFT_OUT && text.length < KEY_PREFIX.length + LEAST_SECRET) {
+      report.warnings.push(guessable(path));
+    }
     if (text === LEFT_OUT) {
       report.doubt("a secret: this one is left out, so nobody can use the key", text, path);
     }

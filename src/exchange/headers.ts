@@ -75,7 +75,7 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     name,
     where: "`/metrics`",
     meaning:
-      "Says that the request came through a proxy, so it needs the admin key although it comes from the own machine.",
+      "Says that the request came through a proxy, so that it is not from the own machine, whatever its address is.",
   })),
 ];
 

@@ -1,5 +1,5 @@
 /** The section `server` of the configuration: where the gateway listens, and how much it takes on. */
-import { fields, flag, isHost, listOf, says, seconds, stringField, whole } from "../schema/fields.ts";
+import { choice, fields, flag, isHost, listOf, says, seconds, stringField, whole } from "../schema/fields.ts";
 import { z } from "zod";
 
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
@@ -65,6 +65,11 @@ export const SERVER = fields({
     .describe("Processes that share the port and the work. A change takes a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
     .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
+  metrics: choice("key", "open").prefault("key")
+    .describe(
+      "Who may read `/metrics`: `key` with the admin key, or where there is none only callers on the own machine; `open` " +
+        "everybody.",
+    ),
   docs: flag().prefault(true)
     .describe("Whether the manual (`/docs`), `/openapi.json` and `/config.schema.json` are served."),
 }).transform(({ keepaliveMs, ...rest }) => ({ ...rest, keepAliveMs: keepaliveMs }));

@@ -32,7 +32,7 @@ export async function countTokens(
 ): Promise<number> {
   const asked = isObject(body) ? { ...UNNEEDED[formatName], ...body } : body;
   const prompt = CALLER_FORMATS[formatName].decodeRequest(asked, {
-    unseal: kit.sealer.unseal,
+    unseal: kit.sealer.of(key.account).unseal,
     headers: (prefix) => headersWith(request, prefix),
   });
   // Whichever model autorouting chooses, the count is the same.

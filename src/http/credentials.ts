@@ -43,8 +43,26 @@ export function bearerToken(authorization: string | null): string | null {
   return match ? match[1] : null;
 }
 
+/** Rejects unless the request carries the admin key; the longer, the more wrong ones came from its address. */
+export async function administers({ request, connection, state }: RequestContext): Promise<void> {
+  try {
+    checkAdmin(request, state.adminKey);
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === "invalid_api_key") {
+      const from = addressOf(connection);
+      if (from !== "") await state.wrongKeys.wait(from);
+    }
+    throw thrown;
+  }
+}
+
+function addressOf(connection: ConnectionInfo | undefined): string {
+  const address = connection?.remoteAddr;
+  return address && "hostname" in address ? address.hostname : "";
+}
+
 /** Throws unless the request carries the admin key. With null nobody does. */
-export function checkAdmin({ headers }: IncomingRequest, adminKey: string | null): void {
+function checkAdmin({ headers }: IncomingRequest, adminKey: string | null): void {
   const given = bearerToken(headers.get("authorization"));
   if (given !== null && adminKey !== null && timingSafeEqual(hash(given), hash(adminKey))) return;
   throw headers.has("authorization")
@@ -62,9 +80,10 @@ function hash(text: string): Uint8Array {
 
 /** Whether the caller is on this machine. A proxy on it speaks for others, who are not. */
 export function isThisMachine({ headers }: IncomingRequest, connection: ConnectionInfo | undefined): boolean {
-  const address = connection?.remoteAddr;
-  const from = address && "hostname" in address ? address.hostname : "";
+  const from = addressOf(connection);
   if (!/^(?:127\.|::1$|::ffff:127\.)/.test(from)) return false;
+  // A page of the browser on this machine, whose name was made to lead here.
+  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(headers.get("host") ?? "")) return false;
   return !headers.has("forwarded") && !headers.has("x-forwarded-for") && !headers.has("x-real-ip");
 }
 

@@ -1,6 +1,6 @@
 /** From a request to its endpoint: method, credential, parameters, handler. */
 import { Failure } from "../exchange/failure.ts";
-import { authenticate, checkAdmin, isThisMachine } from "./credentials.ts";
+import { administers, authenticate, isThisMachine } from "./credentials.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 
@@ -40,10 +40,11 @@ async function serve(
       return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) }, key);
     }
     case "admin_key":
-      checkAdmin(request, state.adminKey);
+      await administers(context);
       break;
     case "admin_or_loopback":
-      if (!isThisMachine(request, connection)) checkAdmin(request, state.adminKey);
+      if (state.metrics === "open" || (state.adminKey === null && isThisMachine(request, connection))) break;
+      await administers(context);
       break;
   }
   return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) });

@@ -10,10 +10,11 @@ import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
 import type { Surface } from "./surfaces.ts";
+import type { WrongKeys } from "./wrong_keys.ts";
 
 /** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
 export interface ServerState
-  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs"> {
+  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs" | "metrics"> {
   kit: Kit;
   administration: Administration;
   /** Null: the administration and the console do not exist. */
@@ -27,6 +28,7 @@ export interface ServerState
   ready(): boolean;
   inFlight: InFlight;
   shedder: LoadShedder;
+  wrongKeys: WrongKeys;
 }
 
 /** What the server knows of a connection. */

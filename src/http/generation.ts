@@ -113,7 +113,7 @@ async function generate(
         now: () => Math.floor(kit.now() / 1000),
         model: call.model.id,
         prompt: call.prompt,
-        seal: kit.sealer.seal,
+        seal: kit.sealer.of(key.account).seal,
         dlp: call.screened?.report ?? undefined,
       },
       headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),

@@ -14,7 +14,10 @@ import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
-  const prompt = format.decodeRequest(arrival.body, { unseal: kit.sealer.unseal, headers: arrival.headers });
+  const prompt = format.decodeRequest(arrival.body, {
+    unseal: kit.sealer.of(key.account).unseal,
+    headers: arrival.headers,
+  });
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   const size = measure(prompt, reading, kit.limits);
   const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);

@@ -32,13 +32,20 @@ export class AnswerReader {
   readonly #format: ProviderFormat;
   readonly #decoder: StreamDecoder;
   readonly #frames: FrameSource;
+  readonly #withhold: (text: string) => string;
   /** The form of the answer is known. */
   #begun: boolean;
   /** The answer turned out to be a plain body: its pieces so far. */
   #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
 
-  constructor(format: ProviderFormat, framing: Framing = SERVER_SENT_EVENTS) {
+  /** @param withhold takes out of a text what a provider must not tell */
+  constructor(
+    format: ProviderFormat,
+    framing: Framing = SERVER_SENT_EVENTS,
+    withhold: (text: string) => string = (text) => text,
+  ) {
     this.#format = format;
+    this.#withhold = withhold;
     this.#frames = framing.open();
     this.#begun = !framing.text;
     this.#decoder = format.decodeStream();
@@ -51,7 +58,7 @@ export class AnswerReader {
       else {
         const frames: Frame[] = [];
         this.#frames.push(bytes, frames);
-        for (const frame of frames) this.#decoder.push(frame, out);
+        this.#decode(frames, out);
       }
     } catch (thrown) {
       return Failure.from(thrown);
@@ -61,15 +68,27 @@ export class AnswerReader {
   end(out: Part[]): Failure | undefined {
     try {
       if (this.#plain) {
-        out.push(...readWhole(this.#plain.pieces.join("") + this.#plain.decoder.decode(), this.#format));
+        out.push(
+          ...readWhole(
+            this.#withhold(this.#plain.pieces.join("") + this.#plain.decoder.decode()),
+            this.#format,
+          ),
+        );
         return;
       }
       const frames: Frame[] = [];
       this.#frames.end(frames);
-      for (const frame of frames) this.#decoder.push(frame, out);
+      this.#decode(frames, out);
       this.#decoder.end(out);
     } catch (thrown) {
       return Failure.from(thrown);
+    }
+  }
+
+  #decode(frames: readonly Frame[], out: Part[]): void {
+    for (const frame of frames) {
+      frame.data = this.#withhold(frame.data);
+      this.#decoder.push(frame, out);
     }
   }
 

@@ -44,9 +44,10 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       try {
         return await begin(opened);
       } catch (thrown) {
+        const failure = opened.withheld.failure(Failure.from(thrown));
         // It may charge for what it began.
-        if (Failure.from(thrown).begun) call.provider = opened.provider.name;
-        throw thrown;
+        if (failure.begun) call.provider = opened.provider.name;
+        throw failure;
       }
     },
     stream: prompt.stream,
@@ -80,8 +81,9 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       failure = bytes === null ? reader!.end(batch) : reader!.push(bytes, batch);
     }
   } catch (thrown) {
-    opened.failed(Failure.from(thrown));
-    throw thrown;
+    const said = opened.withheld.failure(Failure.from(thrown));
+    opened.failed(said);
+    throw said;
   } finally {
     opened.close();
   }
@@ -100,12 +102,12 @@ interface Begun {
  * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
  * a provider may well say under a good one that it is overloaded.
  */
-async function begin({ api, reply, first }: Opened): Promise<Begun> {
+async function begin({ api, reply, first, withheld }: Opened): Promise<Begun> {
   const { format, framing } = api;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    return { batch: readWhole(await readBody(reply, first), format), reader: null };
+    return { batch: readWhole(withheld.answer(await readBody(reply, first)), format), reader: null };
   }
-  const reader = new AnswerReader(format, framing);
+  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text));
   const batch: Part[] = [];
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
     const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);

@@ -1,7 +1,9 @@
 /**
  * Signs proofs for callers of another format: `svc1.<payload>.<mac>`, both base64url. The payload is readable (a proof is
  * not a secret from the caller it was made for); the mac makes sure that only what this gateway issued goes back to a
- * provider.
+ * provider. The mac is over the account as well: a proof belongs to the conversation of
+ * the account that it was made for, and what another one sends is nobody's proof. So is what was sealed before seals named
+ * an account: the reasoning beside it is then left out of the next turn.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
@@ -11,15 +13,25 @@ import { parse } from "../exchange/json.ts";
 /** Bytes of the mac that are kept: 128 bits. */
 const MAC_BYTES = 16;
 
-export interface Sealer {
+/** Seals for one account. */
+export interface AccountSealer {
   seal: Seal;
   unseal: Unseal;
 }
 
+export interface Sealer {
+  of(account: string): AccountSealer;
+}
+
 /** @param secret at least 32 bytes, the same on every node */
 export function sealer(secret: Uint8Array): Sealer {
+  return { of: (account) => accountSealer(secret, account) };
+}
+
+function accountSealer(secret: Uint8Array, account: string): AccountSealer {
+  // Base64url has no point, so payload and account cannot be shifted against each other.
   const mac = (payload: string) =>
-    createHmac("sha256", secret).update(payload).digest().subarray(0, MAC_BYTES);
+    createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
   return {
     seal(proof) {
       const fields = [
@@ -83,8 +95,10 @@ export function lateSealer(own: Uint8Array, shared: () => Promise<Uint8Array>, r
     }
   }
   return {
-    seal: (proof) => (known ?? temporary).seal(proof),
-    unseal: (text) => known?.unseal(text) ?? temporary.unseal(text),
+    of: (account) => ({
+      seal: (proof) => (known ?? temporary).of(account).seal(proof),
+      unseal: (text) => known?.of(account).unseal(text) ?? temporary.of(account).unseal(text),
+    }),
     close() {
       closed = true;
       clearTimeout(timer);

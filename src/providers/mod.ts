@@ -24,6 +24,7 @@ import {
 } from "./states.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import { Withheld } from "./withheld.ts";
 
 export type { ProviderHealth } from "./states.ts";
 
@@ -39,6 +40,8 @@ export interface Opened {
   readonly reply: Reply;
   /** Valid until the next bytes are read. */
   readonly first: Uint8Array;
+  /** What nothing of the answer may tell. */
+  readonly withheld: Withheld;
   /** The answer turned into this failure. */
   failed(failure: Failure): void;
   /** Must be called once no more is read. */
@@ -100,8 +103,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     state: ProviderState,
     route: Route,
     { outgoing, stream, again = false }: { outgoing: Outgoing; stream: boolean; again?: boolean },
-  ): Promise<{ reply: Reply; first: Uint8Array } | Failure> {
+  ): Promise<{ reply: Reply; first: Uint8Array; withheld: Withheld } | Failure> {
     const { provider, headers } = state;
+    let { withheld } = state;
     const { api, credential } = provider;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
@@ -111,10 +115,13 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       idleMs: provider.idleMs,
     };
     const signed = credential.sign && await credential.sign({ method: "POST", ...request });
-    if (signed) request.headers = { ...request.headers, ...signed };
+    if (signed) {
+      request.headers = { ...request.headers, ...signed };
+      withheld = new Withheld({ ...headers, ...signed });
+    }
     const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
     if (reply.status < 200 || reply.status >= 300) {
-      const text = await readRefusal(reply, ticker);
+      const text = withheld.refusal(await readRefusal(reply, ticker));
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
       return again
@@ -125,7 +132,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     request.body = outgoing.body = "";
     try {
       const first = await reply.read();
-      if (first !== null) return { reply, first };
+      if (first !== null) return { reply, first, withheld };
       reply.close();
       return new Failure("provider_unavailable", "The provider's answer is empty.");
     } catch (thrown) {
@@ -190,9 +197,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       return giveUp(thrown, { silent: true });
     }
     if (got instanceof Failure) return giveUp(got);
-    const { reply, first } = got;
+    const { reply, first, withheld } = got;
     const { provider } = state;
-    const opened = { provider, api: provider.api, reply, first, failed, close: () => close(reply) };
+    const opened = { provider, api: provider.api, reply, first, withheld, failed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
       permit.succeed(ticker.now());

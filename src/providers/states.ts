@@ -7,10 +7,12 @@ import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import { type Provider, type Route, standingHeaders } from "./provider.ts";
 import { RetryBudget } from "./retry.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import { Withheld } from "./withheld.ts";
 
 export interface ProviderState {
   provider: Provider;
   headers: Record<string, string>;
+  withheld: Withheld;
   limiter: ConcurrencyLimiter;
   budget: RetryBudget;
   /** By the provider's own name of the model. */
@@ -104,9 +106,11 @@ export function routeName(route: Route): string {
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
   const limiter = before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker);
   limiter.setLimit(provider.maxConcurrent);
+  const headers = standingHeaders(provider);
   return {
     provider,
-    headers: standingHeaders(provider),
+    headers,
+    withheld: new Withheld(headers),
     limiter,
     budget: before?.budget ?? new RetryBudget(),
     models: new Map(),

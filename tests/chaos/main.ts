@@ -193,7 +193,8 @@ async function quiet(nodes: Nodes): Promise<void> {
   const until = performance.now() + 90_000;
   while (performance.now() < until) {
     const gauges = await Promise.all(nodes.list.map(async ({ url }) => {
-      const text = await (await fetch(`${url}/metrics`)).text();
+      const text =
+        await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).text();
       const gauge = (name: string) => Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1] ?? NaN);
       return [gauge("sluice_in_flight"), gauge("sluice_records_pending"), 1 - gauge("sluice_store_up")];
     }));

@@ -73,7 +73,10 @@ export function environment(variables: Record<string, string>): (name: string) =
 }
 
 export const NO_ENV = environment({});
-export const EXAMPLE_ENV = environment({ OPENAI_API_KEY: "sk-upstream", SLUICE_ADMIN_KEY: "admin-secret" });
+export const EXAMPLE_ENV = environment({
+  OPENAI_API_KEY: "sk-upstream",
+  SLUICE_ADMIN_KEY: "admin-secret-of-some-length",
+});
 
 /** Loads a value as the text that it makes. */
 export function load(value: unknown, env = NO_ENV): Loaded {

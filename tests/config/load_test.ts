@@ -8,7 +8,7 @@ import { environment, EXAMPLE, EXAMPLE_ENV, least, load, mistakesOf, NO_ENV } fr
 
 Deno.test("loadConfig() loads the contract's example", () => {
   const { config, warnings } = loadConfig(EXAMPLE, { env: EXAMPLE_ENV });
-  assertEquals(config.adminKey, "admin-secret");
+  assertEquals(config.adminKey, "admin-secret-of-some-length");
   assertEquals(config.providers[0].auth, { type: "key", key: "sk-upstream" });
   assertEquals(config.models[0].pricing.prompt, "0.00000125");
   assertEquals(config.keys[0].spendLimit, { amount: 25n * 10n ** 12n, period: "month" });
@@ -52,6 +52,7 @@ Deno.test("loadConfig() fills in every default", () => {
       shutdownGraceMs: 60_000,
       workers: 1,
       corsOrigins: [],
+      metrics: "key",
       docs: true,
     },
     store: {
@@ -202,7 +203,10 @@ Deno.test("loadConfig() never throws anything but a ConfigError, whatever is don
         const spoilt = structuredClone(value);
         for (const [path, replacement, name] of edits) spoil(spoilt, path, replacement, name);
         for (const mistake of mistakesOf(() => load(spoilt))) {
-          assert(!mistake.includes("sk-upstream") && !mistake.includes("admin-secret"), mistake);
+          assert(
+            !mistake.includes("sk-upstream") && !mistake.includes("admin-secret-of-some-length"),
+            mistake,
+          );
         }
       },
     ),

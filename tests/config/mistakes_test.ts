@@ -10,7 +10,7 @@ const provider = (fields: Record<string, unknown>) =>
   plus({ providers: { up: { ...least().providers.up, ...fields } } });
 const model = (fields: Record<string, unknown>) => plus({ models: [{ ...least().models[0], ...fields }] });
 const key = (fields: Record<string, unknown>) =>
-  plus({ keys: [{ name: "k", secret: "sk_live_1", ...fields }] });
+  plus({ keys: [{ name: "k", secret: "sk_live_0123456789abcdef", ...fields }] });
 
 const ADDRESS = "an http:// or https:// address without user, query or fragment";
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
@@ -263,7 +263,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["mistakes of every kind at once", {
     providers: { up: { api: "openai-chat", base_url: "http://h/v1", api_key: "${NONE}", retries: 99 } },
     models: [{ id: "up/a", routes: [{ provider: "down", model: "a" }], price: {} }],
-    keys: [{ name: "k", secret: "sk_live_1", account: "nobody" }],
+    keys: [{ name: "k", secret: "sk_live_0123456789abcdef", account: "nobody" }],
     sever: {},
   }, [
     "providers.up.api_key: expected the environment variable NONE, which is not set",
@@ -327,6 +327,14 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
     'access_policies.p.deny[0]: expected one of the models up/a, svc/auto or a pattern, got "x/y"',
     'keys[0].models[1]: expected one of the models up/a, svc/auto or a pattern, got "up/aa"; nearest is up/a',
   ]],
+  [
+    "an admin key and a key that can be guessed",
+    plus({ admin_key: "hunter2", keys: [{ name: "k", secret: "sk_live_1" }] }),
+    [
+      "admin_key: so short that it can be guessed; expected 16 random characters or more",
+      "keys[0].secret: so short that it can be guessed; expected 16 random characters or more",
+    ],
+  ],
   ["prices left out", model({ pricing: undefined }), [
     "models[0].pricing: left out, so the model costs nothing",
   ]],

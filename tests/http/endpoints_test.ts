@@ -94,7 +94,8 @@ Deno.test("every path says which methods it has, and refuses the others before i
 Deno.test("every answer has ids, and counts for the surface of its row", () =>
   withGateway({ admin_key: ADMIN }, async (ask, { url }) => {
     const counts = async () => {
-      const text = await (await fetch(`${url}/metrics`)).text();
+      const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN}` } }))
+        .text();
       const found = text.matchAll(/^sluice_responses_total\{surface="(\w+)",status="\d+"\} (\d+)$/gm);
       return [...found].reduce<Record<string, number>>(
         (sums, [, surface, n]) => ({ ...sums, [surface]: (sums[surface] ?? 0) + Number(n) }),

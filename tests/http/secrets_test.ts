@@ -104,7 +104,7 @@ Deno.test("no secret and no word of a conversation in errors, logs or metrics", 
   await send("/v1/models", { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
   await send("/admin/keys", { headers: auth });
   await send("/v1/messages", { ...bad, headers: { ...auth, "x-api-key": WRONG_KEY }, body: "{}" });
-  await send("/metrics");
+  await send("/metrics", { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
   await send("/admin/keys", { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
   await send("/admin/generations", { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
   await send("/admin/providers", { headers: { authorization: `Bearer ${ADMIN_KEY}` } });

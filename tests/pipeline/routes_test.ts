@@ -16,7 +16,8 @@ Deno.test("a breaker opens, says so, tries again after a while, and closes", asy
     assertEquals(provider.hits.faulty, 5);
     assertEquals((await ask("sound", false)).status, 200);
 
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics =
+      await (await fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${ADMIN}` } })).text();
     assertStringIncludes(metrics, 'sluice_breaker_state{provider="p",model="faulty"} 2\n');
     assertStringIncludes(metrics, 'sluice_breaker_state{provider="p",model="sound"} 0\n');
 

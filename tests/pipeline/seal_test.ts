@@ -8,12 +8,13 @@ const PROOF: Proof = { api: "messages", kind: "signature", data: "abc" };
 Deno.test("lateSealer() seals for itself until the shared secret comes, and keeps reading what it sealed", async () => {
   let tries = 0;
   const came = Promise.withResolvers<void>();
-  const late = lateSealer(key(1), () => {
+  const lateOf = lateSealer(key(1), () => {
     if (++tries < 3) return Promise.reject(new Error("away"));
     came.resolve();
     return Promise.resolve(key(2));
   }, 0);
-  const others = sealer(key(2));
+  const late = { ...lateOf.of("a"), close: lateOf.close };
+  const others = sealer(key(2)).of("a");
   const before = late.seal(PROOF);
   assertEquals(late.unseal(before), PROOF);
   assertEquals(others.unseal(before), null);
@@ -33,12 +34,12 @@ const PROOFS: Proof[] = [
 ];
 
 Deno.test("sealer() gives back what it sealed, field by field", () => {
-  const { seal, unseal } = sealer(key(1));
+  const { seal, unseal } = sealer(key(1)).of("a");
   for (const proof of PROOFS) assertEquals(unseal(seal(proof)), proof);
 });
 
 Deno.test("sealer() unseals nothing that was changed, cut, lengthened or sealed elsewhere", () => {
-  const { seal, unseal } = sealer(key(1));
+  const { seal, unseal } = sealer(key(1)).of("a");
   const sealed = seal(PROOF);
   const dot = sealed.lastIndexOf(".");
   const other = seal({ ...PROOF, data: "abd" });
@@ -53,7 +54,9 @@ Deno.test("sealer() unseals nothing that was changed, cut, lengthened or sealed 
       `${sealed}AAAA`,
       `${sealed.slice(0, dot)}.`,
       other.slice(0, other.lastIndexOf(".")) + sealed.slice(dot),
-      sealer(key(2)).seal(PROOF),
+      sealer(key(2)).of("a").seal(PROOF),
+      sealer(key(1)).of("b").seal(PROOF),
+      sealer(key(1)).of("").seal(PROOF),
     ]
   ) {
     assertEquals(unseal(text), null, text);

@@ -7,7 +7,7 @@ import type { Content } from "../../src/exchange/prompt.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { sealer } from "../../src/pipeline/seal.ts";
 
-const { seal, unseal } = sealer(new Uint8Array(32).fill(7));
+const { seal, unseal } = sealer(new Uint8Array(32).fill(7)).of("default");
 const good = seal({ api: "messages", kind: "signature", data: "SIG" });
 const forged = good.slice(0, -2) + (good.endsWith("AA") ? "BB" : "AA");
 

@@ -20,6 +20,7 @@ import { openStates } from "../../src/providers/states.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { API_OF } from "./apis.ts";
 import type { Caller, Target } from "./scenarios.ts";
+import { Withheld } from "../../src/providers/withheld.ts";
 
 const KEY: Key = { id: "k", name: "k", account: "a", accessPolicy: null, dlpPolicy: null, models: null };
 
@@ -65,7 +66,13 @@ export async function call(
     response = await respond({
       format,
       parts,
-      context: { id: "gen_0", created: 0, model: "p/m", prompt: call.prompt, seal: kit.sealer.seal },
+      context: {
+        id: "gen_0",
+        created: 0,
+        model: "p/m",
+        prompt: call.prompt,
+        seal: kit.sealer.of("default").seal,
+      },
       headers: () => call.headers,
       keepAliveMs: 60_000,
       ticker,
@@ -166,6 +173,7 @@ function providersOf(target: Target, sent: Sent): Providers {
         provider,
         api: provider.api,
         first,
+        withheld: new Withheld({}),
         reply: {
           status: 200,
           header: (name) =>

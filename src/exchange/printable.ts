@@ -1,0 +1,13 @@
+/** Text of others as one line that a terminal or a log may show. */
+
+/** What breaks lines, moves the cursor, changes colours, or turns the direction of writing. */
+// deno-lint-ignore no-control-regex
+const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The text with control characters, line breaks and marks of direction as `\\u001b`. */
+export function printable(text: string): string {
+  return text.replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

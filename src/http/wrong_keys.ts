@@ -1,0 +1,61 @@
+/**
+ * Wrong admin keys by the address they come from. Guesses get slow answers; the right key is never slowed, whoever else
+ * guesses from its address.
+ */
+import { Failure } from "../exchange/failure.ts";
+import type { Ticker } from "../timing/ticker.ts";
+
+/** Wrong keys that are answered at once. */
+const FREE = 10;
+/** The wait after those, which doubles with each further one, in milliseconds. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5000;
+/** An address is forgotten after so long without a wrong key, in milliseconds. */
+const MEMORY_MS = 900_000;
+const MOST_ADDRESSES = 10_000;
+/** Answers that are held back at once; others are refused with 429, so that guesses cannot pile up. */
+const MOST_WAITING = 32;
+
+interface Guesses {
+  count: number;
+  last: number;
+}
+
+export class WrongKeys {
+  readonly #ticker: Ticker;
+  /** The one that guessed last stands last. */
+  readonly #byAddress = new Map<string, Guesses>();
+  #waiting = 0;
+
+  constructor(ticker: Ticker) {
+    this.#ticker = ticker;
+  }
+
+  /** Resolves when a wrong key from this address may be answered. Throws a Failure of 429 when too many are waiting. */
+  async wait(address: string): Promise<void> {
+    const now = this.#ticker.now();
+    const before = this.#byAddress.get(address);
+    const count = before !== undefined && now - before.last < MEMORY_MS ? before.count + 1 : 1;
+    this.#byAddress.delete(address);
+    if (this.#byAddress.size >= MOST_ADDRESSES) {
+      this.#byAddress.delete(this.#byAddress.keys().next().value!);
+    }
+    this.#byAddress.set(address, { count, last: now });
+    if (count <= FREE) return;
+    const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE - 1));
+    if (this.#waiting >= MOST_WAITING) {
+      throw new Failure("provider_rate_limited", "Too many wrong admin keys came from this address.", {
+        retryAfter: Math.ceil(ms / 1000),
+      });
+    }
+    this.#waiting++;
+    await new Promise<void>((resolve) => {
+      const deadline = this.#ticker.deadline(() => {
+        deadline.close();
+        resolve();
+      });
+      deadline.arm(ms);
+    });
+    this.#waiting--;
+  }
+}
