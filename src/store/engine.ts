@@ -66,6 +66,8 @@ export interface Engine {
   /** Keeps another process from migrating at the same time. */
   lockMigrations(query: Query): Promise<void>;
   readonly moneyType: string;
+  /** Makes an index beside writers; absent: the engine cannot, and the steps of the schema make all of them. */
+  makeIndex?(name: string, on: string): Promise<void>;
   /** Tells every process that listens, once the transaction is through. */
   notify(query: Query, message: string): Promise<void>;
   /** Calls back for each message of another process. Best effort: whoever listens also polls. */

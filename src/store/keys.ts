@@ -107,15 +107,19 @@ function fields(key: StoredKey) {
 }
 
 /** All that changed after a revision; 0: everything. */
-export async function changesSince(engine: Engine, query: Query, rev: number): Promise<Changes> {
+export async function changesSince(query: Query, rev: number): Promise<Changes> {
   // The number first: what changes in between is told again next time, never missed.
   const now = await currentRevision(query);
   if (now === rev) return { rev, keys: [], accounts: [] };
   const keys = await query("SELECT * FROM keys WHERE rev > $1", [rev]);
+  const secrets = keys.length === 0 ? [] : await query(
+    "SELECT hash, key_id, expires_at FROM secrets WHERE key_id IN (SELECT id FROM keys WHERE rev > $1)",
+    [rev],
+  );
   const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
   return {
     rev: now,
-    keys: await withSecrets(engine, query, keys),
+    keys: withSecrets(keys, secrets),
     accounts: accounts.map((row) => asText(row.name)),
   };
 }
@@ -139,17 +143,14 @@ export async function keyByHash(engine: Engine, hash: string): Promise<KeyWithSe
     "SELECT * FROM keys WHERE id IN (SELECT key_id FROM secrets WHERE hash = $1)",
     [hash],
   );
-  return rows.length === 0 ? null : (await withSecrets(engine, engine.query, rows))[0];
+  if (rows.length === 0) return null;
+  const secrets = await engine.query("SELECT hash, key_id, expires_at FROM secrets WHERE key_id = $1", [
+    rows[0].id,
+  ]);
+  return withSecrets(rows, secrets)[0];
 }
 
-async function withSecrets(engine: Engine, query: Query, rows: Row[]): Promise<KeyWithSecrets[]> {
-  if (rows.length === 0) return [];
-  const secrets = await query(
-    `SELECT hash, key_id, expires_at FROM secrets WHERE key_id IN (${engine.list("$1")})`,
-    [
-      JSON.stringify(rows.map((row) => row.id)),
-    ],
-  );
+function withSecrets(rows: readonly Row[], secrets: readonly Row[]): KeyWithSecrets[] {
   const of = Map.groupBy(secrets, (row) => asText(row.key_id));
   return rows.map((row) => ({
     ...decodeKey(row),

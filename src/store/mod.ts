@@ -150,7 +150,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
-    changesSince: (rev) => keys.changesSince(engine, query, rev),
+    changesSince: (rev) => keys.changesSince(query, rev),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
@@ -166,6 +166,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
 
     prepare: () => migrate(engine),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most }) === true,
+    makeIndexes: async () =>
+      await engine.makeIndex?.("generations_by_model", "generations (model, created, id)"),
     retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),
     retireBudgets: async (before, most) =>
       Number(await workers.care({ kind: "retire_budgets", before, most })),

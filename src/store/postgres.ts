@@ -8,6 +8,7 @@ import { asText, type Row, type Value } from "./rows.ts";
 const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
 const MIGRATION_LOCK = 0x736c75696365;
+const INDEX_LOCK = MIGRATION_LOCK + 1;
 const ATTEMPTS = 5;
 const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;
 
@@ -99,6 +100,30 @@ class PostgresEngine implements Engine {
 
   listen(onMessage: (message: string) => void): Promise<void> {
     return this.#pool.listen({ name: this.#channel, onMessage });
+  }
+
+  async makeIndex(name: string, on: string): Promise<void> {
+    const state = () =>
+      this.query(
+        `SELECT CASE WHEN i.indisvalid THEN 1 ELSE 0 END AS valid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+         WHERE c.relname = $1 AND c.relnamespace = current_schema()::regnamespace`,
+        [name],
+      );
+    if ((await state())[0]?.valid === 1n) return;
+    await this.#pool.runLong(async (connection) => {
+      // Of many nodes one makes it. The lock goes with the connection at the latest.
+      const [{ mine }] = await connection.unsafe(`SELECT pg_try_advisory_lock(${INDEX_LOCK}) AS mine`);
+      if (!mine) return;
+      try {
+        // One whose making was broken off is there and of no use.
+        const [found] = await state();
+        if (found?.valid === 1n) return;
+        if (found !== undefined) await connection.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+        await connection.unsafe(`CREATE INDEX CONCURRENTLY ${name} ON ${on}`);
+      } finally {
+        await connection.unsafe(`SELECT pg_advisory_unlock(${INDEX_LOCK})`).catch(() => {});
+      }
+    });
   }
 
   get listens(): boolean {

@@ -65,6 +65,20 @@ export class PostgresPool {
     }
   }
 
+  /** Runs work that may take minutes on a connection of its own. */
+  async runLong<T>(work: (on: postgres.Sql) => Promise<T>): Promise<T> {
+    const reserved = await this.run((on) => on.reserve());
+    try {
+      await reserved.unsafe("SET statement_timeout = 0");
+      return await work(reserved);
+    } catch (error) {
+      throw translate(error);
+    } finally {
+      await reserved.unsafe(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`).catch(() => {});
+      reserved.release();
+    }
+  }
+
   /** Listens, on the connections of later too. */
   async listen(channel: Channel): Promise<void> {
     this.#channel = channel;

@@ -18,6 +18,8 @@ const DAY = 86_400_000;
 const SECRET = "sk_live_benchbenchbenchbenchbenchbenchbenchbench";
 /** Keys that have rows; the others are only in the list. */
 const ACTIVE_KEYS = 2000;
+/** So long the first start keeps house beside calls before anything else is measured. */
+const BUILDING_MS = 10_000;
 const CHUNK = 200_000;
 const PRICES = { prompt: "0.00000125", completion: "0.00001" };
 
@@ -101,10 +103,10 @@ async function fill(place: Place, rows: number, keys: number, now: number): Prom
          status, error_code, measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input,
          output, reasoning, audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings)
        SELECT 'gen_' || ${hash} || i, ${now} - (${rows} - i) * (${120 * DAY} / ${rows}),
-         CASE WHEN i % 4 = 0 THEN 'key_config_bench' ELSE 'key_' || (i * 7919) % ${ACTIVE_KEYS} END,
-         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'name' || (i * 7919) % ${ACTIVE_KEYS} END,
-         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'account' || i % 20 END,
-         'messages', 'm', 'vendor/model-' || (i / 3) % 12, 'provider-' || i % 4, 1,
+         CASE WHEN i % 4 = 0 THEN 'key_config_bench' ELSE 'key_' || ((i * 7919) % ${ACTIVE_KEYS}) END,
+         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'name' || ((i * 7919) % ${ACTIVE_KEYS}) END,
+         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'account' || (i % 20) END,
+         'messages', 'm', 'vendor/model-' || ((i / 3) % 12), 'provider-' || (i % 4), 1,
          CASE WHEN i % 50 = 0 THEN 'failed' ELSE 'completed' END, NULL, 1, 1000 + i % 500, i % 200, 0, 0, 0, 0, 0,
          i % 700, 0, 0, 0, 0, 3000000 + i % 1000, 200, 2000, 0, NULL, NULL
        FROM ${series(from, to)}`,
@@ -113,7 +115,7 @@ async function fill(place: Place, rows: number, keys: number, now: number): Prom
   await engine.query(
     `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
        requests_per_minute, tokens_per_minute, created, expires_at, revoked_at, rev)
-     SELECT 'key_' || i, 'name' || i, 'account' || i % 20, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${now} - i, NULL, NULL, 1
+     SELECT 'key_' || i, 'name' || i, 'account' || (i % 20), NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${now} - i, NULL, NULL, 1
      FROM ${series(0, keys)}`,
   );
   await engine.query(
@@ -224,14 +226,31 @@ async function measure(
     for (let run = 0; run < runs; run++) times.push(await timed(name, work));
     reads.push({ name, times, ...load.take() });
   };
-  await during("sums built, old generations retired", () => untilQuiet(store), 1);
+  await during("sums being built", () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)), 1);
+  await during("usage by model, sums being built", () => service.usage({ by: "model" }), 1);
+  await during(
+    "GET /v1/key, sums being built",
+    async () => service.keyStatus(await service.authenticate(SECRET) as Key),
+    1,
+  );
   await load.end();
   await service.close();
+  // The rest without pauses.
+  store = place.open();
+  await timed("the rest of the sums", async () => {
+    while (await store.buildSums(20_000));
+  });
+  await store.close();
 
   store = place.open();
   const start = await timed("start", async () => service = await open(store));
   load = others(service);
   const key = await service.authenticate(SECRET) as Key;
+  await during(
+    "old generations being retired",
+    () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)),
+    1,
+  );
   const month = new Date(now - 30 * DAY).toISOString();
   const all = await service.usage({ by: "format" });
   say(`${place.name}: sums of ${all.data[0]?.generations} generations`);
@@ -279,19 +298,6 @@ async function measure(
     "| --- | ---: | ---: | ---: |",
     ...reads.map((r) => `| ${r.name} | ${ms(middle(r.times))} | ${ms(r.worstCall)} | ${ms(r.worstTurn)} |`),
   ].join("\n");
-}
-
-/** The service keeps house by itself: until nothing is left to do. */
-async function untilQuiet(store: Store): Promise<void> {
-  const before = Date.now() - 90 * DAY;
-  for (;;) {
-    const oldest = await store.listGenerations({ to: Math.floor(before / DAY) * DAY }, {
-      after: null,
-      limit: 1,
-    });
-    if (oldest.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
 }
 
 if (import.meta.main) {
