@@ -123,7 +123,7 @@ function connect(url: string, options: PostgresOptions, onBroken: () => void): p
   const sslMode = new URL(url).searchParams.get("sslmode");
   const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
     // The driver opens one more to listen.
-    max: (options.connections ?? CONNECTIONS) - 1,
+    max: Math.max(1, (options.connections ?? CONNECTIONS) - 1),
     ssl: false,
     socket: (address: Parameters<typeof openSocket>[0]) =>
       openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),

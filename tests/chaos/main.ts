@@ -207,7 +207,7 @@ async function quiet(nodes: Nodes): Promise<void> {
 /** Whether the store knows of no more nodes than there are: it takes up to a minute to see that one does not come back. */
 async function deadAreGone(living: number): Promise<boolean> {
   if (cluster === null) return true;
-  const engine = openPostgres(cluster.url, { connections: 1 });
+  const engine = openPostgres(cluster.url, { connections: 2 });
   const [{ n }] = await engine.query("SELECT COUNT(*) AS n FROM nodes");
   await engine.close();
   return Number(n) <= living;
