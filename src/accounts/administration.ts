@@ -8,14 +8,15 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
-import type { GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
+import type { AuditEntry, AuditLog } from "./audit_log.ts";
+import type { AuditQuery, GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { Key } from "./types.ts";
-import type { CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
+import type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 
 export interface Administration {
   createKey(input: KeyInput): Promise<{ key: KeyView; secret: string }>;
@@ -34,6 +35,7 @@ export interface Administration {
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
   generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
+  auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView>;
 }
@@ -45,6 +47,9 @@ export interface AdministrationOptions {
   clock: Clock;
   changes: StoreChanges;
   configured: Configured;
+  audit: AuditLog;
+  /** Who makes changes. */
+  by: "admin_key" | "command";
 }
 
 const RETRY_AFTER = 2;
@@ -52,20 +57,57 @@ const RETRY_AFTER = 2;
 export function openAdministration(options: AdministrationOptions): Administration {
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
+  const { audit, by } = options;
+  const told = (entry: AuditEntry) => {
+    audit.add(entry);
+    return audit.flush();
+  };
+  const changed = (action: string, key: KeyView, fields: object) =>
+    told({ kind: "admin", key, data: { by, action, fields: withoutSecrets(fields) } });
   return {
-    createKey: needingStore((input) => keys.create(input)),
+    createKey: needingStore(async (input) => {
+      const made = await keys.create(input);
+      await changed("key.created", made.key, input);
+      return made;
+    }),
     listKeys: needingStore((query = {}) => keys.list(query)),
     getKey: needingStore((idOrName) => keys.get(idOrName)),
-    patchKey: needingStore((idOrName, patch) => keys.patch(idOrName, patch)),
-    rotateKey: needingStore((idOrName, { overlapSeconds } = {}) => keys.rotate(idOrName, overlapSeconds)),
-    revokeKey: needingStore((idOrName) => keys.revoke(idOrName)),
+    patchKey: needingStore(async (idOrName, patch) => {
+      const key = await keys.patch(idOrName, patch);
+      await changed("key.changed", key, patch);
+      return key;
+    }),
+    rotateKey: needingStore(async (idOrName, { overlapSeconds } = {}) => {
+      const rotated = await keys.rotate(idOrName, overlapSeconds);
+      await changed("key.rotated", rotated.key, { overlap_seconds: overlapSeconds ?? 0 });
+      return rotated;
+    }),
+    revokeKey: needingStore(async (idOrName) => {
+      const key = await keys.revoke(idOrName);
+      await changed("key.revoked", key, {});
+      return key;
+    }),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
     credits: needingStore((account) => reports.credits(account)),
-    addCredits: needingStore((account, amount, { note } = {}) => reports.addCredits(account, amount, note)),
+    addCredits: needingStore(async (account, amount, { note } = {}) => {
+      const credits = await reports.addCredits(account, amount, note);
+      await told({
+        kind: "admin",
+        key: null,
+        account,
+        data: { by, action: "credits.added", fields: { amount, ...(note !== undefined && { note }) } },
+      });
+      return credits;
+    }),
     usage: needingStore((query) => reports.usage(query)),
     generations: needingStore((query) => reports.generations(query)),
+    auditEntries: needingStore((query) => reports.audit(query)),
     generation: needingStore((id, { owner } = {}) => reports.generation(id, owner)),
   };
+}
+
+function withoutSecrets(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !/secret|hash/i.test(name)));
 }
 
 /** Everything an operator reads needs the store; while it is away each method says so. */

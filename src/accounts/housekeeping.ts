@@ -68,6 +68,7 @@ export class Housekeeping {
       this.#indexed = true;
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireBudgets(before, ROWS) > 0);
+      await this.#steps(async () => await store.retireAudit(before, ROWS) > 0);
       this.#complaint = "";
     } catch (error) {
       // What was not done is done in a later round; the same complaint is made once.

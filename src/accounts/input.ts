@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import { oneOf, openReport, read, shownInput } from "../schema/mistakes.ts";
-import { type Position, USAGE_DIMENSIONS, type UsageDimension } from "../store/mod.ts";
+import { type AuditKind, type Position, USAGE_DIMENSIONS, type UsageDimension } from "../store/mod.ts";
 import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
@@ -25,6 +25,20 @@ export interface GenerationQuery extends PageQuery {
 export interface PageQuery {
   limit?: number;
   cursor?: string;
+}
+
+export interface AuditQuery extends PageQuery {
+  kind?: string;
+  /** Name or id of a key. */
+  key?: string;
+  /** ISO 8601 or a date. */
+  from?: string;
+  to?: string;
+}
+
+export function auditKindOf(kind: string | undefined): AuditKind | undefined {
+  if (kind === undefined || kind === "dlp" || kind === "admin") return kind;
+  throw invalid("kind", `expected dlp or admin, got ${shownInput(kind, ["kind"])}`);
 }
 
 export interface UsageQuery extends PageQuery {

@@ -1,8 +1,11 @@
 /** What operators and holders of keys read of the ledger: credits, usage, generations. */
 import { Failure } from "../exchange/failure.ts";
-import type { GenerationFilter, Store } from "../store/mod.ts";
+import type { AuditFilter, GenerationFilter, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import type { AuditLog } from "./audit_log.ts";
 import {
+  auditKindOf,
+  type AuditQuery,
   decodeCursor,
   decodeOffset,
   dimensionsOf,
@@ -23,6 +26,8 @@ import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { Key } from "./types.ts";
 import {
+  type AuditView,
+  auditView,
   type CreditsView,
   type GenerationView,
   generationView,
@@ -38,6 +43,7 @@ export interface ReportsOptions {
   sync: StoreSync;
   clock: Clock;
   changes: StoreChanges;
+  audit: AuditLog;
 }
 
 const PAGE = 50;
@@ -139,6 +145,21 @@ export class Reports {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }
     return generationView(row);
+  }
+
+  async audit(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }> {
+    const { store, audit } = this.#options;
+    const limit = pageSize(query.limit, PAGE);
+    const { model: _, account: __, ...span } = this.#filterOf(query);
+    const filter: AuditFilter = { kind: auditKindOf(query.kind), ...span };
+    const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+    await audit.flush();
+    const rows = await store.listAudit(filter, { after, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    return {
+      data: page.map(auditView),
+      next_cursor: rows.length > limit ? encodeCursor(page[page.length - 1]) : null,
+    };
   }
 
   #filterOf(query: GenerationQuery): GenerationFilter {

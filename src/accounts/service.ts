@@ -6,6 +6,7 @@
  */
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import { AuditLog } from "./audit_log.ts";
 import { type Administration, openAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
@@ -148,6 +149,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     ready: () => maintenance.prepared && sync.up,
     warn,
   });
+  const audit = new AuditLog({ store, clock, warn });
   const configureKeys = () =>
     keyring.configure(configured.keys(), configured.secrets(), configured.config.accessPolicies);
   let closed = false;
@@ -169,6 +171,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
 
   return {
     authenticate: (secret) => keyring.authenticate(secret),
+    audit: (entry) => audit.add(entry),
     isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,
@@ -179,20 +182,33 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       configureKeys();
       for (const lease of leases.all()) lease.forgetAnswers();
       if (maintenance.prepared) await store.declareAccounts(configured.accounts());
+      audit.add({ kind: "admin", key: null, data: { by: "process", action: "configuration.reloaded" } });
     },
     tick: () => maintenance.tick(),
     keepHouse: () => housekeeping.round(),
-    flush: () => sync.flush(),
+    async flush() {
+      await Promise.all([sync.flush(), audit.flush()]);
+    },
     async close() {
       if (closed) return;
       closed = true;
       await Promise.all([maintenance.stop(), housekeeping.stop()]);
+      await audit.close();
       await sync.close();
       line.close();
       journal.close();
       recovery.leave();
       await store.close();
     },
-    ...openAdministration({ store, keyring, sync, clock, changes, configured }),
+    ...openAdministration({
+      store,
+      keyring,
+      sync,
+      clock,
+      changes,
+      configured,
+      audit,
+      by: options.ticking === false ? "command" : "admin_key",
+    }),
   };
 }

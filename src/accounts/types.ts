@@ -7,6 +7,7 @@
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
+import type { AuditEntry } from "./audit_log.ts";
 import type { Estimate, Prices } from "./money.ts";
 
 /** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
@@ -63,6 +64,8 @@ export interface Accounts {
   authenticate(secret: string): Key | Promise<Key>;
   /** Whether this is the secret of a key, as far as this process has seen it. */
   isSecret(text: string): boolean;
+  /** Tells the audit log. Nobody waits for it. */
+  audit(entry: AuditEntry): void;
   /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
   admit(request: AdmissionRequest): Promise<Reservation>;
 }

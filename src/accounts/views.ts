@@ -2,7 +2,7 @@
  * The shapes of the administration API: snake case, money as decimal strings, times in ISO 8601.
  */
 import type { Usage } from "../exchange/usage.ts";
-import type { Generation, UsageSum } from "../store/mod.ts";
+import type { AuditRecord, Generation, UsageSum } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
 import { formatAmount } from "./money.ts";
 import type { Period } from "./period.ts";
@@ -163,5 +163,28 @@ export function usageView({ of, ...sum }: UsageSum): UsageView {
     reasoning_tokens: sum.reasoning,
     searches: sum.searches,
     cost: formatAmount(sum.cost),
+  };
+}
+
+/** An entry of the audit log. */
+export interface AuditView {
+  id: string;
+  created: string;
+  kind: string;
+  key_id: string | null;
+  key: string | null;
+  account: string | null;
+  [more: string]: unknown;
+}
+
+export function auditView({ id, created, kind, keyId, key, account, data }: AuditRecord): AuditView {
+  return {
+    id,
+    created: new Date(created).toISOString(),
+    kind,
+    key_id: keyId,
+    key,
+    account,
+    ...JSON.parse(data),
   };
 }

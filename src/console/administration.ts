@@ -15,6 +15,7 @@ import type {
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import {
+  auditQuery,
   generationQuery,
   overlapSeconds,
   pageQuery,
@@ -203,6 +204,20 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "Generation",
     ({ state, parameters }) => state.administration.generation(parameters.id),
     { parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
+  ),
+  list(
+    "/admin/audit",
+    "Lists what data-loss prevention found and what administrators changed, newest first.",
+    "AuditList",
+    ({ request, state }, page) =>
+      state.administration.auditEntries({ ...auditQuery(queryOf(request)), ...page }),
+    [
+      query("kind", "Only of this kind: dlp or admin."),
+      query("key", "Only of this key, by id or name."),
+      FROM,
+      TO,
+      ...PAGE,
+    ],
   ),
   endpoint(
     "GET",

@@ -18,6 +18,11 @@ export function generationQuery(query: URLSearchParams) {
   };
 }
 
+export function auditQuery(query: URLSearchParams) {
+  const get = textOf(query);
+  return { kind: get("kind"), key: get("key"), from: get("from"), to: get("to") };
+}
+
 /** Which page of a list. */
 export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: string } {
   const get = textOf(query);

@@ -26,6 +26,8 @@ export interface Verdict {
   findings: Reported[];
   /** All findings, also those outside the scope. */
   count: number;
+  /** What all of them are and where, for who keeps a log. */
+  all: Reported[];
   /** Whether a finding that blocks is in the report scope. */
   blockedInScope: boolean;
   unscanned: Unscanned[];
@@ -86,6 +88,7 @@ export function* screenBody(
   return {
     action,
     count: found.length,
+    all: found.map(({ reported }) => reported),
     unscanned,
     exhausted,
     originals: masked?.originals ?? new Map(),

@@ -44,6 +44,18 @@ export const METRICS = {
     help: "Executed web searches.",
     labels: ["model"],
   },
+  findings: {
+    name: "sluice_dlp_findings_total",
+    type: "counter",
+    help: "Findings of data-loss prevention by type, mode and where they were: request or answer.",
+    labels: ["type", "mode", "of"],
+  },
+  screened: {
+    name: "sluice_dlp_screened_total",
+    type: "counter",
+    help: "Requests and answers with findings, by what was done: refused, masked, alerted.",
+    labels: ["of", "action"],
+  },
   firstPart: {
     name: "sluice_first_part_seconds",
     type: "histogram",

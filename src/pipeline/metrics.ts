@@ -20,6 +20,14 @@ export class Metrics {
     this.registry.counter("responses", [surface, status]).value++;
   }
 
+  found(type: string, mode: string, of: string, count: number): void {
+    this.registry.counter("findings", [type, mode, of]).value += count;
+  }
+
+  screened(of: string, action: string): void {
+    this.registry.counter("screened", [of, action]).value++;
+  }
+
   generated(model: string, end: GenerationEnd): void {
     const counters = this.#ofModel(model);
     this.registry.counter("generations", [model, end.provider ?? "none", end.status]).value++;

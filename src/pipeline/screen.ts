@@ -16,6 +16,7 @@ import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readHeaders, type Reading, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
@@ -46,13 +47,28 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const { re2 } = kit.dlp;
   const verdict = verdictOn(reading, check, re2, wishes);
   const concluded = (verdict: Verdict): Screened => ({
-    ...conclude(verdict, check, re2),
+    ...conclude(tell(verdict, check, arrival, kit), check, re2),
     answers: answers && new AnswerRules(answers, re2, {
       finder: kit.dlp.secrets,
       isKey: (text) => kit.accounts.isSecret(text),
     }, verdict.originals),
   });
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
+}
+
+function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit): Verdict {
+  const { action, all, unscanned } = verdict;
+  if (all.length === 0 && action !== "block") return verdict;
+  tellFindings({
+    id,
+    key,
+    of: "request",
+    mode,
+    action: action === "block" ? "refused" : action === "mask" ? "masked" : "alerted",
+    found: all.map(({ category, entity_type: type, location }) => ({ category, type, location })),
+    unscanned: unscanned.length,
+  }, kit);
+  return verdict;
 }
 
 function verdictOn(

@@ -1,5 +1,6 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
+import * as audit from "./audit.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
@@ -16,6 +17,7 @@ import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
 export type { AccountDeclaration, AccountRow } from "./accounts.ts";
+export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
 export { accountBudget, accountBudgetId, type BudgetRef } from "./budgets.ts";
 export { StoreUnavailable } from "./engine.ts";
 export {
@@ -163,6 +165,10 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       const lane = filter.keyId === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
     },
+
+    insertAudit: (records) => audit.insertAudit(engine, records),
+    listAudit: (filter, page, asker = "") => audit.listAudit(workers.quick.of(asker), filter, page),
+    retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
 
     prepare: () => migrate(engine),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most }) === true,

@@ -1,4 +1,5 @@
 /** What a thread of the store does for the main thread, as messages. */
+import { retireAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
 import { retireBudgets, retireSome } from "./retention.ts";
 import type { Row, Value } from "./rows.ts";
@@ -8,7 +9,8 @@ export type Job =
   | { kind: "query"; sql: string; params?: readonly Value[] }
   | { kind: "build_sums"; most: number }
   | { kind: "retire"; before: number; most: number }
-  | { kind: "retire_budgets"; before: number; most: number };
+  | { kind: "retire_budgets"; before: number; most: number }
+  | { kind: "retire_audit"; before: number; most: number };
 
 export type JobResult = Row[] | boolean | number | null;
 
@@ -29,6 +31,8 @@ export function doJob(engine: Engine, job: Job): Promise<JobResult> {
       return engine.query(job.sql, job.params);
     case "build_sums":
       return buildSums(engine, job.most);
+    case "retire_audit":
+      return retireAudit(engine, job.before, job.most);
     case "retire":
       return retireSome(engine, job.before, job.most);
     case "retire_budgets":

@@ -5,6 +5,7 @@
  * Everything here is off the path of a call. It may be slow, locked, full or away, and then throws
  * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
  */
+import type { AuditFilter, AuditRecord } from "./audit.ts";
 import type { AccountDeclaration, AccountRow } from "./accounts.ts";
 import type { Generation, GenerationFilter } from "./generations.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
@@ -61,6 +62,19 @@ export interface LedgerReader {
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
+/** The audit log. */
+export interface AuditStore {
+  insertAudit(records: readonly AuditRecord[]): Promise<void>;
+  /** Newest first. */
+  listAudit(
+    filter: AuditFilter,
+    page: { after: Position | null; limit: number },
+    asker?: string,
+  ): Promise<AuditRecord[]>;
+  /** Deletes some of what is older. Answers how many; 0: none is left. */
+  retireAudit(before: number, most: number): Promise<number>;
+}
+
 export interface StoreCare {
   /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
   prepare(): Promise<void>;
@@ -81,7 +95,7 @@ export interface StoreCare {
   close(): Promise<void>;
 }
 
-export interface Store extends NodeStore, KeyStore, AccountStore, LedgerReader, StoreCare {
+export interface Store extends NodeStore, KeyStore, AccountStore, LedgerReader, AuditStore, StoreCare {
   readonly kind: "sqlite" | "postgres";
   /**
    * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the

@@ -127,6 +127,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 function accountsOf(account: Account): Accounts {
   return {
     isSecret: () => false,
+    audit: () => {},
     authenticate: () => KEY,
     admit: ({ estimate }) =>
       Promise.resolve({

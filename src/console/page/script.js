@@ -10,6 +10,7 @@
  * @typedef {import("../../accounts/mod.ts").CreditsView} Credits
  * @typedef {import("../../accounts/mod.ts").UsageView} Usage
  * @typedef {import("../../accounts/mod.ts").GenerationView} Generation
+ * @typedef {import("../../accounts/mod.ts").AuditView & Record<string, string>} Audit
  * @typedef {import("../../providers/states.ts").ProviderHealth} Provider
  */
 
@@ -317,6 +318,18 @@ async function showGenerations(cursor) {
   table("generations-table", "Generations, newest first (times are UTC)", columns, data);
 }
 
+async function showAudit() {
+  const { data } = await ask(`/admin/audit?${queryOf(valuesOf(at("audit-form", HTMLFormElement)))}`);
+  table("audit-table", "Audit log, newest first (times are UTC)", [
+    ["Time", (/** @type {Audit} */ a) => when(a.created)],
+    ["Key", (/** @type {Audit} */ a) => a.key ?? a.account],
+    [
+      "What",
+      (/** @type {Audit} */ a) => [a.of ?? a.by, a.action, JSON.stringify(a.types ?? a.fields)].join(" "),
+    ],
+  ], data);
+}
+
 const BREAKER = { closed: "in service", open: "out of service", "half-open": "being tried again" };
 
 /** @typedef {Omit<Provider, "models"> & Partial<Provider["models"][number]>} ProviderRow */
@@ -350,7 +363,7 @@ async function showProviders() {
 }
 
 async function showAll() {
-  await Promise.all([showKeys(), showUsage(), showGenerations(null), showProviders()]);
+  await Promise.all([showKeys(), showUsage(), showGenerations(null), showAudit(), showProviders()]);
 }
 
 onSubmit("open-form", async () => {
@@ -367,6 +380,7 @@ at("refresh", HTMLElement).addEventListener("click", act(showAll, "Up to date.")
 onSubmit("usage-form", showUsage);
 onSubmit("generations-form", () => showGenerations(null));
 at("more-keys", HTMLElement).addEventListener("click", act(() => showKeys(moreKeys)));
+onSubmit("audit-form", showAudit);
 at("older", HTMLElement).addEventListener("click", act(() => showGenerations(older)));
 at("secret-done", HTMLElement).addEventListener("click", () => {
   at("secret-text", HTMLElement).textContent = "";

@@ -1,0 +1,73 @@
+/** Provider calls of one answer whose parts are screened, and what is told of the findings once it is over. */
+import type { AnswerRules } from "../dlp/answer_rules.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { tellFindings, type ToldFinding } from "./audit_dlp.ts";
+import type { Call, Screened } from "./call.ts";
+import type { Kit } from "./kit.ts";
+import { screenAnswer } from "./screen_answer.ts";
+
+/** One provider call. */
+export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Part[]>;
+
+export interface ScreenedCall {
+  ask: Ask;
+  /** Tells what was found by then. */
+  tell(): void;
+}
+
+export function screenedCall(
+  call: Call,
+  kit: Kit,
+  { screened, rules, ask }: { screened: Screened; rules: AnswerRules; ask: Ask },
+): ScreenedCall {
+  const lengths = new Map<string, number>();
+  const told: ToldFinding[] = [];
+  let refused = false;
+  const { mode } = rules;
+  return {
+    ask: (prompt, choice) =>
+      screenAnswer(ask(prompt, choice), {
+        rules,
+        ticker: kit.ticker,
+        choice,
+        promptChars: call.size.chars,
+        lengths,
+        found({ category, entityType, start, end, confidence }, location, ended) {
+          refused ||= ended || mode === "block";
+          told.push({ category, type: entityType, location });
+          screened.findings++;
+          call.headers["x-svc-dlp-findings"] = String(screened.findings);
+          if (!screened.report) return;
+          screened.report.count++;
+          screened.report.findings.push({
+            category,
+            entity_type: entityType,
+            message_index: null,
+            location,
+            start,
+            end,
+            confidence,
+          });
+        },
+      }),
+    tell() {
+      if (told.length === 0) return;
+      const { id, key } = call.arrival;
+      const action = refused ? "refused" : mode === "mask" ? "masked" : "alerted";
+      tellFindings({ id, key, of: "answer", mode, action, found: told }, kit);
+    },
+  };
+}
+
+/** The parts, and something to be done when they are over, however they end. */
+export async function* finallyDo(
+  parts: AsyncGenerator<readonly Part[]>,
+  then: () => void,
+): AsyncGenerator<readonly Part[]> {
+  try {
+    yield* parts;
+  } finally {
+    then();
+  }
+}
