@@ -325,11 +325,10 @@ async function showAudit() {
     ["Key", (/** @type {Audit} */ a) => a.key ?? a.account],
     [
       "What",
-      (/** @type {Audit} */ a) => [a.of ?? a.by, a.action, JSON.stringify(a.types ?? a.fields)].join(" "),
+      ({ of, by, action, types, fields }) => `${of ?? by} ${action} ${JSON.stringify(types ?? fields)}`,
     ],
   ], data);
 }
-
 const BREAKER = { closed: "in service", open: "out of service", "half-open": "being tried again" };
 
 /** @typedef {Omit<Provider, "models"> & Partial<Provider["models"][number]>} ProviderRow */
