@@ -8,14 +8,14 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
-import type { AuditEntry, AuditLog } from "./audit_log.ts";
+import type { AuditLog } from "./audit_log.ts";
 import type { AuditQuery, GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
-import type { Key } from "./types.ts";
+import type { AuditEntry, Key } from "./types.ts";
 import type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 
 export interface Administration {

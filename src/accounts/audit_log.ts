@@ -4,19 +4,10 @@
  * What is not written yet is lost with the process: half a second's entries, more while the store is away. Of what an
  * administrator changes the entry is written before the answer.
  */
-import type { AuditKind, AuditRecord, Store } from "../store/mod.ts";
+import type { AuditRecord, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { newId } from "./secrets.ts";
-import type { Key } from "./types.ts";
-
-/** What is told of one event. Never text of a conversation, never a secret. */
-export interface AuditEntry {
-  kind: AuditKind;
-  /** The key that it is about. */
-  key: Pick<Key, "id" | "name" | "account"> | null;
-  account?: string;
-  data: Record<string, unknown>;
-}
+import type { AuditEntry } from "./types.ts";
 
 export interface AuditLogOptions {
   store: Pick<Store, "insertAudit">;

@@ -9,9 +9,16 @@ export type { AccountsConfig } from "./configured.ts";
 export type { AccountsOptions, AccountsService } from "./service.ts";
 export type { Administration } from "./administration.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
-export type { AuditEntry } from "./audit_log.ts";
 export type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export { formatAmount, hasOutputPrice, MAX_AMOUNT, parseAmount } from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";
-export type { AccessPolicy, Accounts, AdmissionRequest, Key, RateState, Reservation } from "./types.ts";
+export type {
+  AccessPolicy,
+  Accounts,
+  AdmissionRequest,
+  AuditEntry,
+  Key,
+  RateState,
+  Reservation,
+} from "./types.ts";

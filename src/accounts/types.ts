@@ -7,7 +7,7 @@
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
-import type { AuditEntry } from "./audit_log.ts";
+import type { AuditKind } from "../store/mod.ts";
 import type { Estimate, Prices } from "./money.ts";
 
 /** Patterns over catalog ids: `mistral/*`. A deny wins over an allow. */
@@ -28,6 +28,15 @@ export interface Key {
   dlpPolicy: string | null;
   /** Catalog patterns this key sees; null: all. */
   models: readonly string[] | null;
+}
+
+/** What is told of one event. Never text of a conversation, never a secret. */
+export interface AuditEntry {
+  kind: AuditKind;
+  /** The key that it is about. */
+  key: Pick<Key, "id" | "name" | "account"> | null;
+  account?: string;
+  data: Record<string, unknown>;
 }
 
 /** A call that asks to be admitted, with an upper estimate of the tokens that it will use. */
