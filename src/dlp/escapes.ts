@@ -7,7 +7,7 @@
 
 import { decodeHTMLStrict } from "entities";
 import { fold } from "./fold.ts";
-import { isUtf8 } from "./readable.ts";
+import { isUtf8 } from "../exchange/readable.ts";
 import type { Spot } from "./view.ts";
 
 /** Where an escape may begin. Control characters that text does not hold hide between the digits of a value. */

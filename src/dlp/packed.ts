@@ -5,7 +5,7 @@
 
 import { Buffer } from "node:buffer";
 import { gunzipSync, inflateSync } from "node:zlib";
-import { isControl, readable } from "./readable.ts";
+import { isControl, readable } from "../exchange/readable.ts";
 import type { Span, Spot } from "./view.ts";
 
 /** Shorter runs hold no value that is looked for: nine digits take twelve units of base64. */

@@ -123,6 +123,9 @@ function scannedLeaves(reading: Reading, check: Check): Leaf[] {
   return reading.leaves.filter((leaf) => isScanned(leaf, reading, check));
 }
 
+/** Findings that an answer lists; it counts them all. */
+const MOST_LISTED = 1000;
+
 interface Report {
   findings: Reported[];
   blockedInScope: boolean;
@@ -137,7 +140,7 @@ function report(found: readonly Found[], reading: Reading, check: Check, blocked
     : senders.findLastIndex((sender) => sender.role === "user");
   const inScope = found.filter(({ reported }) => only === null || reported.message_index === only);
   return {
-    findings: inScope.map(({ reported }) => reported).sort((a, b) =>
+    findings: inScope.slice(0, MOST_LISTED).map(({ reported }) => reported).sort((a, b) =>
       (a.message_index ?? -1) - (b.message_index ?? -1) || a.start - b.start
     ),
     blockedInScope: blocked && inScope.some(({ mode }) => mode !== "alert"),

@@ -3,7 +3,7 @@
  * of its sender, so nobody looks into it; any other string in the same place is read like all text that leaves.
  */
 
-export const ENUMERATED: ReadonlySet<string> = new Set(
+const ENUMERATED: ReadonlySet<string> = new Set(
   // Roles, and who a message is from.
   ("user assistant system developer tool function critic discriminator unknown " +
     // Types of parts, blocks, items, sources, formats and tools.
@@ -31,7 +31,22 @@ export const ENUMERATED: ReadonlySet<string> = new Set(
 );
 
 /** Names of fields that settings are made of. */
-export const SETTING_NAMES: ReadonlySet<string> = new Set(
+const SETTING_NAMES: ReadonlySet<string> = new Set(
   ("type ttl effort summary generate_summary budget_tokens display enabled exclude max_tokens name mode tools function " +
     "custom verbosity detail format include max_uses strict value disable_parallel_tool_use").split(" "),
 );
+
+/** Settings are nested no deeper than this. */
+const DEEPEST_SETTING = 4;
+
+/** Whether a value is made of such words, switches and small numbers alone. */
+export function isSetting(value: unknown, depth = 0): boolean {
+  if (typeof value === "string") return value === "" || ENUMERATED.has(value);
+  if (typeof value === "number") return Math.abs(value) < 1e6;
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === DEEPEST_SETTING) return false;
+  if (Array.isArray(value)) return value.every((item) => isSetting(item, depth + 1));
+  return Object.entries(value).every(([name, inner]) =>
+    SETTING_NAMES.has(name) && isSetting(inner, depth + 1)
+  );
+}

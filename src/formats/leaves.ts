@@ -8,7 +8,8 @@
  */
 import { Buffer } from "node:buffer";
 import { isObject, type Loose, parseExact } from "../exchange/json.ts";
-import { ENUMERATED, SETTING_NAMES } from "./enumerations.ts";
+import { textOf } from "./data_text.ts";
+import { isSetting } from "./enumerations.ts";
 
 export interface Leaf {
   /** Position in the list of messages; null: the leaf is outside of it. */
@@ -120,7 +121,7 @@ function lengthOf(value: unknown): number {
 /** A setting of the format: words of its enumerations, switches and small numbers. Anything else in it is text. */
 export const setting: Rule = (walk, holder, key, path) => {
   const value = holder[key];
-  if (isSetting(value, 0)) return;
+  if (isSetting(value)) return;
   if (typeof value === "string") add(walk, "text", value, holder, key, path, { fixed: true });
   else anything(walk, holder, key, path);
 };
@@ -130,20 +131,6 @@ export const seed: Rule = (walk, holder, key, path) => {
   const value = holder[key];
   if (typeof value !== "number" || Math.abs(value) >= 1e12) setting(walk, holder, key, path);
 };
-
-/** Settings are nested no deeper than this. */
-const DEEPEST_SETTING = 4;
-
-function isSetting(value: unknown, depth: number): boolean {
-  if (typeof value === "string") return value === "" || ENUMERATED.has(value);
-  if (typeof value === "number") return Math.abs(value) < 1e6;
-  if (typeof value !== "object" || value === null) return true;
-  if (depth === DEEPEST_SETTING) return false;
-  if (Array.isArray(value)) return value.every((item) => isSetting(item, depth + 1));
-  return Object.entries(value).every(([name, inner]) =>
-    SETTING_NAMES.has(name) && isSetting(inner, depth + 1)
-  );
-}
 
 export const text: Rule = (walk, holder, key, path) => {
   const value = holder[key];
@@ -369,42 +356,22 @@ function add(
 }
 
 const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|^[\d\s-]+$/;
-/** Base64 units that show whether what they hold is text. */
-const HEAD = 1024;
-
 /** Whatever type is declared: what decodes to text is text. */
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
-  const decoded = textOf(value, start, /^\s*(?:text\/|application\/(?:json|xml|csv))/i.test(type));
-  if (decoded === null) {
+  const content = textOf(value, start, type);
+  if (content === null) {
     // What is no base64, or digits alone, is a text that was put in the place of data.
     if (NO_BASE64.test(value.slice(start))) add(walk, "text", value, holder, key, path, { fixed: true });
     return media(walk, holder, key, path);
   }
-  if (decoded === "") return;
-  add(walk, "encoded", decoded, holder, key, path, {
+  if (content.text === "") return;
+  add(walk, "encoded", content.text, holder, key, path, {
     run: { start, end: value.length },
+    // What is written back is UTF-8, which the reader of another encoding would not understand.
+    fixed: content.foreign,
     write: (text) => value.slice(0, start) + Buffer.from(text).toString("base64"),
   });
-}
-
-function textOf(value: string, start: number, declared: boolean): string | null {
-  const head = Buffer.from(value.slice(start, start + HEAD), "base64");
-  const utf16 = head.length > 1 && head[0] === 0xff && head[1] === 0xfe;
-  if (!utf16 && !declared && !isText(head)) return null;
-  const all = Buffer.from(start === 0 ? value : value.slice(start), "base64");
-  if (utf16) return all.toString("utf16le");
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(all);
-  } catch {
-    return declared ? all.toString("latin1") : null;
-  }
-}
-
-function isText(head: Uint8Array): boolean {
-  for (const byte of head) if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) return false;
-  // What does not fit into the last four units may be half a character.
-  return !new TextDecoder().decode(head).slice(0, -4).includes("\ufffd");
 }
 
 function percent(walk: Walk, holder: Loose, key: string, path: string, start: number): void {

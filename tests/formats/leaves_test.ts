@@ -101,7 +101,7 @@ Deno.test("readLeaves() decodes data that is text, whatever is declared, and nam
   assertEquals(kinds("data:text/csv,a%2Cb%20c"), ["encoded a,b c"]);
   assertEquals(kinds("data:text/csv,100%"), ["encoded 100%"]);
   assertEquals(kinds(`data:text/plain;base64,${btoa("caf\xe9")}`), ["encoded café"]);
-  assertEquals(kinds(`data:;base64,${btoa("\xff\xfeh\0i\0")}`), ["encoded \ufeffhi"]);
+  assertEquals(kinds(`data:;base64,${btoa("\xff\xfeh\0i\0")}`), ["encoded hi"]);
   assertEquals(kinds("data:image/png;base64,iVBORw0KGgoAAAANSUhEUg"), ["media "]);
   const long = `${"ü".repeat(3000)} end`;
   assertEquals(
@@ -160,4 +160,40 @@ Deno.test("readLeaves() never takes plugins.dlp, which is passed on to nobody", 
     assertEquals(seen({ plugins }, format), [["plugins.other", "json", '{"a":"b"}']]);
     assertEquals(seen({ plugins: ["x"] }, format), [["plugins", "json", '["x"]']]);
   }
+});
+
+Deno.test("readLeaves() reads text in every encoding, declared or not", () => {
+  const says = "card 4111 1111 1111 1111, thank you";
+  const wide = (bytes: number, big: boolean, mark: boolean) => {
+    const units = [...(mark ? "\ufeff" : "") + says];
+    const view = new DataView(new ArrayBuffer(units.length * bytes));
+    units.forEach((c, i) => {
+      if (bytes === 2) view.setUint16(i * 2, c.charCodeAt(0), !big);
+      else view.setUint32(i * 4, c.charCodeAt(0), !big);
+    });
+    return btoa(String.fromCharCode(...new Uint8Array(view.buffer)));
+  };
+  const read = (data: string, media_type: string) =>
+    seen({
+      messages: [{
+        role: "user",
+        content: [{ type: "document", source: { type: "base64", media_type, data } }],
+      }],
+    }, "messages").map(([, kind, text]) => `${kind} ${text}`).filter((leaf) => leaf.startsWith("encoded"))
+      .join();
+  for (const bytes of [2, 4]) {
+    for (const big of [true, false]) {
+      for (const mark of [true, false]) {
+        for (const type of ["text/plain", "application/octet-stream"]) {
+          assertEquals(read(wide(bytes, big, mark), type).replace("\ufeff", ""), `encoded ${says}`);
+        }
+      }
+    }
+  }
+  assertEquals(
+    read(btoa(`one\x01 control: ${says}`), "application/octet-stream"),
+    `encoded one\x01 control: ${says}`,
+  );
+  assertEquals(read(btoa("caf+AOk- +ADQ-111"), "text/plain"), "encoded café 4111");
+  assertEquals(read(btoa("\x93\xfa\x96\x7b 4111"), "text/plain; charset=shift_jis"), "encoded 日本 4111");
 });

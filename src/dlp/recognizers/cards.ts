@@ -29,15 +29,19 @@ const CARD_WORDS = words(
 );
 
 const CVV =
-  /(?:cvv2?|cvc2?|csc|cvn|card (?:verification|security) (?:value|code|number)|security code|verification (?:code|value))\b["']?\s*(?:is\b|no\.?|number|code)?\s*[:=#]?\s*["']?(\d{3,4})(?![\d\w.,-]*\d)/iy;
+  /(?:cvv2?|cvc2?|csc|cvn|card[ _-]?(?:verification|security)[ _-]?(?:value|code|number)|security[ _-]?code|verification[ _-]?(?:code|value)|prüfziffer|cryptogramme|código de seguridad|código de segurança)\b["']?\s*(?:is\b|no\.?|number|code)?\s*[:=#]?\s*["']?(\d{3,4})(?![\d\w.,-]*\d)/iy;
 
-/** Tries for a card's security code named at `start`. */
-function scanCvv(view: ScannedView, start: number): void {
-  CVV.lastIndex = start;
+/** The code's name at the end of a field's: "cardCvc", "card_cvv". */
+const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
+
+/** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
+function scanCvv(view: ScannedView, start: number, end: number): void {
+  const inner = CVV_AT_END.exec(view.text.slice(start, end));
+  CVV.lastIndex = inner ? start + inner.index : start;
   const match = CVV.exec(view.text);
   if (!match) return;
-  const end = match.index + match[0].length;
-  report(view, "CVV", end - match[1].length, end, 0.8);
+  const stop = match.index + match[0].length;
+  report(view, "CVV", stop - match[1].length, stop, 0.8);
 }
 
 export const CARDS: readonly Recognizer[] = [
@@ -75,7 +79,10 @@ export const CARDS: readonly Recognizer[] = [
     type: "CVV",
     group: "FINANCIAL",
     aliases: ["CREDIT_DEBIT_CVV"],
-    triggers: [{ on: "run", shortest: 3, longest: 12, begins: "csv", scan: scanCvv }],
-    samples: { found: ["cvv: «123»", "security code is «0417»"], clean: ["cvv: 12345", "code 123"] },
+    triggers: [{ on: "run", shortest: 3, longest: 24, begins: "csvp", scan: scanCvv }],
+    samples: {
+      found: ["cvv: «123»", "security code is «0417»", '"cardCvc": "«123»"', "payment_cvv=«9134»"],
+      clean: ["cvv: 12345", "code 123"],
+    },
   },
 ];

@@ -2,7 +2,7 @@
 
 import { isAlphanumeric } from "./character_class.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { report, type ScannedView } from "./scanned_view.ts";
+import { before, report, type ScannedView } from "./scanned_view.ts";
 
 /** Position of an `@`: takes what stands around it as an e-mail address if it can be one. */
 function scanEmail(view: ScannedView, at: number): void {
@@ -41,6 +41,8 @@ function scanEmail(view: ScannedView, at: number): void {
     return;
   }
   if (text.slice(start, at).includes("..")) return;
+  // "https://user:password@host" is a password and a host.
+  if (text.charCodeAt(start - 1) === 58 && /:\/\/[^\s/@]{0,80}:$/.test(before(view, start, 90))) return;
   // "sprite@2x.png" is a file, "git@host.org:path" the address of a repository.
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
@@ -85,7 +87,13 @@ export const EMAIL: readonly Recognizer[] = [
     triggers: [{ on: "sign", signs: "@", scan: scanEmail }, { on: "view", scan: scanSpelledEmails }],
     samples: {
       found: ["to <«a.b+c@sub.example.co.uk»>", "«user (at) example (dot) com»", '«"j doe"@corp.example»'],
-      clean: ["sprite@2x.png", "git@github.com:a/b", "@scope/pkg@1.2.3", "meet me (at) noon"],
+      clean: [
+        "sprite@2x.png",
+        "git@github.com:a/b",
+        "@scope/pkg@1.2.3",
+        "meet me (at) noon",
+        "https://bob:tr0ub4dor@corp.example/x",
+      ],
     },
   },
 ];

@@ -10,7 +10,7 @@
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
 import type { NumberForms, Recognizer } from "./recognizer.ts";
-import { after, before, isAlone, type ScannedView } from "./scanned_view.ts";
+import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
 
 /** Forms of a number and the type that they are of. */
 interface NumberRule extends NumberForms {
@@ -387,13 +387,6 @@ function judge(
     else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
   }
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
-}
-
-/** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */
-function isNamedBy(label: RegExp, text: string): boolean {
-  if (label.test(text)) return true;
-  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return false;
-  return label.test(text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 "));
 }
 
 /** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */

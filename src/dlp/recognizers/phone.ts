@@ -3,7 +3,7 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
+import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./scanned_view.ts";
 
 type Grade = "assigned" | "possible" | "none";
 
@@ -18,6 +18,8 @@ const PHONE_WORDS = words(
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
   "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
+  "telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
+  "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
 );
 
 /** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
@@ -56,7 +58,7 @@ function scanPhone(view: ScannedView, at: number): number {
     return at;
   }
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
-  const labelled = PHONE_WORDS.test(before(view, start, 40).replace(/^[^]*\n(?=[^]*\S)/, ""));
+  const labelled = isNamedBy(PHONE_WORDS, before(view, start, 40).replace(/^[^]*\n(?=[^]*\S)/, ""));
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {

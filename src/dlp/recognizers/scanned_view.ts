@@ -94,3 +94,10 @@ export function after(view: ScannedView, end: number, length: number): string {
 export function words(...alternatives: string[]): RegExp {
   return new RegExp(`(?<![A-Za-z])(?:${alternatives.join("|")})(?![A-Za-z])`, "i");
 }
+
+/** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */
+export function isNamedBy(label: RegExp, text: string): boolean {
+  if (label.test(text)) return true;
+  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return false;
+  return label.test(text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 "));
+}

@@ -12,7 +12,7 @@ import { scanAuthorization, scanUserinfo, scanUserOption } from "./basic_auth.ts
 import { scanJwt } from "./jwt.ts";
 import { scanKeyBlock } from "./key_block.ts";
 import { scanNamedValue } from "./named_value.ts";
-import { scanPassword, scanPasswordWord } from "./password.ts";
+import { scanForeignPasswords, scanPassword, scanPasswordWord } from "./password.ts";
 import { scanShaped } from "./shaped_token.ts";
 import { scanAssignment, scanManifest } from "./whole_text.ts";
 
@@ -22,12 +22,17 @@ const LONGEST_RUN = 20_000;
 export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", shortest: 6, scan: scanRun },
   { on: "run", longest: 5, holds: DIGIT, scan: scanRun },
+  // Short password words of other languages.
+  { on: "run", lengths: [5], lacks: DIGIT, begins: "scph", scan: scanPasswordWord },
   // "Basic" and "Token".
   { on: "run", lengths: [5], lacks: DIGIT, begins: "bt", followedBy: " ", scan: scanAuthorization },
   { on: "run", longest: 3, lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
   { on: "sign", signs: ":", scan: scanUserinfo },
+  // "xoxb" whose hyphens became blanks.
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
+  { on: "view", scan: scanForeignPasswords },
   { on: "view", scan: scanManifest },
   { on: "view", scan: scanAssignment },
 ];
@@ -79,7 +84,7 @@ function scanShortWord(view: ScannedView, start: number, end: number): void {
   else if (/^pwd$/i.test(word)) scanPassword(view, start);
 }
 
-/** A token with a dot in its beginning. */
+/** A token with a dot or a blank in its beginning. */
 function scanDottedToken(view: ScannedView, start: number): void {
   scanToken(view, start);
 }

@@ -4,16 +4,30 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|passwort|kennwort|contraseña|mot de passe|пароль|密码)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|->|value=)\s{0,8}(["'`]?)/iy;
+  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|e|jest|to|ist|lautet|это|は|은|는|是|为|為|->|value=)\s{0,8}(["'`]?)/iy;
 
-const AT_END = /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort)\d{0,2}$/i;
+const AT_END =
+  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de )passe)\d{0,2}$/i;
+
+const ENDS = new Uint8Array(128);
+for (const c of "adeopst0123456789") ENDS[c.charCodeAt(0) | 32] = 1;
+
+/** Words with letters that are in no run, each with what is given to it. */
+const FOREIGN =
+  /(?:has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)/gi;
+
+/** Password words of other alphabets. */
+export function scanForeignPasswords(view: ScannedView): void {
+  if (!/[\u0080-\uffff]/.test(view.text)) return;
+  for (const match of view.text.matchAll(FOREIGN)) scanPassword(view, match.index);
+}
 
 /** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */
 export function scanPasswordWord(view: ScannedView, start: number, end: number): void {
   const last = view.text.charCodeAt(end - 1) | 32;
-  // d, e, s, t or a digit.
-  if (last !== 100 && last !== 101 && last !== 115 && last !== 116 && (last < 48 || last > 57)) return;
-  const word = AT_END.exec(view.text.slice(Math.max(start, end - 14), end));
+  // a, d, e, o, p, s, t or a digit.
+  if (ENDS[last] !== 1) return;
+  const word = AT_END.exec(view.text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
 }
 
@@ -28,7 +42,7 @@ export function scanPassword(view: ScannedView, start: number): void {
   const rest = after(view, from, 130);
   const value = quote
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
-    : /^[^\s"'`<>,;)\]}]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
+    : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
   if (!isPassword(value, quote !== "")) return;
   report(view, "PASSWORD", from, from + value.length, 0.7);
 }

@@ -41,13 +41,13 @@ export function readable(bytes: Uint8Array): string | null {
 /** Text of two or four bytes a character, told by its byte order mark or by where its zero bytes are. */
 export function wideText(bytes: Uint8Array): string | null {
   const n = bytes.length;
-  if (n < 8) return null;
   const [a, b, c, d] = bytes;
   if (a === 0xff && b === 0xfe && !(c === 0 && d === 0)) return utf16(bytes.subarray(2), false);
   if (a === 0xfe && b === 0xff) return utf16(bytes.subarray(2), true);
   if (a === 0xff && b === 0xfe || a === 0 && b === 0 && c === 0xfe && d === 0xff) {
     return utf32(bytes.subarray(4), a === 0);
   }
+  if (n < 8) return null;
   // Most characters of most texts are below 256, so their high bytes are zero.
   let even = 0;
   let odd = 0;
@@ -70,7 +70,7 @@ function utf16(bytes: Uint8Array, bigEndian: boolean): string {
   return (bigEndian ? even.swap16() : even).toString("utf16le");
 }
 
-function utf32(bytes: Uint8Array, bigEndian: boolean): string {
+export function utf32(bytes: Uint8Array, bigEndian: boolean): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let text = "";
   for (let i = 0; i + 4 <= bytes.length; i += 4) {

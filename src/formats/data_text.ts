@@ -1,0 +1,53 @@
+/** Whether data is text, and what it says, in whatever encoding. */
+import { Buffer } from "node:buffer";
+import { isControl, isUtf8, utf32, utf7, wideText } from "../exchange/readable.ts";
+
+/** Base64 units that show whether what they hold is text. */
+const HEAD = 1024;
+const TEXT_TYPE = /^\s*(?:text\/|application\/(?:json|xml|csv|x-ndjson|yaml|sql|javascript))/i;
+const CHARSET = /charset\s*=\s*"?([\w.:-]{2,30})/i;
+
+/**
+ * The text that base64 from `start` on holds, and whether in another encoding than UTF-8; null: it holds none. Whatever
+ * type is declared: what decodes to text is text.
+ */
+export function textOf(
+  value: string,
+  start: number,
+  type: string,
+): { text: string; foreign: boolean } | null {
+  const head = Buffer.from(value.slice(start, start + HEAD), "base64");
+  const wide = wideText(head) !== null;
+  const declared = TEXT_TYPE.test(type);
+  if (!wide && !declared && !isText(head)) return null;
+  const all = Buffer.from(start === 0 ? value : value.slice(start), "base64");
+  if (wide) return { text: wideText(all) ?? all.toString("latin1"), foreign: true };
+  const charset = CHARSET.exec(type)?.[1].toLowerCase();
+  if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
+    return { text: decodedAs(charset, all), foreign: true };
+  }
+  const text = isUtf8(all) ? all.toString("utf8") : all.toString("latin1");
+  // UTF-7 is ASCII to look at.
+  const shifted = /\+[A-Za-z0-9+/]{3,}-/.test(text) ? utf7(text) : text;
+  return shifted !== text && /^[\t\n\r\x20-\u04ff\u2000-\u206f]*$/.test(shifted)
+    ? { text: shifted, foreign: true }
+    : { text, foreign: false };
+}
+
+function decodedAs(charset: string, bytes: Buffer): string {
+  if (charset === "utf-7") return utf7(bytes.toString("latin1"));
+  if (/^utf-?32/.test(charset)) return utf32(bytes, charset.endsWith("be"));
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return bytes.toString("latin1");
+  }
+}
+
+/** Nearly no control characters, and UTF-8 but for what the cut may have left of the last character. */
+function isText(head: Uint8Array): boolean {
+  let controls = 0;
+  for (const byte of head) if (isControl(byte)) controls++;
+  if (controls * 40 > head.length && controls > 1) return false;
+  return !new TextDecoder().decode(head).slice(0, -4).includes("\ufffd");
+}
