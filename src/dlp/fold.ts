@@ -125,7 +125,8 @@ function isPlain(text: string, at: number): boolean {
 }
 
 function isMark(unit: number): boolean {
-  return unit >= 0x300 && unit < 0x370;
+  // Those of letters, and the keycap around a digit.
+  return unit >= 0x300 && unit < 0x370 || unit >= 0x20d0 && unit < 0x2100;
 }
 
 function same(out: Sheet, text: string): boolean {

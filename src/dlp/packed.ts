@@ -65,9 +65,23 @@ function unpacked(text: string, start: number, end: number): Spot | null {
   let packed = text.slice(start, end);
   if (end - start > 60 && packed.includes("\n")) packed = packed.replace(/[\r\n]+/g, "");
   const says = hexadecimal(packed) ?? thirtyTwo(packed) ?? sixtyFour(packed);
-  if (says === null) return inner(text, start, end);
+  if (says === null) {
+    return end - start < SHIFTED ? inner(text, start, end) : shifted(text, packed, start, end);
+  }
   while (text.charCodeAt(end) === 61 && end < text.length) end++;
   return { start, end, says };
+}
+
+/** Runs this long are also tried without their first letters. */
+const SHIFTED = 128;
+
+/** A run to which a letter or two are glued: every unit of it stands in another place of its four. */
+function shifted(text: string, packed: string, start: number, end: number): Spot | null {
+  for (let shift = 1; shift < 4; shift++) {
+    const says = sixtyFour(packed.slice(shift));
+    if (says !== null) return { start: start + shift, end, says };
+  }
+  return inner(text, start, end);
 }
 
 /** A word that is glued to a run by a joiner of base64url, as in `token_bW9…` or `data-bW9…`. */

@@ -5,7 +5,8 @@
 
 import { ALPHANUMERIC, DIGIT, JOINER } from "./recognizers/character_class.ts";
 import { RECOGNIZERS } from "./recognizers/list.ts";
-import { type NumberTable, numberTable } from "./recognizers/numbers.ts";
+import type { NumberTable } from "./recognizers/number_judge.ts";
+import { numberTable } from "./recognizers/numbers.ts";
 import type { RunTrigger, SignTrigger, ViewTrigger } from "./recognizers/recognizer.ts";
 import type { TokenTable } from "./recognizers/token_table.ts";
 import { tokenTable } from "./recognizers/tokens.ts";

@@ -9,34 +9,24 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
-import type { NumberForms, Recognizer } from "./recognizer.ts";
-import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
-
-/** Forms of a number and the type that they are of. */
-interface NumberRule extends NumberForms {
-  readonly type: string;
-}
-
-interface Form {
-  rule: NumberRule;
-  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
-  plain: number;
-}
-
-export interface NumberTable {
-  masks: Map<string, Form[]>;
-  /** Every beginning of a mask that ends with a group. */
-  beginnings: Set<string>;
-  free: Form[][];
-  /** Types whose numbers are in it. */
-  types: number;
-}
+import {
+  BEFORE,
+  BEHIND,
+  bounded,
+  type Form,
+  isLong,
+  judge,
+  MAX_COMPACT,
+  NINES,
+  type NumberTable,
+} from "./number_judge.ts";
+import { scanRow } from "./number_rows.ts";
+import type { Recognizer } from "./recognizer.ts";
+import { isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
 
 const MAX_GROUPS = 12;
-const MAX_COMPACT = 24;
 /** Joints in a number whose letters may stand anywhere. */
 const MOST_FREE = 4;
-const NINES = "9".repeat(MAX_COMPACT);
 
 /** The table of the numbers of these recognizers. */
 export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
@@ -123,7 +113,6 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   const text = view.text;
   let n = 0;
   let digits = 0;
-  let all = DIGIT;
   let p = start;
   // Letters that belong to a number stand in groups before its first digit: "IT 0074…", "DML PRY 77…".
   for (let k = 0; k < 2 && p > 1 && isJoint(text.charCodeAt(p - 1)); k++) {
@@ -145,7 +134,6 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
     starts[n] = p;
     ends[n] = q;
     kinds[n] = kind;
-    all |= kind;
     groupMasks[n] = q - p > MAX_COMPACT ? "" : kind === DIGIT ? NINES.slice(0, q - p) : maskOf(text, p, q);
     n++;
     const joint = text.charCodeAt(q);
@@ -176,7 +164,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
       trySpans(view, table, i, n);
     }
   }
-  if (all === DIGIT && digits < MAX_COMPACT && n < MAX_GROUPS) scanWide(view, table, starts[0], last);
+  if (kinds[0] === DIGIT && (n < 3 || n === MAX_GROUPS)) scanRow(view, table, starts[0], ends[0]);
   // What begins in the last groups of a full chain may go on behind it.
   return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - 4]) : last;
 }
@@ -186,11 +174,6 @@ function attachable(text: string, group: number): boolean {
   const start = starts[group];
   const joint = text.charCodeAt(start - 1);
   return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0 || isLong(start, ends[group]);
-}
-
-/** As long as card numbers are, a group of digits is no part of a date, a version or an amount. */
-function isLong(start: number, end: number): boolean {
-  return end - start >= 15;
 }
 
 const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,4})$/;
@@ -207,53 +190,6 @@ function scanGlued(view: ScannedView, table: NumberTable, group: number): void {
     if (!rule.check || lead.length > FEW_LETTERS && !isNamedBy(rule.label, lead)) continue;
     judge(view, { rule, plain: plain >= 0.6 ? plain : -1 }, start, start + digits.length, digits, false);
   }
-}
-
-/** Blanks, tabs and line breaks between the groups of one number. */
-const WIDE = /[ \t]{0,4}(?:\r?\n)?[ \t]{0,4}(?=\d)/y;
-const MOST_WIDE = 8;
-
-/**
- * A number whose groups stand further apart: with tabs or two blanks between them, or on lines of their own. Such a row
- * of groups is one number only if it is that as a whole; a longer row is a table or a column.
- */
-function scanWide(view: ScannedView, table: NumberTable, start: number, firstEnd: number): void {
-  const text = view.text;
-  const next = text.charCodeAt(firstEnd);
-  if (next !== 32 && next !== 9 && next !== 10 && next !== 13) return;
-  const prev = text.charCodeAt(start - 1);
-  if (prev === 9 || prev === 10 || prev === 32) {
-    let p = start - 1;
-    while (p > 0 && text.charCodeAt(p - 1) <= 32 && start - p < 10) p--;
-    if (CLASS_OF[text.charCodeAt(p - 1)] === DIGIT) return;
-  } else if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0) return;
-  if (prev === 44 || prev === 59 || prev === 124 || !isGroup(starts[0], ends[0])) return;
-  let compact = text.slice(start, firstEnd).replace(/\D/g, "");
-  let end = firstEnd;
-  let groups = 1;
-  for (let n = 1;; n++) {
-    WIDE.lastIndex = end;
-    const gap = WIDE.exec(text);
-    if (!gap || gap[0] === "") break;
-    let q = end + gap[0].length;
-    const from = q;
-    while (CLASS_OF[text.charCodeAt(q)] === DIGIT) q++;
-    if (!isGroup(from, q)) return;
-    groups++;
-    compact += text.slice(from, q);
-    end = q;
-    if (n === MOST_WIDE || compact.length > MAX_COMPACT) return;
-    if (text.charCodeAt(q) === 45 && CLASS_OF[text.charCodeAt(q + 1)] === DIGIT) return;
-  }
-  if (end === firstEnd || groups < 3 || compact.length < 9 || !bounded(text, start, end)) return;
-  for (const { rule, plain } of table.masks.get(NINES.slice(0, compact.length)) ?? []) {
-    if (rule.check) judge(view, { rule, plain: plain >= 0.65 ? plain : -1 }, start, end, compact, false);
-  }
-}
-
-/** As long as groups of numbers are that are written in groups. */
-function isGroup(start: number, end: number): boolean {
-  return end - start >= 2 && end - start <= 6;
 }
 
 /** Groups of one length in a row before a span and behind it: the middle of a table. */
@@ -318,10 +254,6 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
   }
 }
 
-/** How far a word that names a number may stand before it and behind it. */
-const BEFORE = 64;
-const BEHIND = 32;
-
 function isWordNear({ text }: ScannedView, start: number, end: number): boolean {
   for (let i = start - 1, stop = Math.max(0, start - BEFORE); i >= stop; i--) {
     const c = text.charCodeAt(i);
@@ -333,68 +265,6 @@ function isWordNear({ text }: ScannedView, start: number, end: number): boolean 
     if (c > 127 || isLetter(c)) return true;
   }
   return false;
-}
-
-/** Neither a part of a longer number or word, nor the fraction of one, nor an amount. */
-function bounded(text: string, start: number, end: number): boolean {
-  const prev = text.charCodeAt(start - 1);
-  const next = text.charCodeAt(end);
-  if (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37) return false;
-  const long = isLong(start, end);
-  if (prev === 43 || (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
-  if (next === 46) {
-    // A table's column of floating-point numbers ends them in ".0".
-    if (
-      (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0 && !/^\.00?(?![\d.])/.test(text.slice(end, end + 4))
-    ) {
-      return false;
-    }
-  } else if (!long && (next === 45 || next === 47 || next === 58)) {
-    if ((CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return false;
-  }
-  if (!long && (prev === 45 || prev === 47)) {
-    // "a716-446655440000" is the end of a UUID, "SSN-078051120" a name and its value.
-    let p = start - 1;
-    while (p > 0 && start - p < 14 && (CLASS_OF[text.charCodeAt(p - 1)] & ALPHANUMERIC) !== 0) {
-      if ((CLASS_OF[text.charCodeAt(--p)] & DIGIT) !== 0) return false;
-    }
-  }
-  return true;
-}
-
-function judge(
-  view: ScannedView,
-  form: Form,
-  start: number,
-  end: number,
-  upper: string,
-  small: boolean,
-): void {
-  const { rule } = form;
-  let compact = upper;
-  if (rule.prefix && compact.startsWith(rule.prefix) && !rule.free) {
-    compact = compact.slice(rule.prefix.length);
-  } else if (rule.prefix && form.plain >= 0.6 && form.plain !== rule.plain && /^[A-Z]/.test(compact)) return;
-  const valid = rule.check === undefined || rule.check(compact);
-  if (!valid && rule.loose === undefined) return;
-  const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
-  let confidence = valid ? plain : 0;
-  const lead = before(view, start, BEFORE);
-  if (isNamedBy(rule.label, lead) || isNamedBy(rule.label, after(view, end, BEHIND).split("\n", 1)[0])) {
-    confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
-  } else if (form.plain >= 0 && valid && isAlone(view, start, end)) {
-    if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
-    else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
-  }
-  if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
-}
-
-/** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */
-function isOrdinary(compact: string): boolean {
-  return /^1[0-9]{9}(?:\d{3}){0,3}$/.test(compact) ||
-    /^(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d(?:\d{4}|\d{6})?$/.test(compact) ||
-    /^(\d\d?)\1+\d?$/.test(compact) || "012345678901234567890".includes(compact) ||
-    "098765432109876543210".includes(compact) || /0{5}$/.test(compact);
 }
 
 function maskOf(text: string, start: number, end: number): string {

@@ -88,7 +88,7 @@ export const ISSUERS: readonly Recognizer[] = [
     tokens: [
       "xoxb-|xoxp-|xoxa-|xoxr-|xoxs-|xoxo-|xoxc-|xoxd-|xoxe- [A-Za-z0-9-]{10,250}",
       "xoxe.xox [bp]-\\d-[A-Za-z0-9]{100,250}",
-      "xoxb|xoxp [ ]\\d{9,14}[ ]\\d{9,14}[ ][A-Za-z0-9]{20,40}",
+      "xoxb|xoxp \\s\\d{9,14}\\s\\d{9,14}\\s[A-Za-z0-9]{20,40}",
       "xapp- \\d-[A-Za-z0-9]+-\\d+-[A-Za-z0-9]+",
       "hooks.slack.com/ (?:services|workflows|triggers)/[A-Za-z0-9+/]{40,80}",
     ],

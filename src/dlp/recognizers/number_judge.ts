@@ -1,0 +1,100 @@
+/** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
+
+import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import type { NumberForms } from "./recognizer.ts";
+import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
+
+/** Forms of a number and the type that they are of. */
+export interface NumberRule extends NumberForms {
+  readonly type: string;
+}
+
+export interface Form {
+  rule: NumberRule;
+  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
+  plain: number;
+}
+
+export interface NumberTable {
+  masks: Map<string, Form[]>;
+  /** Every beginning of a mask that ends with a group. */
+  beginnings: Set<string>;
+  free: Form[][];
+  /** Types whose numbers are in it. */
+  types: number;
+}
+
+/** The longest number, in letters and digits. */
+export const MAX_COMPACT = 24;
+export const NINES = "9".repeat(MAX_COMPACT);
+
+/** How far a word that names a number may stand before it and behind it. */
+export const BEFORE = 64;
+export const BEHIND = 32;
+
+/** As long as card numbers are, a group of digits is no part of a date, a version or an amount. */
+export function isLong(start: number, end: number): boolean {
+  return end - start >= 15;
+}
+
+/** Neither a part of a longer number or word, nor the fraction of one, nor an amount. */
+export function bounded(text: string, start: number, end: number): boolean {
+  const prev = text.charCodeAt(start - 1);
+  const next = text.charCodeAt(end);
+  if (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37) return false;
+  const long = isLong(start, end);
+  if (prev === 43 || (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
+  if (next === 46) {
+    // A table's column of floating-point numbers ends them in ".0".
+    if (
+      (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0 && !/^\.00?(?![\d.])/.test(text.slice(end, end + 4))
+    ) {
+      return false;
+    }
+  } else if (!long && (next === 45 || next === 47 || next === 58)) {
+    if ((CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return false;
+  }
+  if (!long && (prev === 45 || prev === 47)) {
+    // "a716-446655440000" is the end of a UUID, "SSN-078051120" a name and its value.
+    let p = start - 1;
+    while (p > 0 && start - p < 14 && (CLASS_OF[text.charCodeAt(p - 1)] & ALPHANUMERIC) !== 0) {
+      if ((CLASS_OF[text.charCodeAt(--p)] & DIGIT) !== 0) return false;
+    }
+  }
+  return true;
+}
+
+export function judge(
+  view: ScannedView,
+  form: Form,
+  start: number,
+  end: number,
+  upper: string,
+  small: boolean,
+): void {
+  const { rule } = form;
+  let compact = upper;
+  if (rule.prefix && compact.startsWith(rule.prefix) && !rule.free) {
+    compact = compact.slice(rule.prefix.length);
+  } else if (rule.prefix && form.plain >= 0.6 && form.plain !== rule.plain && /^[A-Z]/.test(compact)) return;
+  const valid = rule.check === undefined || rule.check(compact);
+  if (!valid && rule.loose === undefined) return;
+  const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
+  let confidence = valid ? plain : 0;
+  const lead = before(view, start, BEFORE);
+  if (isNamedBy(rule.label, lead) || isNamedBy(rule.label, after(view, end, BEHIND).split("\n", 1)[0])) {
+    confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
+  } else if (form.plain >= 0 && valid && isAlone(view, start, end)) {
+    if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
+    else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
+  }
+  if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
+}
+
+/** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */
+function isOrdinary(compact: string): boolean {
+  return /^1[0-9]{9}(?:\d{3}){0,3}$/.test(compact) ||
+    /^(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d(?:\d{4}|\d{6})?$/.test(compact) ||
+    /^(\d\d?)\1+\d?$/.test(compact) || "012345678901234567890".includes(compact) ||
+    "098765432109876543210".includes(compact) || /0{5}$/.test(compact);
+}

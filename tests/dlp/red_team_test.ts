@@ -1,0 +1,102 @@
+/** Ways to carry a value past a scanner, each with what must be found and where. */
+import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { gzipSync } from "node:zlib";
+import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { detector } from "../../src/dlp/scan.ts";
+
+const CARD = "4539578763621486";
+const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
+
+/** Texts with the card between « and » where its place is told. */
+const CARRIERS: Record<string, readonly string[]> = {
+  "glued to names, letters and words": [
+    `card_«${CARD}».pdf`,
+    `ID«${CARD}»`,
+    `%B«${CARD}»^DOE/JOHN^2512101`,
+    `;«${CARD}»=25121010000012345678?`,
+    `a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-«${CARD}»`,
+    `the-quick-brown-fox-jumps-over-the-lazy-dog-and-more-words-go-here-«${CARD}»`,
+    `user_card_no_«${CARD}»_x`,
+  ],
+  "as tables write numbers": [
+    `«${CARD}».0`,
+    `-«${CARD}»`,
+    `«${CARD}»|12|27|123`,
+    `«${CARD}»:12:27:123`,
+    "«4539\t5787\t6362\t1486»",
+    "«4539  5787  6362  1486»",
+    "card:\n«4539\n5787\n6362\n1486»\nthanks",
+    `${Array.from({ length: 30 }, (_, i) => i).join("\n")}\ncard «45395787\n63621486» ok`,
+  ],
+  "with other signs between its groups": [
+    "«4539,5787,6362,1486»",
+    "«4539_5787_6362_1486»",
+    "«4539*5787*6362*1486»",
+    "«4539 - 5787 - 6362 - 1486»",
+    `«${[...CARD].join(" ")}»`,
+    `"«${["4539", "5787", "6362", "1486"].join('" + "')}»"`,
+  ],
+  "disguised": [
+    `«${[...CARD].map((c) => `${c}\ufe0f\u20e3`).join("")}»`,
+    "«4539\x015787\x0163621486»",
+    "«4539&shy;5787&#8203;63621486»",
+    "«&amp;#52;539578763621486»",
+    "«٤٥٣٩٥٧٨٧٦٣٦٢١٤٨٦»",
+  ],
+};
+
+for (const [how, carriers] of Object.entries(CARRIERS)) {
+  Deno.test(`scan() finds a card ${how}`, () => {
+    for (const carrier of carriers) {
+      const text = carrier.replace(/[«»]/g, "");
+      const start = carrier.indexOf("«");
+      const end = carrier.indexOf("»") - 1;
+      const card = everything.scan(text).find((one) => one.entityType === "CREDIT_CARD");
+      assert(card !== undefined, carrier);
+      assertEquals([Math.max(card!.start, start), card!.end], [start, end], carrier);
+    }
+  });
+}
+
+Deno.test("scan() finds a card in packed runs of any length and any beginning", () => {
+  const says = `card ${CARD} `;
+  const long = (n: number) => "lorem ipsum ".repeat(n) + says + "dolor ".repeat(n);
+  const runs = [
+    gzipSync(says).toString("base64"),
+    Buffer.from(says, "utf16le").toString("base64"),
+    ...[10, 100, 1000, 5000].flatMap((n) =>
+      ["", "x", "xy", "see: "].map((lead) => lead + Buffer.from(long(n)).toString("base64"))
+    ),
+    Buffer.from(long(3000)).toString("hex"),
+  ];
+  for (const run of runs) {
+    assert(everything.scan(run).some((one) => one.entityType === "CREDIT_CARD"), run.slice(0, 40));
+  }
+});
+
+Deno.test("scan() reports an address and the secret in it, and no password as an e-mail address", () => {
+  const types = (text: string) => everything.scan(text).map((one) => one.entityType);
+  const hook = "https://hooks.slack.com/services/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";
+  assertEquals(types(hook).toSorted(), ["SLACK_TOKEN", "URL"]);
+  assert(!types("https://bob:tr0ub4dor@git.corp.example/x").includes("EMAIL_ADDRESS"));
+});
+
+Deno.test("scan() of ordinary lists, tables and records finds nothing", () => {
+  const usual = detector(DEFAULT_TYPES);
+  for (
+    const row of [
+      (i: number) => `${i * 7919 % 10007},${i * 104729 % 99991},${i * 31 % 997}.${i % 10}`,
+      (i: number) => String(i * 2654435761 % 4294967296),
+      (i: number) => `${1600000000000 + i * 86413}\t${i % 10}\tok`,
+      (i: number) => (6000 + i).toString(),
+      (i: number) =>
+        `2025-01-02T10:${String(i % 60).padStart(2, "0")}:07Z ts=${1600000000000 + i * 977} bytes=${
+          i * 7919
+        }`,
+    ]
+  ) {
+    const text = Array.from({ length: 2000 }, (_, i) => row(i)).join("\n");
+    assertEquals(usual.scan(text).map(({ start, end }) => text.slice(start, end)), []);
+  }
+});
