@@ -19,6 +19,7 @@ import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
 import { InFlight } from "./http/in_flight.ts";
+import { RequestRates } from "./http/request_rates.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
@@ -79,6 +80,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
   const wrongKeys = new WrongKeys(ticker);
+  const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
   const store = storeOf(config, options.log);
   const accounts = await openAccounts(accountsOptions(config, store, options));
@@ -125,6 +127,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         ticker,
         routes: catalog.models.flatMap((m) => m.routes),
         previous: providers,
+        makeRoom: (provider) => inFlight.makeRoom(provider),
         log: options.log,
         sleep: options.sleep,
       },
@@ -155,6 +158,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       inFlight,
       shedder,
       wrongKeys,
+      requestRates,
     };
   };
 

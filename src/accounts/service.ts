@@ -172,6 +172,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   return {
     authenticate: (secret) => keyring.authenticate(secret),
     audit: (entry) => audit.add(entry),
+    requestsPerMinute: (key) => keyring.state(key.id)?.requestsPerMinute ?? null,
     isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,

@@ -3,9 +3,9 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Listing } from "../models/catalog.ts";
-import { readJson } from "./body.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, type Surface } from "./surfaces.ts";
 
@@ -43,11 +43,11 @@ export const API: readonly Endpoint[] = [
     summary: "Estimates how many input tokens a messages request has.",
     request: "CountTokensRequest",
     answer: { schema: "CountTokensResponse" },
-    async handle({ request, state }, key) {
-      const body = await readJson(request, state.maxBodyBytes, state.kit);
-      const input_tokens = await countTokens("messages", body, request, { key, kit: state.kit });
-      return Response.json({ input_tokens });
-    },
+    handle: (context, key) =>
+      withBody(
+        context,
+        async (body) => Response.json({ input_tokens: await count("messages", body, context, key) }),
+      ),
   },
   {
     method: "POST",
@@ -57,11 +57,11 @@ export const API: readonly Endpoint[] = [
     summary: "Estimates how many input tokens a responses request has.",
     request: "InputTokensRequest",
     answer: { schema: "InputTokensResponse" },
-    async handle({ request, state }, key) {
-      const body = await readJson(request, state.maxBodyBytes, state.kit);
-      const input_tokens = await countTokens("responses", body, request, { key, kit: state.kit });
-      return Response.json({ object: "response.input_tokens", input_tokens });
-    },
+    handle: (context, key) =>
+      withBody(context, async (body) => {
+        const input_tokens = await count("responses", body, context, key);
+        return Response.json({ object: "response.input_tokens", input_tokens });
+      }),
   },
   {
     method: "GET",
@@ -117,6 +117,15 @@ function modelList(data: Listing[]) {
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
   };
+}
+
+function count(
+  format: CallerFormatName,
+  body: unknown,
+  { request, state }: RequestContext,
+  key: Key,
+): Promise<number> {
+  return countTokens(format, body, request, { key, kit: state.kit });
 }
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {

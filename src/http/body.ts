@@ -17,6 +17,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export interface ReadJson {
   /** Bounds the time; without one it has no bound. */
   ticker?: Ticker;
+  /** Told how many bytes of a body have come whose size was not known before; may throw. */
+  count?(bytes: number): void;
   /** What an empty body stands for. Undefined: it is a mistake. */
   empty?: unknown;
 }
@@ -24,9 +26,9 @@ export interface ReadJson {
 export async function readJson(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, empty }: ReadJson = {},
+  { ticker, empty, count }: ReadJson = {},
 ): Promise<unknown> {
-  const text = await readText(request, maxBytes, ticker);
+  const text = await readText(request, maxBytes, { ticker, count });
   if (text === "" && empty !== undefined) return empty;
   return parseBody(text);
 }
@@ -34,14 +36,14 @@ export async function readJson(
 async function readText(
   request: IncomingRequest,
   maxBytes: number,
-  ticker: Ticker | undefined,
+  { ticker, count }: ReadJson,
 ): Promise<string> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
   const source = decompressed(request);
   const reading: Promise<ArrayBuffer | Uint8Array> = source === null && length !== null
     ? request.arrayBuffer()
-    : readBounded(source ?? request.body, maxBytes);
+    : readBounded(source ?? request.body, maxBytes, count);
   const deadline = BODY_MS + (length === null ? maxBytes : Number(length)) / SLOWEST_BYTES_PER_MS;
   let bytes: ArrayBuffer | Uint8Array;
   try {
@@ -100,6 +102,7 @@ function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Pr
 async function readBounded(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   maxBytes: number,
+  count: (bytes: number) => void = () => {},
 ): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -107,6 +110,7 @@ async function readBounded(
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
+    count(bytes);
     chunks.push(chunk);
   }
   const whole = new Uint8Array(bytes);

@@ -2,6 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { administers, authenticate, isThisMachine } from "./credentials.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { OVERLOADED } from "./gate.ts";
 import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 
 /** A name or an address, and a port. */
@@ -37,6 +38,9 @@ async function serve(
   switch (endpoint.credential) {
     case "api_key": {
       const key = await authenticate(context);
+      if (!await state.shedder.enter(key.id)) throw OVERLOADED;
+      const kind = endpoint.method === "GET" ? "read" : "count";
+      state.requestRates.take(kind, key.id, state.kit.accounts.requestsPerMinute(key));
       return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) }, key);
     }
     case "admin_key":

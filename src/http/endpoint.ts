@@ -9,6 +9,7 @@ import type { Kit } from "../pipeline/kit.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
+import type { RequestRates } from "./request_rates.ts";
 import type { Surface } from "./surfaces.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
@@ -29,6 +30,7 @@ export interface ServerState
   inFlight: InFlight;
   shedder: LoadShedder;
   wrongKeys: WrongKeys;
+  requestRates: RequestRates;
 }
 
 /** What the server knows of a connection. */

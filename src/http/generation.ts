@@ -2,33 +2,20 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
-import type { Arrival } from "../pipeline/call.ts";
+import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
-import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
+import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
+import { bodyBytes, counter, isFull, OVERLOADED } from "./gate.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
-/**
- * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
- * that is admitted then would be slow, and would make all others slower. Less than this is what a busy neighbour on the
- * same machine causes, and nobody should be refused for that.
- */
-const MOST_LAG_MS = 500;
 /** A caller hardly ever leaves earlier. Watching a connection costs more than a quick answer is worth. */
 const WATCH_AFTER_MS = 30;
-/** The size assumed for a body whose headers do not tell it. */
-const UNKNOWN_BODY_BYTES = 1 << 20;
 /** How many copies of a body are in memory (text, JSON, prompt, the provider's request) until its request is sent. */
 const COPIES_OF_A_BODY = 4;
-
-/** Refused as cheaply as can be, because that is when nothing is left to spend. */
-const OVERLOADED = new Failure(
-  "service_unavailable",
-  "The service takes no more calls just now; try again soon.",
-);
 
 export function generation(
   context: RequestContext,
@@ -38,19 +25,9 @@ export function generation(
   const bytes = bodyBytes(request);
   if (isFull(state, bytes)) return refuse(context);
   const key = authenticate(context);
-  const admitted = key instanceof Promise
-    ? key.then(({ id }) => state.shedder.enter(id))
-    : state.shedder.enter(key.id);
+  const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
+  const admitted = key instanceof Promise ? key.then(enter) : enter(key);
   return admitted === false ? refuse(context) : generate(context, { formatName, bytes, key, admitted });
-}
-
-function isFull(
-  { ready, inFlight, maxInFlight, maxInFlightBytes, kit }: ServerState,
-  bytes: number,
-): boolean {
-  return !ready() || inFlight.count >= maxInFlight || kit.ticker.lag > MOST_LAG_MS ||
-    // One call alone is admitted, whatever its size.
-    (inFlight.count > 0 && inFlight.bytes + bytes > maxInFlightBytes);
 }
 
 function refuse({ surface, id, state }: RequestContext): Response {
@@ -71,8 +48,7 @@ async function generate(
 ): Promise<Response> {
   const { kit, inFlight } = state;
   const { format } = surface;
-  inFlight.enter(bytes);
-  let held = bytes;
+  const place = inFlight.enter(bytes);
   let left = false;
   let handedOver = false;
   let headers: Record<string, string> = {};
@@ -81,13 +57,16 @@ async function generate(
   deadline.arm(WATCH_AFTER_MS);
   const over = () => {
     deadline.close();
-    inFlight.leave(held);
-    held = 0;
+    place.leave();
   };
   try {
     if (admitted !== true && !await admitted) throw OVERLOADED;
     const key = pendingKey instanceof Promise ? await pendingKey : pendingKey;
-    const body = await readJson(request, state.maxBodyBytes, kit);
+    place.own(key.id);
+    const body = await readJson(request, state.maxBodyBytes, {
+      ticker: kit.ticker,
+      count: counter(state, place),
+    });
     const arrival: Arrival = {
       id,
       format,
@@ -100,6 +79,7 @@ async function generate(
     const { call, parts } = await run(arrival, kit);
     handedOver = true;
     headers = call.headers;
+    place.provider = () => call.provider;
     // The prompt has all of it, and a stream may last for an hour.
     arrival.body = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
@@ -119,25 +99,21 @@ async function generate(
       headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
       keepAliveMs: state.keepAliveMs,
       ticker: kit.ticker,
-      left: () => left = true,
+      left(end) {
+        left = true;
+        place.abandon(() => {
+          end();
+          return cutOff(call);
+        });
+      },
       over,
     });
     // The request has been sent: of all its copies only the prompt is left.
-    const rest = Math.floor(held / COPIES_OF_A_BODY);
-    inFlight.release(held - rest);
-    held = rest;
+    place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
     return response;
   } catch (thrown) {
     throw Failure.from(thrown).with(headers);
   } finally {
     if (!handedOver) over();
   }
-}
-
-/** The size that a body will have: as its header says, or a guess where it says nothing or the body is compressed. */
-function bodyBytes({ headers }: IncomingRequest): number {
-  const length = headers.get("content-length");
-  // Not `has()`, which copies all headers into a list.
-  if (length === null || headers.get("content-encoding") !== null) return UNKNOWN_BODY_BYTES;
-  return Number(length) || 0;
 }

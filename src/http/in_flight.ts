@@ -1,32 +1,169 @@
-/** Generations under way, also those whose caller has left. */
+/**
+ * Generations under way, also those whose caller has left.
+ *
+ * A call whose caller has left goes on, because it is paid for; but it takes no place that a caller needs. It does not count
+ * against the bound of those under way, each key may have only so many of them, and where places at a provider are short
+ * the one that has gone on longest is ended, as it would be some minutes later anyway.
+ */
+
+/** Part of all places that the calls of one key may go on in after their callers have left. */
+const ABANDONED_SHARE = 1 / 8;
+/** Part of all places that is kept for keys that have few calls, while several keys are in use. */
+const RESERVED_SHARE = 1 / 8;
+/** A key is in use for so many further admissions. */
+const REMEMBERED = 1000;
+
+interface KeyCalls {
+  count: number;
+  /** The one that was left first stands first. */
+  abandoned: Set<Place>;
+}
+
 export class InFlight {
   count = 0;
+  /** Those of {@link count} whose callers have left. */
+  abandoned = 0;
   /** All that have ever been admitted. */
   entered = 0;
   /** What their requests' bodies took on the wire; in memory it is several times as much. */
   bytes = 0;
+  readonly #keys = new Map<string, KeyCalls>();
+  /** Keys of the last admissions, and of those before. */
+  #lately = new Set<string>();
+  #before = new Set<string>();
+  #turned = 0;
   #idle: (() => void)[] = [];
 
-  enter(bytes: number): void {
+  /** Whether callers hold all places, or calls that nobody waits for any more are as many again. */
+  isFull(most: number): boolean {
+    return this.count - this.abandoned >= most || this.count >= 2 * most;
+  }
+
+  /** Whether a call of this key may take one of the places that {@link isFull} has found free. */
+  admits(key: string, most: number): boolean {
+    this.#remember(key);
+    const calls = this.#keys.get(key);
+    if (calls === undefined) return true;
+    const share = Math.max(1, Math.floor(most * ABANDONED_SHARE));
+    if (calls.abandoned.size >= share) {
+      for (const place of calls.abandoned) {
+        if (place.end()) calls.abandoned.delete(place);
+        break;
+      }
+      // It could not be ended at once: its provider has not begun to answer.
+      if (calls.abandoned.size >= share) return false;
+    }
+    const reserved = Math.floor(most * RESERVED_SHARE);
+    const live = calls.count - calls.abandoned.size;
+    return live < reserved || this.count - this.abandoned < most - reserved || !this.#othersThan(key);
+  }
+
+  enter(bytes: number): Place {
     this.count++;
     this.entered++;
     this.bytes += bytes;
+    return new Place(this, bytes);
   }
 
-  /** A call that goes on holds so many bytes less. */
-  release(bytes: number): void {
-    this.bytes -= bytes;
+  /** Ends the call at this provider that has gone on longest without its caller. */
+  makeRoom(provider: string): void {
+    for (const { abandoned } of this.#keys.values()) {
+      for (const place of abandoned) {
+        if (place.provider() !== provider || !place.end()) continue;
+        abandoned.delete(place);
+        return;
+      }
+    }
   }
 
-  /** @param bytes what the call still holds */
-  leave(bytes: number): void {
+  callsOf(key: string): KeyCalls {
+    let calls = this.#keys.get(key);
+    if (calls === undefined) this.#keys.set(key, calls = { count: 0, abandoned: new Set() });
+    return calls;
+  }
+
+  left(key: string | null, calls: KeyCalls | null): void {
     this.count--;
-    this.bytes -= bytes;
+    if (calls !== null && --calls.count === 0) this.#keys.delete(key!);
     if (this.count === 0) { for (const resolve of this.#idle.splice(0)) resolve(); }
   }
 
   /** Resolves when nothing is under way. */
   idle(): Promise<void> {
     return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #remember(key: string): void {
+    if (++this.#turned >= REMEMBERED) {
+      this.#turned = 0;
+      this.#before = this.#lately;
+      this.#lately = new Set();
+    }
+    this.#lately.add(key);
+  }
+
+  #othersThan(key: string): boolean {
+    for (const keys of [this.#lately, this.#before]) {
+      if (keys.size > 1 || (keys.size === 1 && !keys.has(key))) return true;
+    }
+    return false;
+  }
+}
+
+/** One call's place. */
+export class Place {
+  readonly #all: InFlight;
+  #bytes: number;
+  #key: string | null = null;
+  #calls: KeyCalls | null = null;
+  #end: (() => boolean) | null = null;
+  #left = false;
+  /** The provider that answers it. */
+  provider: () => string | null = () => null;
+
+  constructor(all: InFlight, bytes: number) {
+    this.#all = all;
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The call is one of this key's. */
+  own(key: string): void {
+    this.#key = key;
+    this.#calls = this.#all.callsOf(key);
+    this.#calls.count++;
+  }
+
+  /** The call holds so many bytes now. */
+  hold(bytes: number): void {
+    if (this.#left) return;
+    this.#all.bytes += bytes - this.#bytes;
+    this.#bytes = bytes;
+  }
+
+  /** @param end ends the call, before its time; false: it goes on until its provider begins to answer */
+  abandon(end: () => boolean): void {
+    if (this.#left || this.#end !== null) return;
+    this.#end = end;
+    this.#all.abandoned++;
+    this.#calls?.abandoned.add(this);
+  }
+
+  end(): boolean {
+    return this.#end?.() ?? false;
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#all.bytes -= this.#bytes;
+    if (this.#end !== null) {
+      this.#all.abandoned--;
+      this.#calls?.abandoned.delete(this);
+    }
+    this.#all.left(this.#key, this.#calls);
   }
 }

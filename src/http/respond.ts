@@ -19,8 +19,8 @@ export interface Delivery {
   headers(): Record<string, string>;
   keepAliveMs: number;
   ticker: Ticker;
-  /** The caller has left. */
-  left(): void;
+  /** The caller has left. `end` makes the run end with what it reads next, before its time. */
+  left(end: () => void): void;
   /** The run is over, whoever still listens. */
   over(): void;
 }
@@ -151,9 +151,9 @@ function stream(
   /** The caller has left: the run is read to its end, or to the end of patience. */
   async function leave(): Promise<void> {
     gone = true;
-    delivery.left();
-    deadline.close();
     let patient = true;
+    delivery.left(() => patient = false);
+    deadline.close();
     const bound = ticker.deadline(() => patient = false);
     bound.arm(DRAIN_MS);
     await pulling;

@@ -46,7 +46,9 @@ const BACKLOG = 4096;
 /** Connections that may be told at once that there is no place for them; further ones are closed without a word. */
 const MOST_TURNED_AWAY = 64;
 /** How long nothing is accepted when the process cannot open more files, in milliseconds. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 5;
+/** Closed connections whose files are free only in a later turn of the event loop. */
+const MOST_CLOSING = 16;
 /** Parts of the connections that are closed then, so that the process can open files again. */
 const SHARE_CLOSED = 0.1;
 const COMPLAINT_MS = 60_000;
@@ -103,8 +105,13 @@ export function serve(options: ServeOptions): Server {
     },
   };
 
+  let closing = 0;
+
   function take(conn: Deno.TcpConn): void {
-    if (open.size >= maxConnections && !makePlace()) return turnAway(conn);
+    if (open.size >= maxConnections) {
+      if (!makePlace()) return turnAway(conn);
+      closing++;
+    }
     const connection = new ServerConnection(conn, host);
     open.add(connection);
     void connection.serve();
@@ -148,6 +155,9 @@ export function serve(options: ServeOptions): Server {
         continue;
       }
       take(conn);
+      if (closing < MOST_CLOSING) continue;
+      closing = 0;
+      await new Promise((resolve) => setTimeout(resolve));
     }
   })();
 

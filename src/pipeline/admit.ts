@@ -39,7 +39,20 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   });
   if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
   if (screened) Object.assign(headers, screened.headers);
-  return { arrival, prompt, model, shape, size, reservation, screened, created, headers, provider: null };
+  return {
+    arrival,
+    prompt,
+    model,
+    shape,
+    size,
+    reservation,
+    screened,
+    created,
+    headers,
+    provider: null,
+    answers: new Set(),
+    cut: false,
+  };
 }
 
 /** The model that is named, or the one that autorouting names. */

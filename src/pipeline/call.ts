@@ -56,4 +56,19 @@ export interface Call {
   headers: Record<string, string>;
   /** The provider that answers, once one does. */
   provider: string | null;
+  /** Answers that are being read; ends each, so that nothing more comes of it. */
+  answers: Set<() => void>;
+  /** It was ended before its time: nobody waits for it, and its place is needed. */
+  cut: boolean;
+}
+
+/**
+ * Ends a call whose caller has left. It is recorded as interrupted, with what it used by now. False: no provider has begun to
+ * answer it, so that it goes on until one does.
+ */
+export function cutOff(call: Call): boolean {
+  call.cut = true;
+  const ends = call.answers.size > 0;
+  for (const end of call.answers) end();
+  return ends;
 }

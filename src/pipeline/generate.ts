@@ -62,16 +62,19 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   let { batch, failure } = begun;
   const { reader } = begun;
   let ended = reader === null;
+  const end = () => opened.close();
+  call.answers.add(end);
   try {
     while (true) {
       if (batch.length > 0) yield restore ? restore(batch) : batch;
       if (failure) throw failure;
-      if (ended) return;
+      if (ended || call.cut) return;
       batch = [];
       let bytes: Uint8Array | null;
       try {
         bytes = await opened.reply.read();
       } catch (thrown) {
+        if (call.cut) return;
         // The whole answer may have come all the same, and only the connection not have been ended well.
         ended = true;
         if (reader!.end(batch)) throw thrown;
@@ -85,6 +88,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     opened.failed(said);
     throw said;
   } finally {
+    call.answers.delete(end);
     opened.close();
   }
 }

@@ -43,12 +43,12 @@ export async function* meter(
       }
       yield batch;
     }
-    if (usage === null && said > 0) {
+    if (usage === null && said > 0 && !call.cut) {
       estimated = true;
       usage = estimateUsage(call.size.chars, said);
       yield [{ type: "usage", usage, searches }];
     }
-    finished = true;
+    finished = !call.cut;
   } catch (thrown) {
     const failure = withLimit(Failure.from(thrown), call.model.contextLength);
     failed = failure.code;

@@ -83,6 +83,8 @@ export interface ProvidersOptions {
   /** What ran before a reload. */
   previous?: Providers;
   log(line: string): void;
+  /** Ends a call at this provider that nobody waits for, if there is one. */
+  makeRoom?(provider: string): void;
   random?(): number;
   sleep?(ms: number): Promise<void>;
 }
@@ -250,6 +252,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               turns.push({ route, waits: true });
               break;
             }
+            options.makeRoom?.(route.provider);
             if (!await limiter.enter(opening.key)) {
               full = true;
               break;

@@ -126,6 +126,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 
 function accountsOf(account: Account): Accounts {
   return {
+    requestsPerMinute: () => null,
     isSecret: () => false,
     audit: () => {},
     authenticate: () => KEY,

@@ -1,0 +1,62 @@
+/** What stands before every call that takes work: refused under overload, its body's bytes counted as they arrive. */
+import { Failure } from "../exchange/failure.ts";
+import { readJson } from "./body.ts";
+import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
+import type { Place } from "./in_flight.ts";
+
+/**
+ * How late everything in this process may be, in milliseconds, before new calls are refused. A refusal is quick; a call
+ * that is admitted then would be slow, and would make all others slower. Less than this is what a busy neighbour on the
+ * same machine causes, and nobody should be refused for that.
+ */
+const MOST_LAG_MS = 500;
+/** The size that a body begins with whose headers do not tell it; it counts as what has come of it. */
+const UNKNOWN_BODY_BYTES = 64 * 1024;
+
+/** Refused as cheaply as can be, because that is when nothing is left to spend. */
+export const OVERLOADED = new Failure(
+  "service_unavailable",
+  "The service takes no more calls just now; try again soon.",
+);
+
+export function isFull(
+  { ready, inFlight, maxInFlight, maxInFlightBytes, kit }: ServerState,
+  bytes: number,
+): boolean {
+  return !ready() || inFlight.isFull(maxInFlight) || kit.ticker.lag > MOST_LAG_MS ||
+    // One call alone is admitted, whatever its size.
+    (inFlight.count > 0 && inFlight.bytes + bytes > maxInFlightBytes);
+}
+
+/** The size that a body will have: as its header says, or the least where it says nothing or the body is compressed. */
+export function bodyBytes({ headers }: IncomingRequest): number {
+  const length = headers.get("content-length");
+  // Not `has()`, which copies all headers into a list.
+  if (length === null || headers.get("content-encoding") !== null) return UNKNOWN_BODY_BYTES;
+  return Number(length) || 0;
+}
+
+/** Counts what has come of a body, decoded, against the bound of all. Throws {@link OVERLOADED} when that is reached. */
+export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Place): (bytes: number) => void {
+  return (bytes) => {
+    if (bytes <= place.bytes) return;
+    if (inFlight.count > 1 && inFlight.bytes - place.bytes + bytes > maxInFlightBytes) throw OVERLOADED;
+    place.hold(bytes);
+  };
+}
+
+/** Reads the body of a call that is no generation, under the bounds of one. */
+export async function withBody<T>(
+  { request, state }: RequestContext,
+  use: (body: unknown) => Promise<T>,
+): Promise<T> {
+  const bytes = bodyBytes(request);
+  if (isFull(state, bytes)) throw OVERLOADED;
+  const place = state.inFlight.enter(bytes);
+  try {
+    const { ticker } = state.kit;
+    return await use(await readJson(request, state.maxBodyBytes, { ticker, count: counter(state, place) }));
+  } finally {
+    place.leave();
+  }
+}

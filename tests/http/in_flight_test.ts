@@ -1,0 +1,222 @@
+import { assert, assertEquals } from "@std/assert";
+import { InFlight, type Place } from "../../src/http/in_flight.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { eventually } from "../support/time.ts";
+
+const MOST = 16;
+
+function entered(all: InFlight, key: string): Place {
+  const place = all.enter(1);
+  place.own(key);
+  return place;
+}
+
+Deno.test("InFlight does not count calls whose callers have left, up to as many again", () => {
+  const all = new InFlight();
+  for (let i = 0; i < MOST; i++) entered(all, "a").abandon(() => false);
+  assertEquals([all.isFull(MOST), all.count, all.abandoned], [false, MOST, MOST]);
+  for (let i = 0; i < MOST; i++) entered(all, "b");
+  assertEquals(all.isFull(MOST), true);
+});
+
+Deno.test("InFlight ends the oldest call that a key has left behind, and refuses the key while it cannot be ended", () => {
+  const all = new InFlight();
+  const ended: number[] = [];
+  const [first, second] = [0, 1].map((i) => {
+    const place = entered(all, "a");
+    place.abandon(() => {
+      ended.push(i);
+      return false;
+    });
+    return place;
+  });
+  assertEquals(all.admits("a", MOST), false);
+  assertEquals(ended, [0]);
+  assertEquals(all.admits("b", MOST), true);
+  first.leave();
+  assertEquals(all.admits("a", MOST), true);
+  second.leave();
+  assertEquals([all.count, all.abandoned, all.bytes], [0, 0, 0]);
+});
+
+Deno.test("InFlight lets a call end at once to admit the next of its key", () => {
+  const all = new InFlight();
+  for (let i = 0; i < 1000; i++) {
+    assert(all.admits("a", MOST));
+    const place = entered(all, "a");
+    place.abandon(() => {
+      place.leave();
+      return true;
+    });
+  }
+  assertEquals(all.count, 2);
+});
+
+Deno.test("InFlight keeps some places for keys that have few calls, while several keys are in use", () => {
+  const all = new InFlight();
+  for (let i = 0; i < MOST; i++) {
+    assert(all.admits("a", MOST), "one key alone gets all");
+    entered(all, "a");
+  }
+  const shared = new InFlight();
+  assert(shared.admits("b", MOST));
+  for (let i = 0; i < MOST - 2; i++) {
+    assert(shared.admits("a", MOST));
+    entered(shared, "a");
+  }
+  assertEquals([shared.admits("a", MOST), shared.admits("b", MOST)], [false, true]);
+});
+
+Deno.test("Place counts what it holds until it leaves, once", () => {
+  const all = new InFlight();
+  const place = all.enter(10);
+  place.hold(50);
+  assertEquals(all.bytes, 50);
+  place.leave();
+  place.leave();
+  place.hold(70);
+  place.abandon(() => true);
+  assertEquals([all.count, all.bytes, all.abandoned], [0, 0, 0]);
+});
+
+const frame = (content: string) =>
+  `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+/** Whose connection the gateway has closed is closed already. */
+function attempt(end: () => void): void {
+  try {
+    end();
+  } catch {
+    // It is.
+  }
+}
+
+/** A provider whose streams begin and do not end. */
+function endless() {
+  const ends: (() => void)[] = [];
+  const provider = loopbackProvider(() => {
+    const encoder = new TextEncoder();
+    return new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(encoder.encode(frame("hello")));
+          ends.push(() => controller.close());
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  });
+  return { ...provider, end: () => ends.splice(0).forEach(attempt) };
+}
+
+const OTHER = "sk_live_otherkeyotherkeyotherkeyother02";
+const ASK = JSON.stringify({ model: "p/model", stream: true, messages: [{ role: "user", content: "hi" }] });
+
+for (
+  const [what, more, server] of [
+    ["of the gateway", {}, { max_in_flight: 8 }],
+    ["at the provider", { max_concurrent: 4 }, {}],
+  ] as const
+) {
+  Deno.test(`streams that a key has left behind take no place ${what} that another key's call needs`, async () => {
+    const provider = endless();
+    const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1`, more } }, {
+      server,
+      keys: [{ name: "test", secret: SECRET }, { name: "other", secret: OTHER }],
+    });
+    /** Opens a stream, sees it begin, and leaves. */
+    const visit = async (secret: string) => {
+      const abort = new AbortController();
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}` },
+        body: ASK,
+        signal: abort.signal,
+      });
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        return response.status;
+      }
+      await response.body!.getReader().read();
+      abort.abort();
+      return 200;
+    };
+    for (let i = 0; i < 20; i++) {
+      await visit(SECRET);
+      assertEquals(await visit(OTHER), 200, `call ${i} of the other key`);
+    }
+    const data = await eventually(async () => {
+      const found = await gateway.gateway.accounts.generations({ limit: 100 });
+      return found.data.length >= 20 ? found.data : null;
+    });
+    // What was ended has been used: it is billed, by an estimate.
+    for (const record of data!) {
+      assertEquals([record.status, record.client_gone], ["interrupted", true]);
+      assert(Number(record.usage?.output_tokens) > 0);
+    }
+    provider.end();
+    await gateway.close();
+    await provider.close();
+  });
+}
+
+Deno.test("packed bodies count by what comes out of them, as it comes", async () => {
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  const provider = loopbackProvider(async () => {
+    await going;
+    return Response.json({
+      choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }],
+    });
+  });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+    server: { max_in_flight_bytes: 4 << 20 },
+  });
+  const text = JSON.stringify({ model: "p/model", messages: [{ role: "user", content: "hi" }] }) +
+    " ".repeat(3 << 20);
+  const packed = await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip")))
+    .bytes();
+  const answers = Array.from({ length: 10 }, async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${SECRET}`, "content-encoding": "gzip" },
+      body: packed,
+    });
+    await response.body?.cancel();
+    return response.status;
+  });
+  const refused = Promise.any(answers.map(async (answer) => {
+    if (await answer !== 503) throw new Error("answered");
+  }));
+  await refused;
+  go();
+  const statuses = await Promise.all(answers);
+  assertEquals(statuses.every((status) => status === 200 || status === 503), true, `${statuses}`);
+  assert(statuses.includes(200));
+  await gateway.close();
+  await provider.close();
+});
+
+Deno.test("counts of tokens, and what a key may ask of itself, have a rate", async () => {
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+    keys: [{ name: "test", secret: SECRET, rate_limit: { requests_per_minute: 2 } }],
+  });
+  const count = async () => {
+    const response = await gateway.post("/v1/messages/count_tokens", {
+      model: "demo/model",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    await response.body?.cancel();
+    return [response.status, response.headers.has("retry-after")];
+  };
+  assertEquals([await count(), await count(), await count()], [[200, false], [200, false], [429, true]]);
+  const read = async () => {
+    const response = await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${SECRET}` } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const statuses: number[] = [];
+  for (let i = 0; i < 200; i++) statuses.push(await read());
+  assertEquals([statuses[0], statuses.includes(429)], [200, true]);
+  await gateway.close();
+});
