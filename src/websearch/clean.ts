@@ -4,30 +4,17 @@
  *
  * Every expression here reads its text once: what a page says must not be able to hold up the process.
  */
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  hellip: "…",
-  ndash: "–",
-  mdash: "—",
-  lsquo: "‘",
-  rsquo: "’",
-  ldquo: "“",
-  rdquo: "”",
-  middot: "·",
-};
+import { decodeHTML } from "entities";
 
 /** Tags inside a word or a sentence; any other one separates the words before and after it. */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|mark|small|span|strong|sub|sup|u|wbr)\b/i;
 
 /** Marks that chat templates put between turns, and tags that would close the place where results stand. */
 const TEMPLATE_MARKS =
-  /<\|[^|<>]{1,40}\|>|\[\/?(?:INST|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<<\/?SYS>>|<\/?(?:antml:\w+|search_results|system|assistant|user|human|tool_result|tool_response|function_results|function_calls|invoke|start_of_turn|end_of_turn|s)\b[^<>]{0,200}>/gi;
+  /<[ \t]{0,9}\|[^|<>]{1,40}\|[ \t]{0,9}>|\[\s{0,9}\/?\s{0,9}(?:INST|TOOL_RESULTS|AVAILABLE_TOOLS)\s{0,9}\]|<<\s{0,9}\/?\s{0,9}SYS\s{0,9}>>|<\s{0,9}\/?\s{0,9}(?:antml:\w+|search_results|system|assistant|user|human|tool_result|tool_response|function_results|function_calls|invoke|start_of_turn|end_of_turn|s)\b[^<>]{0,200}>/gi;
+/** What a program that shows an answer would load from an address, and tell that address what stands in it. */
+const EMBEDDED =
+  /!\s{0,9}\[([^[\]]{0,200})\]\s{0,9}(?:\([^()]{0,2000}(?:\([^()]{0,200}\)[^()]{0,2000})?\)|\[[^[\]]{0,200}\])|<\s{0,9}\/?\s{0,9}(?:img|image|picture|source|video|audio|iframe|object|embed|link|svg|script|style|meta|base|form|input)\b[^<>]{0,2000}>/gi;
 /** Who speaks next, at the start of a line. */
 const SPEAKERS = /^(?:system|assistant|developer|human|user) ?: ?/gim;
 /** Sentences whose only use in a search result is to talk to the model. */
@@ -41,18 +28,15 @@ const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}]/gu;
 
 /** @param most longest result, in UTF-16 units */
 export function cleanText(html: string, most: number): string {
-  let text = withoutScripts(html.slice(0, most * 8))
+  const words = withoutScripts(html.slice(0, most * 8))
     .replace(TEMPLATE_MARKS, " ")
-    .replace(/<[/!?a-z][^<>]*>/gi, (tag) => INLINE.test(tag) ? "" : " ")
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, decimal, hex, name) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
-      const code = parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
-      return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
-    })
+    .replace(/<[/!?a-z][^<>]*>/gi, (tag) => INLINE.test(tag) ? "" : " ");
+  let text = decodeHTML(words)
     // Wide forms of ASCII can spell a mark. Compatibility forms beyond them mean something: 10² is not 102.
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
     .replace(INVISIBLE, "")
     .replace(TEMPLATE_MARKS, " ")
+    .replace(EMBEDDED, (_, words = "") => ` ${words} `)
     .replace(/[\s\p{Cc}]+/gu, (run) => run.includes("\n") ? "\n" : " ")
     .replace(SPEAKERS, "[removed] ");
   for (const order of ORDERS) text = text.replace(order, "[removed] ");
