@@ -1,5 +1,5 @@
 /** Answers screened over HTTP, in the three formats, as a stream and whole. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 
@@ -223,7 +223,8 @@ for (const format of FORMATS) {
         { mode: "alert", entity_types: [], answers: "mask" },
         async (gateway) => {
           const { text } = await ask(gateway, format, request(format, { stream }));
-          assertEquals(text, "Keys: <GATEWAY_SECRET_1> and <GATEWAY_SECRET_2> ok.");
+          // A provider's credential that stands in one piece of its answer never gets as far as the screening.
+          assertMatch(text, /^Keys: (?:\[withheld\]|<GATEWAY_SECRET_1>) and <GATEWAY_SECRET_[12]> ok\.$/);
         },
       ));
   }
