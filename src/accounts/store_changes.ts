@@ -27,7 +27,23 @@ export class StoreChanges {
     return Math.abs(this.#options.clock.now() - this.#heardAt);
   }
 
-  async pull(): Promise<void> {
+  /** What the next pull will be, while one is under way: whoever asks meanwhile joins it. */
+  #next: Promise<void> | null = null;
+  #current: Promise<void> = Promise.resolve();
+
+  /** One after the other: an answer that is older than one taken in already would undo it. */
+  pull(): Promise<void> {
+    if (this.#next !== null) return this.#next;
+    const next = this.#current.then(() => {
+      this.#next = null;
+      return this.#pull();
+    });
+    this.#next = next;
+    this.#current = next.catch(() => {});
+    return next;
+  }
+
+  async #pull(): Promise<void> {
     const { store, clock, keyring, leases } = this.#options;
     const changes = await store.changesSince(this.#rev);
     this.#rev = changes.rev;

@@ -39,6 +39,8 @@ export interface Engine {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** One statement by itself. */
   readonly query: Query;
+  /** One that may take longer than others have patience for; absent: there is no difference. */
+  readonly longQuery?: Query;
   /** A table expression, named `r`, over a JSON array of arrays in a parameter: one round trip for any number of rows. */
   rows(param: string, columns: Columns): string;
   /**

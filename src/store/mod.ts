@@ -96,7 +96,7 @@ interface Workers {
 function workersHere(engine: Engine): Workers {
   return {
     quick: new ReadLane(engine.query),
-    long: new ReadLane(engine.query),
+    long: new ReadLane(engine.longQuery ?? engine.query),
     care: (job) => doJob(engine, job),
     close: () => Promise.resolve(),
   };

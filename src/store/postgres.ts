@@ -10,6 +10,8 @@ const CHANNEL = "sluice";
 const MIGRATION_LOCK = 0x736c75696365;
 const INDEX_LOCK = MIGRATION_LOCK + 1;
 const ATTEMPTS = 5;
+/** Of a read for an operator, which nobody waits behind. */
+const LONG_QUERY_MS = 30_000;
 const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;
 
 export function openPostgres(url: string, options: PostgresOptions = {}): Engine {
@@ -32,6 +34,9 @@ class PostgresEngine implements Engine {
   }
 
   readonly query: Query = (sql, params) => this.#pool.run((on) => queryOn(on)(sql, params));
+
+  readonly longQuery: Query = (sql, params) =>
+    this.#pool.runLong(LONG_QUERY_MS, (on) => queryOn(on)(sql, params));
 
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
@@ -110,7 +115,7 @@ class PostgresEngine implements Engine {
         [name],
       );
     if ((await state())[0]?.valid === 1n) return;
-    await this.#pool.runLong(async (connection) => {
+    await this.#pool.runLong(0, async (connection) => {
       // Of many nodes one makes it. The lock goes with the connection at the latest.
       const [{ mine }] = await connection.unsafe(`SELECT pg_try_advisory_lock(${INDEX_LOCK}) AS mine`);
       if (!mine) return;

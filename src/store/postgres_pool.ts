@@ -65,11 +65,11 @@ export class PostgresPool {
     }
   }
 
-  /** Runs work that may take minutes on a connection of its own. */
-  async runLong<T>(work: (on: postgres.Sql) => Promise<T>): Promise<T> {
+  /** Runs work that may take longer on a connection of its own: so many milliseconds a statement, 0 for any time. */
+  async runLong<T>(statementMs: number, work: (on: postgres.Sql) => Promise<T>): Promise<T> {
     const reserved = await this.run((on) => on.reserve());
     try {
-      await reserved.unsafe("SET statement_timeout = 0");
+      await reserved.unsafe(`SET statement_timeout = ${statementMs}`);
       return await work(reserved);
     } catch (error) {
       throw translate(error);

@@ -55,7 +55,10 @@ const COLUMNS: Record<UsageDimension, { sums: string; live: string }> = {
 };
 /** SQLite gives up on a sum beyond 64 bits: there billions and the rest are summed up apart. */
 const PART = 1_000_000_000;
-const PARTS = { sqlite: [`/ ${PART}`, `% ${PART}`], postgres: ["* 0", ""] } as const;
+const PARTS = {
+  sqlite: (column: string) => [`SUM(${column} / ${PART})`, `SUM(${column} % ${PART})`],
+  postgres: (column: string) => ["0", `SUM(${column})`],
+};
 
 /** Dearest first; by day, oldest first. */
 export async function sumUsage(
@@ -97,7 +100,7 @@ function statement(
   { by, keyId }: UsageFilter,
   { days, parts }: Spans,
   page: UsagePage,
-  [high, low]: readonly [string, string],
+  summed: (column: string) => string[],
 ): { text: string; params: Value[] } {
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
@@ -128,10 +131,11 @@ function statement(
   if (selects.length === 0) selects.push(live("1 = 0"));
 
   const dimensions = by.map((_, i) => `d${i}`);
-  const order = by[0] === "day"
-    ? dimensions
-    : [`SUM(cost ${high}) DESC`, `SUM(cost ${low}) DESC`, ...dimensions];
-  const sums = METRICS.flatMap((c) => [`SUM(${c} ${high}) AS ${c}_high`, `SUM(${c} ${low}) AS ${c}_low`]);
+  const order = by[0] === "day" ? dimensions : ["cost_high DESC", "cost_low DESC", ...dimensions];
+  const sums = METRICS.flatMap((c) => {
+    const [high, low] = summed(c);
+    return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
+  });
   const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
     FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")} ORDER BY ${order.join(", ")}
     LIMIT ${param(page.limit)} OFFSET ${param(page.skip)}`;

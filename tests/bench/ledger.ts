@@ -299,18 +299,3 @@ async function measure(
     ...reads.map((r) => `| ${r.name} | ${ms(middle(r.times))} | ${ms(r.worstCall)} | ${ms(r.worstTurn)} |`),
   ].join("\n");
 }
-
-if (import.meta.main) {
-  const [rows = "1000000", stores = "sqlite", keys = "100000"] = Deno.args;
-  const began = performance.now();
-  console.log(
-    await benchLedger({
-      rows: rows.split(",").map(Number),
-      stores: stores.split(","),
-      keys: Number(keys),
-      say: (line) =>
-        console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`),
-    }),
-  );
-  Deno.exit(0);
-}

@@ -5,6 +5,7 @@
  * figure is a median over rounds, each ratio is formed within a round.
  */
 import { parseArgs } from "node:util";
+import { benchLedger } from "./ledger.ts";
 import type { Seen } from "./load.ts";
 import { type Bench, MEASURES } from "./measures.ts";
 import { killAll, PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
@@ -12,10 +13,14 @@ import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
+deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres]
 
   --quick   fewer and shorter rounds: under a minute
-  --only    some measures only: ${Object.keys(MEASURES).join(", ")}
+  --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger, by itself
   --json    write what every run of every round saw to FILE, and the table's lines
+  --rows    generations of the ledger (1000000); it takes some minutes a million
+  --keys    keys beside them (100000)
+  --store   on which databases (both)
 `;
 
 const { values } = parseArgs({
@@ -24,12 +29,16 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     json: { type: "string" },
+    rows: { type: "string", default: "1000000" },
+    keys: { type: "string", default: "100000" },
+    store: { type: "string", default: "sqlite,postgres" },
     help: { type: "boolean", default: false },
   },
 });
 
 const names = values.only?.split(",") ?? Object.keys(MEASURES);
-const unknown = names.filter((name) => !(name in MEASURES));
+const ledgerOnly = values.only === "ledger";
+const unknown = ledgerOnly ? [] : names.filter((name) => !(name in MEASURES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no measure ${unknown.join(", ")}.\n\n${HELP}` : HELP);
   Deno.exit(unknown.length > 0 ? 2 : 0);
@@ -38,6 +47,17 @@ if (values.help || unknown.length > 0) {
 const started = performance.now();
 const say = (line: string) =>
   console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+if (ledgerOnly) {
+  console.log(
+    await benchLedger({
+      rows: values.rows.split(",").map(Number),
+      keys: Number(values.keys),
+      stores: values.store.split(","),
+      say,
+    }),
+  );
+  Deno.exit(0);
+}
 if (!PINNED) say("no taskset here, or one core: programs share cores, and ratios are less steady");
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

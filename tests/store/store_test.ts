@@ -412,6 +412,24 @@ onBothEngines(({ name, place }) => {
     assertEquals(await store.keyByHash("hash1"), null);
   });
 
+  test("addSecret() brings forward the end of a secret that was to last longer", async (store) => {
+    await store.insertKey(storedKey("k1"), "hash1");
+    await store.addSecret("k1", { hash: "hash2", now: NOW, until: NOW + 9000 });
+    await store.addSecret("k1", { hash: "hash3", now: NOW, until: NOW + 1000 });
+    const ends = new Map((await store.keyByHash("hash3"))!.secrets.map((s) => [s.hash, s.expiresAt]));
+    assertEquals([ends.get("hash1"), ends.get("hash2"), ends.get("hash3")], [NOW + 1000, NOW + 1000, null]);
+  });
+
+  test("an account's spent amount stops where a row cannot hold more", async (store) => {
+    await store.declareAccounts([{ name: "acme", credits: 100n }]);
+    await store.registerNode("n");
+    const node = nodeOf(store, "n");
+    for (const id of ["g1", "g2"]) await node.record(generation(id, { cost: 9n * 10n ** 18n }));
+    assertEquals((await store.account("acme"))?.spent, 9_200_000_000_000_000_000n);
+    await node.record(generation("g3", { cost: 1n }));
+    assertEquals((await store.account("acme"))?.spent, 9_200_000_000_000_000_000n);
+  });
+
   test("declareAccounts() changes what was granted and leaves what was added", async (store) => {
     await store.declareAccounts([{ name: "acme", credits: 100n }, { name: "free", credits: null }]);
     await store.addCredits("acme", { amount: 50n, now: NOW, note: null });
