@@ -120,10 +120,11 @@ export class MessageReader {
         return open;
       }
       case "tool_use": {
+        const name = string(value.name);
+        if (!name) throw brokenAnswer("a tool call has no name");
         const block = this.#blocks++;
         this.#calls = true;
         const id = string(value.id) || `toolu_${block}`;
-        const name = string(value.name) ?? "";
         out.push({ type: "call-start", block, choice: 0, id, name, kind: "function", ...extra(value, CALL) });
         return { kind: "call", block, input: value.input, pieces: false };
       }

@@ -222,8 +222,10 @@ export class ItemReader {
   }
 
   #startCall(slot: Slot): void {
-    this.calls++;
     const { item } = slot;
+    const name = string(item.name);
+    if (!name) throw brokenAnswer("a tool call has no name");
+    this.calls++;
     slot.block = this.#open();
     const id = string(item.call_id) || string(item.id) || string(item.item_id) || `call_${slot.block}`;
     const namespace = string(item.namespace);
@@ -235,7 +237,7 @@ export class ItemReader {
       block: slot.block,
       choice: 0,
       id,
-      name: string(item.name) ?? "",
+      name,
       ...(namespace && { namespace }),
       kind: slot.type === "custom_tool_call" ? "custom" : "function",
       extra: { format: "responses", fields },
