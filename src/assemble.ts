@@ -155,6 +155,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       adminKey: config.adminKey,
       metricLabels,
       ready: () => !stopped,
+      hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),
       inFlight,
       shedder,
       wrongKeys,
@@ -168,8 +169,16 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     handle: handler(ENDPOINTS, () => state),
     accounts,
     async reload(next) {
-      await accounts.reload(accountsConfig(next));
-      state = await stateOf(next);
+      const before = providers;
+      try {
+        const made = await stateOf(next);
+        await accounts.reload(accountsConfig(next));
+        state = made;
+      } catch (error) {
+        // All or nothing: keys of the one and models of the other would be neither.
+        providers = before;
+        throw error;
+      }
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),

@@ -5,7 +5,7 @@
  * refuse, because a record must always be writable.
  */
 import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
-import { count, normalizeUsage } from "../exchange/usage.ts";
+import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
 import type { Generation } from "../store/mod.ts";
 import type { Key } from "./types.ts";
 import { costOf, MAX_AMOUNT, type Prices, priceTable } from "./money.ts";
@@ -54,7 +54,7 @@ function clean(text: string): string {
 export function generationOf(beginning: Beginning, end: GenerationEnd, prices: Prices): Generation | null {
   const broke = end.status === "interrupted" || (end.status === "failed" && end.provider !== null);
   if (end.usage === null && end.searches === 0 && !broke) return null;
-  const usage = end.usage === null ? null : normalizeUsage(end.usage);
+  const usage = end.usage === null ? null : bounded(end.usage);
   const searches = count(end.searches);
   // A failed call pays for its searches and not for its tokens.
   const cost = costOf(end.status === "failed" ? null : usage, searches, priceTable(prices));
@@ -73,6 +73,15 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     clientGone: end.clientGone,
     dlp: end.dlp,
   };
+}
+
+function bounded(usage: Readonly<Usage>): Usage {
+  const { input, output } = usage;
+  return normalizeUsage({
+    ...usage,
+    input: Math.min(input, MOST_TOKENS),
+    output: Math.min(output, MOST_TOKENS),
+  });
 }
 
 /** The record of a generation whose process died. What it used nobody can tell, so nothing is billed. */

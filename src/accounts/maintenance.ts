@@ -10,7 +10,7 @@ import { Heartbeats } from "./heartbeats.ts";
 import type { Journal } from "./journal.ts";
 import type { Keyring } from "./keyring.ts";
 import type { OpenReservations } from "./open_reservations.ts";
-import { findPepper } from "./pepper.ts";
+import { findPepper, refuseOtherPepper } from "./pepper.ts";
 import type { Recovery } from "./recovery.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -61,7 +61,9 @@ export class Maintenance {
   async prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
     await store.prepare();
-    keyring.setPepper(pepper ?? await findPepper(store));
+    const found = pepper ?? await findPepper(store);
+    await refuseOtherPepper(store, found);
+    keyring.setPepper(found);
     await store.declareAccounts(configured.accounts());
     await sync.connect();
     await changes.pull();

@@ -32,6 +32,9 @@ const PER_UNIT = 10n ** 6n;
 /** The largest amount an operator may write, far enough from 2⁶³ that sums of a few stay inside. */
 export const MAX_AMOUNT = 9_000_000n * UNIT;
 
+/** The most that an account may have been given in all: what 64 bits hold. */
+export const MOST_CREDITS = 9_200_000n * UNIT;
+
 /** A decimal string to an integer of `digits` decimals; null when it is not one or has more decimals than that. */
 function scaled(text: string, digits: number): bigint | null {
   const match = /^(-?)(\d{1,15})(?:\.(\d+))?$/.exec(text);

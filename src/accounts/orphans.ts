@@ -8,16 +8,18 @@ export interface JournalContent {
   node: string;
   /** Began and did not end: id to what was known then. */
   running: Map<string, string>;
-  /** Ended: id to record. The store may have some of them. */
-  ended: Map<string, string>;
+  /** Ended: id to record, and what was known when it began. The store may have some of them. */
+  ended: Map<string, { json: string; begun: string | undefined }>;
   /** Lines that could not be read. */
-  damaged: number;
+  damaged: string[];
 }
 
 /** A journal that is ours now, since its process is gone. */
 export interface Orphan extends JournalContent {
   /** Removes the journal, once the store has everything. */
   remove(): void;
+  /** Keeps lines that nobody can read in a file beside the journal, and answers its path. */
+  setAside(lines: readonly string[]): string;
   /** Lets go of it, for the next that looks. */
   leave(): void;
 }
@@ -59,7 +61,7 @@ function adoptLock(path: string, node: string): Orphan | null {
     return null;
   }
   const lock = takeLock(path);
-  return lock && orphanOf(path, lock, { node, running: new Map(), ended: new Map(), damaged: 0 });
+  return lock && orphanOf(path, lock, { node, running: new Map(), ended: new Map(), damaged: [] });
 }
 
 function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orphan {
@@ -70,6 +72,11 @@ function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orp
       removeQuietly(`${path}.next`);
       lock.close();
       removeQuietly(lockPath(path));
+    },
+    setAside(lines) {
+      const aside = `${path}.damaged`;
+      Deno.writeTextFileSync(aside, lines.join("\n") + "\n", { mode: 0o600 });
+      return aside;
     },
     leave: () => lock.close(),
   };
@@ -86,26 +93,29 @@ function exists(path: string): boolean {
 
 function readLines(path: string): string {
   const bytes = Deno.readFileSync(path);
-  const zero = bytes.indexOf(0);
-  return new TextDecoder().decode(zero < 0 ? bytes : bytes.subarray(0, zero));
+  // What was allocated ahead is zeros. Zeros before the last line are a block that the disk never got.
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return new TextDecoder().decode(bytes.subarray(0, end));
 }
 
 function parseJournal(text: string): JournalContent {
   const running = new Map<string, string>();
-  const ended = new Map<string, string>();
+  const ended: JournalContent["ended"] = new Map();
   let node = "";
-  let damaged = 0;
+  const damaged: string[] = [];
   const lines = text.split("\n");
   lines.pop();
   for (const line of lines) {
-    const [, kind, id, json] = /^([H+=-]) (\S+)(?: (.*))?$/.exec(line) ?? [];
+    const [, kind, id, json] = /^\0*([H+=-]) ([^\s\0]+)(?: (.*))?$/.exec(line) ?? [];
     if (kind === "H") node = id;
     else if (kind === "+" && json !== undefined) running.set(id, json);
     else if (kind === "=" && json !== undefined) {
+      const begun = running.get(id);
       running.delete(id);
-      ended.set(id, json);
+      ended.set(id, { json, begun });
     } else if (kind === "-") running.delete(id);
-    else damaged++;
+    else damaged.push(line);
   }
   return { node, running, ended, damaged };
 }

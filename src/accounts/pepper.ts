@@ -1,4 +1,5 @@
 /** The pepper: what hashes of secrets are keyed with. Whoever has the database alone cannot confirm a guess. */
+import { createHmac } from "node:crypto";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import { removeQuietly } from "./journal_files.ts";
 import { newPepper } from "./secrets.ts";
@@ -8,12 +9,42 @@ export async function findPepper(store: Store): Promise<string> {
   if (store.kind !== "sqlite" || store.filePrefix === null) return await store.shared("pepper", newPepper);
   const path = `${store.filePrefix}.pepper`;
   try {
-    return readPepper(path) ?? makePepper(path);
+    const pepper = readPepper(path);
+    if (pepper !== null) return pepper;
+    await refuseLostPepper(store, path);
+    return makePepper(path);
   } catch (error) {
-    if (error instanceof Deno.errors.PermissionDenied) throw error;
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof WrongPepper) throw error;
     // A full disk at the first start: it can be made once there is room.
     throw new StoreUnavailable("The pepper of secrets cannot be read or made.", { cause: error });
   }
+}
+
+/**
+ * Refuses a pepper that the keys of this database were not hashed with: all of them would seem to be wrong. The first
+ * gateway that opens a database leaves a fingerprint of its pepper there.
+ */
+export async function refuseOtherPepper(store: Store, pepper: string): Promise<void> {
+  const own = createHmac("sha256", pepper).update("fingerprint").digest("hex").slice(0, 32);
+  if (await store.shared("pepper_fingerprint", () => own) === own) return;
+  throw new WrongPepper(
+    "This database belongs to a gateway with another pepper, so none of its keys could be told. Restore the pepper " +
+      "(`store.pepper`, or the file beside the database whose name ends in .pepper), or use another database.",
+  );
+}
+
+export class WrongPepper extends Error {
+  override readonly name = "WrongPepper";
+}
+
+/** A database of a release without fingerprints, whose pepper was left behind. */
+async function refuseLostPepper(store: Store, path: string): Promise<void> {
+  const { keys } = await store.changesSince(0);
+  if (keys.length === 0) return;
+  throw new WrongPepper(
+    `The database has ${keys.length} keys, and the pepper that they were hashed with is missing: expected the file ` +
+      `${path}, or store.pepper. Restore it, or use another database.`,
+  );
 }
 
 /** Null: there is none, or it was being written when the process died, and nothing has been hashed with it. */

@@ -3,7 +3,7 @@
  *
  * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
  */
-import { decodeRecord, encodeRecord, type Store } from "../store/mod.ts";
+import { decodeRecord, encodeRecord, type LedgerRecord, type Store } from "../store/mod.ts";
 import { decodeBeginning, interruptedGeneration } from "./ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -54,7 +54,6 @@ export class Recovery {
 
   async #takeOver(orphan: Orphan): Promise<void> {
     const { sync, log } = this.#options;
-    if (orphan.damaged > 0) log.warn(`The journal of ${orphan.node} has ${orphan.damaged} unreadable lines.`);
     let left = 1;
     /** The journal stays, and stays ours, until the store has the last of its records. */
     const delivered = () => {
@@ -64,13 +63,27 @@ export class Recovery {
       if (orphan.node !== "") this.#delivered.add(orphan.node);
     };
     this.#adopted.add(orphan);
-    for (const json of orphan.ended.values()) {
-      left++;
-      sync.deliver({ record: decodeRecord(json), leases: [], delivered });
+    const unreadable = [...orphan.damaged];
+    for (const [id, { json, begun }] of orphan.ended) {
+      const record = readRecord(json);
+      if (record !== null) {
+        left++;
+        sync.deliver({ record, leases: [], delivered });
+        continue;
+      }
+      unreadable.push(`= ${id} ${json}`);
+      if (begun !== undefined) orphan.running.set(id, begun);
     }
     let interrupted = 0;
-    for (const json of orphan.running.values()) {
+    for (const [id, json] of orphan.running) {
       if (this.#recordInterrupted(json, delivered)) interrupted++;
+      else unreadable.push(`+ ${id} ${json}`);
+    }
+    if (unreadable.length > 0) {
+      const path = orphan.setAside(unreadable);
+      log.warn(
+        `The journal of ${orphan.node} has ${unreadable.length} unreadable lines, set aside in ${path}.`,
+      );
     }
     left += interrupted;
     delivered();
@@ -86,5 +99,14 @@ export class Recovery {
     const record = encodeRecord(interruptedGeneration(beginning));
     this.#options.sync.deliver({ record, leases: [], delivered });
     return true;
+  }
+}
+
+/** Null: a line that was torn, and is no record any more. */
+function readRecord(json: string): LedgerRecord | null {
+  try {
+    return decodeRecord(json);
+  } catch {
+    return null;
   }
 }

@@ -20,7 +20,7 @@ import {
   type UsageQuery,
 } from "./input.ts";
 import type { Keyring } from "./keyring.ts";
-import { formatAmount } from "./money.ts";
+import { formatAmount, MOST_CREDITS } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -99,7 +99,19 @@ export class Reports {
   async addCredits(account: string, amount: string, note: string | undefined): Promise<CreditsView> {
     const { store, clock, changes } = this.#options;
     const addition = readCreditAddition({ amount, note });
-    await store.addCredits(readAccountName(account), { ...addition, now: clock.now() });
+    const name = readAccountName(account);
+    const row = await store.account(name);
+    const total = (row?.granted ?? 0n) + (row?.added ?? 0n) + addition.amount;
+    if (total > MOST_CREDITS || total < -MOST_CREDITS) {
+      throw new Failure(
+        "validation_error",
+        `Cannot add ${amount}: expected at most ${formatAmount(MOST_CREDITS)} of credits in all, got ${
+          formatAmount(total)
+        }.`,
+        { param: "amount" },
+      );
+    }
+    await store.addCredits(name, { ...addition, now: clock.now() });
     await changes.pull();
     return await this.credits(account);
   }

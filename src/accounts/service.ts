@@ -54,7 +54,7 @@ export interface AccountsService extends Accounts, Administration {
   storeUp(): boolean;
   /** Records that are not in the store yet. */
   pendingCount(): number;
-  /** Takes a new configuration. */
+  /** Takes a new configuration, or none of it when the store cannot be told. */
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
   tick(): Promise<void>;
@@ -179,10 +179,11 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     storeUp: () => maintenance.prepared && sync.up,
     pendingCount: () => sync.pending,
     async reload(config) {
+      // First what may fail: while the store is away, nothing is taken over.
+      if (maintenance.prepared) await store.declareAccounts(new Configured(config).accounts());
       configured.replace(config);
       configureKeys();
       for (const lease of leases.all()) lease.forgetAnswers();
-      if (maintenance.prepared) await store.declareAccounts(configured.accounts());
       audit.add({ kind: "admin", key: null, data: { by: "process", action: "configuration.reloaded" } });
     },
     tick: () => maintenance.tick(),

@@ -21,6 +21,9 @@ function guessable(path: InputPath): string {
   }: so short that it can be guessed; expected ${LEAST_SECRET} random characters or more`;
 }
 
+/** Above this a price was surely written for a million tokens. */
+const DEAREST_TOKEN = 0.01;
+
 /** A string of the configuration and where it stands. */
 interface Spot {
   text: string;
@@ -64,6 +67,11 @@ export function checkReferences(root: unknown, report: Report): void {
     }
     if (value.pricing === undefined) {
       report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
+    }
+    for (const [kind, price] of Object.entries(object(value.pricing))) {
+      if (!(Number(price) > DEAREST_TOKEN)) continue;
+      const where = pathText([...path, "pricing", kind]);
+      report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
     }
   }
   for (const { text, path } of adminKey) {

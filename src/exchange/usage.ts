@@ -41,6 +41,9 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
 
 const KINDS = Object.keys(NO_USAGE) as (keyof Usage)[];
 
+/** More than any model can hold; sums of as many as there may be stay exact. */
+export const MOST_TOKENS = 1_000_000_000;
+
 /** A count as a provider wrote it: whole, not negative, else 0. Providers send null, floats and absent fields. */
 export function count(value: unknown): number {
   return typeof value === "number" && value > 0 && value < Number.MAX_SAFE_INTEGER ? Math.floor(value) : 0;

@@ -27,6 +27,8 @@ export interface ServerState
   metricLabels: Readonly<Record<string, string>>;
   /** False while starting and while stopping. */
   ready(): boolean;
+  /** False: the database is a file of this machine, and cannot be used. */
+  hasStore(): boolean;
   inFlight: InFlight;
   shedder: LoadShedder;
   wrongKeys: WrongKeys;

@@ -17,9 +17,14 @@ export const HEALTH: readonly Endpoint[] = [
     path: "/readyz",
     surface: OPERATION,
     credential: "none",
-    summary: "Says whether the process may take traffic: 503 while it stops.",
+    summary:
+      "Says whether the process may take traffic: 503 while it stops, and while its database file cannot be used.",
     answer: { types: ["text/plain"] },
-    handle: ({ state }) =>
-      state.ready() ? new Response("ready\n") : new Response("stopping\n", { status: 503 }),
+    handle: ({ state }) => {
+      if (!state.ready()) return new Response("stopping\n", { status: 503 });
+      return state.hasStore()
+        ? new Response("ready\n")
+        : new Response("the database file cannot be used\n", { status: 503 });
+    },
   },
 ];

@@ -18,6 +18,7 @@ export async function* choices(
   const next = calls.map((call, i) => step(call, i));
   let open = n;
   let started = false;
+  let estimated = false;
   try {
     while (open > 0) {
       const { i, batch } = await Promise.race(next.filter((p) => p !== undefined));
@@ -34,8 +35,10 @@ export async function* choices(
           started = true;
         } else if (part.type === "usage") {
           usages[i] = part.usage;
+          estimated ||= part.estimated === true;
           out.push({
             type: "usage",
+            ...(estimated && { estimated }),
             usage: usages.reduce<Usage>((sum, u) => u ? addUsage(sum, u) : sum, NO_USAGE),
           });
         } else out.push(renumbered(part, i));

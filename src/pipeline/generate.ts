@@ -13,6 +13,7 @@ import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
+import { plausible } from "./plausible.ts";
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -66,7 +67,10 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   call.answers.add(end);
   try {
     while (true) {
-      if (batch.length > 0) yield restore ? restore(batch) : batch;
+      if (batch.length > 0) {
+        boundUsage(batch, prompt, call, kit);
+        yield restore ? restore(batch) : batch;
+      }
       if (failure) throw failure;
       if (ended || call.cut) return;
       batch = [];
@@ -119,6 +123,21 @@ async function begin({ api, reply, first, withheld }: Opened): Promise<Begun> {
     if (failure || batch.length > 0 || bytes === null) {
       return { batch, failure, reader: bytes === null ? null : reader };
     }
+  }
+}
+
+/** Cuts reports of usage that the model cannot have had, and tells the operator. */
+function boundUsage(batch: Part[], prompt: Prompt, call: Call, kit: Kit): void {
+  for (const [i, part] of batch.entries()) {
+    if (part.type !== "usage") continue;
+    const bounded = plausible(part, prompt, call.model);
+    if (bounded === part) continue;
+    batch[i] = bounded;
+    const { input, output } = part.usage;
+    kit.log(
+      `${call.arrival.id} ${call.model.id}: the provider reports ${input} tokens of input and ${output} of output, more ` +
+        "than the model can hold; the record is marked as estimated",
+    );
   }
 }
 

@@ -113,6 +113,7 @@ export async function* searchLoop(
       if (out.length > 0) yield out;
     }
     block = reader.nextBlock;
+    estimated ||= reader.estimated;
     if (reader.usage) spent = addUsage(spent, reader.usage);
     else if (reader.said > 0) {
       spent = addUsage(spent, estimateUsage(chars + added.chars, reader.said));

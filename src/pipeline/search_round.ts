@@ -28,6 +28,8 @@ type Blocked = Extract<Part, { block: number }>;
 export class RoundReader {
   callersCalls = 0;
   usage: Usage | null = null;
+  /** The usage is not what the provider reported. */
+  estimated = false;
   finish: Extract<Part, { type: "finish" }> | undefined;
   nextBlock: number;
   /** UTF-16 units that the model wrote, held calls included. */
@@ -52,6 +54,7 @@ export class RoundReader {
         if (this.#start.first) out.push(part);
       } else if (part.type === "usage") {
         this.usage = part.usage;
+        this.estimated ||= part.estimated === true;
         const usage = addUsage(spent, part.usage);
         const { extra } = part;
         out.push({ type: "usage", usage, ...(searches > 0 && { searches }), ...(extra && { extra }) });

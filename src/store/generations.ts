@@ -153,7 +153,10 @@ function whole(value: number): number {
   return value > 0 ? Math.round(value) : 0;
 }
 
-/** Inserts records, with their sums, and answers those that were new; one that is there already stays as it is. */
+/**
+ * Inserts records, with their sums, and answers those that were new. One that is there already stays as it is, but for one
+ * thing: where another node took this one for dead and recorded its calls as interrupted, their real ends take the place.
+ */
 export async function insertRecords(
   engine: Engine,
   query: Query,
@@ -161,8 +164,46 @@ export async function insertRecords(
 ): Promise<LedgerRecord[]> {
   if (records.length === 0) return [];
   const added = await engine.insertNew(query, "generations", COLUMNS, records, { summed: 1 });
-  await addToSums(engine, query, added.map(countedRecord));
+  const counted = added.map(countedRecord);
+  if (added.length < records.length) {
+    const known = new Set(added);
+    const ends = records.filter((record) => !known.has(record) && !isPresumed(record));
+    const replaced = await removePresumed(engine, query, ends.map(({ id }) => id));
+    const real = ends.filter(({ id }) => replaced.has(id));
+    added.push(...await engine.insertNew(query, "generations", COLUMNS, real, { summed: 1 }));
+    counted.push(...real.map(countedRecord));
+    for (const presumed of replaced.values()) if (presumed !== null) counted.push(removal(presumed));
+  }
+  await addToSums(engine, query, counted);
   return added;
+}
+
+/** Recorded for a process that was taken for dead: nothing is known of the end. */
+function isPresumed(record: LedgerRecord): boolean {
+  const values = valuesOf(record);
+  return values[INDEX.status] === "interrupted" && values[INDEX.input] === null && record.cost === 0n;
+}
+
+/** Deletes those of these generations that are only presumed to have ended; answers what the sums hold of each. */
+async function removePresumed(
+  engine: Engine,
+  query: Query,
+  ids: readonly string[],
+): Promise<Map<string, Counted | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await query(
+    `DELETE FROM generations WHERE id IN (${
+      engine.list("$1")
+    }) AND status = 'interrupted' AND input IS NULL AND cost = 0
+     RETURNING ${COUNTED_COLUMNS}, summed`,
+    [JSON.stringify(ids)],
+  );
+  return new Map(rows.map((row) => [asText(row.id), row.summed === null ? null : countedRow(row)]));
+}
+
+/** Takes a generation out of the sums again. */
+function removal(counted: Counted): Counted {
+  return { ...counted, generations: -1 };
 }
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], i) => [name, i]));

@@ -23,7 +23,11 @@ import type { Row, Value } from "./rows.ts";
  * first, then no room, I/O, no file handle, read-only.
  */
 const BUSY = /is locked/;
-const TRANSIENT = /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory/;
+const TRANSIENT =
+  /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
+/** How often a file's first bytes are looked at, and what they are. */
+const LOOK_MS = 1000;
+const MAGIC = "SQLite format 3\0";
 const BUSY_ATTEMPTS = 100;
 const BUSY_DELAY_MS = 20;
 
@@ -58,6 +62,10 @@ class SqliteEngine implements Engine {
   #last: Promise<unknown> = Promise.resolve();
   /** Rows inserted by the transaction under way. */
   #inserted = 0;
+  /** Which file was opened; null: none, or one in memory. */
+  #file: string | null = null;
+  /** When its first bytes were last read. */
+  #lookedAt = -Infinity;
 
   constructor(path: string, { inThread = false }: SqliteOptions) {
     this.#path = path;
@@ -65,10 +73,15 @@ class SqliteEngine implements Engine {
     this.#checkpointer = path === ":memory:" || inThread ? null : openCheckpointer(path);
   }
 
-  readonly query: Query = (sql, params) => this.#inTurn(() => this.#query(sql, params));
+  readonly query: Query = (sql, params) =>
+    this.#inTurn(() => {
+      this.#refuseOtherFile();
+      return this.#query(sql, params);
+    });
 
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
+      this.#refuseOtherFile();
       await this.#begin();
       this.#inserted = 0;
       try {
@@ -169,7 +182,26 @@ class SqliteEngine implements Engine {
     });
 
   #open(): DatabaseSync {
-    return this.#database ??= connect(this.#path, this.#inThread);
+    if (this.#database === null) {
+      this.#database = connect(this.#path, this.#inThread);
+      if (this.#path !== ":memory:") this.#file = identityOf(this.#path);
+    }
+    return this.#database;
+  }
+
+  /** What is written to a file that has been deleted or replaced goes nowhere. */
+  #refuseOtherFile(): void {
+    if (this.#file === null) return;
+    if (identityOf(this.#path) !== this.#file) {
+      throw new StoreUnavailable(
+        "The database file was deleted or replaced under the running gateway: put it back, or start anew.",
+      );
+    }
+    // What is in SQLite's cache looks sound for long after the file is not.
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    if (!isDatabase(this.#path)) throw new StoreUnavailable("The database file is damaged.");
+    this.#lookedAt = now;
   }
 
   #prepare(sql: string): Prepared {
@@ -218,6 +250,23 @@ function connect(path: string, inThread: boolean): DatabaseSync {
   } catch (error) {
     db?.close();
     throw translate(error);
+  }
+}
+
+function isDatabase(path: string): boolean {
+  const head = new Uint8Array(MAGIC.length);
+  using file = Deno.openSync(path);
+  const read = file.readSync(head);
+  return read === null || new TextDecoder("latin1").decode(head) === MAGIC;
+}
+
+/** Tells one file from another at the same path; null: there is none, or the system has no such numbers. */
+function identityOf(path: string): string | null {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return ino === null ? null : `${dev}:${ino}`;
+  } catch {
+    return null;
   }
 }
 

@@ -18,6 +18,8 @@ export interface Counted {
   provider: string;
   format: string;
   failed: boolean;
+  /** -1: it is taken out again; absent: 1. */
+  generations?: -1;
   /** Of {@link COUNTED}, in its order. */
   counts: readonly (number | bigint)[];
   cost: bigint;
@@ -75,7 +77,8 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
   const byKey = new Map<string, Sum>();
   for (const c of counted) {
     const starts = c.created - c.created % DAY;
-    const one = { generations: 1, failed: c.failed ? 1 : 0, counts: c.counts, cost: c.cost };
+    const { generations = 1 } = c;
+    const one = { generations, failed: c.failed ? generations : 0, counts: c.counts, cost: c.cost };
     add(byKey, ["key", starts, c.keyId, c.key, c.account, c.model, c.provider, c.format], one);
   }
   const rest = new Map<string, Sum>();

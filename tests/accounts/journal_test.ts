@@ -25,7 +25,7 @@ function found(folder: string) {
     return adoptOrphans(`${copy}/store.db`, "later").map((orphan) => {
       orphan.remove();
       const { node, running, ended, damaged } = orphan;
-      return { node, running: [...running], ended: [...ended], damaged };
+      return { node, running: [...running], ended: [...ended].map(([id, { json }]) => [id, json]), damaged };
     });
   } finally {
     Deno.removeSync(copy, { recursive: true });
@@ -46,7 +46,7 @@ Deno.test("FileJournal tells what ran and what ended", () =>
       node: "n1",
       running: [["g3", "{}"]],
       ended: [["g1", "[1]"]],
-      damaged: 0,
+      damaged: [],
     }]);
     journal.close();
   }));
@@ -66,7 +66,7 @@ Deno.test("FileJournal that was cut at any byte reads as what was whole", () =>
       Deno.writeFileSync(`${filePrefix}.n1.journal`, torn);
       const [{ running, ended, damaged }] = found(folder);
       assertEquals(
-        [running.length, ended.length, damaged],
+        [running.length, ended.length, damaged.length],
         cut < head + began ? [0, 0, 0] : cut < end ? [1, 0, 0] : [0, 1, 0],
       );
     }
@@ -200,7 +200,7 @@ Deno.test("adoptOrphans() takes over from a process that died before its journal
     assertEquals(adoptOrphans(filePrefix, "n2"), []);
     age();
     const [{ node, running, ended, damaged, remove }] = adoptOrphans(filePrefix, "n2");
-    assertEquals([node, running.size, ended.size, damaged], ["n1", 0, 0, 0]);
+    assertEquals([node, running.size, ended.size, damaged], ["n1", 0, 0, []]);
     remove();
     assertEquals([...Deno.readDirSync(folder)], []);
   }));

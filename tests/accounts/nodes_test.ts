@@ -313,10 +313,16 @@ onCluster((cluster) => {
       data.map((g) => [g.id, g.status]).sort(),
       [[requests[0].id, "completed"], [requests[2].id, "interrupted"]].sort(),
     );
-    // Its own end comes too late to be a second record.
-    await reservations[2].settle(endOf({ input: 1 }));
+    // It was only frozen: its own end takes the place of what was presumed, once, and is billed.
+    await reservations[2].settle(endOf({ input: 5 }));
     await a.flush();
-    assertEquals((await b.generations({})).data.length, 2);
+    const later = (await b.generations({})).data;
+    assertEquals(
+      later.map((g) => [g.id, g.status, g.cost]).sort(),
+      [[requests[0].id, "completed", "0.01"], [requests[2].id, "completed", "0.05"]].sort(),
+    );
+    const { data: [sum] } = await b.usage({ by: "key" });
+    assertEquals([sum.generations, sum.failed, sum.cost, sum.input_tokens], [2, 0, "0.06", 6]);
 
     /** Ids that the store knows as running. */
     async function ran(node: Running): Promise<string[]> {

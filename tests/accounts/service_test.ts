@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { Failure } from "../../src/exchange/failure.ts";
 import { ACCOUNTS } from "../../src/accounts/config.ts";
 import type { AccountsConfig, AccountsOptions, Key } from "../../src/accounts/mod.ts";
@@ -209,15 +210,35 @@ onBothEngines(({ name, place }) => {
     },
   );
 
-  test("settle() of an absurd count still makes a record", configOf({}, "10"), async (service) => {
-    const key = await keyOf(service);
-    for (let i = 0; i < 3; i++) {
-      await (await service.admit(requestOf(key, 1))).settle(endOf({ input: 9e15, output: 9e15 }));
-      // Used up for good, so the next needs credits again.
-      await service.addCredits("acme", "9000000");
+  test(
+    "settle() of absurd counts still makes records, and sums that can be read",
+    configOf(),
+    async (service, again) => {
+      const key = await keyOf(service);
+      for (let i = 0; i < 3; i++) {
+        await (await service.admit(requestOf(key, 1))).settle(endOf({ input: 9e15, output: 9e15 }));
+      }
+      assertEquals((await service.generations({})).data.map((g) => g.cost), Array(3).fill("9000000.00"));
+      for (const by of ["key", "model", "day"]) {
+        const { data: [{ generations, input_tokens }] } = await service.usage({ by });
+        assertEquals([generations, input_tokens], [3, 3e9]);
+      }
+      assertEquals((await service.keyStatus(key)).spend.amount, "9200000.00");
       await service.addCredits("acme", "1");
-    }
-    assertEquals((await service.generations({})).data.map((g) => g.cost), Array(3).fill("9000000.00"));
+      // A budget that is made from these sums can be made, too.
+      const limited = await again(configOf({ spend_limit: { amount: "10", period: "day" } }));
+      assertEquals(
+        await codeOf(async () => limited.admit(requestOf(await keyOf(limited), 1))),
+        "api_key_limit_exceeded",
+      );
+    },
+  );
+
+  test("addCredits() gives no more than 64 bits hold", configOf({}, "10"), async (service) => {
+    await service.addCredits("acme", "9000000");
+    assertEquals(await codeOf(() => service.addCredits("acme", "9000000")), "validation_error");
+    const { balance } = await service.addCredits("acme", "0.000000000001");
+    assertEquals(balance, "9000010.000000000001");
   });
 
   test(
@@ -527,9 +548,21 @@ Deno.test("sqlite: the pepper is made on first start, for the owner's eyes", asy
   const later = await open(here.open(), configOf());
   assertEquals((await later.authenticate(secret)).name, "ci");
   await later.close();
-  const elsewhere = await open(here.open(), configOf(), { pepper: "another" });
-  assertEquals(await codeOf(() => elsewhere.authenticate(secret)), "invalid_api_key");
-  await elsewhere.close();
+  const refused = (more: Partial<AccountsOptions> = {}) =>
+    assertRejects(() => open(here.open(), configOf(), more), Error, "pepper");
+  await refused({ pepper: "another" });
+  // Left behind, it is not made anew: none of the keys could be told.
+  Deno.renameSync(path, `${path}.lost`);
+  await refused();
+  // A database of a release that left no fingerprint.
+  const database = new DatabaseSync(store.filePrefix!);
+  database.exec("DELETE FROM meta WHERE name = 'pepper_fingerprint'");
+  database.close();
+  await refused();
+  Deno.renameSync(`${path}.lost`, path);
+  const last = await open(here.open(), configOf());
+  assertEquals((await last.authenticate(secret)).name, "ci");
+  await last.close();
   here.remove();
 });
 

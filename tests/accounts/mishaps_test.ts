@@ -1,0 +1,231 @@
+/** What must not lose, double or let through anything: torn files, lost files, keys that end, configurations that change. */
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { loadValue } from "../../src/config/load.ts";
+import { sqlitePlace } from "../support/cluster.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
+import { codeOf, configOf, endOf, NOON, open, requestOf, SECRET as DEV_SECRET } from "./support.ts";
+
+const answer = (prompt_tokens: unknown, completion_tokens: unknown) =>
+  Response.json({
+    id: "c",
+    choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+    usage: { prompt_tokens, completion_tokens },
+  });
+const BODY = { model: "p/model", max_tokens: 20, messages: [{ role: "user", content: "hi" }] };
+
+Deno.test("a torn line of a journal is set aside and said, and all others are taken over", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const begun = (id: string) =>
+    JSON.stringify([id, NOON, "key_config_dev", "dev", "acme", "messages", "a/b", "a/b", 0]);
+  const journal = [
+    "H node_dead",
+    `+ gen_a ${begun("gen_a")}`,
+    `+ gen_b ${begun("gen_b")}`,
+    '= gen_a ["gen_a",17683',
+    `+ gen_c ["gen_c",`,
+    "\0\0\0\0@@@@",
+    `\0\0\0+ gen_d ${begun("gen_d")}`,
+    "",
+  ];
+  const path = `${store.filePrefix}.node_dead.journal`;
+  Deno.writeTextFileSync(path, journal.join("\n"));
+  const service = await open(store, configOf());
+  try {
+    await service.flush();
+    const { data } = await service.generations({});
+    assertEquals(data.map((g) => [g.id, g.status]).sort(), [
+      // Its end cannot be read, so nobody knows what it used.
+      ["gen_a", "interrupted"],
+      ["gen_b", "interrupted"],
+      ["gen_d", "interrupted"],
+    ]);
+    assertMatch(service.warnings.join(), /3 unreadable lines, set aside in .*node_dead\.journal\.damaged/);
+    assertEquals(Deno.readTextFileSync(`${path}.damaged`).trim().split("\n").length, 3);
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
+Deno.test("a key that is revoked, removed or expired while a body comes in is refused at admission", async () => {
+  const here = sqlitePlace();
+  const service = await open(here.open(), configOf({ expires_at: "2026-01-15T13:00:00Z" }));
+  try {
+    const { secret } = await service.createKey({ name: "ci" });
+    const made = await service.authenticate(secret);
+    const configured = await service.authenticate(DEV_SECRET);
+    const code = (key: typeof made) => codeOf(async () => (await service.admit(requestOf(key, 1))).release());
+    assertEquals([await code(made), await code(configured)], [null, null]);
+    await service.revokeKey("ci");
+    assertEquals(await code(made), "invalid_api_key");
+    service.clock.move(3_600_000);
+    assertEquals(await code(configured), "invalid_api_key");
+    service.clock.move(-3_600_000);
+    assertEquals(await code(configured), null);
+    await service.reload({ ...configOf(), keys: [] });
+    assertEquals(await code(configured), "invalid_api_key");
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
+Deno.test("a configuration that the store cannot be told of is not taken over, no part of it", async () => {
+  const provider = loopbackProvider(() => answer(5, 7));
+  const folder = await Deno.makeTempDir({ prefix: "sluice-mishaps-" });
+  const path = `${folder}/store.db`;
+  const gateway = await testGateway(
+    { p: { api: "openai-chat", url: provider.url } },
+    { store: { url: `sqlite:${path}` }, accounts: [{ name: "default", credits: "1" }] },
+  );
+  const next = loadValue({
+    store: { url: `sqlite:${path}` },
+    providers: { p: { api: "openai-chat", base_url: provider.url } },
+    models: [{
+      id: "p/other",
+      routes: [{ provider: "p", model: "m" }],
+      pricing: { prompt: "0", completion: "0" },
+    }],
+    accounts: [{ name: "default", credits: "2" }],
+    keys: [{ name: "new", secret: "sk_live_newnewnewnewnewnewnewnewnewnew" }],
+  }, { env: () => undefined }).config;
+  const status = async (secret: string, model: string) => {
+    const response = await gateway.post("/v1/chat/completions", { ...BODY, model }, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  try {
+    Deno.renameSync(path, `${path}.away`);
+    await assertRejects(() => gateway.gateway.reload(next));
+    Deno.renameSync(`${path}.away`, path);
+    await eventually(async () => await status("sk_live_newnewnewnewnewnewnewnewnewnew", "p/model") === 401);
+    assertEquals(await status(SECRET, "p/other"), 404);
+    await eventually(async () => await status(SECRET, "p/model") === 200);
+    await gateway.gateway.reload(next);
+    assertEquals(await status("sk_live_newnewnewnewnewnewnewnewnewnew", "p/other"), 200);
+    assertEquals(await status(SECRET, "p/other"), 401);
+  } finally {
+    await gateway.close();
+    await provider.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a database file that is deleted, replaced or damaged under a running gateway is noticed", async () => {
+  for (const mishap of ["deleted", "replaced", "damaged"]) {
+    const provider = loopbackProvider(() => answer(5, 7));
+    const folder = await Deno.makeTempDir({ prefix: "sluice-mishaps-" });
+    const path = `${folder}/store.db`;
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
+      store: { url: `sqlite:${path}` },
+    });
+    const ready = async () => {
+      const response = await fetch(`${gateway.url}/readyz`);
+      await response.body?.cancel();
+      return response.ok;
+    };
+    try {
+      await eventually(ready);
+      if (mishap === "deleted") Deno.removeSync(path);
+      else if (mishap === "replaced") {
+        Deno.copyFileSync(path, `${path}.copy`);
+        Deno.renameSync(`${path}.copy`, path);
+      } else {
+        const file = Deno.openSync(path, { write: true });
+        for (let page = 0; page < 64; page++) file.writeSync(new Uint8Array(4096).fill(90));
+        file.close();
+        const log = Deno.openSync(`${path}-wal`, { write: true });
+        log.writeSync(new Uint8Array(4096).fill(90));
+        log.close();
+      }
+      await eventually(async () => !await ready(), { what: mishap });
+      assertEquals(gateway.gateway.accounts.storeUp(), false, mishap);
+    } finally {
+      await gateway.close().catch(() => {});
+      await provider.close();
+      await Deno.remove(folder, { recursive: true });
+    }
+  }
+});
+
+Deno.test("usage that no model can have is bounded by its context, marked and said", async () => {
+  const provider = loopbackProvider(({ body }) => answer(9e15, body.n === 2 ? 9e15 : 3));
+  const pricing = { prompt: "0.001", completion: "0.001" };
+  const gateway = await testGateway({
+    p: { api: "openai-chat", url: provider.url, model: { context_length: 1000, pricing } },
+    q: { api: "openai-chat", url: provider.url, model: { pricing } },
+  });
+  try {
+    for (const body of [BODY, { ...BODY, n: 2 }, { ...BODY, model: "q/model" }]) {
+      const response = await gateway.post("/v1/chat/completions", body);
+      assertEquals(response.status, 200, await response.text());
+    }
+    const { accounts } = gateway.gateway;
+    await accounts.flush();
+    const { data } = await accounts.generations({});
+    const seen = data.map(({ model, usage, cost, usage_estimated }) => [
+      model,
+      usage?.input_tokens,
+      usage?.output_tokens,
+      cost,
+      usage_estimated,
+    ]);
+    assertEquals(seen.sort(), [
+      ["p/model", 1000, 2000, "3.00", true],
+      ["p/model", 1000, 3, "1.003", true],
+      ["q/model", 10_000_000, 3, "10000.003", true],
+    ]);
+    assert(gateway.logged.some((line) => line.includes("more than the model can hold")));
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
+
+Deno.test("limits of keys are read whole or refused, on every way in", async () => {
+  const here = sqlitePlace();
+  const service = await open(here.open(), configOf());
+  try {
+    await service.createKey({ name: "ci" });
+    for (
+      const wrong of [
+        { rate_limit: { foo: 1 } },
+        { rate_limit: [] },
+        { rate_limit: { requests_per_minute: "6" } },
+        { spend_limit: [] },
+        { spend_limit: { amount: "1", period: "month", foo: 1 } },
+        { expires_at: "2030-02-30" },
+        { expires_at: "2030-02-30T00:00:00Z" },
+      ]
+    ) {
+      const said = JSON.stringify(wrong);
+      assertEquals(
+        await codeOf(() => service.createKey({ name: "bad", ...wrong } as never)),
+        "validation_error",
+        said,
+      );
+      assertEquals(await codeOf(() => service.patchKey("ci", wrong as never)), "validation_error", said);
+      assertThrows(() => configOf(wrong), Error, undefined, said);
+    }
+    const key = await service.authenticate((await service.createKey({ name: "good" })).secret);
+    await (await service.admit(requestOf(key, 1))).settle(endOf({ input: 1 }));
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
+Deno.test("a price above a cent for a token is doubted", () => {
+  const warnings = (prompt: string) =>
+    loadValue({
+      providers: { p: { api: "openai-chat", base_url: "http://127.0.0.1:1/v1" } },
+      models: [{ id: "p/m", routes: [{ provider: "p", model: "m" }], pricing: { prompt, completion: "0" } }],
+    }, { env: () => undefined }).warnings.filter((warning) => warning.includes("pricing.prompt"));
+  assertEquals(warnings("0.01"), []);
+  assertMatch(warnings("1.25").join(), /models\[0\]\.pricing\.prompt: 1\.25 for one token/);
+});
