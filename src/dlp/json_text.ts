@@ -80,7 +80,8 @@ export function replaceInJson(
       const end = Math.min(span.end, strings[i].end);
       if (end <= start) continue;
       outside += text.slice(done, start);
-      pieces.push({ start, end, by: span.by });
+      const piece = { start, end, by: span.by };
+      pieces.push(numbers === "quote" ? asString(text, piece) : piece);
       done = end;
     }
     outside += text.slice(done, span.end);
@@ -103,24 +104,30 @@ function numberAt(text: string, { start, end, by }: Replacement): Replacement | 
 
 /**
  * The same for any text. Where it is JSON it stays JSON, whose numbers become strings; where pieces of it are, a number
- * behind a key does as well, with the quotes written as the key's are.
+ * behind a key or in a list does as well.
  */
 export function replaceInText(text: string, spans: readonly Replacement[]): string | null {
   if (/^\s*[[{"]/.test(text) && parse(text) !== undefined) return replaceInJson(text, spans, "quote");
-  return replaceSpans(
-    text,
-    spans.map((span) => {
-      const key = /(\\*)"\s{0,8}:\s{0,8}[-\d.]{0,24}$/.exec(
-        text.slice(Math.max(0, span.start - 48), span.start),
-      );
-      const number = key && numberAt(text, span);
-      if (!key || !number || !/^\s*(?:[,}\]]|\\n|$)/.test(text.slice(number.end, number.end + 8))) {
-        return span;
-      }
-      const quote = `${key[1]}"`;
-      return { ...number, by: quote + span.by + quote };
-    }),
-  );
+  return replaceSpans(text, spans.map((span) => asString(text, span)));
+}
+
+/** How far back the quotes of a piece of JSON are looked for. */
+const NEAR = 400;
+
+/** A number of a piece of JSON inside other text as a string, with its quotes written as those around it are. */
+function asString(text: string, span: Replacement): Replacement {
+  const number = numberAt(text, span);
+  if (!number || !/^\s*(?:[,}\]]|\\+n|$)/.test(text.slice(number.end, number.end + 8))) return span;
+  const lead = text.slice(Math.max(0, number.start - NEAR), number.start);
+  const key = /[^\s:,[{\\](\\*)"\s{0,8}:\s{0,8}$/.exec(lead);
+  const inList = !key && /[[,]\s{0,8}$/.test(lead) && lead.lastIndexOf("[") > lead.lastIndexOf("]");
+  if (!key && !inList) return span;
+  // The nearest quote is one of this level, unless it opens the string that the list is in.
+  const near = /(\\*)"([^"]*)$/.exec(lead);
+  const opens = !key && near !== null && /^\s*[[{]/.test(near[2]) && !/[\w\]}]\s*$/.test(near[2]);
+  const slashes = key ? key[1] : near === null ? "" : opens ? `${near[1]}${near[1]}\\` : near[1];
+  const quote = `${slashes}"`;
+  return { ...number, by: quote + span.by + quote };
 }
 
 /** Undefined: the text is no JSON. It is a part of a request, whose size and depth have been judged. */

@@ -135,13 +135,22 @@ function* scanSegment(plan: Plan, text: string): Generator<void, Candidate[]> {
   let settled: Candidate[] = [];
   for (const reading of readings(text)) {
     yield;
-    const here = yield* scanReading(plan, reading);
+    let here = yield* scanReading(plan, reading);
+    // What two lines make together must not take the place of a part of what one of them holds.
+    if (reading.joined) {
+      here = here.filter((one) => ![...settled, ...lower].some((other) => cuts(one, other)));
+    }
     if (reading.escapes.length > 0) {
       settled = [...settled, ...settle(lower, here, reading.escapes)];
       lower = here;
     } else lower.push(...here);
   }
   return [...settled, ...lower];
+}
+
+/** Whether one span covers another in part only. */
+function cuts(one: Candidate, other: Candidate): boolean {
+  return one.start < other.end && other.start < one.end && (other.start < one.start || other.end > one.end);
 }
 
 /** Walks one reading; what it finds is in the text that was sent. */

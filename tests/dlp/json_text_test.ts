@@ -41,6 +41,8 @@ Deno.test("replaceInText() keeps JSON that a text is, or holds, JSON", () => {
   assertEquals(mask('{"a":"n:\\n4111"}', "4111"), '{"a":"n:\\n<X_1>"}');
   assertEquals(mask('Result: {"a": 4111}', "4111"), 'Result: {"a": "<X_1>"}');
   assertEquals(mask('log "{\\"a\\":4111}"', "4111"), 'log "{\\"a\\":\\"<X_1>\\"}"');
+  assertEquals(mask("Result: [1, 4111]", "4111"), 'Result: [1, "<X_1>"]');
+  assertEquals(mask('{"r":"[4111,\\"x\\"]"}', "4111"), '{"r":"[\\"<X_1>\\",\\"x\\"]"}');
   assertEquals(mask("card: 4111, thanks", "4111"), "card: <X_1>, thanks");
   assertEquals(mask("4111", "4111"), "<X_1>");
   // Half of an escape would be left.

@@ -344,3 +344,8 @@ Deno.test("screenBody() keeps, for a run that grew by an overlap, all of it as t
   });
   assertEquals([...verdict.originals.values()], ["blue moon harbour plan"]);
 });
+
+Deno.test("screenBody() masks a value whole where its end and the next line could be another", () => {
+  const got = masked(user(`{"a":"${CARD}.\\\\n${MAIL}"}`));
+  assertEquals(got.messages[0].content, '{"a":"<CREDIT_CARD_1>.\\\\n<EMAIL_ADDRESS_1>"}');
+});
