@@ -17,7 +17,9 @@ import type { Span } from "./view.ts";
 
 /** Secrets of the gateway: those that it was given, and those that callers show. */
 export interface OwnSecrets {
-  /** Null: there are none. */
+  /** As they are; whatever they are glued to. */
+  readonly values: readonly string[];
+  /** The same, disguised. Null: there are none. */
   readonly finder: StopWordFinder | null;
   /** Whether this is the secret of a key. */
   isKey(text: string): boolean;
@@ -137,6 +139,11 @@ export class AnswerRules {
   }
 
   *#ownSecrets(text: string): Generator<Span> {
+    for (const value of this.#secrets.values) {
+      for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
+        yield { start: at, end: at + value.length };
+      }
+    }
     yield* this.#secrets.finder?.find(text) ?? [];
     for (const { 0: key, index } of text.matchAll(KEY)) {
       if (this.#secrets.isKey(key)) yield { start: index, end: index + key.length };

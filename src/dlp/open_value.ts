@@ -11,13 +11,15 @@ export const LONGEST_OPEN = 512;
 const LONGEST_GROUPS = 96;
 /** Words of an address whose signs are written out. */
 const WRITTEN_SIGN = /^[[(](?:at|dot)[\])]?$/iu;
+/** A word that may become one. */
+const BEGINS_SIGN = /^[[(](?:a|d|do)?$|^[[(](?:at|dot)[\])]?$/iu;
 const IN_GROUPS =
   /[\p{Nd}@]|^[\p{Lu}]{1,6}[\p{P}\p{S}]*$|^[\p{P}\p{S}]+$|^(?=.*[\p{Ll}].*\p{Lu}|.{28})[\p{L}\p{P}\p{S}]+$/u;
 const BREAK = /[\s"{}<>,;\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff0c\uff1b]/u;
 const BEGIN_BLOCK = "-----BEGIN ";
 const END_BLOCK = /-----END [A-Z0-9 ]+-----/;
 /** The first word of a sentence: hardly anything else begins with a capital and goes on in small letters only. */
-const FIRST_WORD = /^\p{Lu}[\p{Ll}'’]*$/u;
+const FIRST_WORD = /^\p{Lu}[\p{Ll}'’]*\s*$/u;
 
 /** Words, folded, that a value may begin with. */
 export interface Openings {
@@ -37,7 +39,10 @@ export function openFrom(text: string, from: number, whole: boolean, openings: O
   if (whole && from === 0 && openings.phrases.length === 0 && FIRST_WORD.test(text)) return text.length;
   let at = text.length;
   while (at > floor && !BREAK.test(text[at - 1])) at--;
-  at = groupsFrom(text, at, floor);
+  // What follows a word may make it a part of an address: "jane (at) corp".
+  const mayGoOn = at === text.length || BEGINS_SIGN.test(text.slice(at));
+  const grouped = groupsFrom(text, at, floor);
+  at = mayGoOn && grouped === at ? groupsFrom(text, wordsFrom(text, at, 1, floor), floor) : grouped;
   if (openings.words > 0) at = wordsFrom(text, at, openings.words, floor);
   for (const phrase of openings.phrases) at = Math.min(at, phraseFrom(text, phrase, floor));
   return Math.min(at, blockFrom(text, floor));
@@ -45,7 +50,7 @@ export function openFrom(text: string, from: number, whole: boolean, openings: O
 
 /** Whether what is open is nothing but a word of letters. */
 export function isPlainWord(open: string): boolean {
-  return /^[\p{L}\p{M}'’]*[.,:;!?…)*_]*$/u.test(open);
+  return /^[\p{L}\p{M}'’]*[.,:;!?…)*_]*\s*$/u.test(open);
 }
 
 function groupsFrom(text: string, at: number, floor: number): number {

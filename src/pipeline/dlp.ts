@@ -1,8 +1,9 @@
 /** Data-loss prevention as a configuration sets it up: its policies, ready to be used. */
+import type { OwnSecrets } from "../dlp/answer_rules.ts";
 import { answerCheck, type Check, type Defaults, merge, type Rules } from "../dlp/policy.ts";
 import type { DlpConfig } from "../dlp/config.ts";
 import type { Re2 } from "../dlp/re2.ts";
-import { type StopWordFinder, stopWordFinder } from "../dlp/stop_words.ts";
+import { stopWordFinder } from "../dlp/stop_words.ts";
 
 export interface Dlp {
   enabled: boolean;
@@ -11,7 +12,7 @@ export interface Dlp {
   defaults: Defaults;
   re2: Re2;
   /** Secrets that the gateway was given: no answer may hold one. */
-  secrets: StopWordFinder | null;
+  secrets: Omit<OwnSecrets, "isKey">;
 }
 
 export interface DlpSettings {
@@ -46,6 +47,9 @@ export function openDlp(
     policies,
     defaults,
     re2,
-    secrets: words.length > 0 ? stopWordFinder(words) : null,
+    secrets: {
+      values: words.map(({ value }) => value),
+      finder: words.length > 0 ? stopWordFinder(words) : null,
+    },
   };
 }

@@ -49,7 +49,7 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const concluded = (verdict: Verdict): Screened => ({
     ...conclude(tell(verdict, check, arrival, kit), check, re2),
     answers: answers && new AnswerRules(answers, re2, {
-      finder: kit.dlp.secrets,
+      ...kit.dlp.secrets,
       isKey: (text) => kit.accounts.isSecret(text),
     }, verdict.originals),
   });

@@ -16,8 +16,9 @@ const CARD = "4539 5787 6362 1486";
 const MAIL = "jane.doe@corp.example";
 const OWN = "provider-key-8d7f6a5s4d";
 const CALLER = "sk_live_testkeytestkeytestkeytestkey01";
-const NO_SECRETS: OwnSecrets = { finder: null, isKey: () => false };
+const NO_SECRETS: OwnSecrets = { values: [], finder: null, isKey: () => false };
 const SECRETS: OwnSecrets = {
+  values: [OWN],
   finder: stopWordFinder([{ value: OWN, match: "exact" }]),
   isKey: (text) => text === CALLER,
 };
@@ -513,5 +514,33 @@ Deno.test("screenAnswer() keeps a structured answer JSON", async () => {
       card: "<CREDIT_CARD_1>",
       n: [1],
     }, JSON.stringify(pieces));
+  }
+});
+
+Deno.test("screenAnswer() masks an address whose signs are written out, cut anywhere", async () => {
+  for (const value of ["jane.doe (at) corp.example", "jane.doe [at] corp [dot] example"]) {
+    const said = `Write to ${value} soon.`;
+    for (
+      const pieces of [
+        ...cuts(said),
+        letters(said),
+        said.match(/[^]{1,3}/g)!,
+        said.split(/(?= )/),
+        said.split(/(?<= )/),
+      ]
+    ) {
+      const outcome = await screened(singly(...text(pieces)));
+      assertEquals(textOf(outcome), "Write to <EMAIL_ADDRESS_1> soon.", JSON.stringify(pieces));
+    }
+  }
+});
+
+Deno.test("screenAnswer() finds the gateway's own secrets whatever they are glued to", async () => {
+  for (const said of [`鍵は${OWN}です`, `x${OWN}y`, `${OWN}${OWN}`]) {
+    for (const pieces of [[said], letters(said)]) {
+      const outcome = await screened(singly(...text(pieces)), { types: new Set(), secrets: SECRETS });
+      assert(!textOf(outcome).includes(OWN), textOf(outcome));
+      assertEquals(outcome.found[0].type, "GATEWAY_SECRET");
+    }
   }
 });

@@ -109,7 +109,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     providers: providersOf(target, sent),
     websearch: { search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
-      secrets: null,
+      secrets: { values: [], finder: null },
       enabled: false,
       policies: new Map(),
       defaults: { unscannable: "pass", restore: false },
