@@ -8,6 +8,7 @@ type Loose = any;
 
 const CARD = "4539 5787 6362 1486";
 const MAIL = "jane.doe@corp.example";
+const ADMIN = "admin-key-of-the-tests";
 const PATHS = {
   chat_completions: "/v1/chat/completions",
   messages: "/v1/messages",
@@ -60,6 +61,7 @@ async function withGateway(
 ): Promise<void> {
   const provider = speaker(said);
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
+    admin_key: ADMIN,
     dlp_policies: policy === null ? {} : { safe: policy },
     keys: [{ name: "test", secret: SECRET, dlp_policy: policy === null ? null : "safe" }],
   });
@@ -219,7 +221,7 @@ for (const format of FORMATS) {
 
     Deno.test(`${title}: the gateway's own keys are found whatever is looked for`, () =>
       withGateway(
-        { text: `Keys: provider-secret and ${SECRET} ok.` },
+        { text: `Keys: ${ADMIN} and ${SECRET} ok.` },
         { mode: "alert", entity_types: [], answers: "mask" },
         async (gateway) => {
           const { text } = await ask(gateway, format, request(format, { stream }));
