@@ -4,7 +4,7 @@
  */
 import { STATUS_CODE } from "@std/http/status.js";
 import { Failure } from "../exchange/failure.ts";
-import { isObject } from "../exchange/json.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
 import type {
   Endpoint,
@@ -14,6 +14,7 @@ import type {
   RequestContext,
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
+import { dryScan } from "../pipeline/dry_scan.ts";
 import {
   auditQuery,
   generationQuery,
@@ -218,6 +219,14 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       TO,
       ...PAGE,
     ],
+  ),
+  endpoint(
+    "POST",
+    "/admin/dlp/scan",
+    "Screens a text or a request as a policy would, and tells the findings; nothing is sent or kept.",
+    "DlpScan",
+    async ({ request, state }) => dryScan(await body<Loose>(request), state.kit.dlp),
+    { request: "DlpScanInput" },
   ),
   endpoint(
     "GET",

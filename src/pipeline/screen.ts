@@ -5,7 +5,6 @@
  * refused, not let through unscanned. Masking changes the body in place, so everything after sees only placeholders.
  */
 import { setImmediate } from "node:timers";
-import type { Key } from "../accounts/mod.ts";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
 import { answerCheck, type Check, merge, type Wishes } from "../dlp/policy.ts";
@@ -41,7 +40,7 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
     );
   }
   const wishes = wished === undefined ? null : readWishes(wished);
-  const { check, answers } = checksOf(arrival.key, wishes, kit.dlp);
+  const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, kit.dlp);
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
   const { re2 } = kit.dlp;
@@ -71,7 +70,7 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit)
   return verdict;
 }
 
-function verdictOn(
+export function verdictOn(
   reading: Reading,
   check: Check,
   re2: Re2,
@@ -109,8 +108,9 @@ interface Checks {
   answers: Check | null;
 }
 
-function checksOf(key: Key, wishes: Wishes | null, dlp: Dlp): Checks {
-  const policy = key.dlpPolicy === null ? null : dlp.policies.get(key.dlpPolicy);
+/** @param name of a policy; null: there is none */
+export function checksOf(name: string | null, wishes: Wishes | null, dlp: Dlp): Checks {
+  const policy = name === null ? null : dlp.policies.get(name);
   if (policy === undefined) {
     throw new Failure(
       "dlp_policy_unavailable",

@@ -150,6 +150,34 @@ Deno.test("what an administrator changes is in the audit log, without secrets", 
     assertEquals((await admin("/admin/audit?kind=other")).error.code, "validation_error");
   }));
 
+Deno.test("a policy is tried on a text or a request, which leaves no trace and changes nothing", () =>
+  audited({ mode: "block", entity_types: ["CREDIT_CARD"] }, async (_, admin) => {
+    const scan = (body: unknown) => admin("/admin/dlp/scan", "POST", body);
+    const text = `to ${MAIL} with ${CARD}`;
+    const tried = await scan({ policy: "safe", text });
+    assertEquals([tried.mode, tried.action, tried.findings_count], ["block", "block", 1]);
+    assertEquals(tried.findings[0].location, "text");
+    assertEquals(text.slice(tried.findings[0].start, tried.findings[0].end), CARD);
+    assert(!JSON.stringify(tried).includes("4539"));
+    assertEquals((await scan({ text })).findings_count, 2);
+    const both = await scan({
+      policy: "safe",
+      dlp: { mode: "alert", entity_types: ["EMAIL_ADDRESS"] },
+      text,
+    });
+    assertEquals(both.findings_count, 2);
+    const request = { messages: [{ role: "user", content: "hi" }, { role: "user", content: text }] };
+    const { findings } = await scan({ policy: "safe", request, format: "messages" });
+    assertEquals(findings.map(({ message_index, location }: Loose) => [message_index, location]), [[
+      1,
+      "content",
+    ]]);
+    for (const wrong of [{}, { policy: "none", text }, { text, request }, { text, format: "other" }]) {
+      assertEquals((await scan(wrong)).error.code, "validation_error");
+    }
+    assertEquals((await admin("/admin/audit")).data, []);
+  }));
+
 Deno.test("the audit log is the administrator's alone", () =>
   audited({ mode: "alert" }, async () => {
     const provider = loopbackProvider(leastAnswer);
