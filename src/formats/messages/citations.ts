@@ -27,7 +27,8 @@ export function decodeCitations(raw: unknown): Citation[] {
 
 export function encodeCitation(citation: Citation): Loose {
   const own = extraOf(citation.extra, "messages");
-  if (own) return own;
+  // Clients' types want to hear of the file, which older answers do not name.
+  if (own) return citation.kind === "document" ? { file_id: null, ...own } : own;
   const quote = citation.quote ?? "";
   if (citation.kind === "url") {
     return {

@@ -13,6 +13,7 @@ import {
   searchResultBlock,
   textBlock,
   thinkingBlock,
+  wholeBlock,
 } from "./encode_blocks.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeFinish } from "./finish.ts";
@@ -75,6 +76,6 @@ function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {
         searchResultBlock(block.id, block.hits, block.failed, block.resultExtra),
       ];
     case "opaque":
-      return block.format === "messages" ? [block.value] : [];
+      return block.format === "messages" ? [wholeBlock(block.value)] : [];
   }
 }

@@ -13,6 +13,17 @@ import type { Proof, Seal } from "../../exchange/proof.ts";
 /** Clients' types want to hear of every block whether it cites, and of every call who made it: here, the model itself. */
 const DIRECT = { type: "direct" };
 
+const CALLED: ReadonlySet<unknown> = new Set([
+  "server_tool_use",
+  "web_search_tool_result",
+  "web_fetch_tool_result",
+]);
+
+/** A block of this format's own, as it came. */
+export function wholeBlock(value: Loose): Loose {
+  return CALLED.has(value.type) ? { caller: DIRECT, ...value } : value;
+}
+
 export function textBlock(text: string, extra?: Extra): Loose {
   return { type: "text", text, citations: null, ...extraOf(extra, "messages") };
 }

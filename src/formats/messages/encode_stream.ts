@@ -23,6 +23,7 @@ import {
   searchResultBlock,
   textBlock,
   thinkingBlock,
+  wholeBlock,
 } from "./encode_blocks.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeFailure } from "./failure.ts";
@@ -245,7 +246,7 @@ class Writer {
         this.#input({ query: part.query });
         return this.#close();
       case "opaque":
-        if (part.format === "messages") this.#whole(part.value);
+        if (part.format === "messages") this.#whole(wholeBlock(part.value));
         return;
     }
   }

@@ -81,7 +81,8 @@ export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
       stop_sequence: end.sequence ?? null,
       stop_details: fields.stop_details ??
         (declined ? { type: "refusal", category: null, explanation: end.explanation ?? null } : null),
-      container: fields.container ?? null,
+      // Older answers do not list its skills.
+      container: isObject(fields.container) ? { skills: null, ...fields.container } : null,
     },
     event: fields.context_management === undefined ? {} : { context_management: fields.context_management },
   };
