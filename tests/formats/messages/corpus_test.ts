@@ -240,8 +240,10 @@ const DIRECT = { type: "direct" };
 /** The block with the fields that clients' types want, which older answers have not. */
 function plain(block: Loose): Loose {
   switch (block.type) {
-    case "text":
-      return { ...block, citations: array(block.citations).length > 0 ? block.citations : null };
+    case "text": {
+      const citations = array(block.citations).map((c) => ({ file_id: null, ...c as Loose }));
+      return { ...block, citations: citations.length > 0 ? citations : null };
+    }
     case "thinking":
       return { ...block, signature: block.signature ?? "" };
     case "tool_use":
