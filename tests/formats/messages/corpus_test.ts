@@ -249,6 +249,7 @@ function plain(block: Loose): Loose {
     case "tool_use":
     case "server_tool_use":
     case "web_search_tool_result":
+    case "web_fetch_tool_result":
       // What has no place in the vocabulary is given back as it came.
       return { caller: DIRECT, ...block };
     default:
