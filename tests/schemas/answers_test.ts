@@ -13,7 +13,7 @@ import { type Caller, CALLERS, read, scenarios, type Target, TARGETS } from "../
 import { sharedTest } from "../support/shared.ts";
 import { answerMistakes, streamMistakes } from "./surfaces.ts";
 
-const { seal, unseal } = sealer(new Uint8Array(32).fill(1));
+const { seal, unseal } = sealer(new Uint8Array(32).fill(1)).of("default");
 
 const FUNCTION = { name: "f", parameters: { type: "object", properties: {} } };
 const SCHEMA = { type: "object", properties: { a: { type: "string" } } };

@@ -18,7 +18,7 @@ import { type Caller, CALLERS } from "../support/scenarios.ts";
 import { checkOrder } from "./order.ts";
 import { answerMistakes, errorMistakes, streamMistakes } from "./surfaces.ts";
 
-const { seal, unseal } = sealer(new Uint8Array(32).fill(1));
+const { seal, unseal } = sealer(new Uint8Array(32).fill(1)).of("default");
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 6 }),
   fc.constantFrom("", "\ud800", "\u2028", "{}"),
