@@ -21,6 +21,10 @@ const REASONS: Record<string, Record<string, string>> = {
     "Date.now": "when a call was made is in its record",
   },
   "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
+  "clients/python/environment.ts": {
+    "AbortSignal.timeout": "an index may not answer; the tests are skipped then",
+  },
+  "clients/python_test.ts": { "AbortSignal.timeout": "a client that hangs is ended, minutes later" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",

@@ -10,25 +10,25 @@ export async function python(): Promise<string | null> {
   const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? Deno.cwd()}/.cache`;
   const folder = `${home}/sluice-tests-py`;
   const wanted = await digest(await Deno.readTextFile(REQUIREMENTS));
-  const place = `${folder}/${wanted}`;
-  const executable = `${place}/bin/python`;
+  const pointer = `${folder}/${wanted}`;
   try {
-    await Deno.stat(`${place}/whole`);
+    const executable = (await Deno.readTextFile(pointer)).trim();
+    await Deno.stat(executable);
     return executable;
   } catch {
     // Not installed yet.
   }
   try {
-    await install(folder, place);
-    return executable;
+    return await install(folder, pointer);
   } catch (thrown) {
     console.log(`The Python clients are not tested: ${thrown instanceof Error ? thrown.message : thrown}`);
     return null;
   }
 }
 
-/** An interrupted installation has no mark of being whole, and is made anew. */
-async function install(folder: string, place: string): Promise<void> {
+/** Each process makes one of its own; the pointer is written when it is whole, so nobody takes a half of one. */
+async function install(folder: string, pointer: string): Promise<string> {
+  const place = `${pointer}.${Deno.pid}`;
   const deadline = AbortSignal.timeout(INSTALL_MS);
   await Deno.mkdir(folder, { recursive: true });
 
@@ -55,7 +55,9 @@ async function install(folder: string, place: string): Promise<void> {
     "-r",
     REQUIREMENTS.pathname,
   ], deadline);
-  await Deno.writeTextFile(`${place}/whole`, "");
+  await Deno.writeTextFile(`${place}/pointer`, interpreter);
+  await Deno.rename(`${place}/pointer`, pointer);
+  return interpreter;
 }
 
 async function run(program: string, args: readonly string[], signal: AbortSignal): Promise<void> {
