@@ -9,15 +9,18 @@ RUN deno cache --frozen src/main.ts && mkdir data
 
 FROM denoland/deno:distroless-2.9.6
 WORKDIR /app
-# PORT wins over the configuration's port, so that the health check knows where to ask.
-ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc
+# Workers get the permissions that SLUICE_PERMISSIONS names. PORT wins over the configuration's port, so that the health check knows where to ask.
+ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc \
+  SLUICE_PERMISSIONS="--no-prompt --allow-net --allow-env --allow-sys --allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets --allow-write=/app/data"
 # 65532 is the image's own user `nonroot`.
-COPY --from=build --chown=65532:65532 /deno-dir /deno-dir
-COPY --from=build --chown=65532:65532 /app /app
+# Files belong to root; the process may write to its data only, and the root file system may be mounted read-only.
+COPY --from=build /deno-dir /deno-dir
+COPY --from=build /app /app
+COPY --from=build --chown=65532:65532 /app/data /app/data
 USER 65532:65532
 EXPOSE 8787
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
   "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
-ENTRYPOINT ["/bin/deno", "run", "-A", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50", "--cached-only", "src/main.ts"]
+ENTRYPOINT ["/bin/deno", "run", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys", "--allow-run=/bin/deno", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50", "--cached-only", "src/main.ts"]
 CMD ["serve", "--hostname", "0.0.0.0"]

@@ -159,13 +159,20 @@ function workerOf(text: string | undefined): WorkerPlace | null {
   return match && { which: Number(match[1]), of: Number(match[2]) };
 }
 
+/** What workers may do. They start no programs, and call no foreign code. */
+function workerPermissions(): string[] {
+  const given = env("SLUICE_PERMISSIONS");
+  if (given) return given.split(" ");
+  return ["--no-prompt", "--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys"];
+}
+
 /** Runs the workers until a signal ends them. */
 async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
   const project = `--config=${import.meta.dirname}/../deno.json`;
   const self = Deno.build.standalone
     ? []
-    : ["run", "-A", "--unstable-net", V8_FLAGS, project, import.meta.url];
+    : ["run", ...workerPermissions(), "--unstable-net", V8_FLAGS, project, import.meta.url];
   const workers = runWorkers({
     count,
     print: (line) => console.log(line),
