@@ -144,6 +144,8 @@ const FIELDS = {
   metadata: z.record(z.string().max(64), z.string().max(512)).optional(),
   user: z.string().max(64).optional(),
   prompt_cache_key: z.string().optional(),
+  prompt_cache_retention: z.enum(["in_memory", "24h"]).optional(),
+  safety_identifier: z.string().optional(),
   service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).optional(),
 };
 const BODY = z.strictObject({ ...FIELDS, input: z.array(z.union([item, heard, said])).min(1) });

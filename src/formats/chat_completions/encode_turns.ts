@@ -187,8 +187,8 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       const text = systemText(turn);
       if (text !== "") messages.push({ role: "system", content: text });
     } else if (turn.role === "assistant") {
-      // The API takes images from the user only, also those that a model made.
-      carried.push(...turn.content.filter((c) => c.type === "image"));
+      // The API takes media from the user only, also those that a model made.
+      carried.push(...turn.content.filter((c) => MEDIA.has(c.type)));
       const message = assistant(turn, options);
       if (message.content === "" && Object.keys(message).length === 2) continue;
       messages.push(message);
@@ -228,6 +228,8 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
   if (carried.length > 0) messages.push({ role: "user", content: userContent(carried) });
   return messages;
 }
+
+const MEDIA: ReadonlySet<Content["type"]> = new Set(["image", "document", "audio", "video"]);
 
 function systemText(turn: Turn): string {
   const texts = turn.content.map((c) => encodePart(c, false)?.text);

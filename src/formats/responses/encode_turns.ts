@@ -7,9 +7,12 @@
  */
 import { type Loose, string } from "../../exchange/json.ts";
 import {
+  type AudioContent,
   type CallContent,
   type Content,
+  type DocumentContent,
   extraOf,
+  type ImageContent,
   plainText,
   type Prompt,
   type ReasoningContent,
@@ -46,7 +49,7 @@ function systemText(turn: Turn): string {
 class ItemWriter {
   readonly items: Loose[] = [];
   readonly #own: boolean;
-  /** Images that the assistant made: the API takes them from the user only, so the next user's words bring them. */
+  /** Images and files of the assistant: the API takes them from the user only, so the next user's words bring them. */
   #made: Content[] = [];
   /** Whether the call of an id is of a custom tool. */
   readonly #calls = new Map<string, boolean>();
@@ -79,9 +82,10 @@ class ItemWriter {
       } else if (c.type === "opaque") {
         say();
         if (c.format === "responses") this.#opaque(c.value);
-      } else if (c.type === "image" && turn.role === "assistant") {
+      } else if (turn.role === "assistant" && isMedia(c)) {
         say();
-        const item = extraOf(c.extra, "responses");
+        // An image that a model made is an item of its own.
+        const item = c.type === "image" ? extraOf(c.extra, "responses") : undefined;
         if (item) this.items.push(item);
         else this.#made.push(c);
       } else if (c.type !== "result") words.push(c);
@@ -185,6 +189,10 @@ function withoutLoneReasoning(items: readonly Loose[]): Loose[] {
     else if (item.encrypted_content !== null) return followed;
     return true;
   }).reverse();
+}
+
+function isMedia(c: Content): c is ImageContent | DocumentContent | AudioContent {
+  return c.type === "image" || c.type === "document" || c.type === "audio";
 }
 
 function isOutput(item: Loose): boolean {
