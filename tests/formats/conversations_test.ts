@@ -24,7 +24,7 @@ const MODELS: readonly (readonly [FormatName, string])[] = [
   ["gemini", "gemini-3-pro-preview"],
 ];
 
-const { seal, unseal } = sealer(new Uint8Array(32).fill(3));
+const { seal, unseal } = sealer(new Uint8Array(32).fill(3)).of("default");
 
 interface Turn {
   /** Index of the model that answers. */
