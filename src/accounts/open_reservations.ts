@@ -60,20 +60,25 @@ export class OpenReservations {
 
   /** Adds to what a call holds. False: there is no more. */
   async extend(
-    { beginning, holds, expired }: OpenReservation,
+    reservation: OpenReservation,
     spent: Readonly<Usage>,
     next: Estimate,
     prices: Prices,
   ): Promise<boolean> {
-    if (expired) return true;
+    const { beginning, holds } = reservation;
+    if (reservation.expired) return true;
     const lacking = () => this.#options.demands.more(holds, spent, next, prices);
     if (lacking().length === 0) return true;
     try {
       const more = await this.#options.holds.take(beginning.keyId, () => [lacking()]);
+      // It may have ended while it waited; then nobody else gives this back.
+      const over = !this.#open.has(reservation) || reservation.expired;
       for (const added of more.holds) {
-        holds.find(({ lease }) => lease === added.lease)!.amount += added.amount;
+        if (over) added.lease.release(added);
+        else holds.find(({ lease }) => lease === added.lease)!.amount += added.amount;
       }
-      return true;
+      if (over) this.#options.line.serve();
+      return !over;
     } catch {
       return false;
     }

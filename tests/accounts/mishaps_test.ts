@@ -1,5 +1,6 @@
 /** What must not lose, double or let through anything: torn files, lost files, keys that end, configurations that change. */
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { sqlitePlace } from "../support/cluster.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
@@ -228,4 +229,21 @@ Deno.test("a price above a cent for a token is doubted", () => {
     }, { env: () => undefined }).warnings.filter((warning) => warning.includes("pricing.prompt"));
   assertEquals(warnings("0.01"), []);
   assertMatch(warnings("1.25").join(), /models\[0\]\.pricing\.prompt: 1\.25 for one token/);
+});
+
+Deno.test("a call that ends while it waits for more money leaves nothing reserved", async () => {
+  const here = sqlitePlace();
+  const service = await open(here.open(), configOf({}, "1.00"));
+  try {
+    const key = await service.authenticate(DEV_SECRET);
+    const [one, other] = [await service.admit(requestOf(key, 60)), await service.admit(requestOf(key, 40))];
+    const extended = one.extend(NO_USAGE, { input: 80, output: 0, searches: 0 });
+    await one.release();
+    assertEquals(await extended, false);
+    await other.release();
+    await (await service.admit(requestOf(key, 100))).release();
+  } finally {
+    await service.close();
+    here.remove();
+  }
 });
