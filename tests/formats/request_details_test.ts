@@ -185,3 +185,9 @@ Deno.test("hints that a provider has no place for are listed, and mapped where i
   const tagged = messages({ metadata: { user_id: "u", team: "t" } });
   assertEquals(convert("messages", tagged, "chat_completions", "gpt-4o").dropped, ["metadata"]);
 });
+
+Deno.test("more alternatives of a token than Gemini tells are cut to its limit", () => {
+  const asked = chat({ logprobs: true, top_logprobs: 30 });
+  const { body } = convert("chat_completions", asked, "gemini", "gemini-2.5-pro") as Any;
+  assertEquals(body.generationConfig.logprobs, 20);
+});

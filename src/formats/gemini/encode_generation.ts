@@ -10,6 +10,9 @@ import { versionOf } from "./wire.ts";
 /** Most stop sequences that Gemini takes. */
 const MOST_STOPS = 5;
 
+/** Most alternatives of a token that Gemini tells. */
+const MOST_LOGPROBS = 20;
+
 /** `refused`: fields that the model does not take, or not all of. */
 export function encodeSampling(
   prompt: Prompt,
@@ -38,7 +41,7 @@ export function encodeSampling(
   // Streams of several candidates are not served: the pipeline asks for those one by one.
   if (prompt.n !== undefined && prompt.n > 1 && !context.stream) config.candidateCount = prompt.n;
   if (prompt.logprobs) {
-    const most = prompt.topLogprobs ? { logprobs: prompt.topLogprobs } : {};
+    const most = prompt.topLogprobs ? { logprobs: Math.min(prompt.topLogprobs, MOST_LOGPROBS) } : {};
     set("logprobs", "logprobs", { responseLogprobs: true, ...most });
   }
   return { config, refused };
