@@ -25,6 +25,7 @@ import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
 import { collectWhenIdle } from "./memory.ts";
+import { openTokenCounter } from "./formats/token_counter.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDlp } from "./pipeline/dlp.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
@@ -36,6 +37,7 @@ import { openProviders, type Providers } from "./providers/mod.ts";
 import { printable } from "./exchange/printable.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
+import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
@@ -82,10 +84,12 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const wrongKeys = new WrongKeys(ticker);
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
-  const store = storeOf(config, options.log);
+  const slices = new Slices({ held: (ms) => metrics.held("screen", ms) });
+  const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
   const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
+  const tokens = openTokenCounter();
   const credentials = new Credentials({
     env: options.env ?? (() => undefined),
     readText: Deno.readTextFile,
@@ -142,6 +146,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       sealer: seal,
       limits: config.server,
       metrics,
+      slices,
+      tokens,
       ticker,
       now: options.now,
       log: options.log,
@@ -186,6 +192,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       ticker.close();
       memory.close();
       re2.close();
+      tokens.close();
       seal.close();
       return accounts.close();
     },
@@ -199,9 +206,14 @@ export function assembleAccounts(config: Config, options: GatewayOptions): Promi
   return openAccounts({ ...accountsOptions(config, store, options), ticking: false });
 }
 
-function storeOf(config: Config, log: (line: string) => void): Store {
+interface StoreListeners {
+  log(line: string): void;
+  held(ms: number): void;
+}
+
+function storeOf(config: Config, { log, held }: StoreListeners): Store {
   const { url, journal, connections } = config.store;
-  if (url.startsWith("sqlite:")) return openStore(url);
+  if (url.startsWith("sqlite:")) return openStore(url, { held });
   const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
   if (filePrefix === null) {
     log("no store.journal on a disk: while the database is away, records wait in bounded memory");

@@ -225,7 +225,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/dlp/scan",
     "Screens a text or a request as a policy would, and tells the findings; nothing is sent or kept.",
     "DlpScan",
-    async ({ request, state }) => dryScan(await body<Loose>(request), state.kit.dlp),
+    async ({ request, state }) => dryScan(await body<Loose>(request), state.kit),
     { request: "DlpScanInput" },
   ),
   endpoint(

@@ -2,15 +2,13 @@
  * What is looked for in an answer: the rules of a check, and the secrets of the gateway itself, which are always among
  * them. Findings are in units of the text given.
  */
-import { setImmediate } from "node:timers";
 import { foldValue } from "./exact_words.ts";
 import { unescaped } from "./json_text.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { Openings } from "./open_value.ts";
-import { findPatterns } from "./patterns.ts";
+import { findPatterns, type LongWork } from "./patterns.ts";
 import { type Placeholders, placeholders } from "./placeholders.ts";
 import { type Check, type Mode, modeOf } from "./policy.ts";
-import type { Re2 } from "./re2.ts";
 import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
 import type { Span } from "./view.ts";
@@ -40,14 +38,14 @@ export class AnswerRules {
   readonly openings: Openings;
   readonly placeholders: Placeholders;
   readonly #check: Check;
-  readonly #re2: Re2;
+  readonly #long: LongWork;
   readonly #secrets: OwnSecrets;
   /** Placeholders of the request: the model repeats them, and they are no values. */
   readonly #known: ReadonlyMap<string, string>;
 
-  constructor(check: Check, re2: Re2, secrets: OwnSecrets, known: ReadonlyMap<string, string>) {
+  constructor(check: Check, long: LongWork, secrets: OwnSecrets, known: ReadonlyMap<string, string>) {
     this.#check = check;
-    this.#re2 = re2;
+    this.#long = long;
     this.#secrets = secrets;
     this.#known = known;
     this.placeholders = placeholders(known.keys());
@@ -90,13 +88,11 @@ export class AnswerRules {
     const { patterns, detectors, mode } = this.#check;
     const found: Finding[] = [];
     for (const detector of detectors) {
-      const work = detector.scanSliced(text);
-      let step = work.next();
-      for (; !step.done; step = work.next()) await new Promise<void>((resolve) => setImmediate(resolve));
-      found.push(...this.#lifted(text, step.value));
+      const { slices, key } = this.#long;
+      found.push(...this.#lifted(text, await slices.run(key, detector.scanSliced(text))));
     }
     if (patterns.length > 0) {
-      const { matches, whole } = await findPatterns([text], this.#check, this.#re2);
+      const { matches, whole } = await findPatterns([text], this.#check, this.#long);
       if (!whole && mode !== "alert") throw new Unscannable();
       for (const { pattern, start, end } of matches.get(text) ?? []) {
         const value = text.slice(start, end);

@@ -223,13 +223,15 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
     while (start > 0 && isPacked(text, start - 1)) start--;
     let end = p;
     while (end < text.length && isPacked(text, end)) end++;
+    const over = end;
     while (end > start && text.charCodeAt(end - 1) <= 13) end--;
     while (start < end && text.charCodeAt(start) <= 13) start++;
     if (end - start >= LONG && isData(text, start, end)) {
       const spot = unpacked(text, start, end);
       runs.push({ start: spot?.start ?? start, end: spot?.end ?? end, says: spot?.says ?? null });
     }
-    p = Math.max(p, end - end % STEP);
+    // Behind all of it: line ends at its end would be walked again from each place among them.
+    p = Math.max(p, over - over % STEP);
   }
   return runs;
 }

@@ -2,9 +2,9 @@
  * The patterns of a check, run over the texts of a request: each text as it is, folded and decoded, so that a disguised
  * value is found where its plain form would be.
  */
-import { setImmediate } from "node:timers";
 import { BOUNDS, type Reading, readings, revealed } from "./lattice.ts";
 import type { Check } from "./policy.ts";
+import type { Slices } from "../timing/slices.ts";
 import type { Re2, Span } from "./re2.ts";
 
 export interface PatternMatch {
@@ -24,14 +24,21 @@ export interface PatternResult {
 }
 
 /** What all patterns of a request have together, also while they wait for those of others. */
-const BUDGET_MS = 10_000;
+const BUDGET_MS = 8000;
+
+/** What is slow, and whose turn it is at that. */
+export interface LongWork {
+  re2: Re2;
+  slices: Slices;
+  key: string;
+}
 
 export async function findPatterns(
   texts: readonly string[],
   check: Check,
-  re2: Re2,
+  { re2, key: owner, slices }: LongWork,
 ): Promise<PatternResult> {
-  const others = await otherReadings(texts);
+  const others = await slices.run(owner, otherReadings(texts));
   const all = [...texts, ...others.map(({ reading }) => reading.view.text)];
   const result: PatternResult = { matches: new Map(), whole: true, refused: null };
   const until = performance.now() + BUDGET_MS;
@@ -40,7 +47,7 @@ export async function findPatterns(
       result.whole = false;
       break;
     }
-    const outcome = await re2.find(rule.pattern, all);
+    const outcome = await re2.find(rule.pattern, all, owner);
     if (outcome.kind === "refused") {
       result.refused ??= { pattern, why: outcome.why };
       result.whole = false;
@@ -82,7 +89,7 @@ interface OtherReading {
   readonly reading: Reading;
 }
 
-async function otherReadings(texts: readonly string[]): Promise<OtherReading[]> {
+function* otherReadings(texts: readonly string[]): Generator<void, OtherReading[]> {
   const others: OtherReading[] = [];
   let since = performance.now();
   for (const [of, text] of texts.entries()) {
@@ -92,7 +99,7 @@ async function otherReadings(texts: readonly string[]): Promise<OtherReading[]> 
         if (reading.view.from && !reading.joined) others.push({ of, at, reading });
       }
       if (performance.now() - since < 2) continue;
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      yield;
       since = performance.now();
     }
   }

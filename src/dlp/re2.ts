@@ -3,8 +3,9 @@
  *
  * `re2-wasm` works in a worker: a 512-character pattern can take a second for 8 KB, or more than the 16 MiB it has, and
  * then only its worker ends (a new one is ready after some 50 ms; Deno 2.9.6, two cores). Work goes in one job at a
- * time, so that it is known whose pattern was at fault; the others' jobs go on in the next worker. Started at the first
- * pattern; whoever opens this closes it.
+ * time, so that it is known whose pattern was at fault; the others' jobs go on in the next worker. There are two workers,
+ * and a key has one of them at most: what one key asks for never keeps all others waiting. Each is started when it is
+ * first needed; whoever opens this closes it.
  *
  * Not re2js: 2.10 runs over prose at 3 to 7 MB/s where the worker gives 2 to 9, and would need the worker all the same.
  */
@@ -24,23 +25,34 @@ export type Outcome =
   | { kind: "exhausted" };
 
 export interface Re2 {
-  /** Looks for a pattern in texts; empty matches are not counted. */
-  find(pattern: string, texts: readonly string[]): Promise<Outcome>;
-  /** Workers started so far: one, unless some were lost. */
+  /** Looks for a pattern in texts; empty matches are not counted. Keys take turns. */
+  find(pattern: string, texts: readonly string[], key?: string): Promise<Outcome>;
+  /** Workers started so far: one or two, unless some were lost. */
   starts(): number;
   close(): void;
 }
 
 interface Waiting {
+  key: string;
   job: Job;
   resolve(outcome: Outcome): void;
   /** Whether the job has already cost one worker, which others' patterns may have filled. */
   again: boolean;
 }
 
+/** A worker and what it does. */
+interface Place {
+  worker: Worker | null;
+  running: Waiting | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+const PLACES = 2;
 /** Patterns that RE2 was found not to take: asking it again would cost the same again. */
 const REFUSED_KEPT = 1000;
 const TOO_LARGE = "it needs more memory than a pattern may have";
+/** A slow machine's time to start a worker. */
+const START_MS = 5000;
 
 export interface Re2Options {
   /** Milliseconds that a pattern has, and more for each million units of text. */
@@ -48,109 +60,138 @@ export interface Re2Options {
 }
 
 export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
-  const queue: Waiting[] = [];
+  const places = Array.from(
+    { length: PLACES },
+    (): Place => ({ worker: null, running: null, timer: undefined }),
+  );
+  /** By key, in the order of their turns. */
+  const lines = new Map<string, Waiting[]>();
   const refused = new Map<string, string>();
-  let worker: Worker | null = null;
-  let running: Waiting | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let lastId = 0;
   let starts = 0;
   let closed = false;
 
-  function start(): Worker {
+  function start(place: Place): Worker {
     starts++;
     const made = new Worker(new URL("./re2_worker.ts", import.meta.url), { type: "module" });
     made.onmessage = (event: MessageEvent<Answer>) => {
-      if (running?.job.id === event.data.id) take(event.data);
+      if (place.running?.job.id === event.data.id) take(place, event.data);
     };
     // A worker that cannot start, or dies of more than its module, must not end the process.
     made.onerror = (event) => {
       event.preventDefault();
-      if (worker === made) lose();
+      if (place.worker === made) lose(place);
     };
     return made;
   }
 
-  function next(): void {
-    if (running || queue.length === 0) return;
-    running = queue.shift()!;
-    let units = 0;
-    for (const text of running.job.texts) units += text.length;
-    // The first job of a worker waits for its start as well.
-    timer = setTimeout(lose, limitMs * (1 + units / 1e6) + (worker ? 0 : START_MS));
-    try {
-      worker ??= start();
-      worker.postMessage(running.job);
-    } catch {
-      // A host without workers: nothing is searched, and so nothing is called clean.
-      lose();
+  /** The next job of a key that has no worker yet. */
+  function shift(): Waiting | undefined {
+    for (const [key, line] of lines) {
+      if (places.some(({ running }) => running?.key === key)) continue;
+      const waiting = line.shift()!;
+      lines.delete(key);
+      // A map keeps the order of insertion: this key now comes last.
+      if (line.length > 0) lines.set(key, line);
+      return waiting;
     }
   }
 
-  function finish(outcome: Outcome): void {
-    clearTimeout(timer);
-    const done = running;
-    running = null;
+  function next(): void {
+    // A worker that runs before one that must be started.
+    const free = places.filter(({ running }) => running === null)
+      .sort((a, b) => Number(b.worker !== null) - Number(a.worker !== null));
+    for (const place of free) {
+      const waiting = shift();
+      if (waiting === undefined) return;
+      begin(place, waiting);
+    }
+  }
+
+  function begin(place: Place, waiting: Waiting): void {
+    place.running = waiting;
+    let units = 0;
+    for (const text of waiting.job.texts) units += text.length;
+    // The first job of a worker waits for its start as well.
+    place.timer = setTimeout(() => lose(place), limitMs * (1 + units / 1e6) + (place.worker ? 0 : START_MS));
+    try {
+      place.worker ??= start(place);
+      place.worker.postMessage(waiting.job);
+    } catch {
+      // A host without workers: nothing is searched, and so nothing is called clean.
+      lose(place);
+    }
+  }
+
+  function finish(place: Place, outcome: Outcome): void {
+    clearTimeout(place.timer);
+    const done = place.running;
+    place.running = null;
     done?.resolve(outcome);
     next();
   }
 
-  function take(answer: Answer): void {
+  function take(place: Place, answer: Answer): void {
     switch (answer.kind) {
       case "found":
-        return finish({ kind: "found", spans: answer.spans.map(spansOf), whole: !answer.cut });
+        return finish(place, { kind: "found", spans: answer.spans.map(spansOf), whole: !answer.cut });
       case "refused":
-        return refuse(answer.why);
+        return refuse(place, answer.why);
       case "died": {
-        stop();
-        if (running!.again) return answer.compiling ? refuse(TOO_LARGE) : finish({ kind: "exhausted" });
-        clearTimeout(timer);
-        queue.unshift({ ...running!, again: true });
-        running = null;
-        next();
+        stop(place);
+        const waiting = place.running!;
+        if (waiting.again) {
+          return answer.compiling ? refuse(place, TOO_LARGE) : finish(place, { kind: "exhausted" });
+        }
+        clearTimeout(place.timer);
+        begin(place, { ...waiting, again: true });
       }
     }
   }
 
-  function refuse(why: string): void {
+  function refuse(place: Place, why: string): void {
     if (refused.size >= REFUSED_KEPT) refused.delete(refused.keys().next().value!);
-    refused.set(running!.job.pattern, why);
-    finish({ kind: "refused", why });
+    refused.set(place.running!.job.pattern, why);
+    finish(place, { kind: "refused", why });
   }
 
-  function stop(): void {
-    worker?.terminate();
-    worker = null;
+  function stop(place: Place): void {
+    place.worker?.terminate();
+    place.worker = null;
   }
 
-  function lose(): void {
-    stop();
-    finish({ kind: "exhausted" });
+  function lose(place: Place): void {
+    stop(place);
+    finish(place, { kind: "exhausted" });
   }
 
   return {
-    find(pattern, texts) {
+    find(pattern, texts, key = "") {
       const why = refused.get(pattern);
       if (why !== undefined) return Promise.resolve({ kind: "refused", why });
       if (closed) return Promise.resolve({ kind: "exhausted" });
       return new Promise((resolve) => {
-        queue.push({ job: { id: ++lastId, pattern, texts }, resolve, again: false });
+        const line = lines.get(key);
+        const waiting: Waiting = { key, job: { id: ++lastId, pattern, texts }, resolve, again: false };
+        if (line) line.push(waiting);
+        else lines.set(key, [waiting]);
         next();
       });
     },
     starts: () => starts,
     close() {
       closed = true;
-      stop();
-      clearTimeout(timer);
-      for (const waiting of [running, ...queue.splice(0)]) waiting?.resolve({ kind: "exhausted" });
-      running = null;
+      const open = [...places.map(({ running }) => running), ...[...lines.values()].flat()];
+      lines.clear();
+      for (const place of places) {
+        stop(place);
+        clearTimeout(place.timer);
+        place.running = null;
+      }
+      for (const waiting of open) waiting?.resolve({ kind: "exhausted" });
     },
   };
 }
-
-/** A slow machine's time to start a worker. */
-const START_MS = 5000;
 
 function spansOf(flat: Uint32Array): Span[] {
   const spans: Span[] = [];

@@ -47,6 +47,9 @@ const SLICE_MS = 2;
 /** A text longer than this is scanned in slices of its own. */
 const LONG = 8192;
 
+/** Findings of one text: to judge, tell and mask more of them takes longer than to look for them. */
+const MOST_FOUND = 50_000;
+
 /** How long the work has taken, without the pauses between its slices. */
 export class Clock {
   #left: number;
@@ -59,6 +62,11 @@ export class Clock {
 
   get spent(): boolean {
     return this.#left <= 0;
+  }
+
+  /** Nothing more is done: what was not looked at by now counts as not scanned. */
+  exhaust(): void {
+    this.#left = 0;
   }
 
   /** Whether it is time to hand control back, after so much more work. */
@@ -152,7 +160,11 @@ export class Scan {
     for (const detector of check.detectors) {
       if (trace !== undefined && isKnownClean(detector, trace)) continue;
       const raws = text.length <= LONG ? detector.scan(text) : yield* this.paced(detector.scanSliced(text));
-      for (const raw of raws) judged.add({ kind: "type", type: raw.entityType }, raw);
+      for (const raw of raws) {
+        if (judged.all.length >= MOST_FOUND) clock.exhaust();
+        if (clock.spent) break;
+        judged.add({ kind: "type", type: raw.entityType }, raw);
+      }
       if (raws.length === 0 && trace !== undefined && !clock.spent) rememberClean(detector, trace);
       if (clock.due(text.length)) yield* clock.rest();
     }

@@ -69,17 +69,21 @@ export class Collector {
   readonly answer: Answer = { choices: [], usage: null };
   readonly #blocks = new Map<number, Block>();
   readonly #pieces = new Map<number, string[]>();
+  readonly #choices = new Map<number, Choice>();
 
   add(parts: readonly Part[]): void {
     for (const part of parts) this.#add(part);
   }
 
   #choice(index: number): Choice {
-    let found = this.answer.choices.find((c) => c.index === index);
+    let found = this.#choices.get(index);
     if (!found) {
+      const { choices } = this.answer;
       found = { index, blocks: [], reason: "stop" };
-      this.answer.choices.push(found);
-      this.answer.choices.sort((a, b) => a.index - b.index);
+      this.#choices.set(index, found);
+      const ordered = choices.length === 0 || choices[choices.length - 1].index < index;
+      choices.push(found);
+      if (!ordered) choices.sort((a, b) => a.index - b.index);
     }
     return found;
   }

@@ -41,21 +41,32 @@ export async function tokenCounter(): Promise<CountTokens> {
 export async function countAll(texts: Iterable<string>, { enough = Infinity } = {}): Promise<number> {
   const count = await tokenCounter();
   let tokens = 0;
+  for (const piece of pieces(texts)) {
+    for (const text of piece) tokens += count(text);
+    if (tokens > enough) break;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return tokens;
+}
+
+/** Texts, and parts of long ones, as many as are counted at once. */
+export function* pieces(texts: Iterable<string>): Generator<string[]> {
+  let piece: string[] = [];
   let chars = 0;
   for (const text of texts) {
     for (let at = 0; at < text.length;) {
       const end = pieceEnd(text, at);
-      tokens += count(text.slice(at, end));
-      if (tokens > enough) return tokens;
-      chars += end - at;
+      piece.push(text.slice(at, end));
+      // The shortest text takes some time as well.
+      chars += end - at + 8;
       at = end;
-      if (chars >= TURN_CHARS) {
-        chars = 0;
-        await new Promise((resolve) => setTimeout(resolve));
-      }
+      if (chars < TURN_CHARS) continue;
+      yield piece;
+      piece = [];
+      chars = 0;
     }
   }
-  return tokens;
+  if (piece.length > 0) yield piece;
 }
 
 /** Where a turn's text ends: before a blank when there is one, since a word takes the blank before it along. */

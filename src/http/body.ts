@@ -4,7 +4,9 @@
  * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
  */
 import { Failure } from "../exchange/failure.ts";
-import { invalidBody, parseBody } from "./parse_body.ts";
+import { setImmediate } from "node:timers";
+import type { Metrics } from "../pipeline/metrics.ts";
+import { invalidBody, parseBody, refuseExcess } from "./parse_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
@@ -21,16 +23,37 @@ export interface ReadJson {
   count?(bytes: number): void;
   /** What an empty body stands for. Undefined: it is a mistake. */
   empty?: unknown;
+  /** Told how long parsing held the event loop. */
+  metrics?: Pick<Metrics, "holding">;
 }
+
+/** The steps of reading a longer body are done in turns of the event loop of their own: each may take tens of milliseconds. */
+const LARGE = 1 << 20;
+/** Compressed bytes that are unpacked at once: at most a thousand times as many. */
+const PIECE_BYTES = 4096;
 
 export async function readJson(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, empty, count }: ReadJson = {},
+  { ticker, empty, count, metrics }: ReadJson = {},
 ): Promise<unknown> {
   const text = await readText(request, maxBytes, { ticker, count });
   if (text === "" && empty !== undefined) return empty;
-  return parseBody(text);
+  if (text.length <= LARGE) {
+    refuseExcess(text);
+    return parseBody(text);
+  }
+  const step = <T>(work: () => T) => metrics ? metrics.holding("parse", work) : work();
+  await nextTurn();
+  step(() => refuseExcess(text));
+  await nextTurn();
+  const value = step(() => parseBody(text));
+  await nextTurn();
+  return value;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function readText(
@@ -53,6 +76,7 @@ async function readText(
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
     throw invalidBody("body_incomplete", `expected a whole body, ${what}`, cause);
   }
+  if (bytes.byteLength > LARGE) await nextTurn();
   try {
     return decoder.decode(bytes);
   } catch {
@@ -72,7 +96,19 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
       `expected content-encoding gzip, deflate or none, got ${JSON.stringify(encoding.slice(0, 40))}`,
     );
   }
-  return request.body.pipeThrough(new DecompressionStream(encoding));
+  return ReadableStream.from(inPieces(request.body)).pipeThrough(new DecompressionStream(encoding));
+}
+
+/** What is read of a body, in pieces that unpack to a few megabytes at most, one a turn of the event loop. */
+async function* inPieces(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      if (at > 0) await nextTurn();
+      yield chunk.subarray(at, at + PIECE_BYTES);
+    }
+  }
 }
 
 /** A caller who sends a byte a minute holds a place that others could have. */

@@ -8,7 +8,6 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { CALLER_FORMATS, LEAVES } from "../formats/mod.ts";
-import { countAll } from "../formats/tokens.ts";
 import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
@@ -42,5 +41,6 @@ export async function countTokens(
   const { attachments } = measure(prompt, reading, kit.limits);
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];
   const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length + search.length);
-  return frames + attachments * ATTACHMENT_TOKENS + await countAll([...texts(reading), ...search]);
+  return frames + attachments * ATTACHMENT_TOKENS +
+    await kit.tokens.countAll([...texts(reading), ...search], { key: key.id });
 }

@@ -64,6 +64,7 @@ async function generate(
     const key = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     place.own(key.id);
     const body = await readJson(request, state.maxBodyBytes, {
+      metrics: kit.metrics,
       ticker: kit.ticker,
       count: counter(state, place),
     });

@@ -6,12 +6,16 @@ import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/js
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
 const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
 
-export function parseBody(text: string): unknown {
+/** Throws when the text holds more than a request may. */
+export function refuseExcess(text: string): void {
   const excess = excessOf(text, REQUEST_BUDGET);
-  if (excess) {
-    const type = excess.what === "levels of nesting" ? "recursion_loop" : "too_long";
-    throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
-  }
+  if (!excess) return;
+  const type = excess.what === "levels of nesting" ? "recursion_loop" : "too_long";
+  throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
+}
+
+/** @param text that {@link refuseExcess} let through */
+export function parseBody(text: string): unknown {
   let value: unknown;
   try {
     value = parseExact(text);

@@ -19,6 +19,9 @@ export interface MetricRow {
 /** In seconds. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
 
+/** In seconds. */
+const HOLDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] as const;
+
 export const METRICS = {
   responses: {
     name: "sluice_responses_total",
@@ -160,6 +163,15 @@ export const METRICS = {
     help: "By how much the last ticks of the process's timer were late.",
     labels: [],
     observable: true,
+  },
+  heldSeconds: {
+    name: "sluice_event_loop_held_seconds",
+    type: "histogram",
+    help:
+      "How long one piece of work kept everything else in the process waiting, by its cause: `parse` of a body, `screen`, " +
+      "`convert` between formats, `store`. Pieces under a millisecond are not counted.",
+    labels: ["cause"],
+    buckets: HOLDS,
   },
 } as const satisfies Record<string, MetricRow>;
 

@@ -12,7 +12,7 @@ import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt } from "../exchange/prompt.ts";
 import type { Leaf, Reading } from "../formats/leaves.ts";
-import { countAll } from "../formats/tokens.ts";
+import type { TokenCounter } from "../formats/token_counter.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
 export interface SizeLimits {
@@ -167,10 +167,11 @@ export async function countIfOver(
   reading: Reading,
   size: PromptSize,
   contexts: readonly number[],
+  { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },
 ): Promise<void> {
   if (leastTokens(size) <= Math.min(...contexts)) return;
   const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
-  size.counted = Math.floor(await countAll(texts(reading), { enough }) / TOKENIZERS_DIFFER);
+  size.counted = Math.floor(await tokens.countAll(texts(reading), { enough, key }) / TOKENIZERS_DIFFER);
 }
 
 /** Refuses a prompt that cannot fit the model; {@link countIfOver} must have looked at it. */

@@ -14,10 +14,11 @@ import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key } = arrival;
-  const prompt = format.decodeRequest(arrival.body, {
-    unseal: kit.sealer.of(key.account).unseal,
-    headers: arrival.headers,
-  });
+  const { unseal } = kit.sealer.of(key.account);
+  const prompt = kit.metrics.holding(
+    "convert",
+    () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers }),
+  );
   const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   const size = measure(prompt, reading, kit.limits);
   const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);
@@ -63,15 +64,16 @@ async function choose(
   kit: Kit,
 ): Promise<{ model: Model; headers: Record<string, string> }> {
   const { key } = arrival;
+  const counting = { tokens: kit.tokens, key: key.id };
   if (prompt.model === AUTO && kit.auto) {
     const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
-    await countIfOver(reading, size, contexts);
+    await countIfOver(reading, size, contexts, counting);
     const healthy = (m: Model) => kit.providers.healthy(m.routes);
     const { model, route } = kit.auto({ prompt, size, access: key, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";
   const model = kit.catalog.resolve(prompt.model, key, { short });
-  if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength]);
+  if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength], counting);
   return { model, headers: {} };
 }

@@ -6,7 +6,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
-import type { Dlp } from "./dlp.ts";
+import type { Kit } from "./kit.ts";
 import { checksOf, verdictOn } from "./screen.ts";
 
 export interface DryScan {
@@ -19,7 +19,8 @@ export interface DryScan {
 }
 
 /** @param asked `policy`, or rules as in `plugins.dlp`, or both; `text`, or `request` with its `format` */
-export async function dryScan(asked: Loose, dlp: Dlp): Promise<DryScan> {
+export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
+  const { dlp } = kit;
   const { policy, dlp: rules, text, request, format = "chat_completions" } = asked;
   if (policy !== undefined && (typeof policy !== "string" || !dlp.policies.has(policy))) {
     throw refused(
@@ -37,7 +38,12 @@ export async function dryScan(asked: Loose, dlp: Dlp): Promise<DryScan> {
   const reading = typeof text === "string"
     ? readText(text).reading
     : readLeaves(request, LEAVES[format as CallerFormatName]);
-  const { action, all, unscanned, exhausted } = await verdictOn(reading, check, dlp.re2, wishes);
+  const { action, all, unscanned, exhausted } = await verdictOn(
+    reading,
+    check,
+    { re2: dlp.re2, kit, key: "console" },
+    wishes,
+  );
   const findings = typeof text === "string" ? all.map((one) => ({ ...one, location: "text" })) : all;
   return {
     mode: check.mode,

@@ -23,27 +23,28 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
   const { opened, begun } = await kit.providers.open(model.routes, {
-    prepare(api, providersModel, provider) {
-      const flat = flattenTools(prompt, api.toolForms(prompt.format));
-      names = flat.names;
-      const request = bounded(() =>
-        api.format.encodeRequest(flat.prompt, {
-          model: providersModel,
-          stream: prompt.stream,
-          maxOutput: model.maxCompletion,
-          features: model.features,
-          efforts: model.efforts,
-          parameters: model.parameters,
-          apiVersion: versionInForce(provider, prompt.headers),
-        })
-      );
-      dropped = request.dropped;
-      const body = api.finishBody ? api.finishBody(request.body, providersModel) : request.body;
-      return { body: bounded(() => JSON.stringify(body)), headers: request.headers };
-    },
+    prepare: (api, providersModel, provider) =>
+      kit.metrics.holding("convert", () => {
+        const flat = flattenTools(prompt, api.toolForms(prompt.format));
+        names = flat.names;
+        const request = bounded(() =>
+          api.format.encodeRequest(flat.prompt, {
+            model: providersModel,
+            stream: prompt.stream,
+            maxOutput: model.maxCompletion,
+            features: model.features,
+            efforts: model.efforts,
+            parameters: model.parameters,
+            apiVersion: versionInForce(provider, prompt.headers),
+          })
+        );
+        dropped = request.dropped;
+        const body = api.finishBody ? api.finishBody(request.body, providersModel) : request.body;
+        return { body: bounded(() => JSON.stringify(body)), headers: request.headers };
+      }),
     async begin(opened) {
       try {
-        return await begin(opened);
+        return await begin(opened, kit);
       } catch (thrown) {
         const failure = opened.withheld.failure(Failure.from(thrown));
         // It may charge for what it began.
@@ -110,10 +111,11 @@ interface Begun {
  * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
  * a provider may well say under a good one that it is overloaded.
  */
-async function begin({ api, reply, first, withheld }: Opened): Promise<Begun> {
+async function begin({ api, reply, first, withheld }: Opened, kit: Kit): Promise<Begun> {
   const { format, framing } = api;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    return { batch: readWhole(withheld.answer(await readBody(reply, first)), format), reader: null };
+    const text = withheld.answer(await readBody(reply, first));
+    return { batch: kit.metrics.holding("convert", () => readWhole(text, format)), reader: null };
   }
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text));
   const batch: Part[] = [];

@@ -2,8 +2,10 @@
 import type { Accounts } from "../accounts/mod.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import type { Catalog } from "../models/catalog.ts";
+import type { TokenCounter } from "../formats/token_counter.ts";
 import type { SizeLimits } from "../models/limits.ts";
 import type { Providers } from "../providers/mod.ts";
+import type { Slices } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Dlp } from "./dlp.ts";
@@ -21,6 +23,10 @@ export interface Kit {
   sealer: Sealer;
   limits: SizeLimits;
   metrics: Metrics;
+  /** For work that takes longer than a few milliseconds. */
+  slices: Slices;
+  /** Counts the tokens of texts, where their length does not tell enough. */
+  tokens: TokenCounter;
   /** For deadlines; its clock never goes back. */
   ticker: Ticker;
   /** Milliseconds since the epoch. */

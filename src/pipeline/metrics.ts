@@ -2,6 +2,9 @@
 import type { GenerationEnd } from "../exchange/generation.ts";
 import { type Cell, type Histogram, MetricRegistry } from "../metrics/registry.ts";
 
+/** What work on the event loop is done for. */
+export type HeldCause = "parse" | "screen" | "convert" | "store";
+
 interface ModelCounters {
   input: Cell;
   cached: Cell;
@@ -40,6 +43,21 @@ export class Metrics {
     counters.searches.value += end.searches;
     if (end.ttftMs !== null) counters.firstPart.observe(end.ttftMs / 1000);
     counters.whole.observe(end.latencyMs / 1000);
+  }
+
+  /** Notes how long a piece of work held the event loop. Short ones delay nobody, and there are many. */
+  held(cause: HeldCause, ms: number): void {
+    if (ms >= 1) this.registry.histogram("heldSeconds", [cause]).observe(ms / 1000);
+  }
+
+  /** Does a piece of work and notes how long it held the event loop. */
+  holding<T>(cause: HeldCause, work: () => T): T {
+    const begun = performance.now();
+    try {
+      return work();
+    } finally {
+      this.held(cause, performance.now() - begun);
+    }
   }
 
   #ofModel(model: string): ModelCounters {

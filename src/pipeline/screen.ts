@@ -4,7 +4,6 @@
  * A key without a policy and a request without `plugins.dlp` pass untouched. A key whose policy cannot be found is
  * refused, not let through unscanned. Masking changes the body in place, so everything after sees only placeholders.
  */
-import { setImmediate } from "node:timers";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
 import { answerCheck, type Check, merge, type Wishes } from "../dlp/policy.ts";
@@ -22,6 +21,8 @@ import type { Kit } from "./kit.ts";
 
 /** Work that one request may cause; text at the limit of a request takes a tenth of it. */
 const BUDGET_MS = 5000;
+/** Findings that a refusal or an answer lists; their number is told besides. */
+const MOST_TOLD = 1000;
 /** A request with no more text than this is scanned in one go. */
 const SHORT = 16_384;
 
@@ -41,13 +42,13 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   }
   const wishes = wished === undefined ? null : readWishes(wished);
   const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, kit.dlp);
-  const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+  const reading = kit.metrics.holding("screen", () => readLeaves(arrival.body, LEAVES[arrival.formatName]));
   if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
-  const { re2 } = kit.dlp;
-  const verdict = verdictOn(reading, check, re2, wishes);
+  const tools: Tools = { re2: kit.dlp.re2, kit, key: arrival.key.id };
+  const verdict = verdictOn(reading, check, tools, wishes);
   const concluded = (verdict: Verdict): Screened => ({
-    ...conclude(tell(verdict, check, arrival, kit), check, re2),
-    answers: answers && new AnswerRules(answers, re2, {
+    ...conclude(tell(verdict, check, arrival, kit), check, tools),
+    answers: answers && new AnswerRules(answers, { re2: tools.re2, slices: kit.slices, key: tools.key }, {
       ...kit.dlp.secrets,
       isKey: (text) => kit.accounts.isSecret(text),
     }, verdict.originals),
@@ -70,23 +71,32 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit)
   return verdict;
 }
 
+/** What a screening works with. Keys take turns at what is slow. */
+export interface Tools {
+  re2: Re2;
+  kit: Kit;
+  key: string;
+}
+
 export function verdictOn(
   reading: Reading,
   check: Check,
-  re2: Re2,
+  { re2, kit, key }: Tools,
   wishes: Wishes | null,
 ): Verdict | Promise<Verdict> {
   if (check.patterns.length > 0) {
-    return findPatterns(textsOf(reading, check), check, re2).then((patterns) => {
+    return findPatterns(textsOf(reading, check), check, { re2, key, slices: kit.slices }).then((patterns) => {
       refuseBadPattern(patterns, check, wishes);
-      return inSlices(screenBody(reading, check, { budgetMs: BUDGET_MS, patterns }));
+      return kit.slices.run(key, screenBody(reading, check, { budgetMs: BUDGET_MS, patterns }));
     });
   }
   const work = screenBody(reading, check, { budgetMs: BUDGET_MS });
-  if (!isShort(reading)) return inSlices(work);
-  let step = work.next();
-  while (!step.done) step = work.next();
-  return step.value;
+  if (!isShort(reading)) return kit.slices.run(key, work);
+  return kit.metrics.holding("screen", () => {
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  });
 }
 
 /** The request's own pattern is the request's mistake; one of the policy leaves the scan incomplete. */
@@ -131,16 +141,7 @@ function isShort(reading: Reading): boolean {
   return units <= SHORT;
 }
 
-/** Between two slices everything else that is due has its turn. */
-async function inSlices(work: Generator<void, Verdict>): Promise<Verdict> {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
-}
-
-function conclude(verdict: Verdict, check: Check, re2: Re2): Omit<Screened, "answers"> {
+function conclude(verdict: Verdict, check: Check, tools: Tools): Omit<Screened, "answers"> {
   const headers: Record<string, string> = {
     "x-svc-dlp-mode": check.mode,
     "x-svc-dlp-findings": String(verdict.count),
@@ -152,12 +153,14 @@ function conclude(verdict: Verdict, check: Check, re2: Re2): Omit<Screened, "ans
   return {
     mode: check.mode,
     findings: verdict.count,
-    report: check.asked ? { findings: verdict.findings.map((f) => ({ ...f })), count: verdict.count } : null,
+    report: check.asked
+      ? { findings: verdict.findings.slice(0, MOST_TOLD).map((f) => ({ ...f })), count: verdict.count }
+      : null,
     headers,
     originals: check.restore && verdict.originals.size > 0 ? verdict.originals : null,
     async query(text) {
       const { reading, holder } = readText(text);
-      const { action } = await verdictOn(reading, check, re2, null);
+      const { action } = await verdictOn(reading, check, tools, null);
       return action === "block" ? null : holder.text as string;
     },
   };
@@ -172,7 +175,7 @@ function blocked(verdict: Verdict, headers: Record<string, string>): Failure {
     : "holds parts that cannot be scanned";
   return new Failure("dlp_violation", `The request ${why}, so data-loss prevention refused it.`, {
     details: {
-      dlp: verdict.findings,
+      dlp: verdict.findings.slice(0, MOST_TOLD),
       findings_count: verdict.count,
       block_scope: verdict.blockedInScope ? "in_report_scope" : "outside_report_scope",
       ...(unscanned.length > 0 && { unscanned }),

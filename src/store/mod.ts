@@ -57,6 +57,8 @@ export interface StoreOptions {
   connections?: number;
   /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
   smallBytes?: number;
+  /** Told how long each transaction of SQLite, which has no thread of its own, held the event loop, in milliseconds. */
+  held?(ms: number): void;
 }
 
 /** Opens `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws on any other, and when a file cannot be made. */
@@ -73,13 +75,13 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
     throw new TypeError("Cannot open the store: expected sqlite:PATH, sqlite::memory: or postgres://…");
   }
   if (path === ":memory:") {
-    const engine = openSqlite(path);
+    const engine = openSqlite(path, options);
     return storeOn(engine, null, workersHere(engine));
   }
   makeFolderOf(path);
   // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
   Deno.openSync(path, { write: true, create: true, mode: 0o600 }).close();
-  const engine = openSqlite(path);
+  const engine = openSqlite(path, options);
   return storeOn(engine, path, threadsOf(engine, path, options.smallBytes));
 }
 

@@ -40,6 +40,8 @@ interface Prepared {
 export interface SqliteOptions {
   /** Of a thread of its own, which waits for its checkpoints itself. */
   inThread?: boolean;
+  /** Told how long each transaction held the event loop, in milliseconds. */
+  held?(ms: number): void;
 }
 
 /** Opens a file, or `:memory:`. */
@@ -58,6 +60,7 @@ class SqliteEngine implements Engine {
   #database: DatabaseSync | null = null;
   readonly #prepared = new Map<string, Prepared>();
   readonly #checkpointer: Checkpointer | null;
+  readonly #held: (ms: number) => void;
   /** One connection has one transaction at a time: the next begins when the last is through. */
   #last: Promise<unknown> = Promise.resolve();
   /** Rows inserted by the transaction under way. */
@@ -67,8 +70,9 @@ class SqliteEngine implements Engine {
   /** When its first bytes were last read. */
   #lookedAt = -Infinity;
 
-  constructor(path: string, { inThread = false }: SqliteOptions) {
+  constructor(path: string, { inThread = false, held = () => {} }: SqliteOptions) {
     this.#path = path;
+    this.#held = held;
     this.#inThread = inThread;
     this.#checkpointer = path === ":memory:" || inThread ? null : openCheckpointer(path);
   }
@@ -84,9 +88,12 @@ class SqliteEngine implements Engine {
       this.#refuseOtherFile();
       await this.#begin();
       this.#inserted = 0;
+      // Nothing in it waits for anything but what has happened already, so it is one turn of the event loop.
+      const begun = performance.now();
       try {
         const result = await work(this.#query);
         translating(() => this.#open().exec("COMMIT"));
+        this.#held(performance.now() - begun);
         this.#checkpointer?.committed(this.#inserted);
         return result;
       } catch (error) {

@@ -16,7 +16,7 @@ const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres]
 
   --quick   fewer and shorter rounds: under a minute
-  --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger, by itself
+  --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger or growth, each by itself
   --json    write what every run of every round saw to FILE, and the table's lines
   --rows    generations of the ledger (1000000); it takes some minutes a million
   --keys    keys beside them (100000)
@@ -38,7 +38,8 @@ const { values } = parseArgs({
 
 const names = values.only?.split(",") ?? Object.keys(MEASURES);
 const ledgerOnly = values.only === "ledger";
-const unknown = ledgerOnly ? [] : names.filter((name) => !(name in MEASURES));
+const growthOnly = values.only === "growth" && !values.help;
+const unknown = ledgerOnly || growthOnly ? [] : names.filter((name) => !(name in MEASURES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no measure ${unknown.join(", ")}.\n\n${HELP}` : HELP);
   Deno.exit(unknown.length > 0 ? 2 : 0);
@@ -47,6 +48,11 @@ if (values.help || unknown.length > 0) {
 const started = performance.now();
 const say = (line: string) =>
   console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+if (growthOnly) {
+  const { measureGrowth, renderGrowth } = await import("./growth.ts");
+  console.log(renderGrowth(measureGrowth(values.quick, say)));
+  Deno.exit(0);
+}
 if (ledgerOnly) {
   console.log(
     await benchLedger({

@@ -103,3 +103,22 @@ Deno.test("close() answers what still waits", async () => {
   for (const outcome of await Promise.all(waiting)) assertEquals(outcome.kind, "exhausted");
   assertEquals((await re2.find("a", ["a"])).kind, "exhausted");
 });
+
+Deno.test("find() gives a key one of two workers, so that others need not wait for it", () =>
+  withRe2(async (re2) => {
+    // Takes far longer than what the other key asks for.
+    const heavy = `(?:${"a?b?c?d?".repeat(12)}){20}x`;
+    const text = "abcdefghij ".repeat(2000);
+    const order: string[] = [];
+    const mine = [1, 2, 3].map((i) =>
+      re2.find(`${heavy}${i}`, [text], "heavy").then(() => order.push(`heavy ${i}`))
+    );
+    const others = ["b", "c", "d"].map((p) =>
+      re2.find(p, ["a b c d"], "light").then(() => order.push("light"))
+    );
+    await Promise.all(others);
+    assertEquals(order.includes("heavy 2"), false, order.join());
+    await Promise.all(mine);
+    assertEquals(order.filter((one) => one.startsWith("heavy")), ["heavy 1", "heavy 2", "heavy 3"]);
+    assertEquals(re2.starts(), 2);
+  }));

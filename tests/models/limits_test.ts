@@ -3,6 +3,7 @@ import { Failure } from "../../src/exchange/failure.ts";
 import type { CallerFormatName } from "../../src/exchange/format_name.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";
 import { CALLER_FORMATS, LEAVES } from "../../src/formats/mod.ts";
+import { countAll } from "../../src/formats/tokens.ts";
 import {
   countIfOver,
   leastTokens,
@@ -112,7 +113,7 @@ for (const [what, formatName, more] of PLACES) {
     assertEquals(code(() => measure(prompt, reading, tight)), "text_content_too_large");
     const size = measure(prompt, reading, WIDE);
     assert(mostInput(size, null).text >= LONG.length);
-    await countIfOver(reading, size, [1000]);
+    await countIfOver(reading, size, [1000], { tokens: { countAll }, key: "k" });
     assertEquals(code(() => refuseOversize(size, 1000)), "provider_payload_too_large");
   });
 }
@@ -133,7 +134,7 @@ Deno.test("mostInput() of ordinary English and code is a small multiple of what 
   for (const [written, most] of [[english, 4.6], [code, 4.6]] as const) {
     const { prompt, reading } = read(user({ type: "text", text: written }));
     const size = measure(prompt, reading, WIDE);
-    await countIfOver(reading, size, [1]);
+    await countIfOver(reading, size, [1], { tokens: { countAll }, key: "k" });
     const counted = leastTokens(size) * 1.25;
     const ratio = mostInput(size, null).text / counted;
     assert(ratio > 1 && ratio < most, String(ratio));
@@ -166,7 +167,7 @@ Deno.test("a prompt is refused only where every tokenizer would find it too long
   // About one token a word: 4,000.
   const { prompt, reading } = read(user({ type: "text", text: "word ".repeat(4000) }));
   const size = measure(prompt, reading, WIDE);
-  await countIfOver(reading, size, [3500]);
+  await countIfOver(reading, size, [3500], { tokens: { countAll }, key: "k" });
   assert(leastTokens(size) > 3000 && leastTokens(size) < 3500, String(leastTokens(size)));
   refuseOversize(size, 3500);
   assertEquals(assertThrows(() => refuseOversize(size, 3000), Failure).code, "provider_payload_too_large");

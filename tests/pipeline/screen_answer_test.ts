@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { AnswerRules, type OwnSecrets } from "../../src/dlp/answer_rules.ts";
 import { DEFAULT_TYPES } from "../../src/dlp/entities.ts";
 import { answerCheck, type AnswerMode, type Rules } from "../../src/dlp/policy.ts";
+import { Slices } from "../../src/timing/slices.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import type { Finding } from "../../src/dlp/scan.ts";
 import { collect } from "../../src/exchange/answer.ts";
@@ -61,7 +62,12 @@ function guardOf({ secrets, known, ticker, ...rules }: Options, found: Found[]) 
     { unscannable: "pass", restore: false },
   );
   return {
-    rules: new AnswerRules(check!, re2, secrets ?? NO_SECRETS, known ?? new Map()),
+    rules: new AnswerRules(
+      check!,
+      { re2, slices: new Slices(), key: "k" },
+      secrets ?? NO_SECRETS,
+      known ?? new Map(),
+    ),
     ticker: ticker ?? new Ticker({ now: () => 0 }),
     choice: 0,
     promptChars: 40,

@@ -5,6 +5,8 @@
 import type { Accounts, Key } from "../../src/accounts/mod.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
+import { Slices } from "../../src/timing/slices.ts";
+import { countAll } from "../../src/formats/tokens.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import { CALLER_FORMATS } from "../../src/formats/mod.ts";
 import { respondStream, respondWhole } from "../../src/http/respond.ts";
@@ -118,6 +120,8 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     sealer: sealer(new Uint8Array(32)),
     limits: { maxTextChars: 1e6, maxFileBytes: 1e6, maxMessages: 1000 },
     metrics: new Metrics(),
+    slices: new Slices(),
+    tokens: { countAll, close: () => {} },
     ticker,
     now: () => 0,
     log: () => {},

@@ -36,10 +36,13 @@ export function decodeCitations(sources: Sources, text: string): Citation[] {
     const title = string(c.title);
     if (url || title) citations.push({ kind: "url", url, title, ...(number(c.endIndex) && locate(c)) });
   }
+  const urls = new Set(citations.map((c) => c.url));
   for (const u of array(sources.urls?.urlMetadata).filter(isObject)) {
     const url = string(u.retrievedUrl);
     const failed = string(u.urlRetrievalStatus)?.endsWith("SUCCESS") === false;
-    if (url && !failed && !citations.some((c) => c.url === url)) citations.push({ kind: "url", url });
+    if (!url || failed || urls.has(url)) continue;
+    urls.add(url);
+    citations.push({ kind: "url", url });
   }
   return citations;
 }
@@ -56,9 +59,15 @@ function decodeChunk(chunk: unknown): Citation | undefined {
   return page && url !== undefined ? { kind: "url", url, title: string(page.title) } : undefined;
 }
 
+/** How far from its offsets a segment's words are looked for first. */
+const NEAR_CHARS = 2000;
+/** How often as many characters as the text has are searched for words that are not near: each look is at all of it. */
+const WHOLE_SEARCHES = 16;
+
 /** Finds segments of a text. */
 function locator(text: string): (segment: Loose) => { start: number; end: number } {
   let units: Uint32Array | undefined;
+  let searches = WHOLE_SEARCHES;
   const unitAt = (byte: number) => {
     units ??= unitsByByte(text);
     return units[Math.max(0, Math.min(Math.trunc(byte), units.length - 1))];
@@ -70,10 +79,17 @@ function locator(text: string): (segment: Loose) => { start: number; end: number
     if (!words || text.startsWith(words, start)) {
       return { start, end: words ? start + words.length : Math.max(start, end) };
     }
-    const near = text.indexOf(words, Math.max(0, start - words.length));
-    const found = near >= 0 ? near : text.indexOf(words);
+    const from = Math.max(0, start - words.length);
+    const near = text.slice(from, start + words.length + NEAR_CHARS).indexOf(words);
+    const found = near >= 0 ? from + near : searches-- > 0 ? anywhere(text, words, from) : -1;
     return found < 0 ? { start, end: Math.max(start, end) } : { start: found, end: found + words.length };
   };
+}
+
+/** Where words stand in a text, behind a place rather than before it; below 0: nowhere. */
+function anywhere(text: string, words: string, from: number): number {
+  const behind = text.indexOf(words, from);
+  return behind >= 0 ? behind : text.indexOf(words);
 }
 
 /** For each UTF-8 byte of a text, and for its end, the index of the UTF-16 unit that the byte belongs to. */

@@ -76,7 +76,9 @@ class Writer {
   /** What comes before the text of a delta of the open block. */
   #prefix = "";
   #current: Pending | undefined;
-  readonly #queue: Pending[] = [];
+  /** Blocks in the order of their starts; those before `#next` are written, or being written. */
+  #queue: Pending[] = [];
+  #next = 0;
   readonly #pending = new Map<number, Pending>();
   #usage: Usage | null = null;
   #searches: number | undefined;
@@ -142,8 +144,13 @@ class Writer {
   /** Lets the next blocks be written, as far as the ones before them have ended. */
   #advance(): void {
     while (!this.#current || this.#current.ended) {
-      this.#current = this.#queue.shift();
-      if (!this.#current) return;
+      this.#current = this.#queue[this.#next];
+      if (!this.#current) {
+        this.#queue = [];
+        this.#next = 0;
+        return;
+      }
+      this.#next++;
       this.#start();
       for (const part of this.#current.waiting) this.#write(this.#current, part);
       this.#current.waiting = [];

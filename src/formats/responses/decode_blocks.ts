@@ -44,6 +44,7 @@ export class ItemReader {
       type: string(item.type) ?? "",
       item,
       texts: [],
+      textAt: new Map(),
       block: -1,
       call: { length: 0, last: "" },
       sections: [],
@@ -157,7 +158,7 @@ export class ItemReader {
 
   #text(slot: Slot, wireIndex: number, type: "output_text" | "refusal"): TextBlock {
     const index = Math.min(wireIndex, MOST_PARTS);
-    const known = slot.texts.find((t) => t.index === index);
+    const known = slot.textAt.get(index);
     if (known) return known;
     const text: TextBlock = {
       block: this.#open(),
@@ -168,6 +169,7 @@ export class ItemReader {
       last: "",
     };
     slot.texts.push(text);
+    slot.textAt.set(index, text);
     if (type === "refusal") this.refused = true;
     const fields: Loose = {};
     if (string(slot.item.id)) fields.id = slot.item.id;

@@ -22,6 +22,8 @@ export interface Slot {
   item: Loose;
   /** Message: the blocks of its parts, in order. */
   texts: TextBlock[];
+  /** The same by the index that events name. */
+  textAt: Map<number, TextBlock>;
   /** Reasoning or call: its block, once started. */
   block: number;
   call: Sent;

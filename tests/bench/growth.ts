@@ -1,0 +1,63 @@
+/**
+ * How time and output grow with each thing that others can repeat in what they send: `deno task bench --only growth`.
+ *
+ * Each is doubled three times; the power of its number that processor time and characters sent grow with is fitted. What
+ * is fitted above {@link MOST_EXPONENT} is measured once more from a larger number on, where what does not grow matters
+ * less, before it is called too much.
+ */
+import { type Dimension, DIMENSIONS, exponentOf, MOST_EXPONENT, sizeOf } from "../support/growth/mod.ts";
+
+const DOUBLINGS = 3;
+const ROUNDS = 5;
+
+interface Growth {
+  name: string;
+  /** Milliseconds at the largest number. */
+  ms: number;
+  time: number;
+  sent: number;
+}
+
+/** @param quick fewer rounds */
+export function measureGrowth(quick: boolean, say: (line: string) => void): Growth[] {
+  const found: Growth[] = [];
+  DIMENSIONS.forEach((dimension, i) => {
+    if (i % 25 === 0) say(`growth: ${i} of ${DIMENSIONS.length}`);
+    let growth = growthOf(dimension, 1, quick ? 1 : ROUNDS);
+    if (growth.time > MOST_EXPONENT) growth = growthOf(dimension, 4, 2);
+    found.push(growth);
+  });
+  return found;
+}
+
+function growthOf({ name, prepare, from = 200 }: Dimension, scale: number, rounds: number): Growth {
+  const times: number[] = [];
+  const sizes: number[] = [];
+  for (let doubling = 0; doubling <= DOUBLINGS; doubling++) {
+    const n = from * scale * 2 ** doubling;
+    const run = prepare(n, (value) => value);
+    let best = Infinity;
+    let sent: unknown;
+    for (let round = 0; round < rounds; round++) {
+      const begun = performance.now();
+      sent = run();
+      best = Math.min(best, performance.now() - begun);
+    }
+    times.push(best);
+    sizes.push(sizeOf(sent));
+  }
+  return { name, ms: times[DOUBLINGS], time: exponentOf(times), sent: exponentOf(sizes) };
+}
+
+/** What grows faster than it should, the steepest first. */
+export function renderGrowth(found: readonly Growth[]): string {
+  const steep = found.filter(({ time, sent }) => Math.max(time, sent) > MOST_EXPONENT)
+    .sort((a, b) => b.time - a.time);
+  const lines = steep.map(({ name, time, sent, ms }) =>
+    `${time.toFixed(2).padStart(6)} ${sent.toFixed(2).padStart(6)} ${ms.toFixed(1).padStart(9)}  ${name}`
+  );
+  return [
+    `${found.length} dimensions; exponents above ${MOST_EXPONENT}: ${steep.length}`,
+    ...(steep.length > 0 ? ["  time   sent  ms at most  dimension", ...lines] : []),
+  ].join("\n");
+}
