@@ -8,8 +8,10 @@ import { Buffer } from "node:buffer";
 import { STATUS_CODES } from "node:http";
 import { WireError } from "./body_framing.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
-import { type BodySource, Incoming } from "./incoming.ts";
+import { ConnectionBody } from "./connection_body.ts";
+import { Incoming } from "./incoming.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
+import { chunk, connectionField, headOf, httpDate, isStream } from "./response_bytes.ts";
 
 /** Size of the buffer that a connection has while nothing happens on it. */
 const BUFFER_BYTES = 4096;
@@ -328,114 +330,10 @@ export class ServerConnection {
   static readonly LINGER_MS = LINGER_MS;
 }
 
-/** The body of the request that a connection is at. */
-class ConnectionBody implements BodySource {
-  readonly #connection: ServerConnection;
-  readonly #head: RequestHead;
-  #invited = false;
-
-  constructor(connection: ServerConnection, head: RequestHead) {
-    this.#connection = connection;
-    this.#head = head;
-  }
-
-  invite(): void {
-    if (this.#invited) return;
-    this.#invited = true;
-    if (!this.#head.expects || this.#connection.unread > 0) return;
-    this.#connection.write(Buffer.from("HTTP/1.1 100 Continue\r\n\r\n")).catch(() => {});
-  }
-
-  async next(): Promise<Uint8Array | null> {
-    const connection = this.#connection;
-    const { framing } = this.#head;
-    while (true) {
-      if (framing.ended) return null;
-      if (connection.unread === 0) {
-        connection.bodyWaits();
-        if (!await connection.fill()) throw new WireError("the body broke off");
-      }
-      let bytes: Uint8Array | undefined;
-      connection.taken((buffer, from, to) => {
-        const end = framing.take(buffer, from, to);
-        if (end > from) bytes = buffer.subarray(from, end);
-        return to - framing.unused;
-      });
-      connection.bodyCame(framing.ended);
-      if (bytes !== undefined) return bytes;
-    }
-  }
-
-  async readInto(bytes: Uint8Array): Promise<number> {
-    const connection = this.#connection;
-    const { framing } = this.#head;
-    let n = 0;
-    if (connection.unread > 0) {
-      connection.taken((buffer, from, to) => {
-        n = Math.min(bytes.length, to - from);
-        bytes.set(buffer.subarray(from, from + n));
-        return from + n;
-      });
-    } else {
-      connection.bodyWaits();
-      const read = await connection.readDirectly(bytes);
-      if (read === null) throw new WireError("the body broke off");
-      n = read;
-    }
-    framing.skip(n);
-    connection.bodyCame(framing.ended);
-    return n;
-  }
-}
-
-/** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
-function isStream(response: Response): boolean {
-  return /^text\/(?:event-stream|csv)\b/.test(response.headers.get("content-type") ?? "") &&
-    response.status === 200;
-}
-
-function connectionField(keeps: boolean, minor: number): string {
-  return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
-}
-
-function headOf(response: Response, more: string): string {
-  const { status } = response;
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-  for (const [name, value] of response.headers) {
-    if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {
-      head += `${name}: ${value}\r\n`;
-    }
-  }
-  return `${head}${more}date: ${httpDate()}\r\n\r\n`;
-}
-
-/** A chunk with what goes before it, in one piece. */
-function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
-  if (!chunked && head === "") return bytes;
-  const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
-  const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
-  joined.write(before, 0, "latin1");
-  joined.set(bytes, before.length);
-  if (chunked) joined.write("\r\n", before.length + bytes.length, "latin1");
-  return joined;
-}
-
 /** Gives a promise that is about to resolve the time for it. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   promise.then(() => done = true, () => done = true);
   for (let i = 0; i < 4 && !done; i++) await undefined;
   return done;
-}
-
-let dateSecond = 0;
-let dateText = "";
-
-function httpDate(): string {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    dateText = new Date(second * 1000).toUTCString();
-  }
-  return dateText;
 }

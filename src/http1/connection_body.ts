@@ -1,0 +1,80 @@
+/** The body of a request, read from its connection as it is asked for. */
+import { Buffer } from "node:buffer";
+import { WireError } from "./body_framing.ts";
+import type { BodySource } from "./incoming.ts";
+import type { RequestHead } from "./request_head.ts";
+
+/** What a body needs of its connection. */
+export interface BodyConnection {
+  /** Bytes that have come and were not taken. */
+  readonly unread: number;
+  /** More of them; false: the caller sends no more. */
+  fill(): Promise<boolean>;
+  /** Takes of them; `use` says up to where. */
+  taken(use: (buffer: Buffer, from: number, to: number) => number): void;
+  /** Reads into another buffer, where nothing is unread; null: the caller sends no more. */
+  readDirectly(into: Uint8Array): Promise<number | null>;
+  bodyWaits(): void;
+  bodyCame(ended: boolean): void;
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** The body of the request that a connection is at. */
+export class ConnectionBody implements BodySource {
+  readonly #connection: BodyConnection;
+  readonly #head: RequestHead;
+  #invited = false;
+
+  constructor(connection: BodyConnection, head: RequestHead) {
+    this.#connection = connection;
+    this.#head = head;
+  }
+
+  invite(): void {
+    if (this.#invited) return;
+    this.#invited = true;
+    if (!this.#head.expects || this.#connection.unread > 0) return;
+    this.#connection.write(Buffer.from("HTTP/1.1 100 Continue\r\n\r\n")).catch(() => {});
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    const connection = this.#connection;
+    const { framing } = this.#head;
+    while (true) {
+      if (framing.ended) return null;
+      if (connection.unread === 0) {
+        connection.bodyWaits();
+        if (!await connection.fill()) throw new WireError("the body broke off");
+      }
+      let bytes: Uint8Array | undefined;
+      connection.taken((buffer, from, to) => {
+        const end = framing.take(buffer, from, to);
+        if (end > from) bytes = buffer.subarray(from, end);
+        return to - framing.unused;
+      });
+      connection.bodyCame(framing.ended);
+      if (bytes !== undefined) return bytes;
+    }
+  }
+
+  async readInto(bytes: Uint8Array): Promise<number> {
+    const connection = this.#connection;
+    const { framing } = this.#head;
+    let n = 0;
+    if (connection.unread > 0) {
+      connection.taken((buffer, from, to) => {
+        n = Math.min(bytes.length, to - from);
+        bytes.set(buffer.subarray(from, from + n));
+        return from + n;
+      });
+    } else {
+      connection.bodyWaits();
+      const read = await connection.readDirectly(bytes);
+      if (read === null) throw new WireError("the body broke off");
+      n = read;
+    }
+    framing.skip(n);
+    connection.bodyCame(framing.ended);
+    return n;
+  }
+}

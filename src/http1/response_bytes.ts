@@ -1,0 +1,47 @@
+/** Answers as HTTP/1.1 writes them. */
+import { STATUS_CODES } from "node:http";
+import { Buffer } from "node:buffer";
+
+/** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
+export function isStream(response: Response): boolean {
+  return /^text\/(?:event-stream|csv)\b/.test(response.headers.get("content-type") ?? "") &&
+    response.status === 200;
+}
+
+export function connectionField(keeps: boolean, minor: number): string {
+  return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
+}
+
+export function headOf(response: Response, more: string): string {
+  const { status } = response;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  for (const [name, value] of response.headers) {
+    if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {
+      head += `${name}: ${value}\r\n`;
+    }
+  }
+  return `${head}${more}date: ${httpDate()}\r\n\r\n`;
+}
+
+/** A chunk with what goes before it, in one piece. */
+export function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
+  if (!chunked && head === "") return bytes;
+  const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
+  const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
+  joined.write(before, 0, "latin1");
+  joined.set(bytes, before.length);
+  if (chunked) joined.write("\r\n", before.length + bytes.length, "latin1");
+  return joined;
+}
+
+let dateSecond = 0;
+let dateText = "";
+
+export function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}
