@@ -3,6 +3,7 @@
  *
  * The surface is known from the path alone, so that even a request nobody could read gets the shape its client expects.
  */
+import { PlainResponse } from "../http1/plain_response.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { RateState } from "../accounts/mod.ts";
 import { rateHeaders } from "./rate_headers.ts";
@@ -30,7 +31,7 @@ export function failureResponse(failure: Failure, surface: Envelope, id: string,
   const body = status === 401 && surface.shortUnauthorized
     ? { error: "unauthorized" }
     : surface.format.encodeFailure(failure, id);
-  return new Response(JSON.stringify(body), { status, headers });
+  return new PlainResponse(JSON.stringify(body), { status, headers });
 }
 
 /** A refusal by the key's own rates carries their state; one by a provider has nothing of the kind. */

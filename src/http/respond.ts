@@ -5,6 +5,7 @@
  * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
  * A caller who leaves does not end the run: it is read to its end, because it is paid for; but not without end.
  */
+import { PlainResponse } from "../http1/plain_response.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
@@ -38,7 +39,7 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
     const collector = new Collector();
     for await (const batch of delivery.parts) collector.add(batch);
     const body = delivery.format.encodeAnswer(collector.answer, delivery.context);
-    return new Response(JSON.stringify(body), {
+    return new PlainResponse(JSON.stringify(body), {
       headers: { ...delivery.headers(), "content-type": "application/json" },
     });
   } finally {
@@ -68,7 +69,7 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
     delivery.over();
     throw thrown;
   });
-  return new Response(stream(delivery, first, begun), {
+  return new PlainResponse(stream(delivery, first, begun), {
     headers: {
       ...delivery.headers(),
       "content-type": "text/event-stream; charset=utf-8",

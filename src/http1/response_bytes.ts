@@ -1,11 +1,13 @@
 /** Answers as HTTP/1.1 writes them. */
 import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
+import { PlainResponse } from "./plain_response.ts";
 
 /** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
 export function isStream(response: Response): boolean {
-  return /^text\/(?:event-stream|csv)\b/.test(response.headers.get("content-type") ?? "") &&
-    response.status === 200;
+  const fields = PlainResponse.fieldsOf(response);
+  const type = fields === null ? response.headers.get("content-type") : fields["content-type"];
+  return response.status === 200 && /^text\/(?:event-stream|csv)\b/.test(type ?? "");
 }
 
 export function connectionField(keeps: boolean, minor: number): string {
@@ -15,7 +17,8 @@ export function connectionField(keeps: boolean, minor: number): string {
 export function headOf(response: Response, more: string): string {
   const { status } = response;
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-  for (const [name, value] of response.headers) {
+  const fields = PlainResponse.fieldsOf(response);
+  for (const [name, value] of fields === null ? response.headers : Object.entries(fields)) {
     if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {
       head += `${name}: ${value}\r\n`;
     }

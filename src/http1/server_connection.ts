@@ -10,6 +10,7 @@ import { WireError } from "./body_framing.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
+import { PlainResponse } from "./plain_response.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 import { chunk, connectionField, headOf, httpDate, isStream } from "./response_bytes.ts";
 
@@ -261,6 +262,15 @@ export class ServerConnection {
   async #whole(response: Response, method: string, keeps: boolean, minor: number): Promise<void> {
     const { status } = response;
     const bare = method === "HEAD" || status === 204 || status === 304;
+    const text = bare ? null : PlainResponse.textOf(response);
+    if (text !== null) {
+      const size = Buffer.byteLength(text);
+      const head = headOf(response, `content-length: ${size}\r\n${connectionField(keeps, minor)}`);
+      const bytes = Buffer.allocUnsafe(head.length + size);
+      bytes.write(head, 0, "latin1");
+      bytes.write(text, head.length);
+      return await this.write(bytes);
+    }
     const body = bare ? null : await response.bytes();
     const length = body === null ? "" : `content-length: ${body.length}\r\n`;
     const head = headOf(response, length + connectionField(keeps, minor));
