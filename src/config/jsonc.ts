@@ -7,10 +7,10 @@
  */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type InputMistake, type InputPath, pathText, shownInput } from "../schema/mistakes.ts";
+import type { Env } from "../providers/presets.ts";
 import { ConfigError } from "./config_error.ts";
 
-/** Looks up one variable of the environment. */
-export type Env = (name: string) => string | undefined;
+export type { Env } from "../providers/presets.ts";
 
 export interface Parsed {
   value: unknown;

@@ -24,7 +24,7 @@ import {
   usageQuery,
 } from "./administration_input.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
-import { type Page, table, wantsTable, wholeTable } from "./table.ts";
+import { type ListPage, table, wantsTable, wholeTable } from "./table.ts";
 
 /** Largest body of an administration call, in bytes. */
 const MAX_BODY = 1 << 20;
@@ -59,7 +59,7 @@ const list = (
   path: string,
   summary: string,
   schema: string,
-  rows: (context: RequestContext, page: { limit?: number; cursor?: string }) => Promise<Page>,
+  rows: (context: RequestContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
   parameters: readonly Parameter[],
 ): Endpoint => ({
   method: "GET",

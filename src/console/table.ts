@@ -2,7 +2,7 @@
 import { accepts } from "@std/http/negotiation.js";
 import type { IncomingRequest } from "../http/endpoint.ts";
 
-export interface Page {
+export interface ListPage {
   data: readonly object[];
   next_cursor?: string | null;
 }
@@ -13,7 +13,7 @@ export function wantsTable(request: IncomingRequest): boolean {
 }
 
 /** One page as CSV. */
-export function table({ data, next_cursor }: Page): Response {
+export function table({ data, next_cursor }: ListPage): Response {
   return new Response(csv(data), {
     headers: { ...HEADERS, ...(next_cursor ? { "x-next-cursor": next_cursor } : {}) },
   });
@@ -23,7 +23,7 @@ export function table({ data, next_cursor }: Page): Response {
  * A whole list as CSV, a page at a time as the caller takes it. What goes wrong with the first page is an answer of its
  * own; later the connection breaks off, so that nobody takes a part for the whole.
  */
-export async function wholeTable(page: (at: { cursor?: string }) => Promise<Page>): Promise<Response> {
+export async function wholeTable(page: (at: { cursor?: string }) => Promise<ListPage>): Promise<Response> {
   const first = await page({});
   async function* lines(): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();

@@ -6,7 +6,7 @@
  */
 import type { AnswerRules } from "./answer_rules.ts";
 import { type Replacement, unescaped } from "./json_text.ts";
-import { type Place, placeAfter, replacementsFor } from "./mask_json_piece.ts";
+import { type JsonPlace, placeAfter, replacementsFor } from "./mask_json_piece.ts";
 import { isPlainWord, LONGEST_OPEN, openFrom } from "./open_value.ts";
 import type { Finding } from "./scan.ts";
 
@@ -42,7 +42,7 @@ export class AnswerText {
   /** Replacements in what is kept; positions of the whole text. */
   #spans: Replacement[] = [];
   /** Where in JSON the text stands at `cleared`. */
-  #place: Place = "outside";
+  #place: JsonPlace = "outside";
   /** A finding ended where the text did: what goes on with it is part of it. */
   #endless: "run" | "block" | null = null;
   /** Until where it has been asked for. */

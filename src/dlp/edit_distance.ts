@@ -1,6 +1,6 @@
 /** How many edits lie between a word and a window of text, swaps of neighbours counted as one. */
 
-export interface Pattern {
+export interface WordPattern {
   value: string;
   /** The most that matter: beyond it any larger number may be answered. */
   edits: number;
@@ -19,7 +19,7 @@ export function placesOf(value: string): Map<number, number> | null {
 }
 
 /** Optimal string alignment distance of a word and a window of text. */
-export function distance(word: Pattern, text: string, start: number, end: number): number {
+export function distance(word: WordPattern, text: string, start: number, end: number): number {
   if (word.edits === 0) return text.startsWith(word.value, start) ? 0 : 1;
   return word.places
     ? bitDistance(word.places, word.value.length, text, start, end)
@@ -60,7 +60,7 @@ function bitDistance(
 }
 
 /** The same by rows, for words of more than 32 units. */
-function rowDistance({ value, edits: most }: Pattern, text: string, start: number, end: number): number {
+function rowDistance({ value, edits: most }: WordPattern, text: string, start: number, end: number): number {
   const m = end - start;
   let before: number[] = [];
   let last = Array.from({ length: m + 1 }, (_, j) => j);

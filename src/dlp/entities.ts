@@ -4,7 +4,7 @@
  */
 
 import { RECOGNIZERS } from "./recognizers/list.ts";
-import { type Category, type Group, GROUPS } from "./recognizers/recognizer.ts";
+import { type Category, type EntityGroup, GROUPS } from "./recognizers/recognizer.ts";
 
 const CATEGORIES = new Map<string, Category>(
   RECOGNIZERS.map(({ type, group }) => [type, GROUPS[group].category]),
@@ -13,7 +13,7 @@ const CATEGORIES = new Map<string, Category>(
 /** What each accepted name stands for: a type or an alias for one type, a group for several. */
 const TYPES_BY_NAME = new Map<string, readonly string[]>();
 for (const [group, { aliases }] of Object.entries(GROUPS)) {
-  const members = typesOf(group as Group);
+  const members = typesOf(group as EntityGroup);
   for (const name of [group, ...aliases]) TYPES_BY_NAME.set(name, members);
 }
 TYPES_BY_NAME.set("PII", [...typesOf("CONTACT"), ...typesOf("NETWORK"), ...typesOf("PERSON_DATA")]);
@@ -21,7 +21,7 @@ for (const { type, aliases } of RECOGNIZERS) {
   for (const name of [type, ...aliases ?? []]) TYPES_BY_NAME.set(name, [type]);
 }
 
-function typesOf(group: Group): string[] {
+function typesOf(group: EntityGroup): string[] {
   return RECOGNIZERS.filter((recognizer) => recognizer.group === group).map(({ type }) => type);
 }
 

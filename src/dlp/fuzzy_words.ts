@@ -2,7 +2,7 @@
  * Stop words nearly as they are: skeletons are compared, in which separators, diacritics, look-alike letters and digits for
  * letters are gone, and a few edits are allowed by length.
  */
-import { distance, type Pattern, placesOf } from "./edit_distance.ts";
+import { distance, placesOf, type WordPattern } from "./edit_distance.ts";
 import { DENSE, type Folded, kindOf, OTHER } from "./folded.ts";
 import { SLICE, type StopWordMatch } from "./stop_word.ts";
 
@@ -42,7 +42,7 @@ function skeletonOf(c: string, leet: boolean): string {
 }
 const skeletons = new Map<string, string>();
 
-interface FuzzyWord extends Pattern {
+interface FuzzyWord extends WordPattern {
   word: number;
   digits: string;
   /** The letters it holds, as bits. */

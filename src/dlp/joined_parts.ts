@@ -2,23 +2,23 @@
  * The text parts of one message as the one text that a model reads: a value may be split over them. Only the
  * surroundings of their borders are of interest, because each part is scanned by itself too.
  */
-import type { Group, Leaf, Reading } from "../formats/leaves.ts";
+import type { BodyLeaves, Leaf, PartGroup } from "../formats/leaves.ts";
 
 /** How far around the border of two parts a value may reach. */
 export const REACH = 512;
 
 /** Lists of more than one text part. */
-export function groupsOf(reading: Reading): Group[] {
-  const groups = new Set<Group>();
+export function groupsOf(reading: BodyLeaves): PartGroup[] {
+  const groups = new Set<PartGroup>();
   for (const { group } of reading.leaves) if (group !== null && group.leaves.length > 1) groups.add(group);
   return [...groups];
 }
 
-export function joined(group: Group): string {
+export function joined(group: PartGroup): string {
   return group.leaves.map((leaf) => leaf.text).join("");
 }
 
-export function bordersOf(group: Group): number[] {
+export function bordersOf(group: PartGroup): number[] {
   const borders: number[] = [];
   let at = 0;
   for (const leaf of group.leaves) borders.push(at += leaf.text.length);
@@ -40,7 +40,7 @@ export function windowsOf(borders: readonly number[], length: number): { start: 
 
 /** The pieces of a span of the joined text; `borders` are where one part ends and the next begins. */
 export function piecesOf(
-  group: Group,
+  group: PartGroup,
   borders: readonly number[],
   start: number,
   end: number,

@@ -2,11 +2,11 @@
  * Puts placeholders in the place of findings, and looks again until the request is clean. Leaves that may not be altered
  * make that impossible, and so does a number in JSON, which a placeholder would turn into a string.
  */
-import { type Leaf, type Reading, replaceLeaf } from "../formats/leaves.ts";
+import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
 import { type Placeholders, placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
-import { type Clock, type Found, Scan } from "./scan_leaves.ts";
+import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
 /** Masking one finding costs as much as so many units of text. */
 const FINDING = 128;
@@ -19,10 +19,10 @@ export interface Masked {
 
 /** Masks what is to be masked until nothing is found any more. Null: it cannot be done. */
 export function* maskAll(
-  reading: Reading,
+  reading: BodyLeaves,
   check: Check,
   found: readonly Found[],
-  clock: Clock,
+  clock: SliceClock,
 ): Generator<void, Masked | null> {
   const names = placeholders(reading.leaves.map((leaf) => leaf.text));
   let todo = found.filter(({ mode }) => mode === "mask");
@@ -73,7 +73,7 @@ function* maskOnce(
   leaves: readonly Leaf[],
   found: readonly Found[],
   names: Placeholders,
-  clock: Clock,
+  clock: SliceClock,
 ): Generator<void, Map<Leaf, Leaf> | null> {
   const spans = new Map<Leaf, Span[]>();
   const add = (leaf: Leaf, span: Span) => {

@@ -5,9 +5,9 @@
 import type { Replacement } from "./json_text.ts";
 
 /** Where in JSON a text ends. */
-export type Place = "outside" | "string" | "escape";
+export type JsonPlace = "outside" | "string" | "escape";
 
-export function placeAfter(text: string, start: number, end: number, place: Place): Place {
+export function placeAfter(text: string, start: number, end: number, place: JsonPlace): JsonPlace {
   for (let i = start; i < end; i++) {
     const unit = text.charCodeAt(i);
     if (place === "escape") place = "string";
@@ -27,7 +27,7 @@ export function placeAfter(text: string, start: number, end: number, place: Plac
 export function replacementsFor(
   text: string,
   { start, end, by }: Replacement,
-  place: Place,
+  place: JsonPlace,
   out: Replacement[],
 ): void {
   let named = false;

@@ -5,7 +5,7 @@
 import { BOUNDS, type Reading, readings, revealed } from "./lattice.ts";
 import type { Check } from "./policy.ts";
 import type { Slices } from "../timing/slices.ts";
-import type { Re2, Span } from "./re2.ts";
+import type { Re2, Re2Span } from "./re2.ts";
 
 export interface PatternMatch {
   /** Position among the check's patterns. */
@@ -74,7 +74,7 @@ export async function findPatterns(
   return result;
 }
 
-function key({ start, end }: Span): string {
+function key({ start, end }: Re2Span): string {
   return `${start} ${end}`;
 }
 

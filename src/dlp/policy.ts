@@ -80,7 +80,7 @@ interface Side {
 }
 
 /** What a finding was found by. */
-export type Source =
+export type RuleSource =
   | { kind: "type"; type: string }
   | { kind: "stop_word"; index: number }
   | { kind: "regex"; index: number };
@@ -134,7 +134,7 @@ export function answerCheck(policy: Rules | null, wishes: Wishes | null, default
 }
 
 /** The mode that a finding falls under; null: an allowlist lifts it. */
-export function modeOf(check: Check, source: Source, value: string): Mode | null {
+export function modeOf(check: Check, source: RuleSource, value: string): Mode | null {
   const { policy, request } = check;
   const owned = ownersOf(check, source);
   const mayLift = source.kind !== "stop_word";
@@ -145,7 +145,7 @@ export function modeOf(check: Check, source: Source, value: string): Mode | null
   return request && owned.byRequest && !lifted(request) ? request.mode : null;
 }
 
-function ownersOf(check: Check, source: Source): { byPolicy: boolean; byRequest: boolean } {
+function ownersOf(check: Check, source: RuleSource): { byPolicy: boolean; byRequest: boolean } {
   switch (source.kind) {
     case "type":
       return {

@@ -9,16 +9,16 @@
  *
  * Not re2js: 2.10 runs over prose at 3 to 7 MB/s where the worker gives 2 to 9, and would need the worker all the same.
  */
-import type { Answer, Job } from "./re2_worker.ts";
+import type { Re2Job, Re2Reply } from "./re2_worker.ts";
 
-export interface Span {
+export interface Re2Span {
   start: number;
   end: number;
 }
 
 export type Outcome =
   /** For each text; `whole` is false where there were more matches than are looked for. */
-  | { kind: "found"; spans: Span[][]; whole: boolean }
+  | { kind: "found"; spans: Re2Span[][]; whole: boolean }
   /** The pattern cannot be used at all. */
   | { kind: "refused"; why: string }
   /** Time or memory ran out with these texts. */
@@ -34,7 +34,7 @@ export interface Re2 {
 
 interface Waiting {
   key: string;
-  job: Job;
+  job: Re2Job;
   resolve(outcome: Outcome): void;
   /** Whether the job has already cost one worker, which others' patterns may have filled. */
   again: boolean;
@@ -74,7 +74,7 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
   function start(place: Place): Worker {
     starts++;
     const made = new Worker(new URL("./re2_worker.ts", import.meta.url), { type: "module" });
-    made.onmessage = (event: MessageEvent<Answer>) => {
+    made.onmessage = (event: MessageEvent<Re2Reply>) => {
       if (place.running?.job.id === event.data.id) take(place, event.data);
     };
     // A worker that cannot start, or dies of more than its module, must not end the process.
@@ -131,7 +131,7 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
     next();
   }
 
-  function take(place: Place, answer: Answer): void {
+  function take(place: Place, answer: Re2Reply): void {
     switch (answer.kind) {
       case "found":
         return finish(place, { kind: "found", spans: answer.spans.map(spansOf), whole: !answer.cut });
@@ -193,8 +193,8 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
   };
 }
 
-function spansOf(flat: Uint32Array): Span[] {
-  const spans: Span[] = [];
+function spansOf(flat: Uint32Array): Re2Span[] {
+  const spans: Re2Span[] = [];
   for (let i = 0; i < flat.length; i += 2) spans.push({ start: flat[i], end: flat[i + 1] });
   return spans;
 }

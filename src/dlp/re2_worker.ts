@@ -8,13 +8,13 @@
 import type { WrappedRE2 as Binding } from "re2-wasm/build/wasm/re2.js";
 
 /** One pattern over some texts. */
-export interface Job {
+export interface Re2Job {
   id: number;
   pattern: string;
   texts: readonly string[];
 }
 
-export type Answer =
+export type Re2Reply =
   | { id: number; kind: "found"; spans: Uint32Array[]; cut: boolean }
   /** RE2 does not take the pattern. */
   | { id: number; kind: "refused"; why: string }
@@ -36,8 +36,8 @@ const compiled = new Map<string, Compiled>();
 
 /** The least of a worker's scope that is used here; the types of a page are another's. */
 const scope = globalThis as unknown as {
-  onmessage: (event: { data: Job }) => void;
-  postMessage(answer: Answer): void;
+  onmessage: (event: { data: Re2Job }) => void;
+  postMessage(answer: Re2Reply): void;
 };
 // The module says that it dies in words that would fill an operator's log.
 console.warn = console.error = () => {};
@@ -50,7 +50,7 @@ async function load(): Promise<typeof Binding> {
   return (module as { default: { WrappedRE2: typeof Binding } }).default.WrappedRE2;
 }
 
-function run({ id, pattern, texts }: Job, RE2: typeof Binding): Answer {
+function run({ id, pattern, texts }: Re2Job, RE2: typeof Binding): Re2Reply {
   let compiling = true;
   try {
     const found = compile(pattern, RE2);

@@ -3,13 +3,13 @@
  *
  * Work is done in generators that hand control back every couple of milliseconds.
  */
-import type { Group, Leaf } from "../formats/leaves.ts";
+import type { Leaf, PartGroup } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
 import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
 import { unescaped } from "./json_text.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { PatternResult } from "./patterns.ts";
-import { type Check, type Mode, modeOf, type Source, stricter } from "./policy.ts";
+import { type Check, type Mode, modeOf, type RuleSource, stricter } from "./policy.ts";
 import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
 import type { View } from "./view.ts";
@@ -51,7 +51,7 @@ const LONG = 8192;
 const MOST_FOUND = 50_000;
 
 /** How long the work has taken, without the pauses between its slices. */
-export class Clock {
+export class SliceClock {
   #left: number;
   #since = performance.now();
   #work = 0;
@@ -88,7 +88,7 @@ export class Clock {
 export class Scan {
   constructor(
     readonly check: Check,
-    readonly clock: Clock,
+    readonly clock: SliceClock,
     readonly patterns: PatternResult | undefined,
   ) {}
 
@@ -117,7 +117,7 @@ export class Scan {
   }
 
   /** Adds values that are split over the parts of a group: those of the joined text that cross a border of parts. */
-  *group(group: Group, found: Found[]): Generator<void, void> {
+  *group(group: PartGroup, found: Found[]): Generator<void, void> {
     const text = joined(group);
     const borders = bordersOf(group);
     const known = new Set<string>();
@@ -230,7 +230,7 @@ class Judgement {
 
   constructor(readonly check: Check, readonly text: string) {}
 
-  add(source: Source, raw: Finding): void {
+  add(source: RuleSource, raw: Finding): void {
     const value = this.text.slice(raw.start, raw.end);
     const mode = modeOf(this.check, source, value);
     if (mode === null) return;

@@ -5,12 +5,12 @@
  * others run; for a short request it ends before it first does. What could not be looked at, for want of time or because
  * it is no text, is said in the verdict and never passed off as clean. Findings carry positions, never values.
  */
-import type { Leaf, Reading } from "../formats/leaves.ts";
+import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import { groupsOf, joined } from "./joined_parts.ts";
 import { maskAll, type Masked } from "./mask_body.ts";
 import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, stricter } from "./policy.ts";
-import { Clock, type Found, type Reported, Scan, viewOf } from "./scan_leaves.ts";
+import { type Found, type Reported, Scan, SliceClock, viewOf } from "./scan_leaves.ts";
 
 export type { Reported } from "./scan_leaves.ts";
 
@@ -45,7 +45,7 @@ export interface ScreenOptions {
 }
 
 /** The texts that patterns are to be run over. */
-export function textsOf(reading: Reading, check: Check): string[] {
+export function textsOf(reading: BodyLeaves, check: Check): string[] {
   const texts = new Set<string>();
   for (const leaf of scannedLeaves(reading, check)) texts.add(viewOf(leaf)?.text ?? leaf.text);
   for (const group of groupsOf(reading)) texts.add(joined(group));
@@ -53,11 +53,11 @@ export function textsOf(reading: Reading, check: Check): string[] {
 }
 
 export function* screenBody(
-  reading: Reading,
+  reading: BodyLeaves,
   check: Check,
   options: ScreenOptions,
 ): Generator<void, Verdict> {
-  const clock = new Clock(options.budgetMs);
+  const clock = new SliceClock(options.budgetMs);
   const scan = new Scan(check, clock, options.patterns);
   const unscanned: Unscanned[] = [];
   let endless = false;
@@ -97,7 +97,7 @@ export function* screenBody(
 }
 
 /** A text by itself as a reading of one leaf: a query for a search. */
-export function readText(text: string): { reading: Reading; holder: { text?: unknown } } {
+export function readText(text: string): { reading: BodyLeaves; holder: { text?: unknown } } {
   const holder = { text };
   const leaf: Leaf = {
     message: null,
@@ -112,14 +112,14 @@ export function readText(text: string): { reading: Reading; holder: { text?: unk
   return { reading: { leaves: [leaf], senders: [], rest: 0 }, holder };
 }
 
-function isScanned(leaf: Leaf, reading: Reading, check: Check): boolean {
+function isScanned(leaf: Leaf, reading: BodyLeaves, check: Check): boolean {
   if (leaf.kind === "media" || leaf.kind === "endless") return false;
   if (check.injected.size === 0 || leaf.message === null) return true;
   const name = reading.senders[leaf.message]?.name;
   return name === undefined || !check.injected.has(name);
 }
 
-function scannedLeaves(reading: Reading, check: Check): Leaf[] {
+function scannedLeaves(reading: BodyLeaves, check: Check): Leaf[] {
   return reading.leaves.filter((leaf) => isScanned(leaf, reading, check));
 }
 
@@ -131,7 +131,7 @@ interface Report {
   blockedInScope: boolean;
 }
 
-function report(found: readonly Found[], reading: Reading, check: Check, blocked: boolean): Report {
+function report(found: readonly Found[], reading: BodyLeaves, check: Check, blocked: boolean): Report {
   const { senders } = reading;
   const only = check.scope === "all"
     ? null

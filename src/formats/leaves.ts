@@ -26,7 +26,7 @@ export interface Leaf {
   /** Signed by a provider, or a name that other fields refer to: replacing it breaks the request. */
   readonly fixed: boolean;
   /** The list of parts that this text is one of. */
-  readonly group: Group | null;
+  readonly group: PartGroup | null;
   /** `encoded`: the run in the field as sent that the text was decoded from. */
   readonly run?: { readonly start: number; readonly end: number };
   readonly holder: Loose;
@@ -36,7 +36,7 @@ export interface Leaf {
 }
 
 /** Text parts of one list, which a model reads as one text. */
-export interface Group {
+export interface PartGroup {
   readonly location: string;
   readonly leaves: Leaf[];
 }
@@ -47,7 +47,7 @@ interface Sender {
   name?: string;
 }
 
-export interface Reading {
+export interface BodyLeaves {
   leaves: Leaf[];
   /** In the order of the list of messages. */
   senders: Sender[];
@@ -56,7 +56,7 @@ export interface Reading {
 }
 
 /** Adds headers that are passed on with the body; they are scanned and cannot be masked. */
-export function readHeaders(reading: Reading, headers: Record<string, string>): void {
+export function readHeaders(reading: BodyLeaves, headers: Record<string, string>): void {
   for (const name of Object.keys(headers)) {
     if (/^\d{4}-\d\d-\d\d$/.test(headers[name])) continue;
     add({ ...reading, message: null, group: null }, "text", headers[name], headers, name, `header ${name}`, {
@@ -72,22 +72,22 @@ export function replaceLeaf(leaf: Leaf, text: string): void {
 
 /** Reads the field `key` of `holder`, which is at `path`, and adds its leaves. */
 export type Rule = (walk: Walk, holder: Loose, key: string, path: string) => void;
-export type Shape = ReadonlyMap<string, Rule>;
+export type BodyShape = ReadonlyMap<string, Rule>;
 
-interface Walk extends Reading {
+interface Walk extends BodyLeaves {
   message: number | null;
-  group: Group | null;
+  group: PartGroup | null;
 }
 
 /** Walks a whole body. Anything but an object has no leaves; the format refuses it. */
-export function readLeaves(body: unknown, shape: Shape): Reading {
+export function readLeaves(body: unknown, shape: BodyShape): BodyLeaves {
   const walk: Walk = { leaves: [], senders: [], rest: 0, message: null, group: null };
   if (isObject(body)) each(walk, body, shape, "");
   return { leaves: walk.leaves, senders: walk.senders, rest: walk.rest };
 }
 
 /** One rule for each named field; any other is passed on as it is. */
-export function shape(rules: Record<string, Rule>): Shape {
+export function shape(rules: Record<string, Rule>): BodyShape {
   return new Map(Object.entries(rules));
 }
 
@@ -311,7 +311,7 @@ const PLAIN_NAME = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 /** An object with more unknown fields is no object of the format: its values are read together with its names. */
 const MOST_UNKNOWN = 64;
 
-function each(walk: Walk, value: Loose, inner: Shape, prefix: string): void {
+function each(walk: Walk, value: Loose, inner: BodyShape, prefix: string): void {
   const unknown: string[] = [];
   for (const name of Object.keys(value)) {
     const rule = inner.get(name);

@@ -4,7 +4,7 @@ import { LEAVES as CHAT_LEAVES } from "./chat_completions/leaves.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat, ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/mod.ts";
-import type { Shape } from "./leaves.ts";
+import type { BodyShape } from "./leaves.ts";
 import { LEAVES as MESSAGES_LEAVES } from "./messages/leaves.ts";
 import { messages } from "./messages/mod.ts";
 import { LEAVES as RESPONSES_LEAVES } from "./responses/leaves.ts";
@@ -24,7 +24,7 @@ export const PROVIDER_FORMATS: Readonly<Record<FormatName, ProviderFormat>> = {
 };
 
 /** Where the text of a request body is, by format. */
-export const LEAVES: Readonly<Record<CallerFormatName, Shape>> = {
+export const LEAVES: Readonly<Record<CallerFormatName, BodyShape>> = {
   chat_completions: CHAT_LEAVES,
   messages: MESSAGES_LEAVES,
   responses: RESPONSES_LEAVES,

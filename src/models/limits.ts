@@ -11,7 +11,7 @@ import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Content, Prompt } from "../exchange/prompt.ts";
-import type { Leaf, Reading } from "../formats/leaves.ts";
+import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import type { TokenCounter } from "../formats/token_counter.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
@@ -37,7 +37,7 @@ export interface PromptSize {
 }
 
 /** Measures a request and refuses what is over a limit of the service. */
-export function measure(prompt: Prompt, reading: Reading, limits: SizeLimits): PromptSize {
+export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits): PromptSize {
   if (prompt.turns.length > limits.maxMessages) {
     throw new Failure(
       "validation_error",
@@ -115,7 +115,7 @@ function refuseLarge(type: string, bytes: number, { maxFileBytes }: SizeLimits):
 }
 
 /** The texts of a request that reach the model: what names the caller does not. */
-export function* texts({ leaves }: Reading): Generator<string> {
+export function* texts({ leaves }: BodyLeaves): Generator<string> {
   for (const leaf of leaves) if (!isAboutCaller(leaf)) yield leaf.text;
 }
 
@@ -164,7 +164,7 @@ export function leastTokens(size: PromptSize): number {
 
 /** Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. */
 export async function countIfOver(
-  reading: Reading,
+  reading: BodyLeaves,
   size: PromptSize,
   contexts: readonly number[],
   { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },

@@ -5,7 +5,7 @@
 import type { Arrival, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import type { Prompt } from "../exchange/prompt.ts";
-import { type Reading, readLeaves } from "../formats/leaves.ts";
+import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { AUTO, type Model } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
@@ -59,7 +59,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
 /** The model that is named, or the one that autorouting names. */
 async function choose(
   prompt: Prompt,
-  { reading, size }: { reading: Reading; size: PromptSize },
+  { reading, size }: { reading: BodyLeaves; size: PromptSize },
   arrival: Arrival,
   kit: Kit,
 ): Promise<{ model: Model; headers: Record<string, string> }> {

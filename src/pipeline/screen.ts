@@ -12,7 +12,7 @@ import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
-import { readHeaders, type Reading, readLeaves } from "../formats/leaves.ts";
+import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
@@ -79,7 +79,7 @@ export interface Tools {
 }
 
 export function verdictOn(
-  reading: Reading,
+  reading: BodyLeaves,
   check: Check,
   { re2, kit, key }: Tools,
   wishes: Wishes | null,
@@ -135,7 +135,7 @@ export function checksOf(name: string | null, wishes: Wishes | null, dlp: Dlp): 
   };
 }
 
-function isShort(reading: Reading): boolean {
+function isShort(reading: BodyLeaves): boolean {
   let units = 0;
   for (const leaf of reading.leaves) units += leaf.text.length;
   return units <= SHORT;

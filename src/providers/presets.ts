@@ -81,6 +81,7 @@ function chat(name: string, baseUrl: string, ...keys: readonly string[]): Preset
 
 export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name);
 
+/** Looks up one variable of the environment. */
 export type Env = (name: string) => string | undefined;
 
 /** What a preset comes to in an environment. */

@@ -33,20 +33,20 @@ export const DAY = 86_400_000;
 /** Columns of a generation that are summed up as they are. */
 export const COUNTED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
 /** What a row of sums holds beside what it is of. */
-export const METRICS = ["generations", "failed", ...COUNTED, "cost"] as const;
+export const SUMMED = ["generations", "failed", ...COUNTED, "cost"] as const;
 /** What a row of sums is of; empty text stands for "all" and for "unknown". */
 const IDENTITY = ["kind", "starts", "key_id", "key_name", "account", "model", "provider", "format"] as const;
 
 const COLUMNS: Columns = [
   ...IDENTITY.map((name) => [name, name === "starts" ? "int" : "text"] as const),
-  ...METRICS.map((name) => [name, "money"] as const),
+  ...SUMMED.map((name) => [name, "money"] as const),
 ];
 
 /** What a sum may grow to in 64 bits; absurd counts must not make a row that can never be written. */
 export const LARGEST_SUM = 9_200_000_000_000_000_000n;
 
 const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
-  METRICS.map((name) =>
+  SUMMED.map((name) =>
     `${name} = CASE WHEN sums.${name} > ${LARGEST_SUM} - excluded.${name} THEN ${LARGEST_SUM}
      ELSE sums.${name} + excluded.${name} END`
   ).join(", ")

@@ -7,7 +7,7 @@
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
-import { COUNTED, DAY, METRICS, monthOf } from "./sums.ts";
+import { COUNTED, DAY, monthOf, SUMMED } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
 export const USAGE_DIMENSIONS = ["key", "model", "day", "account", "provider", "format"] as const;
@@ -113,7 +113,7 @@ function statement(
     ].join(", ");
 
   const ofSums = (kind: string, from: number, to: number) =>
-    `SELECT ${identity("sums")}, ${METRICS.join(", ")} FROM sums
+    `SELECT ${identity("sums")}, ${SUMMED.join(", ")} FROM sums
      WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
   const live = (where: string) =>
     `SELECT ${identity("live")}, 1 AS generations, ${FAILED} AS failed,
@@ -132,7 +132,7 @@ function statement(
 
   const dimensions = by.map((_, i) => `d${i}`);
   const order = by[0] === "day" ? dimensions : ["cost_high DESC", "cost_low DESC", ...dimensions];
-  const sums = METRICS.flatMap((c) => {
+  const sums = SUMMED.flatMap((c) => {
     const [high, low] = summed(c);
     return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
   });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { csv, type Page, wholeTable } from "../../src/console/table.ts";
+import { csv, type ListPage, wholeTable } from "../../src/console/table.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -307,7 +307,7 @@ Deno.test("without an admin key the routes do not exist", async () => {
 
 Deno.test("wholeTable() reads a page when the caller has taken the one before, and breaks off where one fails", async () => {
   const asked: (string | undefined)[] = [];
-  const page = ({ cursor }: { cursor?: string }): Promise<Page> => {
+  const page = ({ cursor }: { cursor?: string }): Promise<ListPage> => {
     asked.push(cursor);
     if (cursor === "3") return Promise.reject(new Error("away"));
     const n = Number(cursor ?? 0);

@@ -30,12 +30,12 @@ export const GROUPS = {
   }
 >;
 
-export type Group = keyof typeof GROUPS;
+export type EntityGroup = keyof typeof GROUPS;
 
 export interface Recognizer {
   /** Presidio's name where it has one: upper snake case, with the country in front. */
   readonly type: string;
-  readonly group: Group;
+  readonly group: EntityGroup;
   /** Other names of the type, as Presidio's variants, Google, Amazon, Microsoft and common tools spell them. */
   readonly aliases?: readonly string[];
   /** Where its group is not looked for by default, whether this type is all the same. */

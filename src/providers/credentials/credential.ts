@@ -18,7 +18,7 @@ export interface ProviderCredential {
    * was sent with is then not used again.
    * @param sent the headers that `sign` gave for the refused request
    */
-  refused?(refusal: Refusal, sent: Readonly<Record<string, string>>): boolean;
+  refused?(refusal: CredentialRefusal, sent: Readonly<Record<string, string>>): boolean;
 }
 
 /** A request as it will be sent, but for the headers that its signature adds. */
@@ -31,7 +31,7 @@ export interface SignedRequest {
 }
 
 /** An answer of a provider whose status is not 2xx. */
-export interface Refusal {
+export interface CredentialRefusal {
   status: number;
   header(name: string): string | null;
   /** The beginning of the body. */

@@ -16,7 +16,7 @@ import {
   type Sums,
   type Words,
 } from "../model.ts";
-import { dotRow, type Line, ridge, type SparseRow } from "./ridge.ts";
+import { dotRow, type RegressionLine, ridge, type SparseRow } from "./ridge.ts";
 
 export interface Example {
   bench: string;
@@ -72,7 +72,7 @@ export function fit(
   const blank = vocabulary(examples);
   const hashIndex = hashIndexOf(blank.hashes);
   const rows = examples.map(({ features }) => sparse(blank, hashIndex, features));
-  const solve = (of: readonly number[]): Line[] =>
+  const solve = (of: readonly number[]): RegressionLine[] =>
     targets.map((y) => ridge(of.map((i) => rows[i]), of.map((i) => y[i]), blank.hashes.length, WORDS_ALPHA));
 
   const everything = examples.map((_, i) => i);
@@ -163,7 +163,7 @@ function sparse(
   return { index: Uint32Array.from(index), value: Float64Array.from(value, (v) => v / length) };
 }
 
-function quantized(words: Words, lines: readonly Line[]): Words {
+function quantized(words: Words, lines: readonly RegressionLine[]): Words {
   const n = HEADS.length;
   const weights = new Int8Array(words.hashes.length * n);
   const scale = new Float32Array(n);

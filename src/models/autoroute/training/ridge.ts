@@ -8,7 +8,7 @@ export interface SparseRow {
   value: Float64Array;
 }
 
-export interface Line {
+export interface RegressionLine {
   weights: Float64Array;
   bias: number;
 }
@@ -18,7 +18,7 @@ export function ridge(
   y: readonly number[],
   columns: number,
   alpha: number,
-): Line {
+): RegressionLine {
   const n = rows.length;
   const mean = new Float64Array(columns);
   for (const { index, value } of rows) for (let k = 0; k < index.length; k++) mean[index[k]] += value[k] / n;

@@ -1,6 +1,6 @@
 /** Credentials of AWS: a bearer key where there is one, else signatures with keys of any source. */
 import { Failure } from "../../../exchange/failure.ts";
-import type { ProviderCredential, Refusal } from "../credential.ts";
+import type { CredentialRefusal, ProviderCredential } from "../credential.ts";
 import { RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
 import { type Surroundings, variable } from "../surroundings.ts";
@@ -78,6 +78,6 @@ export function awsCredential(
   };
 }
 
-function isAboutKeys({ header, text }: Refusal): boolean {
+function isAboutKeys({ header, text }: CredentialRefusal): boolean {
   return ABOUT_KEYS.test(header("x-amzn-errortype") ?? "") || ABOUT_KEYS.test(text.slice(0, 4000));
 }
