@@ -155,9 +155,12 @@ Deno.test(
         for (const answer of answers) {
           statuses.add(answer.status);
           if (answer.status === 200) good++;
-          await answer.body?.cancel();
+          const body = await answer.json();
+          // What the other worker holds for its calls may be free again soon: that is no lack of credits yet.
+          if (answer.status === 429) assertEquals(body.error.extra?.reserved, true, JSON.stringify(body));
         }
       }
+      statuses.delete(429);
       assertEquals([...statuses].sort(), [200, 402]);
       program.kill("SIGTERM");
       assertEquals(await program.ended, 0);
