@@ -51,7 +51,7 @@ export const OTHER = 1;
 const LETTER = 2;
 export const DENSE = 3;
 
-export function kindOf(unit: number): number {
+export function letterKindOf(unit: number): number {
   if (kinds[unit] === UNKNOWN) {
     const c = String.fromCharCode(unit);
     kinds[unit] = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
@@ -66,7 +66,7 @@ export function kindOf(unit: number): number {
 
 /** Whether a word may begin or end between these two units. */
 export function isBorder(left: number, right: number): boolean {
-  const a = kindOf(left);
-  const b = kindOf(right);
+  const a = letterKindOf(left);
+  const b = letterKindOf(right);
   return a === OTHER || b === OTHER || (a === DENSE && b === DENSE);
 }

@@ -3,7 +3,7 @@
  * letters are gone, and a few edits are allowed by length.
  */
 import { distance, placesOf, type WordPattern } from "./edit_distance.ts";
-import { DENSE, type Folded, kindOf, OTHER } from "./folded.ts";
+import { DENSE, type Folded, letterKindOf, OTHER } from "./folded.ts";
 import { SLICE, type StopWordMatch } from "./stop_word.ts";
 
 /** Letters that look like Latin ones, capitals before their case is folded. */
@@ -121,14 +121,14 @@ function skeletonText(text: string, leet: boolean): Skeleton {
     const letters = skeletonOf(c, leet);
     const unit = c.charCodeAt(0);
     if (letters === "") {
-      if (kindOf(unit) === OTHER) {
+      if (letterKindOf(unit) === OTHER) {
         if (out.ends.length > 0) out.ends[out.ends.length - 1] = true;
         fresh = true;
       }
       continue;
     }
-    const dense = kindOf(unit) === DENSE;
-    if (dense || kindOf(before) === DENSE) {
+    const dense = letterKindOf(unit) === DENSE;
+    if (dense || letterKindOf(before) === DENSE) {
       fresh = true;
       if (out.ends.length > 0) out.ends[out.ends.length - 1] = true;
     }

@@ -230,7 +230,7 @@ export function settings(...names: string[]): Record<string, Rule> {
   return Object.fromEntries(names.map((name) => [name, setting]));
 }
 
-export function fields(rules: Record<string, Rule>): Rule {
+export function objectOf(rules: Record<string, Rule>): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
     const value = holder[key];
@@ -275,7 +275,7 @@ export const partText: Rule = (walk, holder, key, path) => {
 };
 
 /** The list of messages. `named`: locations begin with the list's own name. */
-export function messages(rules: Record<string, Rule>, { named }: { named: boolean }): Rule {
+export function messageList(rules: Record<string, Rule>, { named }: { named: boolean }): Rule {
   const inner = shape(rules);
   return (walk, holder, key, path) => {
     const value = holder[key];

@@ -4,14 +4,14 @@ import {
   address,
   anything,
   bytes,
-  fields,
   fixed,
   json,
   jsonText,
   link,
   list,
   media,
-  messages,
+  messageList,
+  objectOf,
   opaque,
   parts,
   partText,
@@ -26,12 +26,12 @@ import {
 
 /** `{url}`, or the URL itself. */
 function linked(): Rule {
-  const inside = fields({ url: link, detail: setting, format: setting });
+  const inside = objectOf({ url: link, detail: setting, format: setting });
   return (walk, holder, key, path) =>
     (typeof holder[key] === "string" ? link : inside)(walk, holder, key, path);
 }
 
-const PART = fields({
+const PART = objectOf({
   type: setting,
   text: partText,
   refusal: text,
@@ -39,8 +39,8 @@ const PART = fields({
   video_url: linked(),
   document_url: linked(),
   file_url: linked(),
-  input_audio: fields({ data: bytes, format: setting }),
-  file: fields({ filename: text, file_name: text, file_data: bytes, file_id: media }),
+  input_audio: objectOf({ data: bytes, format: setting }),
+  file: objectOf({ filename: text, file_name: text, file_data: bytes, file_id: media }),
   cache_control: setting,
 });
 
@@ -55,7 +55,7 @@ const reasoningDetails: Rule = (walk, holder, key, path) => {
   const details: unknown = holder[key];
   const rule = Array.isArray(details) && details.some(isSigned) ? fixed : text;
   list(
-    fields({
+    objectOf({
       type: setting,
       id: opaque,
       format: setting,
@@ -90,18 +90,18 @@ const MESSAGE = {
   reasoning_content: reasoning,
   reasoning,
   reasoning_details: reasoningDetails,
-  tool_calls: list(fields({
+  tool_calls: list(objectOf({
     id: opaque,
     type: setting,
     index: setting,
-    function: fields(CALL),
-    custom: fields({ name: fixed, input: text }),
-    extra_content: fields({ google: fields({ thought_signature: opaque }) }),
+    function: objectOf(CALL),
+    custom: objectOf({ name: fixed, input: text }),
+    extra_content: objectOf({ google: objectOf({ thought_signature: opaque }) }),
   })),
-  function_call: fields(CALL),
+  function_call: objectOf(CALL),
   tool_call_id: opaque,
-  audio: fields({ id: opaque, data: bytes, transcript: text }),
-  extra_content: fields({ google: fields({ thought_signature: opaque }) }),
+  audio: objectOf({ id: opaque, data: bytes, transcript: text }),
+  extra_content: objectOf({ google: objectOf({ thought_signature: opaque }) }),
   thought_signature: opaque,
   cache_control: setting,
 };
@@ -110,8 +110,8 @@ const FUNCTION = { name: fixed, description: text, parameters: json, strict: set
 
 export const TOOL = {
   type: setting,
-  function: fields(FUNCTION),
-  custom: fields({ name: fixed, description: text, format: json }),
+  function: objectOf(FUNCTION),
+  custom: objectOf({ name: fixed, description: text, format: json }),
   cache_control: setting,
 };
 
@@ -124,13 +124,13 @@ export const plugins: Rule = (walk, holder, key, path) => {
 
 export const LEAVES = shape({
   model: opaque,
-  messages: messages(MESSAGE, { named: false }),
-  tools: list(fields(TOOL)),
-  functions: list(fields(FUNCTION)),
+  messages: messageList(MESSAGE, { named: false }),
+  tools: list(objectOf(TOOL)),
+  functions: list(objectOf(FUNCTION)),
   tool_choice: setting,
   function_call: setting,
   response_format: json,
-  prediction: fields({ type: setting, content: parts(PART) }),
+  prediction: objectOf({ type: setting, content: parts(PART) }),
   stop: parts(text),
   user: address,
   metadata: json,

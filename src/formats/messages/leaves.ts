@@ -2,13 +2,13 @@
 import { plugins, TOOL } from "../chat_completions/leaves.ts";
 import {
   bytes,
-  fields,
   fixed,
   json,
   link,
   list,
   media,
-  messages,
+  messageList,
+  objectOf,
   opaque,
   parts,
   partText,
@@ -32,7 +32,7 @@ const sourceData: Rule = (walk, holder, key, path) =>
 const blockData: Rule = (walk, holder, key, path) =>
   (holder.type === "redacted_thinking" ? opaque : bytes)(walk, holder, key, path);
 
-const SOURCE = fields({
+const SOURCE = objectOf({
   type: setting,
   media_type: setting,
   data: sourceData,
@@ -45,7 +45,7 @@ const SOURCE = fields({
 const source: Rule = (walk, holder, key, path) =>
   (typeof holder[key] === "string" ? text : SOURCE)(walk, holder, key, path);
 
-const BLOCKS = parts(fields({
+const BLOCKS = parts(objectOf({
   type: setting,
   text: partText,
   citations: citations(),
@@ -69,7 +69,7 @@ const BLOCKS = parts(fields({
 
 /** Of a text block: sources, or in a document: whether they are wanted. */
 function citations(): Rule {
-  const each = list(fields({
+  const each = list(objectOf({
     ...settings(..."type start_char_index end_char_index start_page_number end_page_number".split(" ")),
     ...settings(..."start_block_index end_block_index document_index search_result_index".split(" ")),
     encrypted_index: opaque,
@@ -86,8 +86,8 @@ function citations(): Rule {
 export const LEAVES = shape({
   model: opaque,
   system: BLOCKS,
-  messages: messages({ role: setting, name: senderName, content: BLOCKS }, { named: false }),
-  tools: list(fields({ ...TOOL, name: fixed, description: text, input_schema: json })),
+  messages: messageList({ role: setting, name: senderName, content: BLOCKS }, { named: false }),
+  tools: list(objectOf({ ...TOOL, name: fixed, description: text, input_schema: json })),
   tool_choice: setting,
   ...settings(
     ..."stream max_tokens temperature top_p top_k thinking service_tier cache_control betas inference_geo speed"

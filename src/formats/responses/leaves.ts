@@ -3,14 +3,14 @@ import { plugins } from "../chat_completions/leaves.ts";
 import {
   anything,
   bytes,
-  fields,
   fixed,
   json,
   jsonText,
   link,
   list,
   media,
-  messages,
+  messageList,
+  objectOf,
   opaque,
   parts,
   partText,
@@ -23,7 +23,7 @@ import {
   text,
 } from "../leaves.ts";
 
-const PART = fields({
+const PART = objectOf({
   type: setting,
   text: partText,
   refusal: text,
@@ -34,11 +34,11 @@ const PART = fields({
   file_data: bytes,
   filename: text,
   file_id: media,
-  input_audio: fields({ data: bytes, format: setting }),
+  input_audio: objectOf({ data: bytes, format: setting }),
   detail: setting,
 });
 const PARTS = parts(PART);
-const SIGNED_PARTS = parts(fields({ type: setting, text: fixed }));
+const SIGNED_PARTS = parts(objectOf({ type: setting, text: fixed }));
 
 /** The texts of a reasoning item are fixed where the item carries its encrypted form. */
 const reasoned: Rule = (walk, holder, key, path) => {
@@ -70,10 +70,10 @@ const ITEM = {
 export const LEAVES = shape({
   model: opaque,
   instructions: text,
-  input: messages(ITEM, { named: true }),
-  tools: list(fields({ type: setting, name: fixed, description: text, parameters: json, format: json })),
+  input: messageList(ITEM, { named: true }),
+  tools: list(objectOf({ type: setting, name: fixed, description: text, parameters: json, format: json })),
   tool_choice: setting,
-  text: fields({ format: json, verbosity: setting }),
+  text: objectOf({ format: json, verbosity: setting }),
   ...settings(
     ..."stream stream_options max_output_tokens max_tool_calls temperature top_p top_logprobs store background"
       .split(" "),
