@@ -63,7 +63,15 @@ function creditsOf({ accounts }: AccountsConfig): Map<string, bigint | null> {
 function stateOfConfigured(configured: ConfigKey): KeyState {
   const { name, account, dlpPolicy, models } = configured;
   return {
-    key: Object.freeze({ id: `key_config_${name}`, name, account, accessPolicy: null, dlpPolicy, models }),
+    key: Object.freeze({
+      id: `key_config_${name}`,
+      name,
+      account,
+      accessPolicy: null,
+      dlpPolicy,
+      models,
+      team: null,
+    }),
     source: "config",
     accessPolicyName: configured.accessPolicy,
     spendLimit: configured.spendLimit,

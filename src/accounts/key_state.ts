@@ -37,6 +37,7 @@ export function stateOfStored(stored: StoredKey, policies: PolicyTable): KeyStat
       accessPolicy: policies.resolve(stored.accessPolicy),
       dlpPolicy: stored.dlpPolicy,
       models: stored.models,
+      team: null,
     }),
     source: "store",
     accessPolicyName: stored.accessPolicy,

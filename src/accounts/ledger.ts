@@ -8,7 +8,7 @@ import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
 import type { Generation } from "../store/mod.ts";
 import type { Key } from "./types.ts";
-import { costOf, MAX_AMOUNT, type Prices, priceTable } from "./money.ts";
+import { costOf, MAX_AMOUNT, type Prices, priceTable, savedByCache } from "./money.ts";
 
 const TEXT_CHARS = 200;
 
@@ -23,6 +23,9 @@ export interface Beginning {
   requestedModel: string;
   model: string;
   stream: boolean;
+  tags: Generation["tags"];
+  session: string | null;
+  team: string | null;
 }
 
 export function beginningOf(start: GenerationStart, key: Key): Beginning {
@@ -36,6 +39,9 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
     requestedModel: clean(start.requestedModel),
     model: clean(start.model),
     stream: start.stream,
+    tags: start.labels?.tags ?? null,
+    session: start.labels?.session ?? null,
+    team: key.team,
   };
 }
 
@@ -57,7 +63,9 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   const usage = end.usage === null ? null : bounded(end.usage);
   const searches = count(end.searches);
   // A failed call pays for its searches and not for its tokens.
-  const cost = costOf(end.status === "failed" ? null : usage, searches, priceTable(prices));
+  const table = priceTable(prices);
+  const billed = end.status === "failed" ? null : usage;
+  const cost = costOf(billed, searches, table);
   return {
     ...beginning,
     model: end.model === undefined ? beginning.model : clean(end.model),
@@ -72,6 +80,8 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     latencyMs: end.latencyMs,
     clientGone: end.clientGone,
     dlp: end.dlp,
+    priceVersion: table.version,
+    cacheSaved: billed === null ? null : savedByCache(billed, table),
   };
 }
 
@@ -99,6 +109,8 @@ export function interruptedGeneration(beginning: Beginning): Generation {
     latencyMs: 0,
     clientGone: false,
     dlp: null,
+    priceVersion: null,
+    cacheSaved: null,
   };
 }
 
@@ -114,6 +126,7 @@ export function encodeBeginning(b: Beginning): string {
     b.requestedModel,
     b.model,
     b.stream ? 1 : 0,
+    ...(b.tags ?? b.session ?? b.team) === null ? [] : [b.tags, b.session, b.team],
   ]);
 }
 
@@ -126,7 +139,21 @@ export function decodeBeginning(json: string): Beginning | null {
     return null;
   }
   if (!Array.isArray(value)) return null;
-  const [id, created, keyId, key, account, format, requestedModel, model, stream] = value;
+  const [id, created, keyId, key, account, format, requestedModel, model, stream, tags, session, team] =
+    value;
   if (typeof id !== "string" || typeof keyId !== "string" || typeof created !== "number") return null;
-  return { id, created, keyId, key, account, format, requestedModel, model, stream: stream === 1 };
+  return {
+    id,
+    created,
+    keyId,
+    key,
+    account,
+    format,
+    requestedModel,
+    model,
+    stream: stream === 1,
+    tags: tags ?? null,
+    session: session ?? null,
+    team: team ?? null,
+  };
 }

@@ -19,6 +19,7 @@
  * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
  * | `web_search`                                           | searches; a price each                         |
  */
+import { createHash } from "node:crypto";
 import type { Usage } from "../exchange/usage.ts";
 
 /** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
@@ -62,6 +63,8 @@ export function formatAmount(amount: bigint): string {
 
 /** Prices as integers of 10⁻¹⁸. Null: the kind has no price of its own, and counts as what it is part of. */
 export interface PriceTable {
+  /** The same for the same prices, another for others. */
+  version: string;
   prompt: bigint;
   cacheRead: bigint;
   cacheWrite: bigint;
@@ -97,6 +100,7 @@ function readPrices(prices: Prices): PriceTable {
   const prompt = price("prompt") ?? 0n;
   const cacheWrite = price("input_cache_write") ?? prompt;
   return {
+    version: versionOf(prices),
     prompt,
     cacheRead: price("input_cache_read") ?? prompt,
     cacheWrite,
@@ -111,11 +115,23 @@ function readPrices(prices: Prices): PriceTable {
   };
 }
 
+function versionOf(prices: Prices): string {
+  const named = Object.entries(prices).filter(([, price]) => price !== undefined).sort();
+  return createHash("sha256").update(JSON.stringify(named)).digest("hex").slice(0, 16);
+}
+
 /** What the counts cost, in picodollars. Usage null: only the searches. */
 export function costOf(usage: Readonly<Usage> | null, searches: number, table: PriceTable): bigint {
   let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
   if (usage !== null) sum += inputCost(usage, table) + outputCost(usage, table);
   return round(sum);
+}
+
+/** What input read from a cache would have cost more otherwise, in picodollars. */
+export function savedByCache(usage: Readonly<Usage>, table: PriceTable): bigint {
+  if (usage.cached === 0) return 0n;
+  const fine = BigInt(usage.cached) * (table.prompt - table.cacheRead);
+  return fine < 0n ? -round(-fine) : round(fine);
 }
 
 function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {

@@ -28,6 +28,8 @@ export interface Key {
   dlpPolicy: string | null;
   /** Catalog patterns this key sees; null: all. */
   models: readonly string[] | null;
+  /** Null: it belongs to none. */
+  team: string | null;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

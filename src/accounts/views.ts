@@ -60,6 +60,11 @@ export interface GenerationView {
   latency_ms: number;
   client_gone: boolean;
   dlp: { mode: string; findings: number } | null;
+  tags: Readonly<Record<string, string>>;
+  session: string | null;
+  team: string | null;
+  price_version: string | null;
+  cache_saved: string | null;
 }
 
 export interface UsageView {
@@ -130,6 +135,11 @@ export function generationView(g: Generation): GenerationView {
     latency_ms: g.latencyMs,
     client_gone: g.clientGone,
     dlp: g.dlp,
+    tags: g.tags ?? {},
+    session: g.session,
+    team: g.team,
+    price_version: g.priceVersion,
+    cache_saved: g.cacheSaved === null ? null : formatAmount(g.cacheSaved),
   };
 }
 

@@ -22,6 +22,15 @@ export interface GenerationStart {
   requestedModel: string;
   model: string;
   stream: boolean;
+  labels?: Labels | null;
+}
+
+/** What a caller says of a call, for records, usage and budgets. */
+export interface Labels {
+  /** Null: none. */
+  tags: Readonly<Record<string, string>> | null;
+  /** Of calls that belong together; null: it belongs to none. */
+  session: string | null;
 }
 
 /** What is known at the end. */

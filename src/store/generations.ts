@@ -37,6 +37,16 @@ export interface Generation {
   latencyMs: number;
   clientGone: boolean;
   dlp: { mode: string; findings: number } | null;
+  /** Names and values that the caller gave the call; null: none. */
+  tags: Readonly<Record<string, string>> | null;
+  /** Of calls that belong together. */
+  session: string | null;
+  /** That of the key. */
+  team: string | null;
+  /** Names the prices it was billed at; null: recorded before there were names. */
+  priceVersion: string | null;
+  /** Picodollars that reading from a cache has saved; null: not known. */
+  cacheSaved: bigint | null;
 }
 
 const COLUMNS: Columns = [
@@ -71,6 +81,11 @@ const COLUMNS: Columns = [
   ["client_gone", "int"],
   ["dlp_mode", "text"],
   ["dlp_findings", "int"],
+  ["tags", "text"],
+  ["session", "text"],
+  ["team", "text"],
+  ["price_version", "text"],
+  ["cache_saved", "int"],
 ];
 
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
@@ -145,6 +160,11 @@ function encodeRow(g: Generation, created: number): string {
     g.clientGone ? 1 : 0,
     g.dlp === null ? null : g.dlp.mode,
     g.dlp === null ? null : whole(g.dlp.findings),
+    g.tags && JSON.stringify(g.tags),
+    g.session,
+    g.team,
+    g.priceVersion,
+    g.cacheSaved === null ? null : g.cacheSaved.toString(),
   ]);
 }
 
@@ -357,6 +377,11 @@ function decodeRow(row: Row): Generation {
     latencyMs: asInt(row.latency_ms),
     clientGone: asBool(row.client_gone),
     dlp: row.dlp_mode === null ? null : { mode: asText(row.dlp_mode), findings: asInt(row.dlp_findings) },
+    tags: row.tags === null ? null : JSON.parse(asText(row.tags)),
+    session: optional(row.session, asText),
+    team: optional(row.team, asText),
+    priceVersion: optional(row.price_version, asText),
+    cacheSaved: optional(row.cache_saved, asMoney),
   };
 }
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
 import {
@@ -10,6 +10,7 @@ import {
   parseAmount,
   type Prices,
   priceTable,
+  savedByCache,
 } from "../../src/accounts/money.ts";
 
 const NAMES = [
@@ -114,6 +115,26 @@ Deno.test("costOf() never exceeds an estimate of the totals, whatever kinds of t
       assert(costOf(u, searches, table) <= costAtMost({ input: u.input, output: u.output, searches }, table));
     }
   }));
+});
+
+Deno.test("savedByCache() is what cached input would have cost more without the cache", () => {
+  fc.assert(fc.property(usage, price, price, (u, prompt, read) => {
+    const table = priceTable({ prompt, completion: "0", input_cache_read: read });
+    const without = costOf({ ...u, cached: 0, audioInput: 0, imageInput: 0, cacheWrite: 0 }, 0, table);
+    const once = costOf({ ...u, audioInput: 0, imageInput: 0, cacheWrite: 0 }, 0, table);
+    const difference = without - once - savedByCache(u, table);
+    // Each of the three is rounded.
+    assert(difference >= -1n && difference <= 1n, `${difference}`);
+  }));
+});
+
+Deno.test("priceTable() names prices by what they are", () => {
+  const version = (prices: Prices) => priceTable(prices).version;
+  assertEquals(
+    version({ prompt: "1", completion: "2" }),
+    version({ completion: "2", prompt: "1", image: undefined }),
+  );
+  assertNotEquals(version({ prompt: "1", completion: "2" }), version({ prompt: "1", completion: "2.1" }));
 });
 
 Deno.test("costAtMost() takes the dearest kind that a token can be", () => {

@@ -68,6 +68,11 @@ function generation(id: string): Generation {
     latencyMs: 1,
     clientGone: false,
     dlp: null,
+    tags: null,
+    session: null,
+    team: null,
+    priceVersion: null,
+    cacheSaved: null,
   };
 }
 

@@ -127,6 +127,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
     const one = (await call("GET", `/admin/generations/${ids[0]}`)).json;
     assertEquals(Object.keys(one).sort(), [
       "account",
+      "cache_saved",
       "client_gone",
       "cost",
       "created",
@@ -138,11 +139,15 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       "key_id",
       "latency_ms",
       "model",
+      "price_version",
       "provider",
       "requested_model",
       "searches",
+      "session",
       "status",
       "stream",
+      "tags",
+      "team",
       "ttft_ms",
       "usage",
       "usage_estimated",

@@ -2,9 +2,15 @@
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import type { Store } from "../../src/store/mod.ts";
 import { codeOf, configOf, endOf, NOON, open, requestOf } from "../accounts/support.ts";
-import { onBothEngines } from "../support/cluster.ts";
+import { onBothEngines, type Place } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
 import released from "../support/released/0.1.0.json" with { type: "json" };
+
+/** What a node writes whose schema has version 3. */
+const COLUMNS_OF_V3 =
+  "id, created, key_id, key_name, account, format, requested_model, model, provider, stream, status, error_code, " +
+  "measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input, output, reasoning, " +
+  "audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings";
 
 const PEPPER = "pepper of the schema of 0.1.0";
 const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100");
@@ -12,12 +18,12 @@ const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100
 const TURNS_UNTIL_DEAD = 71;
 
 onBothEngines(({ name, place }) => {
-  function test(title: string, body: (store: Store) => Promise<void>): void {
+  function test(title: string, body: (store: Store, here: Place) => Promise<void>): void {
     Deno.test(`${name}: ${title}`, async () => {
       const here = place();
       try {
         await restore010(here);
-        await body(here.open());
+        await body(here.open(), here);
       } finally {
         here.remove();
       }
@@ -49,6 +55,44 @@ onBothEngines(({ name, place }) => {
       // Before, while and after its rows are taken into the sums.
       do assertObjectMatch(await answers(), released); while (await store.buildSums(1));
     } finally {
+      await service.close();
+    }
+  });
+
+  test("a node of an older release goes on writing its records beside this one", async (store, here) => {
+    const service = await open(store, CONFIG, { pepper: PEPPER });
+    const engine = here.engine();
+    try {
+      const values = [
+        "gen_older",
+        NOON,
+        "key_a",
+        "a",
+        "acme",
+        "messages",
+        "m",
+        "m",
+        "p",
+        0,
+        "completed",
+        null,
+        1,
+      ];
+      const zeros = new Array(12).fill(0);
+      await engine.query(
+        `INSERT INTO generations (${COLUMNS_OF_V3}, summed)
+         VALUES (${values.concat(zeros, [7, 1, 1, 0]).map((_, i) => `$${i + 1}`).join(", ")}, NULL, NULL, 1)`,
+        values.concat(zeros, [7, 1, 1, 0]),
+      );
+      assertObjectMatch(await service.generation("gen_older"), {
+        tags: {},
+        session: null,
+        team: null,
+        price_version: null,
+        cache_saved: null,
+      });
+    } finally {
+      await engine.close();
       await service.close();
     }
   });

@@ -36,6 +36,11 @@ function generation(id: string, created: number): Generation {
     latencyMs: 34,
     clientGone: false,
     dlp: null,
+    tags: null,
+    session: null,
+    team: null,
+    priceVersion: null,
+    cacheSaved: null,
   };
 }
 

@@ -43,6 +43,11 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
     latencyMs: 34,
     clientGone: false,
     dlp: null,
+    tags: null,
+    session: null,
+    team: null,
+    priceVersion: null,
+    cacheSaved: null,
     ...more,
   };
 }
@@ -184,6 +189,11 @@ onBothEngines(({ name, place }) => {
       cost: 9_007_199_254_740_993n,
       clientGone: true,
       dlp: { mode: "mask", findings: 3 },
+      tags: { env: "prod", "cost.center": 'a "quoted" \\ value' },
+      session: "run-1",
+      team: "research",
+      priceVersion: "0123456789abcdef",
+      cacheSaved: 9_000_000_000_000_000_001n,
       errorCode: "provider_timeout",
       status: "incomplete",
       requestedModel: "né'; DROP TABLE generations; --\"",

@@ -66,6 +66,11 @@ function generationOf(id: string, s: Spec): Generation {
     latencyMs: 1,
     clientGone: false,
     dlp: null,
+    tags: null,
+    session: null,
+    team: null,
+    priceVersion: null,
+    cacheSaved: null,
   };
 }
 

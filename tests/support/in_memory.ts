@@ -24,7 +24,15 @@ import { API_OF } from "./apis.ts";
 import type { Caller, Target } from "./scenarios.ts";
 import { Withheld } from "../../src/providers/withheld.ts";
 
-const KEY: Key = { id: "k", name: "k", account: "a", accessPolicy: null, dlpPolicy: null, models: null };
+const KEY: Key = {
+  id: "k",
+  name: "k",
+  account: "a",
+  accessPolicy: null,
+  dlpPolicy: null,
+  models: null,
+  team: null,
+};
 
 export interface Account {
   settled: GenerationEnd[];

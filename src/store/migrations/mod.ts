@@ -10,11 +10,12 @@ import type { Dialect } from "./dialect.ts";
 import { v1 } from "./v1.ts";
 import { v2 } from "./v2.ts";
 import { v3 } from "./v3.ts";
+import { v4 } from "./v4.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
 
-const STEPS: readonly Step[] = [v1, v2, v3];
+const STEPS: readonly Step[] = [v1, v2, v3, v4];
 
 export const SCHEMA_VERSION = STEPS.length;
 
