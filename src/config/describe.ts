@@ -29,8 +29,10 @@ export function describe(config: Config): string {
 }
 
 function routes(model: Model): string {
-  return model.routes.map(({ provider, model: name, weight }) =>
-    `${provider} (${name}${weight === null ? "" : `, weight ${weight}`})`
+  return model.routes.map(({ provider, model: name, api, weight }) =>
+    `${provider} (${name}${api === undefined ? "" : ` over ${api}`}${
+      weight === null ? "" : `, weight ${weight}`
+    })`
   ).join(", then ");
 }
 

@@ -65,6 +65,11 @@ export function checkReferences(root: unknown, report: Report): void {
     for (const route of spots(routes, "provider")) {
       known(route, Object.keys(providers), "the providers ", report);
     }
+    for (const { value: route, path } of routes) {
+      if (typeof route.api !== "string") continue;
+      const apis = apisOf(typeof route.provider === "string" ? object(providers[route.provider]) : {});
+      known({ text: route.api, path: [...path, "api"] }, apis, "", report);
+    }
     if (value.pricing === undefined) {
       report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
     }
@@ -99,6 +104,13 @@ export function checkReferences(root: unknown, report: Report): void {
   checkAuto(config, ids, report);
   checkPolicies(config, keys, ids, report);
   checkSearch(object(config.search), report);
+}
+
+/** The APIs that routes to a provider may name. One without an address has no other than its own. */
+function apisOf(provider: Loose): readonly string[] {
+  const own = PROVIDER_APIS.find(({ name }) => name === provider.api);
+  if (own && !own.needsBaseUrl) return [own.name];
+  return PROVIDER_APIS.filter(({ needsBaseUrl }) => needsBaseUrl).map(({ name }) => name);
 }
 
 /** A name that JavaScript keeps for itself is lost on the way through the schema. */

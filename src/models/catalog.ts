@@ -15,6 +15,8 @@ export const AUTO = "svc/auto";
 export interface ModelRoute {
   provider: string;
   model: string;
+  /** Absent: the provider's. */
+  api?: string;
   weight: number | null;
 }
 

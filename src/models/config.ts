@@ -66,6 +66,9 @@ const ROUTE = fields({
     "the provider's own name of the model: 1 to 256 characters without spaces",
   )
     .describe("The provider's own name of the model."),
+  api: stringField("the name of an API of providers").optional().describe(
+    "API that the model is called through, one of those of `providers.NAME.api`. Left out: the provider's.",
+  ),
   weight: z.number(says(WEIGHT)).min(1e-6, says(WEIGHT)).max(1e6, says(WEIGHT)).nullable().prefault(null)
     .describe(
       "Share of the load among neighbouring routes that have a weight. Null: the route has its turn by its place.",

@@ -23,8 +23,9 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
   const { opened, begun } = await kit.providers.open(model.routes, {
-    prepare: (api, providersModel, provider) =>
+    prepare: (door, providersModel) =>
       kit.metrics.holding("convert", () => {
+        const { api } = door;
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         names = flat.names;
         const request = bounded(() =>
@@ -35,7 +36,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
             features: model.features,
             efforts: model.efforts,
             parameters: model.parameters,
-            apiVersion: versionInForce(provider, prompt.headers),
+            apiVersion: versionInForce(door, prompt.headers),
           })
         );
         dropped = request.dropped;

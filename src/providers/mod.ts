@@ -9,19 +9,12 @@
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
-import { callHeaders, type Provider, type Route } from "./provider.ts";
+import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs } from "./retry.ts";
 import { drawFor, inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { send } from "./send.ts";
-import {
-  openStates,
-  type ProviderHealth,
-  type ProviderState,
-  routeName,
-  type RouteState,
-  type States,
-} from "./states.ts";
+import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { Withheld } from "./withheld.ts";
@@ -49,8 +42,8 @@ export interface Opened {
 }
 
 export interface Opening<T> {
-  /** Makes the request for a provider's API and its own name of the model. */
-  prepare(api: ProviderApi, model: string, provider: Provider): Outgoing;
+  /** Makes the request for a provider's API. @param model the provider's own name of it */
+  prepare(door: Pick<Door, "provider" | "api">, model: string): Outgoing;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
   begin(opened: Opened): Promise<T>;
   stream: boolean;
@@ -64,6 +57,8 @@ export interface Opening<T> {
 
 export interface Providers {
   get(name: string): Provider | undefined;
+  /** The API that a route is called through; undefined: there is no such provider. */
+  apiOf(route: Route): ProviderApi | undefined;
   /**
    * Opens an answer on the first route that gives one; what `begin` made of it comes along. Throws the last try's
    * Failure, `circuit_breaker_open` when no route could be tried, `service_unavailable` when there was no place.
@@ -102,16 +97,16 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
   /** One exchange up to its first bytes, or what the provider's status says. */
   async function exchange(
-    state: ProviderState,
+    door: Door,
     route: Route,
     { outgoing, stream, again = false }: { outgoing: Outgoing; stream: boolean; again?: boolean },
   ): Promise<{ reply: Reply; first: Uint8Array; withheld: Withheld } | Failure> {
-    const { provider, headers } = state;
-    let { withheld } = state;
-    const { api, credential } = provider;
+    const { provider, api } = door;
+    let { withheld } = door;
+    const { credential } = provider;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
-      headers: callHeaders(provider, headers, outgoing.headers),
+      headers: callHeaders(door, outgoing.headers),
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
@@ -119,7 +114,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const signed = credential.sign && await credential.sign({ method: "POST", ...request });
     if (signed) {
       request.headers = { ...request.headers, ...signed };
-      withheld = new Withheld({ ...headers, ...signed });
+      withheld = new Withheld({ ...door.headers, ...signed });
     }
     const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
     if (reply.status < 200 || reply.status >= 300) {
@@ -128,7 +123,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
       return again
         ? credentialRefused(refusal.status)
-        : exchange(state, route, { outgoing, stream, again: true });
+        : exchange(door, route, { outgoing, stream, again: true });
     }
     // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";
@@ -150,12 +145,12 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   async function attempt<T>(
     route: Route,
     opening: Opening<T>,
-    { state, model }: RouteState,
+    { state, model, door }: RouteState,
     only: boolean,
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
     try {
-      outgoing = opening.prepare(state.provider.api, route.model, state.provider);
+      outgoing = opening.prepare(door, route.model);
     } catch (thrown) {
       state.limiter.leave();
       throw thrown;
@@ -194,14 +189,14 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
     let got: Awaited<ReturnType<typeof exchange>>;
     try {
-      got = await exchange(state, route, { outgoing, stream: opening.stream });
+      got = await exchange(door, route, { outgoing, stream: opening.stream });
     } catch (thrown) {
       return giveUp(thrown, { silent: true });
     }
     if (got instanceof Failure) return giveUp(got);
     const { reply, first, withheld } = got;
-    const { provider } = state;
-    const opened = { provider, api: provider.api, reply, first, withheld, failed, close: () => close(reply) };
+    const { provider, api } = door;
+    const opened = { provider, api, reply, first, withheld, failed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
       permit.succeed(ticker.now());
@@ -224,6 +219,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   return {
     states,
     get: (name) => states.get(name)?.provider,
+    apiOf(route) {
+      const provider = states.get(route.provider)?.provider;
+      return provider && apiOf(provider, route);
+    },
     healthy: (routes) => routes.some((route) => states.find(route)?.model.breaker.allows(ticker.now())),
     health: () => states.health(ticker.now()),
 

@@ -1,12 +1,17 @@
-/** Providers and routes as the configuration describes them. */
-import type { ProviderApi } from "./apis/mod.ts";
+/** Providers and routes as the configuration describes them, and what a call through one of a provider's APIs is sent with. */
+import { apiNamed, type ProviderApi } from "./apis/mod.ts";
 import type { BreakerSettings } from "./breaker.ts";
+import type { Cloud } from "./clouds/cloud.ts";
 import type { ProviderCredential } from "./credentials/credential.ts";
+import { Withheld } from "./withheld.ts";
 
 export interface Provider {
   name: string;
+  /** The API of routes that name none. */
   api: ProviderApi;
-  /** With the version, without a slash at the end. */
+  /** Present: each API has an address of its own here. */
+  cloud?: Cloud;
+  /** With the version, or of a cloud without any path; without a slash at the end. */
   baseUrl: string;
   credential: ProviderCredential;
   /** The operator's own, added to every request; they win over all others of the same name. */
@@ -28,21 +33,44 @@ export interface Provider {
 export interface Route {
   provider: string;
   model: string;
+  /** Name of the API that it is called through. Absent: the provider's. */
+  api?: string;
   /** Null: tried strictly in order. Neighbours with a weight share the load by it. */
   weight: number | null;
 }
 
-/** Headers that do not change from call to call. */
-export function standingHeaders(provider: Provider): Record<string, string> {
-  const { api, credential, headers } = provider;
+/** A provider through one of its APIs. */
+export interface Door {
+  readonly provider: Provider;
+  readonly api: ProviderApi;
+  /** Headers that do not change from call to call. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly withheld: Withheld;
+}
+
+/** @param api as the provider has it: what its cloud makes of an API, else the API itself */
+export function openDoor(provider: Provider, api: ProviderApi): Door {
+  const headers = standingHeaders(provider, api);
+  return { provider, api, headers, withheld: new Withheld(headers) };
+}
+
+/** The API that a route is called through, as its provider has it. */
+export function apiOf({ cloud, api }: Provider, route: Pick<Route, "api" | "model">): ProviderApi {
+  if (cloud !== undefined) return cloud.api(route.api, route.model);
+  return route.api === undefined ? api : apiNamed(route.api);
+}
+
+function standingHeaders(provider: Provider, api: ProviderApi): Record<string, string> {
+  const { credential, headers } = provider;
   const standing: Record<string, string> = {
     "content-type": "application/json",
     ...credential.headers,
+    ...(credential.key !== undefined && api.keyHeaders(credential.key)),
     ...api.headers,
   };
   for (const [name, value] of Object.entries(headers)) standing[name.toLowerCase()] = value;
-  const version = versionInForce(provider, undefined);
-  if (version !== undefined) standing[provider.api.versionHeader!] = version;
+  const version = versionInForce({ provider, api }, undefined);
+  if (version !== undefined) standing[api.versionHeader!] = version;
   return standing;
 }
 
@@ -51,23 +79,22 @@ const LIST = "anthropic-beta";
 
 /**
  * Headers of one call: the operator's win over the caller's, and both over the API's own.
- * @param standing what {@link standingHeaders} gave
  * @param callers names in lower case
  */
 export function callHeaders(
-  provider: Provider,
-  standing: Readonly<Record<string, string>>,
+  door: Door,
   callers: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> {
-  if (callers === undefined) return standing;
-  const headers: Record<string, string> = { ...standing };
+  if (callers === undefined) return door.headers;
+  const { provider, api } = door;
+  const headers: Record<string, string> = { ...door.headers };
   for (const name of Object.keys(callers)) {
     const value = callers[name];
     if (operatorHeader(provider, name) === undefined) headers[name] = value;
     else if (name === LIST) headers[name] = joined(headers[name], value);
   }
-  const { versionHeader } = provider.api;
-  const version = versionInForce(provider, callers);
+  const { versionHeader } = api;
+  const version = versionInForce(door, callers);
   if (versionHeader !== undefined && version !== undefined) headers[versionHeader] = version;
   return headers;
 }
@@ -77,10 +104,10 @@ export function callHeaders(
  * provider knows. Undefined: the API has none.
  */
 export function versionInForce(
-  provider: Provider,
+  { provider, api }: Pick<Door, "provider" | "api">,
   callers: Readonly<Record<string, string>> | undefined,
 ): string | undefined {
-  const { api, maxVersion } = provider;
+  const { maxVersion } = provider;
   const name = api.versionHeader;
   if (name === undefined) return undefined;
   const pinned = operatorHeader(provider, name);

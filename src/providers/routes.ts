@@ -56,7 +56,8 @@ function drawn(routes: readonly Route[], draw: Draw, load: Load): Route[] {
 
 /** The same number for the same conversation and route, on every node. */
 export function drawFor(conversation: string): Draw {
-  return ({ provider, model }) => unit(`${provider}\0${model}\0${conversation}`);
+  return ({ provider, model, api }) =>
+    unit(`${provider}\0${api === undefined ? model : `${model}\0${api}`}\0${conversation}`);
 }
 
 /** FNV-1a with MurmurHash3's last mixing, which spreads texts that differ in one letter; as a number in [0, 1). */

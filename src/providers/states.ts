@@ -1,25 +1,28 @@
 /**
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
- * each of its models. A reload of the configuration keeps the state of providers whose settings are the same.
+ * each of its models, through each API that routes name. A reload of the configuration keeps the state of providers whose settings are the same.
  */
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
-import { type Provider, type Route, standingHeaders } from "./provider.ts";
+import type { ProviderApi } from "./apis/mod.ts";
+import { apiOf, type Door, openDoor, type Provider, type Route } from "./provider.ts";
 import { RetryBudget } from "./retry.ts";
 import type { Ticker } from "../timing/ticker.ts";
-import { Withheld } from "./withheld.ts";
 
 export interface ProviderState {
   provider: Provider;
-  headers: Record<string, string>;
-  withheld: Withheld;
+  /** One for each API that its routes use. */
+  doors: Map<ProviderApi, Door>;
   limiter: ConcurrencyLimiter;
   budget: RetryBudget;
-  /** By the provider's own name of the model. */
-  models: Map<string, ModelState>;
+  /** By {@link modelKey}. */
+  models: Map<string, { model: ModelState; door: Door }>;
 }
 
+/** A model of a provider, through one of its APIs. */
 export interface ModelState {
+  /** As the operator sees it named. */
+  name: string;
   breaker: Breaker;
   attempts: number;
   failed: number;
@@ -32,6 +35,7 @@ export interface ModelState {
 export interface RouteState {
   state: ProviderState;
   model: ModelState;
+  door: Door;
 }
 
 /** One provider, as `GET /admin/providers` shows it. */
@@ -45,6 +49,7 @@ export interface ProviderHealth {
 }
 
 export interface ModelHealth {
+  /** With the API behind it where routes reach the model through another than the provider's. */
   model: string;
   state: BreakerState;
   /** Within the breaker's window. */
@@ -78,20 +83,22 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
   const { ticker, log, previous } = options;
   const states = new Map(list.map((p) => [p.name, stateOf(p, ticker, previous?.get(p.name))]));
 
-  for (const { provider: name, model } of options.routes) {
-    const state = states.get(name);
-    if (state === undefined || state.models.has(model)) continue;
-    const before = previous?.get(name);
-    const kept = before && identity(before.provider) === identity(state.provider) && before.models.get(model);
-    state.models.set(model, kept || modelState(state.provider, model, log));
+  for (const route of options.routes) {
+    const state = states.get(route.provider);
+    const key = modelKey(route);
+    if (state === undefined || state.models.has(key)) continue;
+    const door = doorOf(state, route);
+    const before = previous?.get(route.provider);
+    const kept = before && identity(before.provider) === identity(state.provider) && before.models.get(key);
+    state.models.set(key, { door, model: kept ? kept.model : modelState(state.provider, route, log) });
   }
 
   return {
     get: (name) => states.get(name),
     find(route) {
       const state = states.get(route.provider);
-      const model = state?.models.get(route.model);
-      return state && model && { state, model };
+      const found = state?.models.get(modelKey(route));
+      return state && found && { state, ...found };
     },
     health: (now) => [...states.values()].map((state) => healthOf(state, now)),
   };
@@ -99,37 +106,52 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
 
 /** A route as the operator and messages name it. */
 export function routeName(route: Route): string {
-  return `${route.provider} (${route.model})`;
+  return `${route.provider} (${modelName(route)})`;
+}
+
+function modelName({ model, api }: Pick<Route, "model" | "api">): string {
+  return api === undefined ? model : `${model} over ${api}`;
+}
+
+/** No name of a model has a line break. */
+function modelKey({ model, api }: Route): string {
+  return api === undefined ? model : `${model}\n${api}`;
+}
+
+/** APIs have the same door for all models, so that there are few of them. */
+function doorOf({ provider, doors }: ProviderState, route: Route): Door {
+  const api = apiOf(provider, route);
+  const door = doors.get(api) ?? openDoor(provider, api);
+  doors.set(api, door);
+  return door;
 }
 
 /** The limiter is kept by the provider's name, since calls under way hold some of its places. */
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
   const limiter = before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker);
   limiter.setLimit(provider.maxConcurrent);
-  const headers = standingHeaders(provider);
   return {
     provider,
-    headers,
-    withheld: new Withheld(headers),
+    doors: new Map(),
     limiter,
     budget: before?.budget ?? new RetryBudget(),
     models: new Map(),
   };
 }
 
-function modelState(provider: Provider, model: string, log: (line: string) => void): ModelState {
-  const name = routeName({ provider: provider.name, model, weight: null });
+function modelState(provider: Provider, route: Route, log: (line: string) => void): ModelState {
+  const name = routeName(route);
   const breaker = new Breaker(provider.breaker, (to, calls, failures) => {
     log(
       `${name}: circuit breaker ${to}${to === "open" ? ` after ${failures} failures of ${calls} calls` : ""}`,
     );
   });
-  return { breaker, attempts: 0, failed: 0, retries: 0, complaint: "" };
+  return { name: modelName(route), breaker, attempts: 0, failed: 0, retries: 0, complaint: "" };
 }
 
 /** Equal: the same address, account and rules of failing, so that what a breaker has counted still holds. */
-function identity({ api, baseUrl, credential, headers, breaker }: Provider): string {
-  return JSON.stringify([api.name, baseUrl, credential.identity, headers, breaker]);
+function identity({ api, cloud, baseUrl, credential, headers, breaker }: Provider): string {
+  return JSON.stringify([api.name, cloud?.identity, baseUrl, credential.identity, headers, breaker]);
 }
 
 function healthOf({ provider, limiter, models }: ProviderState, now: number): ProviderHealth {
@@ -139,10 +161,11 @@ function healthOf({ provider, limiter, models }: ProviderState, now: number): Pr
     in_flight: limiter.inFlight,
     queued: limiter.queued,
     max_concurrent: provider.maxConcurrent,
-    models: [...models].map(([model, { breaker, attempts, failed, retries }]) => {
+    models: [...models.values()].map(({ model }) => {
+      const { name, breaker, attempts, failed, retries } = model;
       const state = breaker.state(now);
       return {
-        model,
+        model: name,
         state,
         ...breaker.counts(now),
         retry_in_seconds: state === "open" ? Math.ceil(breaker.opensIn(now) / 1000) : null,

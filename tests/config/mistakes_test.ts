@@ -94,6 +94,13 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
       'models[0].routes[1].provider: expected one of the providers up, got "pu"; nearest is up',
     ],
   ],
+  [
+    "a route over an unknown API",
+    model({ routes: [{ provider: "up", model: "a", api: "telepathy" }] }),
+    [
+      'models[0].routes[0].api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, got "telepathy"',
+    ],
+  ],
   ["no route", model({ routes: [] }), [
     "models[0].routes: expected a list of at least one route, got a list of 0",
   ]],

@@ -40,6 +40,7 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
     "providers.*.preset",
     "providers.*.api",
     "models[].name",
+    "models[].routes[].api",
     "dlp_policies.*.entity_types",
     "$schema",
   ]);

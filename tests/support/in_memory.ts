@@ -158,7 +158,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     name: "p",
     api: API_OF[target],
     baseUrl: "",
-    credential: keyCredential("", API_OF[target]),
+    credential: keyCredential(""),
     headers: {},
     firstByteMs: 1,
     idleMs: 1,
@@ -169,11 +169,12 @@ function providersOf(target: Target, sent: Sent): Providers {
   };
   return {
     get: () => provider,
+    apiOf: () => provider.api,
     healthy: () => true,
     health: () => [],
     states: openStates([], { ticker, routes: [], log: () => {} }),
     async open(_, opening) {
-      opening.prepare(provider.api, "m", provider);
+      opening.prepare({ provider, api: provider.api }, "m");
       let next = 0;
       const read = () => {
         if (next < sent.pieces.length) return Promise.resolve(sent.pieces[next++]);

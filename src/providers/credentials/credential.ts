@@ -5,6 +5,8 @@
 export interface ProviderCredential {
   /** Equal for two credentials of the same account. It may hold the secret: it is compared, and never shown. */
   readonly identity: string;
+  /** An API key, which goes where the API wants it. Absent: there is none. */
+  readonly key?: string;
   /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /**

@@ -2,9 +2,6 @@
 import type { ProviderCredential } from "./credential.ts";
 
 /** @param key empty: the provider asks for none, as a server on the own machine */
-export function keyCredential(
-  key: string,
-  api: { keyHeaders(key: string): Record<string, string> },
-): ProviderCredential {
-  return { identity: key, headers: key === "" ? {} : api.keyHeaders(key) };
+export function keyCredential(key: string): ProviderCredential {
+  return { identity: key, headers: {}, ...(key !== "" && { key }) };
 }

@@ -26,14 +26,12 @@ export class Credentials {
   }
 
   /** The credentials of a configuration, in its order; those that it does not have any more are forgotten. */
-  open(
-    providers: readonly { name: string; auth: AuthSettings; api: KeyApi }[],
-  ): ProviderCredential[] {
+  open(providers: readonly { name: string; auth: AuthSettings }[]): ProviderCredential[] {
     const next = new Map<string, ProviderCredential>();
-    const opened = providers.map(({ name, auth, api }) => {
+    const opened = providers.map(({ name, auth }) => {
       const settings = JSON.stringify([name, auth]);
       const credential = auth.type === "key" ? undefined : this.#kept.get(settings);
-      const current = credential ?? openCredential(name, auth, api, this.#surroundings);
+      const current = credential ?? openCredential(name, auth, this.#surroundings);
       next.set(settings, current);
       return current;
     });
@@ -42,22 +40,17 @@ export class Credentials {
   }
 }
 
-interface KeyApi {
-  keyHeaders(key: string): Record<string, string>;
-}
-
 /** @param name of the provider, for the log */
 export function openCredential(
   name: string,
   auth: AuthSettings,
-  api: KeyApi,
   surroundings: Surroundings,
 ): ProviderCredential {
   switch (auth.type) {
     case "key":
-      return keyCredential(auth.key, api);
+      return keyCredential(auth.key);
     case "none":
-      return keyCredential("", api);
+      return keyCredential("");
     case "aws":
       return awsCredential(name, auth, surroundings);
     case "google":

@@ -2,7 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { API_NAMES, apiNamed, PROVIDER_APIS } from "../../../src/providers/apis/mod.ts";
 import { keyCredential } from "../../../src/providers/credentials/key.ts";
-import { type Provider, standingHeaders } from "../../../src/providers/provider.ts";
+import { openDoor, type Provider } from "../../../src/providers/provider.ts";
 
 const BASE = "https://up.example/v1";
 
@@ -11,7 +11,7 @@ function provider(api: string, headers: Record<string, string> = {}, key = "k"):
     name: "p",
     api: apiNamed(api),
     baseUrl: BASE,
-    credential: keyCredential(key, apiNamed(api)),
+    credential: keyCredential(key),
     headers,
     firstByteMs: 1,
     idleMs: 1,
@@ -21,6 +21,8 @@ function provider(api: string, headers: Record<string, string> = {}, key = "k"):
     maxVersion: null,
   };
 }
+
+const headersOf = (p: Provider) => openDoor(p, p.api).headers;
 
 Deno.test("PROVIDER_APIS has each name once, and apiNamed() finds each", () => {
   assertEquals(new Set(API_NAMES).size, PROVIDER_APIS.length);
@@ -50,21 +52,21 @@ Deno.test("address() of Gemini takes names with the prefix of their kind", () =>
   assertEquals(address("tunedModels/m"), "/tunedModels/m:generateContent");
 });
 
-Deno.test("standingHeaders() carries the key where the API wants it, and the operator's headers above all", () => {
+Deno.test("openDoor() carries the key where the API wants it, and the operator's headers above all", () => {
   const json = { "content-type": "application/json" };
-  assertEquals(standingHeaders(provider("openai-chat")), { ...json, authorization: "Bearer k" });
-  assertEquals(standingHeaders(provider("openai-responses")), { ...json, authorization: "Bearer k" });
-  assertEquals(standingHeaders(provider("gemini")), { ...json, "x-goog-api-key": "k" });
-  assertEquals(standingHeaders(provider("anthropic-messages", { "Anthropic-Version": "2026-10-21" })), {
+  assertEquals(headersOf(provider("openai-chat")), { ...json, authorization: "Bearer k" });
+  assertEquals(headersOf(provider("openai-responses")), { ...json, authorization: "Bearer k" });
+  assertEquals(headersOf(provider("gemini")), { ...json, "x-goog-api-key": "k" });
+  assertEquals(headersOf(provider("anthropic-messages", { "Anthropic-Version": "2026-10-21" })), {
     ...json,
     "x-api-key": "k",
     "anthropic-version": "2026-10-21",
   });
-  assertEquals(standingHeaders(provider("openai-chat", { Authorization: "mine" }, "")), {
+  assertEquals(headersOf(provider("openai-chat", { Authorization: "mine" }, "")), {
     ...json,
     authorization: "mine",
   });
-  assertEquals(standingHeaders(provider("openai-chat", {}, "")), json);
+  assertEquals(headersOf(provider("openai-chat", {}, "")), json);
 });
 
 Deno.test("toolForms() depends on the caller's format where the API's own tools are no common ground", () => {

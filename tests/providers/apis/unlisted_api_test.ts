@@ -98,7 +98,9 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
   const providers = openProviders([provider], { ticker, routes: [route], log: () => {} });
   try {
     const { opened } = await providers.open([route], {
-      prepare: (api, model) => ({ body: JSON.stringify(api.finishBody!({ model, messages: [] }, model)) }),
+      prepare: ({ api }, model) => ({
+        body: JSON.stringify(api.finishBody!({ model, messages: [] }, model)),
+      }),
       begin: () => Promise.resolve(),
       stream: true,
       key: "k",

@@ -15,7 +15,7 @@ function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
   const at = machine({ GCE_METADATA_HOST: metadata.origin.slice("http://".length) });
   const api = apiNamed("openai-chat");
   const [credential] = new Credentials(at).open([
-    { name: "up", auth: { type: "google", credentialsFile: null }, api },
+    { name: "up", auth: { type: "google", credentialsFile: null } },
   ]);
   const provider: Provider = {
     name: "up",
@@ -99,7 +99,6 @@ Deno.test("Credentials keeps those of unchanged settings over a reload, with the
   const google = {
     name: "g",
     auth: { type: "google" as const, credentialsFile: null },
-    api: apiNamed("gemini"),
   };
   const [before] = credentials.open([google]);
   const call = { method: "POST" as const, url: "http://127.0.0.1:1/", headers: {}, body: "" };
