@@ -79,8 +79,25 @@ async function follow(command: Command): Promise<void> {
       }));
       return console.log(providersCommand(env, own, command));
     }
+    case "dlp":
+      return await screenFiles(command);
     default:
       return await withAccounts(command);
+  }
+}
+
+async function screenFiles(command: Extract<Command, { command: "dlp" }>): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { scanFiles } = await import("./commands/scan_files.ts");
+  try {
+    const { text, notes, status } = await scanFiles(command, config, manifest.version);
+    if (text !== "") console.log(text);
+    for (const note of notes) console.error(note);
+    Deno.exitCode = status;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
   }
 }
 

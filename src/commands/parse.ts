@@ -25,6 +25,15 @@ export type Command =
     to?: string;
   }
   | { command: "generations"; config?: string; json: boolean; key?: string; limit: number }
+  | {
+    command: "dlp";
+    action: "scan";
+    config?: string;
+    /** Paths of files and folders; `-` is standard input. */
+    files: string[];
+    policy?: string;
+    form: "text" | "json" | "sarif";
+  }
   | { command: "models"; config?: string; json: boolean }
   | { command: "providers"; config?: string; json: boolean }
   | { command: "help" }
@@ -60,13 +69,16 @@ Usage:
   sluice usage [--by key|model|day|account|provider] [--from DATE] [--to DATE]
                                 Two joined by a comma sum by both: --by account,model
   sluice generations [--key NAME] [--limit N]
+  sluice dlp scan FILE... [--policy P] [--json | --sarif]
+                                Screen files and folders as a policy would, - being standard input;
+                                exit 0: nothing found, 1: something, 2: a file or P cannot be read
   sluice models                 The catalog
   sluice providers              Known providers, and the variables that they still need
   sluice --help | --version
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, models, providers)
+  --json          print JSON (keys, usage, generations, dlp scan, models, providers)
 
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
 `;
@@ -87,6 +99,8 @@ const OPTIONS = {
   "dlp-policy": { type: "string" },
   expires: { type: "string" },
   overlap: { type: "string" },
+  policy: { type: "string" },
+  sarif: { type: "boolean" },
   name: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "V" },
@@ -105,11 +119,16 @@ const TAKES: Record<string, readonly Option[]> = {
   "keys rotate": ["overlap", "json"],
   usage: ["by", "from", "to", "json"],
   generations: ["key", "limit", "json"],
+  "dlp scan": ["policy", "json", "sarif"],
   models: ["json"],
   providers: ["json"],
 };
-const COMMANDS = ["serve", "check", "keys", "usage", "generations", "models", "providers"];
-const ACTIONS = ["create", "list", "revoke", "rotate"];
+const COMMANDS = ["serve", "check", "keys", "usage", "generations", "dlp", "models", "providers"];
+/** Commands of two words. */
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  keys: ["create", "list", "revoke", "rotate"],
+  dlp: ["scan"],
+};
 
 export function parseCommand(args: readonly string[]): Command {
   const { values, words } = split(args);
@@ -118,10 +137,9 @@ export function parseCommand(args: readonly string[]): Command {
 
   const first = words.shift() ?? "serve";
   if (!COMMANDS.includes(first)) throw wrong("command", COMMANDS, first);
-  const action = first === "keys" ? words.shift() : undefined;
-  if (first === "keys" && (action === undefined || !ACTIONS.includes(action))) {
-    throw wrong("keys", ACTIONS, action);
-  }
+  const actions = ACTIONS[first];
+  const action = actions && words.shift();
+  if (actions && (action === undefined || !actions.includes(action))) throw wrong(first, actions, action);
   const full = action === undefined ? first : `${first} ${action}`;
   for (const option of Object.keys(values) as Option[]) {
     if (option !== "config" && !TAKES[full].includes(option)) {
@@ -181,6 +199,20 @@ function build(full: string, values: Values, words: string[]): Command {
     case "generations": {
       const limit = whole("limit", values.limit, 1, 100_000) ?? 50;
       return { command: "generations", config, json, key: values.key, limit };
+    }
+    case "dlp scan": {
+      if (words.length === 0) {
+        throw new UsageError("Cannot read dlp scan: expected files or folders to scan, got nothing");
+      }
+      if (json && values.sarif) throw new UsageError("Cannot use --json with --sarif: expected one of them");
+      return {
+        command: "dlp",
+        action: "scan",
+        config,
+        files: words.splice(0),
+        policy: values.policy,
+        form: values.sarif ? "sarif" : json ? "json" : "text",
+      };
     }
     case "models":
       return { command: "models", config, json };

@@ -136,9 +136,10 @@ function* scanSegment(plan: Plan, text: string): Generator<void, Candidate[]> {
   for (const reading of readings(text)) {
     yield;
     let here = yield* scanReading(plan, reading);
-    // What two lines make together must not take the place of a part of what one of them holds.
+    // What two lines make together must not take the place of what each of them holds, nor of a part of it.
     if (reading.joined) {
-      here = here.filter((one) => ![...settled, ...lower].some((other) => cuts(one, other)));
+      const known = [...settled, ...lower];
+      here = here.filter((one) => !known.some((other) => cuts(one, other)) && !isMadeOf(text, one, known));
     }
     if (reading.escapes.length > 0) {
       settled = [...settled, ...settle(lower, here, reading.escapes)];
@@ -151,6 +152,17 @@ function* scanSegment(plan: Plan, text: string): Generator<void, Candidate[]> {
 /** Whether one span covers another in part only. */
 function cuts(one: Candidate, other: Candidate): boolean {
   return one.start < other.end && other.start < one.end && (other.start < one.start || other.end > one.end);
+}
+
+/** Whether a span is nothing but other ones with blanks between them. */
+function isMadeOf(text: string, one: Candidate, others: readonly Candidate[]): boolean {
+  let at = one.start;
+  for (const { start, end } of others.filter((o) => o.end > at).sort((a, b) => a.start - b.start)) {
+    if (start >= one.end) break;
+    if (/\S/.test(text.slice(at, start))) return false;
+    at = Math.max(at, end);
+  }
+  return at >= one.end;
 }
 
 /** Walks one reading; what it finds is in the text that was sent. */

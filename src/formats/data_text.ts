@@ -5,23 +5,37 @@ import { isControl, isUtf8, utf32, utf7, wideText } from "../exchange/readable.t
 /** Base64 units that show whether what they hold is text. */
 const HEAD = 1024;
 const TEXT_TYPE = /^\s*(?:text\/|application\/(?:json|xml|csv|x-ndjson|yaml|sql|javascript))/i;
+/** A format of data that may begin like text. */
+const PDF = /^%PDF-/;
 const CHARSET = /charset\s*=\s*"?([\w.:-]{2,30})/i;
 
-/**
- * The text that base64 from `start` on holds, and whether in another encoding than UTF-8; null: it holds none. Whatever
- * type is declared: what decodes to text is text.
- */
-export function textOf(
-  value: string,
-  start: number,
-  type: string,
-): { text: string; foreign: boolean } | null {
+/** What text is in which encoding. */
+export interface DataText {
+  readonly text: string;
+  /** In another encoding than UTF-8: what is written back would not be understood. */
+  readonly foreign: boolean;
+}
+
+/** The text that base64 from `start` on holds; null: it holds none. Whatever type is declared: what decodes to text is text. */
+export function textOf(value: string, start: number, type: string): DataText | null {
   const head = Buffer.from(value.slice(start, start + HEAD), "base64");
-  const wide = wideText(head) !== null;
-  const declared = TEXT_TYPE.test(type);
-  if (!wide && !declared && !isText(head)) return null;
-  const all = Buffer.from(start === 0 ? value : value.slice(start), "base64");
-  if (wide) return { text: wideText(all) ?? all.toString("latin1"), foreign: true };
+  if (!holdsText(head, type)) return null;
+  return decoded(Buffer.from(start === 0 ? value : value.slice(start), "base64"), type);
+}
+
+/** The text of a file; null: it is none. */
+export function textOfFile(bytes: Uint8Array): DataText | null {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return holdsText(all.subarray(0, HEAD), "") ? decoded(all, "") : null;
+}
+
+function holdsText(head: Buffer, type: string): boolean {
+  return TEXT_TYPE.test(type) || wideText(head) !== null || isText(head);
+}
+
+function decoded(all: Buffer, type: string): DataText {
+  const wide = wideText(all);
+  if (wide !== null) return { text: wide, foreign: true };
   const charset = CHARSET.exec(type)?.[1].toLowerCase();
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
     return { text: decodedAs(charset, all), foreign: true };
@@ -44,10 +58,17 @@ function decodedAs(charset: string, bytes: Buffer): string {
   }
 }
 
-/** Nearly no control characters, and UTF-8 but for what the cut may have left of the last character. */
-function isText(head: Uint8Array): boolean {
+/** Nearly no control characters, of which one in nine bytes of compressed or packed data is one. */
+function isText(head: Buffer): boolean {
   let controls = 0;
-  for (const byte of head) if (isControl(byte)) controls++;
+  let high = 0;
+  for (const byte of head) {
+    if (isControl(byte)) controls++;
+    else if (byte > 127) high++;
+  }
   if (controls * 40 > head.length && controls > 1) return false;
-  return !new TextDecoder().decode(head).slice(0, -4).includes("\ufffd");
+  // The cut may have left a part of the last character.
+  if (!new TextDecoder().decode(head).slice(0, -4).includes("\ufffd")) return true;
+  // Latin-1 and its like; the comment that a PDF begins with has such bytes too.
+  return controls === 0 && high * 3 < head.length && !PDF.test(head.toString("latin1", 0, 8));
 }

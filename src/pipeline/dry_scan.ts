@@ -1,4 +1,7 @@
-/** A text or a request screened as a policy would, with nothing sent and nothing kept: to try a policy before it is set. */
+/**
+ * A text, a request or a file screened as a policy would, with nothing sent and nothing kept: to try a policy before it is
+ * set.
+ */
 import { readWishes } from "../dlp/request.ts";
 import { readText, type Reported, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -6,8 +9,10 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import type { Check, Wishes } from "../dlp/policy.ts";
+import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
-import { checksOf, verdictOn } from "./screen.ts";
+import { checksOf, type Tools, verdictOn } from "./screen.ts";
 
 export interface DryScan {
   mode: string;
@@ -20,36 +25,49 @@ export interface DryScan {
 
 /** @param asked `policy`, or rules as in `plugins.dlp`, or both; `text`, or `request` with its `format` */
 export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
-  const { dlp } = kit;
   const { policy, dlp: rules, text, request, format = "chat_completions" } = asked;
+  const given = dryRules(policy, rules, kit.dlp);
+  if ((typeof text === "string") === isObject(request)) {
+    throw refused("text", "a text, or a request in its place");
+  }
+  if (!(String(format) in LEAVES)) throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
+  const { slices, metrics } = kit;
+  const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: "console" };
+  if (typeof text === "string") return await dryScanText(text, given, tools);
+  const reading = readLeaves(request, LEAVES[format as CallerFormatName]);
+  return toldOf(await verdictOn(reading, given.check, tools, given.wishes), given.check);
+}
+
+/** What a text is screened by. */
+export interface DryRules {
+  check: Check;
+  wishes: Wishes | null;
+}
+
+/** @param rules as in `plugins.dlp`; with neither these nor a policy: the default set */
+export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
   if (policy !== undefined && (typeof policy !== "string" || !dlp.policies.has(policy))) {
     throw refused(
       "policy",
       `one of ${[...dlp.policies.keys()].join(", ") || "the policies, of which there are none"}`,
     );
   }
-  if ((typeof text === "string") === isObject(request)) {
-    throw refused("text", "a text, or a request in its place");
-  }
-  if (!(String(format) in LEAVES)) throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
-  // Without either: the default set.
   const wishes = rules !== undefined || policy === undefined ? readWishes(rules ?? {}) : null;
   const { check } = checksOf(policy === undefined ? null : policy as string, wishes, dlp);
-  const reading = typeof text === "string"
-    ? readText(text).reading
-    : readLeaves(request, LEAVES[format as CallerFormatName]);
-  const { action, all, unscanned, exhausted } = await verdictOn(
-    reading,
-    check,
-    { re2: dlp.re2, kit, key: "console" },
-    wishes,
-  );
-  const findings = typeof text === "string" ? all.map((one) => ({ ...one, location: "text" })) : all;
+  return { check, wishes };
+}
+
+export async function dryScanText(text: string, { check, wishes }: DryRules, tools: Tools): Promise<DryScan> {
+  const told = toldOf(await verdictOn(readText(text).reading, check, tools, wishes), check);
+  return { ...told, findings: told.findings.map((one) => ({ ...one, location: "text" })) };
+}
+
+function toldOf({ action, all, unscanned, exhausted }: Verdict, check: Check): DryScan {
   return {
     mode: check.mode,
     action,
-    findings,
-    findings_count: findings.length,
+    findings: all,
+    findings_count: all.length,
     unscanned: unscanned.length + (exhausted ? 1 : 0),
   };
 }

@@ -44,11 +44,12 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, kit.dlp);
   const reading = kit.metrics.holding("screen", () => readLeaves(arrival.body, LEAVES[arrival.formatName]));
   if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
-  const tools: Tools = { re2: kit.dlp.re2, kit, key: arrival.key.id };
+  const { slices, metrics } = kit;
+  const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: arrival.key.id };
   const verdict = verdictOn(reading, check, tools, wishes);
   const concluded = (verdict: Verdict): Screened => ({
     ...conclude(tell(verdict, check, arrival, kit), check, tools),
-    answers: answers && new AnswerRules(answers, { re2: tools.re2, slices: kit.slices, key: tools.key }, {
+    answers: answers && new AnswerRules(answers, tools, {
       ...kit.dlp.secrets,
       isKey: (text) => kit.accounts.isSecret(text),
     }, verdict.originals),
@@ -72,27 +73,29 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit)
 }
 
 /** What a screening works with. Keys take turns at what is slow. */
-export interface Tools {
+export interface Tools extends Pick<Kit, "slices"> {
   re2: Re2;
-  kit: Kit;
+  metrics: Pick<Kit["metrics"], "holding">;
   key: string;
+  /** Milliseconds of work; absent: what one request may cause. */
+  budgetMs?: number;
 }
 
 export function verdictOn(
   reading: BodyLeaves,
   check: Check,
-  { re2, kit, key }: Tools,
+  { re2, slices, metrics, key, budgetMs = BUDGET_MS }: Tools,
   wishes: Wishes | null,
 ): Verdict | Promise<Verdict> {
   if (check.patterns.length > 0) {
-    return findPatterns(textsOf(reading, check), check, { re2, key, slices: kit.slices }).then((patterns) => {
+    return findPatterns(textsOf(reading, check), check, { re2, key, slices }).then((patterns) => {
       refuseBadPattern(patterns, check, wishes);
-      return kit.slices.run(key, screenBody(reading, check, { budgetMs: BUDGET_MS, patterns }));
+      return slices.run(key, screenBody(reading, check, { budgetMs, patterns }));
     });
   }
-  const work = screenBody(reading, check, { budgetMs: BUDGET_MS });
-  if (!isShort(reading)) return kit.slices.run(key, work);
-  return kit.metrics.holding("screen", () => {
+  const work = screenBody(reading, check, { budgetMs });
+  if (!isShort(reading)) return slices.run(key, work);
+  return metrics.holding("screen", () => {
     let step = work.next();
     while (!step.done) step = work.next();
     return step.value;

@@ -167,3 +167,12 @@ Deno.test("scan() keeps a long token whole where a segment would end inside it",
   const text = `${"words ".repeat(5000)}${token} ${"words ".repeat(5000)}`;
   assertEquals(found(text, "JWT"), [`JWT ${token}`]);
 });
+
+Deno.test("values that fill neighbouring lines are not taken for one value over two lines", () => {
+  const text = "4539578763621486\njo.doe@example.com\n";
+  const found = detector(resolveEntityTypes(undefined).types).scan(text);
+  assertEquals(found.map(({ entityType, start, end }) => [entityType, start, end]), [
+    ["CREDIT_CARD", 0, 16],
+    ["EMAIL_ADDRESS", 17, 35],
+  ]);
+});

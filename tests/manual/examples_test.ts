@@ -83,7 +83,7 @@ function words(command: string): string[] {
 }
 
 /** Programs that are not ours, which readers are told to run. */
-const OTHERS = new Set(["export", "claude", "qwen", "cline", "aider", "curl"]);
+const OTHERS = new Set(["export", "claude", "qwen", "cline", "aider", "curl", "git"]);
 
 for (const { name, text } of TEXTS) {
   Deno.test(`commands of the page ${name} exist`, () => {

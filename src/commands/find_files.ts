@@ -1,0 +1,54 @@
+/** The files that paths name: files themselves, and everything under folders but version control and packages. */
+
+/** The path that means standard input. */
+export const STDIN = "-";
+/** Bytes of the largest file that is read. */
+export const LARGEST = 128 * 1_048_576;
+/** Folders of a tool, not of a person. Whoever means one names it. */
+const PASSED_OVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
+
+export interface FoundFile {
+  path: string;
+  /** Why it cannot be read; absent: it can. */
+  problem?: string;
+}
+
+export async function* filesUnder(paths: readonly string[]): AsyncGenerator<FoundFile> {
+  for (const path of paths) {
+    if (path === STDIN) {
+      yield { path };
+      continue;
+    }
+    let stat: Deno.FileInfo;
+    try {
+      stat = await Deno.stat(path);
+    } catch (error) {
+      const missing = error instanceof Deno.errors.NotFound;
+      yield { path, problem: missing ? "there is no such file" : reasonOf(error) };
+      continue;
+    }
+    if (stat.isDirectory) yield* under(path);
+    else yield { path };
+  }
+}
+
+async function* under(folder: string): AsyncGenerator<FoundFile> {
+  const entries: Deno.DirEntry[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder)) entries.push(entry);
+  } catch (error) {
+    yield { path: folder, problem: reasonOf(error) };
+    return;
+  }
+  entries.sort((a, b) => a.name < b.name ? -1 : 1);
+  for (const { name, isDirectory, isFile } of entries) {
+    const path = `${folder.replace(/\/+$/, "")}/${name}`;
+    // A symbolic link is followed only where it was named: it may lead back to a folder above.
+    if (isFile) yield { path };
+    else if (isDirectory && !PASSED_OVER.has(name)) yield* under(path);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,128 @@
+/**
+ * `sluice dlp scan`: files screened as a policy would, each finding with its line and column. A command becomes the text to
+ * print and the status to exit with; it never shows a value.
+ */
+import type { DlpSettings } from "../pipeline/dlp.ts";
+import { openDlp } from "../pipeline/dlp.ts";
+import { openRe2 } from "../dlp/re2.ts";
+import { printable } from "../exchange/printable.ts";
+import { textOfFile } from "../formats/data_text.ts";
+import { type DryRules, dryRules, dryScanText } from "../pipeline/dry_scan.ts";
+import type { Tools } from "../pipeline/screen.ts";
+import { Slices } from "../timing/slices.ts";
+import type { FileReport, ReportForm } from "./file_report.ts";
+import { filesUnder, LARGEST, STDIN } from "./find_files.ts";
+import { Lines } from "./lines.ts";
+import { sarif } from "./sarif.ts";
+
+export interface ScanOutput {
+  /** For standard output. */
+  text: string;
+  /** For standard error. */
+  notes: string[];
+  /** 0: nothing was found. 1: something was, or the policy refuses what cannot be scanned. 2: a file cannot be read. */
+  status: 0 | 1 | 2;
+}
+
+export interface ScanCommand {
+  files: readonly string[];
+  form: ReportForm;
+  /** Absent: the default set of types. */
+  policy?: string;
+}
+
+/** @param version of the program, for a log that names its tool */
+export async function scanFiles(
+  { files, form, policy }: ScanCommand,
+  settings: DlpSettings,
+  version: string,
+): Promise<ScanOutput> {
+  const re2 = openRe2();
+  try {
+    const rules = dryRules(policy, undefined, openDlp(settings, re2, []));
+    // Nobody waits for anything else, so a file may take its time.
+    const tools: Tools = {
+      re2,
+      slices: new Slices(),
+      metrics: { holding: (_, work) => work() },
+      key: "files",
+      budgetMs: Infinity,
+    };
+    const report: FileReport = { mode: rules.check.mode, files: 0, findings: [], unscanned: [] };
+    let unread = 0;
+    for await (const { path, problem } of filesUnder(files)) {
+      const why = problem ?? await scanFile(path, report, rules, tools);
+      if (why !== null) report.unscanned.push({ file: path, why });
+      if (problem === undefined) report.files++;
+      else unread++;
+    }
+    const { mode, unscannable } = rules.check;
+    const refused = mode === "block" && unscannable === "block" && report.unscanned.length > 0;
+    return {
+      text: written(report, form, version),
+      notes: [
+        ...report.unscanned.map(({ file, why }) => `${printable(file)}: not scanned, ${printable(why)}`),
+        ...form === "text" ? [summaryOf(report)] : [],
+      ],
+      status: unread > 0 ? 2 : report.findings.length > 0 || refused ? 1 : 0,
+    };
+  } finally {
+    re2.close();
+  }
+}
+
+/** Answers why the file, or a part of it, was not scanned; null: it was. */
+async function scanFile(
+  path: string,
+  report: FileReport,
+  rules: DryRules,
+  tools: Tools,
+): Promise<string | null> {
+  let bytes: Uint8Array;
+  try {
+    bytes = path === STDIN
+      ? new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer())
+      : await Deno.readFile(path);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (bytes.length > LARGEST) return `it is larger than ${LARGEST / 1_048_576} MB`;
+  const content = textOfFile(bytes);
+  if (content === null) return "it holds no text";
+  // Editors do not count the byte order mark.
+  const text = content.text.replace(/^\ufeff/, "");
+  const lines = new Lines(text);
+  const scanned = await dryScanText(text, rules, tools);
+  for (const { category, entity_type, confidence, start, end } of scanned.findings) {
+    report.findings.push({
+      file: path,
+      ...lines.region(start, end),
+      category,
+      entity_type,
+      confidence,
+      start,
+      end,
+    });
+  }
+  return scanned.unscanned > 0
+    ? "a part of it, because it holds too many findings or patterns took too long"
+    : null;
+}
+
+function written(report: FileReport, form: ReportForm, version: string): string {
+  if (form === "sarif") return JSON.stringify(sarif(report, version), null, 2);
+  if (form === "json") {
+    return JSON.stringify({ ...report, findings_count: report.findings.length }, null, 2);
+  }
+  return report.findings.map(({ file, line, column, entity_type, category, confidence }) =>
+    `${printable(file)}:${line}:${column}: ${entity_type} (${category}, confidence ${confidence.toFixed(2)})`
+  ).join("\n");
+}
+
+function summaryOf({ files, findings, unscanned }: FileReport): string {
+  const holders = new Set(findings.map(({ file }) => file)).size;
+  const rest = unscanned.length > 0 ? `, ${unscanned.length} not scanned` : "";
+  return findings.length === 0
+    ? `Nothing found in ${files} ${files === 1 ? "file" : "files"}${rest}.`
+    : `${findings.length} found in ${holders} of ${files} ${files === 1 ? "file" : "files"}${rest}.`;
+}
