@@ -4,6 +4,8 @@
  * Totals include their parts: `input` is all input, of which some was read from a cache or written to one; `output` is
  * all output, of which some was reasoning. {@link normalizeUsage} makes that true whatever a provider reported.
  */
+import { isNumber, type Loose, rounded } from "./json.ts";
+
 export interface Usage {
   /** All input tokens. */
   input: number;
@@ -44,9 +46,21 @@ const KINDS = Object.keys(NO_USAGE) as (keyof Usage)[];
 /** More than any model can hold; sums of as many as there may be stay exact. */
 export const MOST_TOKENS = 1_000_000_000;
 
+/** The largest count that is read; sums of a few stay numbers. */
+const LARGEST_COUNT = 2 ** 50;
+
 /** A count as a provider wrote it: whole, not negative, else 0. Providers send null, floats and absent fields. */
 export function count(value: unknown): number {
-  return typeof value === "number" && value > 0 && value < Number.MAX_SAFE_INTEGER ? Math.floor(value) : 0;
+  const found = typeof value === "object" ? rounded(value) : value;
+  return typeof found === "number" && found > 0 ? Math.min(Math.floor(found), LARGEST_COUNT) : 0;
+}
+
+/** Whether one of these fields says something that is no count: what was used is not known then. */
+export function misreports(wire: Loose, fields: readonly string[]): boolean {
+  return fields.some((field) => {
+    const value = wire[field];
+    return value !== undefined && value !== null && !(isNumber(value) && Number(rounded(value)) >= 0);
+  });
 }
 
 /** Raw counts to canonical ones: unknown kinds 0, no part above its total, the cache parts together within input. */
@@ -63,6 +77,15 @@ export function normalizeUsage(raw: Partial<Usage>): Usage {
   u.audioOutput = Math.min(u.audioOutput, u.output);
   u.imageOutput = Math.min(u.imageOutput, u.output);
   return u;
+}
+
+/** Totals that are no less than those of another report. */
+export function atLeast(usage: Readonly<Usage>, least: Readonly<Usage>): Usage {
+  return {
+    ...usage,
+    input: Math.max(usage.input, least.input),
+    output: Math.max(usage.output, least.output),
+  };
 }
 
 /** The sum of two calls' counts: rounds of a search, choices asked for one by one. */

@@ -129,17 +129,20 @@ async function begin({ api, reply, first, withheld }: Opened, kit: Kit): Promise
   }
 }
 
-/** Cuts reports of usage that the model cannot have had, and tells the operator. */
+/** Cuts reports of usage that the model cannot have had, and tells the operator of these and of what is no count. */
 function boundUsage(batch: Part[], prompt: Prompt, call: Call, kit: Kit): void {
   for (const [i, part] of batch.entries()) {
     if (part.type !== "usage") continue;
     const bounded = plausible(part, prompt, call.model);
-    if (bounded === part) continue;
+    if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
     const { input, output } = part.usage;
     kit.log(
-      `${call.arrival.id} ${call.model.id}: the provider reports ${input} tokens of input and ${output} of output, more ` +
-        "than the model can hold; the record is marked as estimated",
+      `${call.arrival.id} ${call.model.id}: the provider's report of its tokens ` +
+        (bounded === part
+          ? "holds values that are no counts"
+          : `(${input} of input, ${output} of output) is more than the model can hold`) +
+        "; the record is marked as estimated",
     );
   }
 }

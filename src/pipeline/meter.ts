@@ -9,7 +9,7 @@ import { withLimit } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
-import type { Usage } from "../exchange/usage.ts";
+import { atLeast, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import type { Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
@@ -28,7 +28,7 @@ export async function* meter(
   let failed: FailureCode | null = null;
   let estimated = false;
   try {
-    for await (const batch of parts) {
+    for await (let batch of parts) {
       ttft ??= kit.now() - call.created;
       for (const part of batch) {
         if (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") {
@@ -37,6 +37,10 @@ export async function* meter(
           usage = part.usage;
           searches = part.searches ?? searches;
           estimated = part.estimated === true;
+          if (estimated) {
+            usage = atLeast(usage, estimateUsage(call.size.chars, said));
+            batch = batch.with(batch.indexOf(part), { ...part, usage });
+          }
         } else if (part.type === "finish") {
           cut ||= part.reason === "length" || part.reason === "content-filter";
         }

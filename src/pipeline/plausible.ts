@@ -19,8 +19,7 @@ export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsageP
   const rounds = prompt.tools.some((tool) => tool.kind === "opaque") ? TOOL_ROUNDS : 1;
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;
-  const output = Math.max(context, model.maxCompletion ?? 0, prompt.maxOutput ?? 0) * (prompt.n ?? 1) *
-    rounds;
+  const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;
   const { usage } = part;
   if (usage.input <= input && usage.output <= output) return part;
   return {

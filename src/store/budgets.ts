@@ -8,6 +8,7 @@
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { LedgerRecord } from "./generations.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
+import { sumOf } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
 export type Scope = "account" | "key" | "rate";
@@ -105,7 +106,9 @@ export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Pr
     const rows = sorted.map((ref) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends]);
     await query(
       `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
-       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${SPENT_SO_FAR} ELSE 0 END FROM
+       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${
+        spentSoFar(engine.kind)
+      } ELSE 0 END FROM
        ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
       [JSON.stringify(rows)],
     );
@@ -117,14 +120,15 @@ const BUDGET_COLUMNS: Columns = [["id", "text"], ["scope", "text"], ["owner", "t
   "int",
 ]];
 
-const SPENT_SO_FAR = [
-  `(SELECT COALESCE(SUM(s.cost), 0) FROM sums s
+const spentSoFar = (kind: Engine["kind"]) =>
+  [
+    `(SELECT ${sumOf(kind, "s.cost")} FROM sums s
     WHERE s.kind = 'key' AND s.key_id = r.owner AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends))`,
-  ...UNSUMMED.map((condition) =>
-    `(SELECT COALESCE(SUM(cost), 0) FROM generations
+    ...UNSUMMED.map((condition) =>
+      `(SELECT ${sumOf(kind, "cost")} FROM generations
       WHERE ${condition} AND key_id = r.owner AND created >= r.starts AND (r.ends IS NULL OR created < r.ends))`
-  ),
-].join(" + ");
+    ),
+  ].join(" + ");
 
 export async function writeBudgets(
   engine: Engine,

@@ -52,6 +52,25 @@ const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
   ).join(", ")
 }`;
 
+const PART = 1_000_000_000;
+
+/** The sum of a column, as two: SQLite gives up on one beyond 64 bits, so there billions and the rest are summed up apart. */
+export const SUM_PARTS = {
+  sqlite: (column: string) => [`SUM(${column} / ${PART})`, `SUM(${column} % ${PART})`],
+  postgres: (column: string) => ["0", `SUM(${column})`],
+};
+
+/** The number that {@link SUM_PARTS} are of. */
+export function joined(high: bigint, low: bigint): bigint {
+  return high * BigInt(PART) + low;
+}
+
+/** The sum of a column, 0 where there are no rows; on SQLite it is rounded beyond 64 bits. */
+export function sumOf(kind: Engine["kind"], column: string): string {
+  const [high, low] = SUM_PARTS[kind](column);
+  return `COALESCE(${high}, 0) * ${PART} + COALESCE(${low}, 0)`;
+}
+
 export function monthOf(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);

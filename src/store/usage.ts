@@ -7,7 +7,7 @@
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
-import { COUNTED, DAY, monthOf, SUMMED } from "./sums.ts";
+import { COUNTED, DAY, joined, monthOf, SUM_PARTS, SUMMED } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
 export const USAGE_DIMENSIONS = ["key", "model", "day", "account", "provider", "format"] as const;
@@ -53,12 +53,6 @@ const COLUMNS: Record<UsageDimension, { sums: string; live: string }> = {
   provider: { sums: "provider", live: "COALESCE(provider, '')" },
   format: { sums: "format", live: "format" },
 };
-/** SQLite gives up on a sum beyond 64 bits: there billions and the rest are summed up apart. */
-const PART = 1_000_000_000;
-const PARTS = {
-  sqlite: (column: string) => [`SUM(${column} / ${PART})`, `SUM(${column} % ${PART})`],
-  postgres: (column: string) => ["0", `SUM(${column})`],
-};
 
 /** Dearest first; by day, oldest first. */
 export async function sumUsage(
@@ -67,7 +61,7 @@ export async function sumUsage(
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
   const [state] = await query("SELECT retired FROM sums_state");
-  const { text, params } = statement(filter, spansOf(filter, asInt(state.retired)), page, PARTS[kind]);
+  const { text, params } = statement(filter, spansOf(filter, asInt(state.retired)), page, SUM_PARTS[kind]);
   return (await query(text, params)).map((row) => decodeSum(row, filter.by));
 }
 
@@ -183,7 +177,7 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
     else if (name === "key") [of.keyId, of.key] = [asText(value), asText(row.name)];
     else of[name] = asText(value);
   }
-  const exact = (name: string) => asMoney(row[`${name}_high`]) * BigInt(PART) + asMoney(row[`${name}_low`]);
+  const exact = (name: string) => joined(asMoney(row[`${name}_high`]), asMoney(row[`${name}_low`]));
   const count = (name: string) => Number(exact(name));
   return {
     of,

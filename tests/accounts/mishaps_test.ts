@@ -181,7 +181,7 @@ Deno.test("usage that no model can have is bounded by its context, marked and sa
       ["p/model", 1000, 3, "1.003", true],
       ["q/model", 10_000_000, 3, "10000.003", true],
     ]);
-    assert(gateway.logged.some((line) => line.includes("more than the model can hold")));
+    assert(gateway.logged.some((line) => line.includes("is more than the model can hold")));
   } finally {
     await gateway.close();
     await provider.close();

@@ -300,6 +300,19 @@ onBothEngines(({ name, place }) => {
       // Of each day no more than a row can hold.
       assertEquals(sum.cost, 2n * 9_200_000_000_000_000_000n);
       assertEquals(BigInt(sum.input), BigInt(4 * 9_007_199_254_740_991));
+      // A budget that begins with all of it is spent.
+      const budget = {
+        id: "k:key_1:total",
+        scope: "key",
+        owner: "key_1",
+        starts: 0,
+        ends: null,
+        limit: 100n,
+      } as const;
+      const leases = [{ budget, floor: 1n, exact: false }];
+      const { grants } = await store.sync({ node: "n", seq: 3, now: MIDDLE, records: [], leases });
+      assert(grants[0].spent > 9n * 10n ** 18n);
+      assertEquals(grants[0].amount, 0n);
       assert(await store.retireSome(MIDDLE + 10 * DAY, 10) === 4);
     } finally {
       await store.close();

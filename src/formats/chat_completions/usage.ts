@@ -28,6 +28,8 @@ import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
+export const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
+
 /** A provider's counts; null when there are none in it. */
 export function decodeUsage(wire: Loose): Usage | null {
   const prompt = count(wire.prompt_tokens);

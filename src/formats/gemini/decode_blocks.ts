@@ -5,11 +5,12 @@
  * signed parts may still come with or behind it, so `finish` waits for the end of the bytes.
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { misreports } from "../../exchange/usage.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
 import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
-import { decodeUsage, mergeUsage } from "./usage.ts";
+import { decodeUsage, mergeUsage, TOTALS } from "./usage.ts";
 
 export class ChunkReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -58,7 +59,9 @@ export class ChunkReader {
       finishes.push(out.pop()!);
     }
     const usage = decodeUsage(this.#usage);
-    if (usage) out.push({ type: "usage", usage });
+    if (usage) {
+      out.push({ type: "usage", usage, ...(misreports(this.#usage, TOTALS) && { estimated: true }) });
+    }
     out.push(...finishes);
   }
 

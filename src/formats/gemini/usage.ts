@@ -20,7 +20,9 @@ import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 /** Overwrites the counts so far with those of one more chunk, field by field. */
 export function mergeUsage(sofar: Loose, chunk: unknown): void {
   if (!isObject(chunk)) return;
-  for (const field of COUNTS) if (typeof chunk[field] === "number") sofar[field] = chunk[field];
+  for (const field of COUNTS) {
+    if (chunk[field] !== undefined && chunk[field] !== null) sofar[field] = chunk[field];
+  }
   for (const field of DETAILS) if (Array.isArray(chunk[field])) sofar[field] = chunk[field];
 }
 
@@ -43,13 +45,14 @@ export function decodeUsage(metadata: Loose): Usage | null {
   });
 }
 
-const COUNTS = [
+/** What input and output are made of. */
+export const TOTALS = [
   "promptTokenCount",
   "candidatesTokenCount",
   "thoughtsTokenCount",
   "toolUsePromptTokenCount",
-  "cachedContentTokenCount",
 ];
+const COUNTS = [...TOTALS, "cachedContentTokenCount"];
 const DETAILS = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"];
 
 /** Gateways over gRPC send the enum's numbers. */

@@ -5,6 +5,7 @@
  * repeated at the beginning it is passed over, inside an open message it joins two answers and is a failure.
  */
 import { array, isObject, type Loose, object, parse, rest, string, unread } from "../../exchange/json.ts";
+import { misreports } from "../../exchange/usage.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -12,7 +13,7 @@ import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeSearches, decodeService, decodeUsage, mergeUsage } from "./usage.ts";
+import { decodeSearches, decodeService, decodeUsage, mergeUsage, TOTALS } from "./usage.ts";
 
 /** A block between its start and its stop. */
 type Open =
@@ -274,6 +275,7 @@ export class MessageReader {
       out.push({
         type: "usage",
         usage,
+        ...(misreports(this.#usage, TOTALS) && { estimated: true }),
         ...(searches !== undefined && { searches }),
         ...(extra && { extra }),
       });

@@ -18,7 +18,7 @@
  * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`) is given back to callers of this
  * format. Their types want the first three always; null stands for what was not said.
  */
-import { isObject, type Loose, object } from "../../exchange/json.ts";
+import { isNumber, isObject, type Loose, object } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
@@ -43,13 +43,20 @@ export function mergeUsage(into: Loose, later: unknown): void {
   }
 }
 
+export const TOTALS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+] as const;
+
 /** Null: the provider reported nothing. */
 export function decodeUsage(raw: Loose): Usage | null {
-  if (typeof raw.input_tokens !== "number" && typeof raw.output_tokens !== "number") return null;
+  if (!isNumber(raw.input_tokens) && !isNumber(raw.output_tokens)) return null;
   const created = object(raw.cache_creation);
   const cacheWrite1h = count(created.ephemeral_1h_input_tokens);
   // The total grows during a stream while the breakdown keeps the value of message_start: the total counts.
-  const cacheWrite = typeof raw.cache_creation_input_tokens === "number"
+  const cacheWrite = isNumber(raw.cache_creation_input_tokens)
     ? count(raw.cache_creation_input_tokens)
     : count(created.ephemeral_5m_input_tokens) + cacheWrite1h;
   const cached = count(raw.cache_read_input_tokens);

@@ -1,9 +1,10 @@
 /** How an answer ends: usage, status and reason, both ways. */
 import { type Loose, object, string } from "../../exchange/json.ts";
+import { misreports } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, TOTALS } from "./usage.ts";
 
 export function modelOf(response: Loose): { model?: string } {
   const model = string(response.model);
@@ -36,7 +37,14 @@ export function reportOf(response: Loose): Extra | undefined {
 /** What follows the items: usage, when there is any, and the reason for the end. */
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
   const usage = decodeUsage(response.usage);
-  if (usage) out.push({ type: "usage", usage, ...(items.searches > 0 && { searches: items.searches }) });
+  if (usage) {
+    out.push({
+      type: "usage",
+      usage,
+      ...(misreports(object(response.usage), TOTALS) && { estimated: true }),
+      ...(items.searches > 0 && { searches: items.searches }),
+    });
+  }
   const reason = reasonOf(response, incomplete, items);
   const extra = reportOf(response);
   out.push({ type: "finish", choice: 0, reason, ...(extra && { extra }) });

@@ -17,6 +17,8 @@
 import { isObject, type Loose, object } from "../../exchange/json.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
+export const TOTALS = ["input_tokens", "output_tokens"] as const;
+
 /** Null when the provider reported none. */
 export function decodeUsage(wire: unknown): Usage | null {
   if (!isObject(wire)) return null;
