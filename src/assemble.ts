@@ -27,7 +27,7 @@ import { MANUAL } from "./manual/mod.ts";
 import { collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
 import { openRe2 } from "./dlp/re2.ts";
-import { openDlp } from "./pipeline/dlp.ts";
+import { loadScreening } from "./pipeline/dlp.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
@@ -136,13 +136,19 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         sleep: options.sleep,
       },
     );
+    if (Object.keys(config.dlpPolicies).length > 0) await loadScreening();
     const kit: Kit = {
       accounts,
       catalog,
       auto,
       providers: current,
       websearch: openWebSearch(config.search, options),
-      dlp: openDlp(config, re2, ownSecrets(config, opened)),
+      dlp: {
+        dlp: config.dlp,
+        dlpPolicies: config.dlpPolicies,
+        re2,
+        secrets: ownSecrets(config, opened),
+      },
       sealer: seal,
       limits: config.server,
       metrics,

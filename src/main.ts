@@ -135,11 +135,12 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
   const gateway = await assemble(config, { now: Date.now, log, env, worker: worker ?? undefined });
   const { hostname, port } = config.server;
+  const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
   const server = listen({
     hostname,
     port,
     reusePort: worker !== null,
-    maxConnections: connectionBound(config.server.maxConnections, worker?.of ?? 1, log),
+    maxConnections: bound,
     headerMs: config.server.headerMs,
     idleMs: config.server.idleMs,
     handle: gateway.handle,
@@ -148,6 +149,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
   const base = `http://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
+  void bound.find();
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) console.log(welcome(base, await firstKey(gateway)));
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));

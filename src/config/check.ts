@@ -1,8 +1,8 @@
 /**
  * Whether a gateway can start with a configuration: `check`, `serve` and a reload all ask here. Beyond what load.ts sees in the
- * text, the regular expression engine is asked about patterns, and this machine about files and addresses.
+ * text, the recognizers are asked about entity types, the regular expression engine about patterns, and this machine about files and addresses.
  */
-import { patternTroubles } from "../dlp/config.ts";
+import { entityTroubles, patternTroubles } from "../dlp/config.ts";
 import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
@@ -10,12 +10,26 @@ import { checkAddress, checkFiles } from "./machine.ts";
 /** Throws `ConfigError` with every mistake. */
 export async function checked(examination: Examination, { listens }: { listens: boolean }): Promise<Loaded> {
   const { config, value, report } = examination;
+  await checkEntityTypes(value, report);
   await checkPatterns(value, report);
   if (config !== undefined) {
     checkFiles(config.store, report);
     if (listens) checkAddress(config.server, report);
   }
   return examination.conclude();
+}
+
+async function checkEntityTypes(root: unknown, report: Report): Promise<void> {
+  const names = Object.entries(object(object(root).dlp_policies)).flatMap(([policy, rules]) =>
+    list(object(rules).entity_types).map((name, i) => ({
+      name,
+      path: ["dlp_policies", policy, "entity_types", i] satisfies InputPath,
+    }))
+  );
+  const troubles = await entityTroubles(names.map(({ name }) => name));
+  for (const [i, { name, path }] of names.entries()) {
+    if (troubles[i] !== null) report.expect(troubles[i], name, path);
+  }
 }
 
 /** Reads the value as it was written, so that patterns are looked at even where something else is wrong. */

@@ -14,7 +14,6 @@ import type {
   RequestContext,
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
-import { dryScan } from "../pipeline/dry_scan.ts";
 import {
   auditQuery,
   generationQuery,
@@ -225,7 +224,10 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/dlp/scan",
     "Screens a text or a request as a policy would, and tells the findings; nothing is sent or kept.",
     "DlpScan",
-    async ({ request, state }) => dryScan(await body<Loose>(request), state.kit),
+    async ({ request, state }) => {
+      const { dryScan } = await import("../pipeline/dry_scan.ts");
+      return await dryScan(await body<Loose>(request), state.kit);
+    },
     { request: "DlpScanInput" },
   ),
   endpoint(

@@ -9,14 +9,18 @@ import {
   matching,
   named,
   nonBlank,
-  says,
   stringField,
 } from "../schema/fields.ts";
-import { DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
 import type { Rules } from "./policy.ts";
 import { openRe2 } from "./re2.ts";
 
 const ENTITY = "the name of an entity type or a group of them";
+
+/** The rules of a policy as they are configured. The types that its names stand for are known to the recognizers alone. */
+export interface PolicyRules extends Omit<Rules, "types"> {
+  /** Undefined: the default set. */
+  entityTypes: readonly string[] | undefined;
+}
 
 const STOP_WORD = fields({
   value: nonBlank(4096, "some text").describe("Text to look for, in whatever case."),
@@ -58,7 +62,7 @@ const POLICY = fields({
       "What a finding in an answer leads to: nothing is looked for (`off`), a report, a placeholder in its place, or the ending of a content filter.",
     ),
   entity_types: listOf(
-    stringField(ENTITY).refine((name) => resolveEntityTypes([name]).unknown.length === 0, says(ENTITY)),
+    stringField(ENTITY),
     "entity types",
   ).optional().describe(
     "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",
@@ -67,11 +71,10 @@ const POLICY = fields({
   allowlist: listOf(ALLOWED, "allowed values").prefault([])
     .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
   regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
-}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist }): Rules => ({
+}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist }): PolicyRules => ({
   mode,
   answers,
-  // The default set stays one object: whoever compares sets need not look into it.
-  types: entityTypes === undefined ? DEFAULT_TYPES : resolveEntityTypes(entityTypes).types,
+  entityTypes,
   stopWords,
   patterns: regexes,
   allowed: allowlist.map(({ value }) => value),
@@ -80,6 +83,16 @@ const POLICY = fields({
 export const DLP_POLICIES = named(label(), POLICY);
 
 export type DlpConfig = z.output<typeof DLP>;
+
+/** Why a name of an entity type is none, for each of these; null: it is one. */
+export async function entityTroubles(names: readonly unknown[]): Promise<(string | null)[]> {
+  if (names.length === 0) return [];
+  // Every recognizer comes with it, which a start without policies does not wait for.
+  const { resolveEntityTypes } = await import("./entities.ts");
+  return names.map((name) =>
+    typeof name !== "string" || resolveEntityTypes([name]).unknown.length === 0 ? null : ENTITY
+  );
+}
 
 /** Why RE2 does not take a pattern, for each of these; null: it does. */
 export async function patternTroubles(patterns: readonly string[]): Promise<(string | null)[]> {

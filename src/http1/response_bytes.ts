@@ -1,5 +1,5 @@
 /** Answers as HTTP/1.1 writes them. */
-import { STATUS_CODES } from "node:http";
+import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
 import { Buffer } from "node:buffer";
 import { PlainResponse } from "./plain_response.ts";
 
@@ -16,7 +16,7 @@ export function connectionField(keeps: boolean, minor: number): string {
 
 export function headOf(response: Response, more: string): string {
   const { status } = response;
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  let head = `HTTP/1.1 ${status} ${STATUS_TEXT[status as StatusCode] ?? ""}\r\n`;
   const fields = PlainResponse.fieldsOf(response);
   for (const [name, value] of fields === null ? response.headers : Object.entries(fields)) {
     if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {

@@ -16,7 +16,7 @@ export interface ServeOptions {
   /** Several processes share the port. */
   reusePort?: boolean;
   /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
-  maxConnections: number;
+  maxConnections: { readonly most: number };
   /** Longest time for the head of a request, and longest silence within a body. */
   headerMs: number;
   /** Longest time between requests, and until a caller takes bytes that it was sent. */
@@ -108,7 +108,7 @@ export function serve(options: ServeOptions): Server {
   let closing = 0;
 
   function take(conn: Deno.TcpConn): void {
-    if (open.size >= maxConnections) {
+    if (open.size >= maxConnections.most) {
       if (!makePlace()) return turnAway(conn);
       closing++;
     }

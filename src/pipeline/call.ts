@@ -7,6 +7,7 @@ import type { Prompt } from "../exchange/prompt.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
+import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
 
 /** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
@@ -24,13 +25,19 @@ export interface Arrival {
   gone(): boolean;
 }
 
+/** What an answer is screened for, and by what: loaded only where it is needed. */
+export interface AnswerScreening {
+  rules: AnswerRules;
+  screen: typeof screenAnswer;
+}
+
 /** What is known of a call's data after its guard let it pass. */
 export interface Screened {
   mode: Mode;
   /** Those of the answer are added as they come. */
   findings: number;
   /** What its answer is looked at for; null: it is not. */
-  answers: AnswerRules | null;
+  answers: AnswerScreening | null;
   /** For the answer; null when the request did not ask. */
   report: DlpReport | null;
   headers: Record<string, string>;

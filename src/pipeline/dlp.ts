@@ -1,55 +1,39 @@
-/** Data-loss prevention as a configuration sets it up: its policies, ready to be used. */
-import type { OwnSecrets } from "../dlp/answer_rules.ts";
-import { answerCheck, type Check, type Defaults, merge, type Rules } from "../dlp/policy.ts";
-import type { DlpConfig } from "../dlp/config.ts";
+/**
+ * Data-loss prevention as a configuration sets it up. What it takes to screen (some 200 modules) is loaded where there is a
+ * policy, else with the first request that wants it: most gateways never need it.
+ */
+import type { DlpConfig, PolicyRules } from "../dlp/config.ts";
 import type { Re2 } from "../dlp/re2.ts";
-import { stopWordFinder } from "../dlp/stop_words.ts";
+import { isObject } from "../exchange/json.ts";
+import type { Arrival, Screened } from "./call.ts";
+import type { Kit } from "./kit.ts";
 
+/** What screening is made of. */
 export interface Dlp {
-  enabled: boolean;
-  /** Rules of the policies, and the check that each makes alone. */
-  policies: ReadonlyMap<string, { rules: Rules; check: Check; answers: Check | null }>;
-  defaults: Defaults;
-  re2: Re2;
-  /** Secrets that the gateway was given: no answer may hold one. */
-  secrets: Omit<OwnSecrets, "isKey">;
-}
-
-export interface DlpSettings {
   dlp: DlpConfig;
-  /** Their patterns are some that RE2 takes. */
-  dlpPolicies: Readonly<Record<string, Rules>>;
+  /** Their patterns are some that RE2 takes, and their entity types exist. */
+  dlpPolicies: Readonly<Record<string, PolicyRules>>;
+  re2: Re2;
+  /** What the configuration holds of them; no answer may hold one. */
+  secrets: readonly string[];
 }
 
-/** A shorter one is a word that may well occur. */
-const SHORTEST_SECRET = 8;
+type Screening = typeof import("./screen.ts");
+let loaded: Screening | undefined;
 
-/** @param secrets what the configuration holds of them */
-export function openDlp(
-  { dlp, dlpPolicies }: DlpSettings,
-  re2: Re2,
-  secrets: readonly string[],
-): Dlp {
-  const defaults: Defaults = { unscannable: dlp.onUnscannable, restore: dlp.restore };
-  const policies = new Map(
-    Object.entries(dlpPolicies).map((
-      [name, rules],
-    ) => [name, {
-      rules,
-      check: merge(rules, null, defaults),
-      answers: answerCheck(rules, null, defaults),
-    }]),
-  );
-  const words = [...new Set(secrets)].filter((value) => value.length >= SHORTEST_SECRET)
-    .map((value) => ({ value, match: "exact" as const }));
-  return {
-    enabled: dlp.enabled,
-    policies,
-    defaults,
-    re2,
-    secrets: {
-      values: words.map(({ value }) => value),
-      finder: words.length > 0 ? stopWordFinder(words) : null,
-    },
-  };
+export async function loadScreening(): Promise<Screening> {
+  return loaded ??= await import("./screen.ts");
+}
+
+/**
+ * Guard: null where there is nothing to check, which is where the key has no policy and the request no `plugins.dlp`. A promise
+ * only where the text is long, or for the first request. Throws what refuses the request.
+ */
+export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
+  const { body, key } = arrival;
+  const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
+  if (key.dlpPolicy === null && wished === undefined) return null;
+  return loaded
+    ? loaded.screen(arrival, wished, kit)
+    : loadScreening().then((screening) => screening.screen(arrival, wished, kit));
 }

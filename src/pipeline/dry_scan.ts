@@ -12,6 +12,7 @@ import { LEAVES } from "../formats/mod.ts";
 import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
+import { policiesOf } from "./policies.ts";
 import { checksOf, type Tools, verdictOn } from "./screen.ts";
 
 export interface DryScan {
@@ -46,14 +47,15 @@ export interface DryRules {
 
 /** @param rules as in `plugins.dlp`; with neither these nor a policy: the default set */
 export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
-  if (policy !== undefined && (typeof policy !== "string" || !dlp.policies.has(policy))) {
+  const policies = policiesOf(dlp);
+  if (policy !== undefined && (typeof policy !== "string" || !policies.byName.has(policy))) {
     throw refused(
       "policy",
-      `one of ${[...dlp.policies.keys()].join(", ") || "the policies, of which there are none"}`,
+      `one of ${[...policies.byName.keys()].join(", ") || "the policies, of which there are none"}`,
     );
   }
   const wishes = rules !== undefined || policy === undefined ? readWishes(rules ?? {}) : null;
-  const { check } = checksOf(policy === undefined ? null : policy as string, wishes, dlp);
+  const { check } = checksOf(policy === undefined ? null : policy as string, wishes, policies);
   return { check, wishes };
 }
 

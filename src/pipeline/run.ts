@@ -4,11 +4,11 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
+import { screen } from "./dlp.ts";
 import { generate } from "./generate.ts";
 import type { Arrival, Call } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
-import { screen } from "./screen.ts";
 import { type Ask, finallyDo, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
 import { nextRound } from "./upper_bound.ts";
@@ -34,9 +34,8 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const once: Ask = (prompt) => generate(call, prompt, kit);
   const { screened } = call;
-  const rules = screened?.answers;
-  if (!screened || !rules) return askWith(once, call, kit);
-  const calls = screenedCall(call, kit, { screened, rules, ask: once });
+  if (!screened?.answers) return askWith(once, call, kit);
+  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
   return finallyDo(askWith(calls.ask, call, kit), calls.tell);
 }
 

@@ -1,23 +1,24 @@
 /**
- * Guard: data-loss prevention. Stands before the request is read, because what is scanned is what was sent.
+ * Data-loss prevention of one request. It comes before the request is decoded, because what is scanned is what was sent.
  *
- * A key without a policy and a request without `plugins.dlp` pass untouched. A key whose policy cannot be found is
- * refused, not let through unscanned. Masking changes the body in place, so everything after sees only placeholders.
+ * A key whose policy cannot be found is refused, not let through unscanned. Masking changes the body in place, so everything
+ * after sees only placeholders.
  */
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
-import { answerCheck, type Check, merge, type Wishes } from "../dlp/policy.ts";
+import { answerCheck, merge } from "../dlp/merge.ts";
+import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
 import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
-import { isObject } from "../exchange/json.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
-import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
+import { type Policies, policiesOf } from "./policies.ts";
+import { screenAnswer } from "./screen_answer.ts";
 
 /** Work that one request may cause; text at the limit of a request takes a tenth of it. */
 const BUDGET_MS = 5000;
@@ -26,11 +27,9 @@ const MOST_TOLD = 1000;
 /** A request with no more text than this is scanned in one go. */
 const SHORT = 16_384;
 
-/** Null: there is nothing to check. A promise only where the text is long. Throws what refuses the request. */
-export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened> {
-  const wished = wishedOf(arrival.body);
-  if (arrival.key.dlpPolicy === null && wished === undefined) return null;
-  if (!kit.dlp.enabled) {
+/** @param wished `plugins.dlp`; undefined: there is none */
+export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | null | Promise<Screened> {
+  if (!kit.dlp.dlp.enabled) {
     if (wished === undefined) return null;
     throw new Failure(
       "dlp_unavailable",
@@ -41,7 +40,8 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
     );
   }
   const wishes = wished === undefined ? null : readWishes(wished);
-  const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, kit.dlp);
+  const policies = policiesOf(kit.dlp);
+  const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, policies);
   const reading = kit.metrics.holding("screen", () => readLeaves(arrival.body, LEAVES[arrival.formatName]));
   if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
   const { slices, metrics } = kit;
@@ -49,10 +49,13 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const verdict = verdictOn(reading, check, tools, wishes);
   const concluded = (verdict: Verdict): Screened => ({
     ...conclude(tell(verdict, check, arrival, kit), check, tools),
-    answers: answers && new AnswerRules(answers, tools, {
-      ...kit.dlp.secrets,
-      isKey: (text) => kit.accounts.isSecret(text),
-    }, verdict.originals),
+    answers: answers && {
+      rules: new AnswerRules(answers, tools, {
+        ...policies.secrets,
+        isKey: (text) => kit.accounts.isSecret(text),
+      }, verdict.originals),
+      screen: screenAnswer,
+    },
   });
   return verdict instanceof Promise ? verdict.then(concluded) : concluded(verdict);
 }
@@ -111,19 +114,14 @@ function refuseBadPattern({ refused }: PatternResult, check: Check, wishes: Wish
   throw refusePattern(index, rule.name, refused.why);
 }
 
-function wishedOf(body: unknown): unknown {
-  if (!isObject(body) || !isObject(body.plugins)) return undefined;
-  return body.plugins.dlp ?? undefined;
-}
-
 interface Checks {
   check: Check;
   answers: Check | null;
 }
 
 /** @param name of a policy; null: there is none */
-export function checksOf(name: string | null, wishes: Wishes | null, dlp: Dlp): Checks {
-  const policy = name === null ? null : dlp.policies.get(name);
+export function checksOf(name: string | null, wishes: Wishes | null, policies: Policies): Checks {
+  const policy = name === null ? null : policies.byName.get(name);
   if (policy === undefined) {
     throw new Failure(
       "dlp_policy_unavailable",
@@ -133,8 +131,8 @@ export function checksOf(name: string | null, wishes: Wishes | null, dlp: Dlp): 
   if (wishes === null && policy) return policy;
   const rules = policy?.rules ?? null;
   return {
-    check: merge(rules, wishes, dlp.defaults),
-    answers: answerCheck(rules, wishes, dlp.defaults),
+    check: merge(rules, wishes, policies.defaults),
+    answers: answerCheck(rules, wishes, policies.defaults),
   };
 }
 

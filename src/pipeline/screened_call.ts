@@ -1,11 +1,9 @@
 /** Provider calls of one answer whose parts are screened, and what is told of the findings once it is over. */
-import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { tellFindings, type ToldFinding } from "./audit_dlp.ts";
-import type { Call, Screened } from "./call.ts";
+import type { AnswerScreening, Call, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
-import { screenAnswer } from "./screen_answer.ts";
 
 /** One provider call. */
 export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Part[]>;
@@ -19,15 +17,16 @@ export interface ScreenedCall {
 export function screenedCall(
   call: Call,
   kit: Kit,
-  { screened, rules, ask }: { screened: Screened; rules: AnswerRules; ask: Ask },
+  { screened, answers, ask }: { screened: Screened; answers: AnswerScreening; ask: Ask },
 ): ScreenedCall {
   const lengths = new Map<string, number>();
   const told: ToldFinding[] = [];
   let refused = false;
+  const { rules, screen } = answers;
   const { mode } = rules;
   return {
     ask: (prompt, choice) =>
-      screenAnswer(ask(prompt, choice), {
+      screen(ask(prompt, choice), {
         rules,
         ticker: kit.ticker,
         choice,

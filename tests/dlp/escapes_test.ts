@@ -6,7 +6,7 @@ import { assert } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { categoryOf } from "../../src/dlp/entities.ts";
-import { merge } from "../../src/dlp/policy.ts";
+import { merge } from "../../src/dlp/merge.ts";
 import { readWishes } from "../../src/dlp/request.ts";
 import { RECOGNIZERS } from "../../src/dlp/recognizers/list.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";

@@ -3,7 +3,7 @@
  * found, or the field must be one of the few that leave unread.
  */
 import { assert, assertEquals } from "@std/assert";
-import { merge } from "../../src/dlp/policy.ts";
+import { merge } from "../../src/dlp/merge.ts";
 import { readWishes } from "../../src/dlp/request.ts";
 import { screenBody } from "../../src/dlp/screen_body.ts";
 import { readHeaders, readLeaves } from "../../src/formats/leaves.ts";

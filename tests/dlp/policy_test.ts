@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { resolveEntityTypes } from "../../src/dlp/entities.ts";
-import { merge, type Mode, type ReportScope, type Rules, type Wishes } from "../../src/dlp/policy.ts";
+import { merge } from "../../src/dlp/merge.ts";
+import type { Mode, ReportScope, Rules, Wishes } from "../../src/dlp/policy.ts";
 import { readWishes } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";

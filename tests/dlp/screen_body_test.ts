@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { merge } from "../../src/dlp/policy.ts";
+import { merge } from "../../src/dlp/merge.ts";
 import { readWishes } from "../../src/dlp/request.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves.ts";

@@ -33,7 +33,7 @@ function listening(options: Partial<ServeOptions> = {}): Server {
   return serve({
     hostname: "127.0.0.1",
     port: 0,
-    maxConnections: 100,
+    maxConnections: { most: 100 },
     headerMs: 60_000,
     idleMs: 60_000,
     handle: echo,
@@ -276,7 +276,7 @@ Deno.test("serve() gives the place of who has waited longest to who comes, and k
   const { promise: going, resolve: go } = Promise.withResolvers<void>();
   let held = 0;
   const server = listening({
-    maxConnections: 4,
+    maxConnections: { most: 4 },
     handle: async (request) => {
       if (request.url.endsWith("/hold")) {
         held++;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
-import { openDlp } from "../../src/pipeline/dlp.ts";
+import { policiesOf } from "../../src/pipeline/policies.ts";
 
 function config(dlp_policies: Record<string, unknown>) {
   return loadValue({
@@ -11,11 +11,14 @@ function config(dlp_policies: Record<string, unknown>) {
   }, { env: () => undefined }).config;
 }
 
-Deno.test("openDlp() makes each policy's check once", () => {
+Deno.test("policiesOf() makes each policy's check once", () => {
   const re2 = openRe2();
-  const dlp = openDlp(config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } }), re2, []);
+  const { dlp, dlpPolicies } = config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } });
+  const given = { dlp, dlpPolicies, re2, secrets: [] };
+  const policies = policiesOf(given);
+  assertEquals(policiesOf(given), policies);
   re2.close();
-  const check = dlp.policies.get("p")?.check;
+  const check = policies.byName.get("p")?.check;
   assertEquals([check?.mode, check?.asked, check?.stopWords.length], ["mask", false, 1]);
   // No pattern was looked for, so no thread was started.
   assertEquals(re2.starts(), 0);

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { AnswerRules, type OwnSecrets } from "../../src/dlp/answer_rules.ts";
 import { DEFAULT_TYPES } from "../../src/dlp/entities.ts";
-import { answerCheck, type AnswerMode, type Rules } from "../../src/dlp/policy.ts";
+import { answerCheck } from "../../src/dlp/merge.ts";
+import type { AnswerMode, Rules } from "../../src/dlp/policy.ts";
 import { Slices } from "../../src/timing/slices.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import type { Finding } from "../../src/dlp/scan.ts";

@@ -81,7 +81,7 @@ export async function testGateway(
   const server = serve({
     hostname: "127.0.0.1",
     port: 0,
-    maxConnections: loaded.server.maxConnections ?? 1000,
+    maxConnections: { most: loaded.server.maxConnections ?? 1000 },
     headerMs: loaded.server.headerMs,
     idleMs: loaded.server.idleMs,
     handle,

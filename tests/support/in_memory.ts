@@ -119,10 +119,9 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     providers: providersOf(target, sent),
     websearch: { search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
-      secrets: { values: [], finder: null },
-      enabled: false,
-      policies: new Map(),
-      defaults: { unscannable: "pass", restore: false },
+      dlp: { enabled: false, onUnscannable: "pass", restore: false },
+      dlpPolicies: {},
+      secrets: [],
       re2: openRe2(),
     },
     sealer: sealer(new Uint8Array(32)),
