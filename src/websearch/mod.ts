@@ -9,7 +9,6 @@ import { LimitedBytesTransformStream } from "@std/streams/limited_bytes_transfor
 import { toText } from "@std/streams/to_text.js";
 import { isObject, type Loose, parse } from "../exchange/json.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
-import { cleanText } from "./clean.ts";
 import { engineNamed, type EngineSettings } from "./engines/mod.ts";
 import { domainFilter, webAddress } from "./hosts.ts";
 
@@ -86,6 +85,8 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
       return url !== undefined && fits(url) ? [{ ...h, url }] : [];
     }).slice(0, settings.results);
     const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
+    // With it come all the names of HTML's characters, which a start does not wait for.
+    const { cleanText } = await import("./clean.ts");
     const each = Math.floor(chars / Math.max(1, found.length));
     return found.map((h) => ({
       url: h.url,
