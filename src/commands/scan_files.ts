@@ -2,8 +2,7 @@
  * `sluice dlp scan`: files screened as a policy would, each finding with its line and column. A command becomes the text to
  * print and the status to exit with; it never shows a value.
  */
-import type { DlpSettings } from "../pipeline/dlp.ts";
-import { openDlp } from "../pipeline/dlp.ts";
+import type { Dlp } from "../pipeline/dlp.ts";
 import { openRe2 } from "../dlp/re2.ts";
 import { printable } from "../exchange/printable.ts";
 import { textOfFile } from "../formats/data_text.ts";
@@ -34,12 +33,17 @@ export interface ScanCommand {
 /** @param version of the program, for a log that names its tool */
 export async function scanFiles(
   { files, form, policy }: ScanCommand,
-  settings: DlpSettings,
+  settings: Pick<Dlp, "dlp" | "dlpPolicies">,
   version: string,
 ): Promise<ScanOutput> {
   const re2 = openRe2();
   try {
-    const rules = dryRules(policy, undefined, openDlp(settings, re2, []));
+    const rules = dryRules(policy, undefined, {
+      dlp: settings.dlp,
+      dlpPolicies: settings.dlpPolicies,
+      re2,
+      secrets: [],
+    });
     // Nobody waits for anything else, so a file may take its time.
     const tools: Tools = {
       re2,

@@ -3,16 +3,15 @@ import Ajv from "ajv/dist/ajv.js";
 import { filesUnder } from "../../src/commands/find_files.ts";
 import { Lines } from "../../src/commands/lines.ts";
 import { type ScanCommand, scanFiles } from "../../src/commands/scan_files.ts";
-import { resolveEntityTypes } from "../../src/dlp/entities.ts";
-import type { Rules } from "../../src/dlp/policy.ts";
+import type { PolicyRules } from "../../src/dlp/config.ts";
 
 const CARD = "4539578763621486";
 const MAIL = "jo.doe@example.com";
 
-const POLICY: Rules = {
+const POLICY: PolicyRules = {
   mode: "block",
   answers: "off",
-  types: resolveEntityTypes(["CREDIT_CARD"]).types,
+  entityTypes: ["CREDIT_CARD"],
   stopWords: [{ value: "Project Falcon", match: "exact" }],
   patterns: [{ name: "ORDER", pattern: "AB-\\d{4}" }],
   allowed: [],
