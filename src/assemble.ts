@@ -27,7 +27,7 @@ import { MANUAL } from "./manual/mod.ts";
 import { collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
 import { openRe2 } from "./dlp/re2.ts";
-import { loadScreening } from "./pipeline/dlp.ts";
+import { loadScreening } from "./pipeline/guard.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";

@@ -1,14 +1,7 @@
-/**
- * Data-loss prevention as a configuration sets it up. What it takes to screen (some 200 modules) is loaded where there is a
- * policy, else with the first request that wants it: most gateways never need it.
- */
+/** Data-loss prevention as a configuration sets it up. */
 import type { DlpConfig, PolicyRules } from "../dlp/config.ts";
 import type { Re2 } from "../dlp/re2.ts";
-import { isObject } from "../exchange/json.ts";
-import type { Arrival, Screened } from "./call.ts";
-import type { Kit } from "./kit.ts";
 
-/** What screening is made of. */
 export interface Dlp {
   dlp: DlpConfig;
   /** Their patterns are some that RE2 takes, and their entity types exist. */
@@ -16,24 +9,4 @@ export interface Dlp {
   re2: Re2;
   /** What the configuration holds of them; no answer may hold one. */
   secrets: readonly string[];
-}
-
-type Screening = typeof import("./screen.ts");
-let loaded: Screening | undefined;
-
-export async function loadScreening(): Promise<Screening> {
-  return loaded ??= await import("./screen.ts");
-}
-
-/**
- * Guard: null where there is nothing to check, which is where the key has no policy and the request no `plugins.dlp`. A promise
- * only where the text is long, or for the first request. Throws what refuses the request.
- */
-export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
-  const { body, key } = arrival;
-  const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
-  if (key.dlpPolicy === null && wished === undefined) return null;
-  return loaded
-    ? loaded.screen(arrival, wished, kit)
-    : loadScreening().then((screening) => screening.screen(arrival, wished, kit));
 }
