@@ -81,6 +81,14 @@ async function follow(command: Command): Promise<void> {
     }
     case "dlp":
       return await screenFiles(command);
+    case "backup":
+    case "restore":
+    case "store": {
+      const { config } = await load(command.config, {}, { listens: false });
+      // Only who asks for it waits until it is loaded.
+      const { storeCommand } = await import("./commands/store_care.ts");
+      return console.log(await storeCommand(command, config.store));
+    }
     default:
       return await withAccounts(command);
   }

@@ -7,7 +7,7 @@ import { newPepper } from "./secrets.ts";
 /** Beside an embedded store in a file of its own; where several nodes share a database, in there. */
 export async function findPepper(store: Store): Promise<string> {
   if (store.kind !== "sqlite" || store.filePrefix === null) return await store.shared("pepper", newPepper);
-  const path = `${store.filePrefix}.pepper`;
+  const path = pepperPath(store.filePrefix);
   try {
     const pepper = readPepper(path);
     if (pepper !== null) return pepper;
@@ -25,12 +25,22 @@ export async function findPepper(store: Store): Promise<string> {
  * gateway that opens a database leaves a fingerprint of its pepper there.
  */
 export async function refuseOtherPepper(store: Store, pepper: string): Promise<void> {
-  const own = createHmac("sha256", pepper).update("fingerprint").digest("hex").slice(0, 32);
+  const own = fingerprintOf(pepper);
   if (await store.shared("pepper_fingerprint", () => own) === own) return;
   throw new WrongPepper(
     "This database belongs to a gateway with another pepper, so none of its keys could be told. Restore the pepper " +
       "(`store.pepper`, or the file beside the database whose name ends in .pepper), or use another database.",
   );
+}
+
+/** Tells peppers apart, and nothing of what they are. */
+export function fingerprintOf(pepper: string): string {
+  return createHmac("sha256", pepper).update("fingerprint").digest("hex").slice(0, 32);
+}
+
+/** The file of an embedded store's pepper. */
+export function pepperPath(filePrefix: string): string {
+  return `${filePrefix}.pepper`;
 }
 
 export class WrongPepper extends Error {
@@ -48,7 +58,7 @@ async function refuseLostPepper(store: Store, path: string): Promise<void> {
 }
 
 /** Null: there is none, or it was being written when the process died, and nothing has been hashed with it. */
-function readPepper(path: string): string | null {
+export function readPepper(path: string): string | null {
   try {
     return Deno.readTextFileSync(path).trim() || null;
   } catch (error) {

@@ -34,6 +34,9 @@ export type Command =
     policy?: string;
     form: "text" | "json" | "sarif";
   }
+  | { command: "backup"; config?: string; json: boolean; file: string; force: boolean }
+  | { command: "restore"; config?: string; json: boolean; file: string; force: boolean }
+  | { command: "store"; action: "info"; config?: string; json: boolean }
   | { command: "models"; config?: string; json: boolean }
   | { command: "providers"; config?: string; json: boolean }
   | { command: "help" }
@@ -72,13 +75,16 @@ Usage:
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
                                 Screen files and folders as a policy would, - being standard input;
                                 exit 0: nothing found, 1: something, 2: a file or P cannot be read
+  sluice backup FILE [--force]  Keys, records, credits and the pepper into one file, while gateways run
+  sluice restore FILE [--force] Make the store from it; --force replaces a store that is not empty
+  sluice store info             Schema, size, rows, nodes and files of the store
   sluice models                 The catalog
   sluice providers              Known providers, and the variables that they still need
   sluice --help | --version
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, dlp scan, models, providers)
+  --json          print JSON (keys, usage, generations, backup, restore, store, dlp scan, models, providers)
 
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
 `;
@@ -102,6 +108,7 @@ const OPTIONS = {
   policy: { type: "string" },
   sarif: { type: "boolean" },
   name: { type: "string" },
+  force: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "V" },
 } as const;
@@ -120,14 +127,30 @@ const TAKES: Record<string, readonly Option[]> = {
   usage: ["by", "from", "to", "json"],
   generations: ["key", "limit", "json"],
   "dlp scan": ["policy", "json", "sarif"],
+  backup: ["force", "json"],
+  restore: ["force", "json"],
+  "store info": ["json"],
   models: ["json"],
   providers: ["json"],
 };
-const COMMANDS = ["serve", "check", "keys", "usage", "generations", "dlp", "models", "providers"];
+const COMMANDS = [
+  "serve",
+  "check",
+  "keys",
+  "usage",
+  "generations",
+  "dlp",
+  "backup",
+  "restore",
+  "store",
+  "models",
+  "providers",
+];
 /** Commands of two words. */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   keys: ["create", "list", "revoke", "rotate"],
   dlp: ["scan"],
+  store: ["info"],
 };
 
 export function parseCommand(args: readonly string[]): Command {
@@ -214,6 +237,14 @@ function build(full: string, values: Values, words: string[]): Command {
         form: values.sarif ? "sarif" : json ? "json" : "text",
       };
     }
+    case "backup":
+    case "restore": {
+      const file = words.shift();
+      if (!file) throw new UsageError(`Cannot read ${full}: expected a file, got nothing`);
+      return { command: full, config, json, file, force: values.force ?? false };
+    }
+    case "store info":
+      return { command: "store", action: "info", config, json };
     case "models":
       return { command: "models", config, json };
     case "providers":

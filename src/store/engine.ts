@@ -9,6 +9,13 @@ import type { Row, Value } from "./rows.ts";
 /** Runs one statement and returns its rows. */
 export type Query = (sql: string, params?: readonly Value[]) => Promise<Row[]>;
 
+/** Reads of one moment. */
+export interface Reader {
+  readonly query: Query;
+  /** The rows of a statement, some at a time. */
+  stream(sql: string, params?: readonly Value[]): AsyncIterable<Row[]>;
+}
+
 /** A column of a table expression over JSON. `int` and `money` are written as JSON numbers or decimal text. */
 export type ColumnType = "text" | "int" | "money";
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
@@ -37,6 +44,10 @@ export interface Engine {
   readonly kind: "sqlite" | "postgres";
   /** Runs `work` in one transaction; whatever it throws undoes it. A conflict that only bad luck explains is repeated. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** As `transaction`, for as long as it takes. Nobody else may have work for the engine meanwhile. */
+  longTransaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** Reads of one moment, for as long as they take, beside whoever writes. */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** One statement by itself. */
   readonly query: Query;
   /** One that may take longer than others have patience for; absent: there is no difference. */

@@ -1,6 +1,6 @@
 /** The engine for many nodes: PostgreSQL. */
 import type postgres from "postgres";
-import type { Columns, EncodedRow, Engine, Query, RowWriting } from "./engine.ts";
+import type { Columns, EncodedRow, Engine, Query, Reader, RowWriting } from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
 import { type PostgresOptions, PostgresPool } from "./postgres_pool.ts";
 import { asText, type Row, type Value } from "./rows.ts";
@@ -12,6 +12,8 @@ const INDEX_LOCK = MIGRATION_LOCK + 1;
 const ATTEMPTS = 5;
 /** Of a read for an operator, which nobody waits behind. */
 const LONG_QUERY_MS = 30_000;
+/** Rows that are fetched at once where a statement's rows are streamed. */
+const FETCHED_ROWS = 2000;
 const COLUMN_TYPES = { text: "text", int: "bigint", money: "numeric" } as const;
 
 export function openPostgres(url: string, options: PostgresOptions = {}): Engine {
@@ -46,6 +48,30 @@ class PostgresEngine implements Engine {
         if (attempt >= ATTEMPTS || !isConflict(error)) throw error;
       }
     }
+  }
+
+  longTransaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#reserved("BEGIN", (on) => work(queryOn(on)));
+  }
+
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#reserved("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", (on) => work(readerOn(on)));
+  }
+
+  /** Nothing else is said on this connection, so what begins here ends here. */
+  #reserved<T>(begin: string, work: (on: postgres.Sql) => Promise<T>): Promise<T> {
+    return this.#pool.runLong(0, async (on) => {
+      await on.unsafe(begin);
+      try {
+        await on.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
+        const result = await work(on);
+        await on.unsafe("COMMIT");
+        return result;
+      } catch (error) {
+        await on.unsafe("ROLLBACK").catch(() => {});
+        throw error;
+      }
+    });
   }
 
   rows(param: string, columns: Columns): string {
@@ -142,6 +168,23 @@ class PostgresEngine implements Engine {
 
 function queryOn(on: postgres.Sql | postgres.TransactionSql): Query {
   return async (sql, params = []) => await on.unsafe<Row[]>(sql, params.map(bound), { prepare: true });
+}
+
+function readerOn(on: postgres.Sql): Reader {
+  let cursors = 0;
+  return {
+    query: queryOn(on),
+    async *stream(sql, params = []) {
+      const cursor = `cursor_${cursors++}`;
+      await on.unsafe(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, params.map(bound));
+      for (;;) {
+        const rows = await on.unsafe<Row[]>(`FETCH ${FETCHED_ROWS} FROM ${cursor}`);
+        if (rows.length === 0) break;
+        yield [...rows];
+      }
+      await on.unsafe(`CLOSE ${cursor}`);
+    },
+  };
 }
 
 /** Where the connection is gone the driver would wait for ever to roll back on it. */

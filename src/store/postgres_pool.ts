@@ -37,6 +37,8 @@ export class PostgresPool {
   #listening: postgres.Sql | null = null;
   /** The connections on which listening has begun. */
   #heard: postgres.Sql | null = null;
+  /** Those of which each connection has been opened. */
+  #opened: postgres.Sql | null = null;
   #closed = false;
 
   constructor(url: string, options: PostgresOptions) {
@@ -67,7 +69,10 @@ export class PostgresPool {
 
   /** Runs work that may take longer on a connection of its own: so many milliseconds a statement, 0 for any time. */
   async runLong<T>(statementMs: number, work: (on: postgres.Sql) => Promise<T>): Promise<T> {
-    const reserved = await this.run((on) => on.reserve());
+    const reserved = await this.run(async (on) => {
+      await this.#openAll(on);
+      return await on.reserve();
+    });
     try {
       await reserved.unsafe(`SET statement_timeout = ${statementMs}`);
       return await work(reserved);
@@ -105,6 +110,13 @@ export class PostgresPool {
     if (broken !== this.#connections || this.#closed) return;
     this.#connections = this.#connect();
     broken.end({ timeout: 0 }).catch(() => {});
+  }
+
+  /** The driver waits for ever for a connection that it opens only to reserve it. They stay open from here on. */
+  async #openAll(on: postgres.Sql): Promise<void> {
+    if (this.#opened === on) return;
+    await Promise.all(Array.from({ length: on.options.max }, () => on.unsafe("SELECT 1")));
+    this.#opened = on;
   }
 
   async #listen(on: postgres.Sql, { name, onMessage }: Channel): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type EncodedRow,
   type Engine,
   type Query,
+  type Reader,
   type RowWriting,
   StoreUnavailable,
   valuesOf,
@@ -102,6 +103,23 @@ class SqliteEngine implements Engine {
         throw error;
       }
     });
+  }
+
+  longTransaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.transaction(work);
+  }
+
+  /** On a connection of its own: one that is in a transaction would take the statements of others into it. */
+  async snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    const db = connect(this.#path, true);
+    try {
+      return await translatingLater(() => {
+        db.exec("BEGIN");
+        return work(readerOn(db));
+      });
+    } finally {
+      db.close();
+    }
   }
 
   rows(param: string, columns: Columns): string {
@@ -260,6 +278,34 @@ function connect(path: string, inThread: boolean): DatabaseSync {
   }
 }
 
+/** Rows that are read at once. */
+const STREAMED_ROWS = 1000;
+
+function readerOn(db: DatabaseSync): Reader {
+  const bind = (sql: string, params: readonly Value[]) => {
+    const { statement, order } = prepare(db, sql);
+    return { statement, values: order.map((i) => bound(params[i])) };
+  };
+  return {
+    // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
+    async query(sql, params = []) {
+      const { statement, values } = bind(sql, params);
+      return statement.all(...values) as Row[];
+    },
+    async *stream(sql, params = []) {
+      const { statement, values } = bind(sql, params);
+      let batch: Row[] = [];
+      for (const row of statement.iterate(...values)) {
+        batch.push(row as Row);
+        if (batch.length < STREAMED_ROWS) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    },
+  };
+}
+
 function isDatabase(path: string): boolean {
   const head = new Uint8Array(MAGIC.length);
   using file = Deno.openSync(path);
@@ -312,6 +358,14 @@ function valuesSql(
 function translating<T>(work: () => T): T {
   try {
     return work();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+async function translatingLater<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     throw translate(error);
   }

@@ -33,6 +33,9 @@ const COMMANDS: [line: string, command: Command][] = [
     dlpPolicy: "f",
     expiresAt: "2030-01-31",
   }],
+  ["backup a.gz --force", { command: "backup", config: undefined, json: false, file: "a.gz", force: true }],
+  ["restore a.gz --json", { command: "restore", config: undefined, json: true, file: "a.gz", force: false }],
+  ["store info --config s.jsonc", { command: "store", action: "info", config: "s.jsonc", json: false }],
   ["keys list --json", { command: "keys", action: "list", config: undefined, json: true }],
   ["keys revoke dev", { command: "keys", action: "revoke", config: undefined, json: false, key: "dev" }],
   ["keys rotate dev --overlap 60", {
@@ -88,7 +91,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, models, providers, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, backup, restore, store, models, providers, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],
@@ -120,6 +123,8 @@ const MISTAKES: [line: string, message: string][] = [
     "usage --from yesterday",
     'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "yesterday"',
   ],
+  ["backup", "Cannot read backup: expected a file, got nothing"],
+  ["store inf", 'Cannot read store: expected one of info, got "inf"; nearest is info'],
   ["generations --limit 0", 'Cannot read --limit: expected a whole number from 1 to 100000, got "0"'],
 ];
 for (const [line, message] of MISTAKES) {

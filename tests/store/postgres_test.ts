@@ -32,6 +32,15 @@ onCluster((cluster) => {
     await engine.close();
   });
 
+  Deno.test("openPostgres() runs a long statement before any other has opened a connection", async () => {
+    const engine = openPostgres(cluster().url);
+    try {
+      assertEquals((await engine.longQuery!("SELECT 1 AS x"))[0].x, 1n);
+    } finally {
+      await engine.close();
+    }
+  });
+
   Deno.test("openPostgres() works again after the server was away, and hears others again", async () => {
     const engine = openPostgres(cluster().url);
     const other = openPostgres(cluster().url);

@@ -108,6 +108,10 @@ export interface Place {
   open(): Store;
   /** The engine that a store here would be opened on. */
   engine(): Engine;
+  /** As commands name it. */
+  readonly address: { url: string; schema?: string };
+  /** A folder that goes with it. */
+  readonly folder: string;
   remove(): void;
 }
 
@@ -143,6 +147,8 @@ export function sqlitePlace(): Place {
   return {
     open: () => openStore(`sqlite:${folder}/store.db`),
     engine: () => openSqlite(`${folder}/store.db`),
+    address: { url: `sqlite:${folder}/store.db` },
+    folder,
     remove: () => Deno.removeSync(folder, { recursive: true }),
   };
 }
@@ -153,6 +159,8 @@ export function postgresPlace(cluster: () => Cluster): Place {
   return {
     open: () => openStore(cluster().url, { schema, filePrefix: `${folder}/node` }),
     engine: () => openPostgres(cluster().url, { schema }),
+    address: { url: cluster().url, schema },
+    folder,
     remove: () => Deno.removeSync(folder, { recursive: true }),
   };
 }

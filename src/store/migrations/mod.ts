@@ -30,22 +30,48 @@ export async function migrate(engine: Engine): Promise<void> {
     await engine.lockMigrations(query);
     await query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     const version = await currentVersion(query);
-    if (version > SCHEMA_VERSION) {
-      throw new SchemaTooNew(
-        `Cannot open the store: its schema has version ${version}, this program knows versions up to ` +
-          `${SCHEMA_VERSION}. Start the newer program, or give this one a store of its own.`,
-      );
-    }
-    if (version === SCHEMA_VERSION) return;
-    for (const step of STEPS.slice(version)) {
-      for (const statement of step({ kind: engine.kind, money: engine.moneyType })) await query(statement);
-    }
-    await query("DELETE FROM schema_version");
-    await query("INSERT INTO schema_version VALUES ($1)", [SCHEMA_VERSION]);
+    refuseNewer(version);
+    await takeSteps(engine, query, { from: version, to: SCHEMA_VERSION });
   });
 }
 
-async function currentVersion(query: Query): Promise<number> {
+/** Makes the tables of a version where there are none. */
+export async function makeTables(engine: Engine, query: Query, version: number): Promise<void> {
+  refuseNewer(version);
+  await engine.lockMigrations(query);
+  await query("CREATE TABLE schema_version (version BIGINT NOT NULL)");
+  await takeSteps(engine, query, { from: 0, to: version });
+}
+
+export function refuseNewer(version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new SchemaTooNew(
+    `Cannot open the store: its schema has version ${version}, this program knows versions up to ` +
+      `${SCHEMA_VERSION}. Start the newer program, or give this one a store of its own.`,
+  );
+}
+
+async function takeSteps(
+  engine: Engine,
+  query: Query,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  if (from === to) return;
+  for (const step of STEPS.slice(from, to)) {
+    for (const statement of step({ kind: engine.kind, money: engine.moneyType })) await query(statement);
+  }
+  await query("DELETE FROM schema_version");
+  await query("INSERT INTO schema_version VALUES ($1)", [to]);
+}
+
+/** What the steps up to a version make, in that order. */
+export function namesMade(kind: Engine["kind"], what: "TABLE" | "FUNCTION", version: number): string[] {
+  const statements = STEPS.slice(0, version).flatMap((step) => step({ kind, money: "BIGINT" }));
+  const name = new RegExp(`^\\s*CREATE ${what} (\\w+)`);
+  return statements.flatMap((statement) => name.exec(statement)?.[1] ?? []);
+}
+
+export async function currentVersion(query: Query): Promise<number> {
   const rows = await query("SELECT version FROM schema_version");
   return rows.length === 0 ? 0 : asInt(rows[0].version);
 }

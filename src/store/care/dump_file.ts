@@ -1,0 +1,56 @@
+/** A dump on the disk: compressed, for its owner alone, and there only when it is whole. */
+import { TextLineStream } from "@std/streams/text_line_stream.js";
+import { BadDump } from "./dump.ts";
+
+/** Characters that are compressed at once. */
+const CHUNK = 1 << 18;
+
+/** Writes lines to a file, which appears when all of them are on the disk. It replaces one that is there. */
+export async function writeDump(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const draft = `${path}.part`;
+  try {
+    // One that was there may have other rights.
+    await Deno.remove(draft).catch(() => {});
+    const file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
+    await ReadableStream.from(inChunks(lines))
+      .pipeThrough(new TextEncoderStream())
+      .pipeThrough(new CompressionStream("gzip"))
+      .pipeTo(file.writable);
+    await synced(draft);
+    await Deno.rename(draft, path);
+  } catch (error) {
+    await Deno.remove(draft).catch(() => {});
+    throw error;
+  }
+}
+
+async function synced(path: string): Promise<void> {
+  using file = await Deno.open(path, { write: true });
+  await file.sync();
+}
+
+async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = "";
+  for await (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+/** The lines of a file, without their ends. Throws {@link BadDump} where it is cut off or something else. */
+export async function* readDump(path: string): AsyncGenerator<string> {
+  const file = await Deno.open(path);
+  const lines: ReadableStream<string> = file.readable
+    .pipeThrough(new DecompressionStream("gzip"))
+    .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
+    .pipeThrough(new TextLineStream());
+  try {
+    for await (const line of lines) yield line;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new BadDump(`This is not a whole backup: ${error.message}. Nothing was restored.`);
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Care of a store beside the gateway, each by a command of its own: backup, restore, and what is to be known of it.
+ *
+ * None of it brings the schema up to date, so that it can be done before a new release is started.
+ */
+import type { Engine } from "../engine.ts";
+import { openPostgres } from "../postgres.ts";
+import { openSqlite } from "../sqlite.ts";
+import { type DumpHead, dumpLines } from "./dump.ts";
+import { readDump, writeDump } from "./dump_file.ts";
+import { type StoreInfo, storeInfo } from "./info.ts";
+import { beatsHere, fillFrom, provenDump, rowsHere } from "./restore.ts";
+import type { Totals } from "./tables.ts";
+
+export { BadDump } from "./dump.ts";
+export type { StoreInfo } from "./info.ts";
+
+/** What was asked for would overwrite something, or there is nothing to do it with. */
+export class CareRefused extends Error {
+  override readonly name = "CareRefused";
+}
+
+export interface Place {
+  /** As of a store. */
+  url: string;
+  /** The PostgreSQL schema that holds the tables; absent: the connection's own. */
+  schema?: string;
+}
+
+export interface Copied {
+  head: DumpHead;
+  tables: { table: string; totals: Totals }[];
+}
+
+/** A node's heart beats every five seconds, more slowly where the machine is busy. */
+const DEAD_MS = 12_000;
+const LOOK_MS = 500;
+
+/** Writes a file from which the store can be made again, as it is at one moment. */
+export async function backup(
+  place: Place,
+  file: string,
+  { pepper, force = false, now = new Date() }: { pepper: string | null; force?: boolean; now?: Date },
+): Promise<Copied> {
+  if (!force && exists(file)) {
+    throw new CareRefused(`The file ${file} exists. Name another one, or say --force to replace it.`);
+  }
+  return await using(openExisting(place), async (engine) => {
+    const tables: Copied["tables"] = [];
+    let head: DumpHead | undefined;
+    await engine.snapshot((reader) => {
+      const lines = dumpLines(engine, reader, {
+        created: now,
+        pepper,
+        begun: (begun) => head = begun,
+        done: (table, totals) => tables.push({ table, totals }),
+      });
+      return writeDump(file, lines);
+    });
+    return { head: head!, tables };
+  });
+}
+
+export interface RestoreOptions {
+  /** Overwrites a store that holds something. */
+  force?: boolean;
+  deadMs?: number;
+  /** True: the pepper is configured, and has no place in the database or beside it. */
+  pepperConfigured?: boolean;
+  /** Told what the backup is, before anything is written; what it throws ends the restore. */
+  accept?(head: DumpHead): void;
+}
+
+/**
+ * Makes a store from a backup. Throws {@link BadDump} where the file is not whole, {@link CareRefused} where a store is in
+ * use or, unless forced, holds something; then nothing is changed.
+ */
+export async function restore(place: Place, file: string, options: RestoreOptions = {}): Promise<Copied> {
+  const { head, totals } = await provenDump(readDump(file));
+  options.accept?.(head);
+  await refuseUsed(place, options);
+  const path = pathOf(place);
+  const tables: Copied["tables"] = [];
+  const done = (table: string, totals: Totals) => tables.push({ table, totals });
+  if (path === null) {
+    await using(
+      open(place),
+      (engine) =>
+        fillFrom(engine, readDump(file), totals, {
+          pepper: options.pepperConfigured ? null : head.pepper,
+          done,
+        }),
+    );
+    return { head, tables };
+  }
+  const draft = `${path}.restoring`;
+  makeFolderOf(path);
+  try {
+    removeDatabase(draft);
+    Deno.openSync(draft, { write: true, createNew: true, mode: 0o600 }).close();
+    await using(
+      openSqlite(draft, { inThread: true }),
+      (engine) => fillFrom(engine, readDump(file), totals, { pepper: null, done }),
+    );
+    setAside(path);
+    Deno.renameSync(draft, path);
+  } finally {
+    removeDatabase(draft);
+  }
+  return { head, tables };
+}
+
+/** Where the database that a restore replaced is kept. */
+export function asideOf(path: string): string {
+  return `${path}.before-restore`;
+}
+
+export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<StoreInfo> {
+  return await using(openExisting(place), async (engine) => {
+    const bytes = pathOf(place) === null ? null : sizeOf(pathOf(place)!);
+    const found = await engine.snapshot((reader) => storeInfo(engine, reader.query, bytes));
+    const alive = await beating(engine, found.nodes.length === 0 ? 0 : deadMs, found.nodes.length);
+    return { ...found, nodes: found.nodes.map((node) => ({ ...node, alive: alive.has(node.id) })) };
+  });
+}
+
+/** The path of an SQLite store; null: it is another one. */
+export function pathOf({ url }: Place): string | null {
+  return /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
+}
+
+async function refuseUsed(place: Place, { force = false, deadMs = DEAD_MS }: RestoreOptions): Promise<void> {
+  const path = pathOf(place);
+  if (path !== null && !exists(path)) return;
+  await using(open(place), async (engine) => {
+    if ((await beating(engine, deadMs)).size > 0) {
+      throw new CareRefused("A gateway is using this store. Stop it first, then restore.");
+    }
+    const rows = await rowsHere(engine, engine.query);
+    if (rows > 0 && !force) {
+      throw new CareRefused(
+        `The store is not empty: it has ${rows} rows. Say --force to replace it, or configure another store.`,
+      );
+    }
+  });
+}
+
+/** Nodes whose hearts beat while this watches: until one does (or so many do), or for so long that none would. */
+async function beating(engine: Engine, deadMs: number, enough = 1): Promise<Set<string>> {
+  const before = await beatsHere(engine, engine.query);
+  const alive = new Set<string>();
+  const end = performance.now() + deadMs;
+  while (before.size > 0 && alive.size < enough && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    for (const [node, beat] of await beatsHere(engine, engine.query)) {
+      if (before.get(node) !== beat) alive.add(node);
+    }
+  }
+  return alive;
+}
+
+function open(place: Place): Engine {
+  const path = pathOf(place);
+  if (path === null) return openPostgres(place.url, { schema: place.schema ?? null });
+  if (path === ":memory:") throw new CareRefused("A store in memory has nothing to be taken care of.");
+  return openSqlite(path, { inThread: true });
+}
+
+/** A look must not make a database. */
+function openExisting(place: Place): Engine {
+  const path = pathOf(place);
+  if (path !== null && path !== ":memory:" && !exists(path)) {
+    throw new CareRefused(`There is no store: the file ${path} does not exist.`);
+  }
+  return open(place);
+}
+
+async function using<T>(engine: Engine, work: (engine: Engine) => Promise<T>): Promise<T> {
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+function setAside(path: string): void {
+  if (!exists(path)) return;
+  removeDatabase(asideOf(path));
+  for (const end of ["-wal", "-shm", ""]) {
+    if (exists(path + end)) Deno.renameSync(path + end, asideOf(path) + end);
+  }
+}
+
+function removeDatabase(path: string): void {
+  for (const end of ["", "-wal", "-shm"]) if (exists(path + end)) Deno.removeSync(path + end);
+}
+
+function makeFolderOf(path: string): void {
+  const folder = path.replace(/[^/\\]+$/, "");
+  if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
+}
+
+function exists(path: string): boolean {
+  return sizeOf(path) !== null;
+}
+
+function sizeOf(path: string): number | null {
+  try {
+    return Deno.statSync(path).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+/** The commands backup, restore and store info: the pepper goes with the store, and nothing secret is printed. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type CareConfig, storeCommand } from "../../src/commands/store_care.ts";
+import { UsageError } from "../../src/commands/parse.ts";
+import { openAccounts } from "../../src/accounts/mod.ts";
+import { openStore } from "../../src/store/mod.ts";
+import { configOf } from "../accounts/support.ts";
+import { runProgram } from "../support/program.ts";
+
+const run = { config: undefined, json: true, force: false };
+
+/** Opens a store once, so that it has a pepper of its own; answers the secret of a key. */
+async function makeStore({ url, pepper }: CareConfig): Promise<string> {
+  const service = await openAccounts({
+    store: openStore(url),
+    config: configOf(),
+    clock: Date,
+    log: { info() {}, warn() {} },
+    pepper: pepper ?? undefined,
+    ticking: false,
+  });
+  const { secret } = await service.createKey({ name: "kept", account: "acme" });
+  await service.close();
+  return secret;
+}
+
+async function knows({ url, pepper }: CareConfig, secret: string): Promise<boolean> {
+  const service = await openAccounts({
+    store: openStore(url),
+    config: configOf(),
+    clock: Date,
+    log: { info() {}, warn() {} },
+    pepper: pepper ?? undefined,
+    ticking: false,
+  });
+  try {
+    return (await service.authenticate(secret)).name === "kept";
+  } finally {
+    await service.close();
+  }
+}
+
+Deno.test("a backup brings the pepper along, and a key works where it is restored", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const from: CareConfig = { url: `sqlite:${folder}/a/store.db`, pepper: null, journal: null };
+  const to: CareConfig = { url: `sqlite:${folder}/b/store.db`, pepper: null, journal: null };
+  const file = `${folder}/backup`;
+  try {
+    const secret = await makeStore(from);
+    const pepper = Deno.readTextFileSync(`${folder}/a/store.db.pepper`);
+    const texts = [
+      await storeCommand({ command: "backup", file, ...run }, from),
+      await storeCommand({ command: "restore", file, ...run }, to),
+      await storeCommand({ command: "store", action: "info", ...run }, to),
+    ];
+    for (const text of texts) assert(!text.includes(pepper) && !text.includes(secret));
+    const { fingerprint, here } = JSON.parse(texts[2]).pepper;
+    assertEquals(fingerprint, here);
+    assert(await knows(to, secret));
+    assertEquals(Deno.statSync(`${folder}/b/store.db`).mode! & 0o777, 0o600);
+    assertEquals(Deno.statSync(`${folder}/b/store.db.pepper`).mode! & 0o777, 0o600);
+
+    // Over another store, whose pepper is another: both stay beside.
+    await makeStore({ url: `sqlite:${folder}/c/store.db`, pepper: null, journal: null });
+    const other: CareConfig = { url: `sqlite:${folder}/c/store.db`, pepper: null, journal: null };
+    await storeCommand({ command: "restore", file, ...run, force: true }, other);
+    assert(await knows(other, secret));
+    const names = [...Deno.readDirSync(`${folder}/c`)].map((entry) => entry.name).sort();
+    assertEquals(names, [
+      "store.db",
+      "store.db.before-restore",
+      "store.db.pepper",
+      "store.db.pepper.before-restore",
+    ]);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("a backup whose keys need another pepper than the configured one is refused", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const from: CareConfig = { url: `sqlite:${folder}/a.db`, pepper: "the pepper of a company", journal: null };
+  const file = `${folder}/backup`;
+  try {
+    const secret = await makeStore(from);
+    await storeCommand({ command: "backup", file, ...run }, from);
+    const other: CareConfig = {
+      url: `sqlite:${folder}/b.db`,
+      pepper: "the pepper of another",
+      journal: null,
+    };
+    await assertRejects(
+      () => storeCommand({ command: "restore", file, ...run }, other),
+      UsageError,
+      "another pepper",
+    );
+    const same = { ...other, pepper: from.pepper };
+    await storeCommand({ command: "restore", file, ...run }, same);
+    assert(await knows(same, secret));
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("sluice backup that is killed leaves no file of that name, and the next one is whole", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "sluice-care-" });
+  const url = `sqlite:${folder}/store.db`;
+  const file = `${folder}/backup`;
+  try {
+    await makeStore({ url, pepper: null, journal: null });
+    // As it is found when the process died in the middle.
+    Deno.writeTextFileSync(`${file}.part`, "half of", { mode: 0o644 });
+    const { code, out, err } = await runProgram(["backup", file, "--json"], {
+      cwd: folder,
+      env: { SLUICE_STORE: url },
+    });
+    assertEquals([code, err], [0, ""]);
+    assertEquals(JSON.parse(out).tables.keys.rows, 1);
+    assertEquals(Deno.statSync(file).mode! & 0o777, 0o600);
+    const again = await runProgram(["backup", file], { cwd: folder, env: { SLUICE_STORE: url } });
+    assertEquals(again.code, 2);
+    assertEquals(again.err.includes("exists"), true);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,253 @@
+/** A backup is of one moment, whole or refused; what is restored from it is what it was made of, on either database. */
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { backup, BadDump, CareRefused, info, restore } from "../../src/store/care/mod.ts";
+import { tablesOf } from "../../src/store/care/tables.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { SCHEMA_VERSION } from "../../src/store/mod.ts";
+import { configOf, endOf, NOON, open, requestOf, SECRET } from "../accounts/support.ts";
+import { onBothEngines, type Place, sqlitePlace } from "../support/cluster.ts";
+import { restore010 } from "../support/released.ts";
+import { pause } from "../support/time.ts";
+
+const PEPPER = "pepper of a store that is copied";
+const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100");
+/** Long enough for one look. */
+const DEAD = { deadMs: 700 };
+
+/** Every row of every table, in one order, as text. */
+async function rowsOf(engine: Engine): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const { name } of await tablesOf(engine, engine.query, SCHEMA_VERSION)) {
+    const rows = await engine.query(`SELECT * FROM ${name}`);
+    found[name] = rows.map((row) => JSON.stringify(row, (_, v) => typeof v === "bigint" ? `${v}` : v)).sort();
+  }
+  await engine.close();
+  return found;
+}
+
+/** Keys, credits, records of two days, and a node that died with a call under way. */
+async function fill(place: Place, calls = 20): Promise<void> {
+  const service = await open(place.open(), CONFIG, { pepper: PEPPER });
+  await service.createKey({ name: "ключ", account: "acme" });
+  await service.addCredits("acme", "-0.000000000001", { note: "half a \u{1F600}" });
+  const key = await service.authenticate(SECRET);
+  for (let i = 0; i < calls; i++) {
+    const reservation = await service.admit(requestOf(key, 3, { created: NOON - i * 5_000_000 }));
+    await reservation.settle(endOf({ input: i % 4, cached: i % 2 }));
+  }
+  await service.flush();
+  await service.close();
+}
+
+onBothEngines(({ name, place }) => {
+  function test(title: string, body: (place: Place, another: () => Place) => Promise<void>): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const places: Place[] = [];
+      const made = (made = place()) => {
+        places.push(made);
+        return made;
+      };
+      try {
+        await body(made(), made);
+      } finally {
+        for (const place of places) place.remove();
+      }
+    });
+  }
+
+  test("a restored store has every row of the one that was backed up", async (from, another) => {
+    await fill(from);
+    const file = `${from.folder}/backup`;
+    const { head, tables } = await backup(from.address, file, { pepper: PEPPER });
+    assertEquals([head.schema, head.kind, head.pepper], [SCHEMA_VERSION, name as "sqlite", PEPPER]);
+    assertEquals(tables.find(({ table }) => table === "generations")?.totals.rows, 20);
+    assertEquals(Deno.statSync(file).mode! & 0o777, 0o600);
+    const to = another();
+    await restore(to.address, file, { ...DEAD, pepperConfigured: true });
+    assertEquals(await rowsOf(to.engine()), await rowsOf(from.engine()));
+    const service = await open(to.open(), CONFIG, { pepper: PEPPER });
+    try {
+      assertEquals((await service.listKeys()).data.length, 2);
+      assertEquals((await service.credits("acme")).added, "-0.000000000001");
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("a backup of the other database can be restored", async (to) => {
+    const from = sqlitePlace();
+    try {
+      await fill(from);
+      const file = `${from.folder}/backup`;
+      await backup(from.address, file, { pepper: PEPPER });
+      await restore(to.address, file, { ...DEAD, pepperConfigured: true });
+      const there = await rowsOf(to.engine());
+      assertEquals(there, await rowsOf(from.engine()));
+      // And back.
+      const again = `${to.folder}/backup`;
+      await backup(to.address, again, { pepper: null });
+      await restore(from.address, again, { ...DEAD, force: true });
+      assertEquals(await rowsOf(from.engine()), there);
+    } finally {
+      from.remove();
+    }
+  });
+
+  test("a backup is of one moment while calls are recorded", async (from, another) => {
+    await fill(from, 50);
+    const service = await open(from.open(), CONFIG, { pepper: PEPPER });
+    let ended = false;
+    let calls = 0;
+    const key = await service.authenticate(SECRET);
+    const calling = (async () => {
+      for (; !ended; calls++) {
+        const reservation = await service.admit(requestOf(key, 1));
+        await reservation.settle(endOf({ input: calls % 3 }));
+        await service.flush();
+        await pause(0);
+      }
+    })();
+    try {
+      for (let i = 0; i < 3; i++) {
+        const before = calls;
+        await backup(from.address, `${from.folder}/backup${i}`, { pepper: PEPPER });
+        while (calls === before) await pause(1);
+      }
+    } finally {
+      ended = true;
+      await calling;
+      await service.close();
+    }
+    for (let i = 0; i < 3; i++) {
+      const to = another();
+      await restore(to.address, `${from.folder}/backup${i}`, { ...DEAD, pepperConfigured: true });
+      const engine = to.engine();
+      const [row] = await engine.query(
+        `SELECT (SELECT SUM(cost) FROM generations) AS records, (SELECT SUM(cost) FROM sums WHERE kind = 'day') AS days,
+           (SELECT SUM(spent) FROM budgets WHERE scope = 'account') AS spent,
+           (SELECT COUNT(*) FROM generations) AS n, (SELECT SUM(generations) FROM sums WHERE kind = 'key') AS counted`,
+      );
+      await engine.close();
+      assertEquals([row.days, row.spent, row.counted], [row.records, row.records, row.n]);
+    }
+  });
+
+  test("a file that is cut off or changed restores nothing", async (from, another) => {
+    await fill(from);
+    const file = `${from.folder}/backup`;
+    await backup(from.address, file, { pepper: PEPPER });
+    const bytes = Deno.readFileSync(file);
+    const to = another();
+    const refused = async (changed: Uint8Array) => {
+      Deno.writeFileSync(`${to.folder}/changed`, changed);
+      await assertRejects(() => restore(to.address, `${to.folder}/changed`, DEAD), BadDump);
+    };
+    for (const length of [0, 1, 10, 100, bytes.length >> 1, bytes.length - 9, bytes.length - 1]) {
+      await refused(bytes.slice(0, length));
+    }
+    const text = new TextDecoder().decode(
+      await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).bytes(),
+    );
+    const packed = async (text: string) =>
+      await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
+    const lines = text.split("\n");
+    const changes = {
+      "without its last line": lines.slice(0, -2).join("\n"),
+      "with an amount changed": text.replace('"cost":"', '"cost":"1'),
+      "with a name changed": text.replace("acme", "acne"),
+      "with a row twice": lines.flatMap((line) => line.startsWith('[["gen_') ? [line, line] : [line]).join(
+        "\n",
+      ),
+      "with something behind its end": text + "[]\n",
+      "of another program": '{"some":"thing"}\n',
+      "of a later format": text.replace('"sluice_backup":1', '"sluice_backup":2'),
+    };
+    for (const changed of Object.values(changes)) {
+      assert(changed !== text);
+      await refused(await packed(changed));
+    }
+    await refused(new TextEncoder().encode("SQLite format 3"));
+    const engine = to.engine();
+    if (engine.kind === "sqlite") {
+      assertEquals([...Deno.readDirSync(to.folder)].map((entry) => entry.name), ["changed"]);
+    }
+    await engine.close();
+  });
+
+  test(
+    "a store that holds something is replaced only when that is asked for, and a living one never",
+    async (from, another) => {
+      await fill(from);
+      const file = `${from.folder}/backup`;
+      await backup(from.address, file, { pepper: PEPPER });
+      await assertRejects(() => backup(from.address, file, { pepper: PEPPER }), CareRefused, "exists");
+      const to = another();
+      await fill(to, 3);
+      const before = await rowsOf(to.engine());
+      await assertRejects(() => restore(to.address, file, DEAD), CareRefused, "not empty");
+      const store = to.open();
+      await store.registerNode("node_alive");
+      const beating = setInterval(() => void store.heartbeat("node_alive"), 50);
+      try {
+        await assertRejects(
+          () => restore(to.address, file, { deadMs: 5000, force: true }),
+          CareRefused,
+          "using",
+        );
+        const { nodes } = await info(to.address, { deadMs: 5000 });
+        assertEquals(nodes.map(({ id, alive }) => [id, alive]), [["node_alive", true]]);
+      } finally {
+        clearInterval(beating);
+        await store.removeNodes(["node_alive"]);
+        await store.close();
+      }
+      assertEquals(await rowsOf(to.engine()), before);
+      await restore(to.address, file, { ...DEAD, force: true, pepperConfigured: true });
+      assertEquals(await rowsOf(to.engine()), await rowsOf(from.engine()));
+    },
+  );
+
+  test(
+    "a store of 0.1.0 can be backed up and restored before it is brought up to date",
+    async (from, another) => {
+      await restore010(from);
+      const file = `${from.folder}/backup`;
+      const { head } = await backup(from.address, file, { pepper: null });
+      assertEquals(head.schema, 1);
+      const to = another();
+      await restore(to.address, file, { ...DEAD, pepperConfigured: true });
+      for (const place of [from, to]) {
+        const store = place.open();
+        await store.prepare();
+        while (await store.buildSums(100));
+        await store.close();
+      }
+      assertEquals(await rowsOf(to.engine()), await rowsOf(from.engine()));
+    },
+  );
+
+  test("store info tells schema, rows, days and the pepper's fingerprint", async (from) => {
+    await fill(from);
+    const found = await info(from.address, DEAD);
+    assertEquals([found.kind, found.schema, found.rows.generations], [name as "sqlite", SCHEMA_VERSION, 20]);
+    assertEquals([found.newestRecord, found.oldestRecord], [NOON, NOON - 19 * 5_000_000]);
+    assertEquals(found.lastDay, Date.UTC(2026, 0, 15));
+    assertEquals(found.sumsWhole, true);
+    assert(found.bytes! > 10_000);
+    assertEquals(found.pepperFingerprint?.length, 32);
+  });
+});
+
+Deno.test("neither backup nor info makes a database where there is none", async () => {
+  const folder = Deno.makeTempDirSync();
+  const url = `sqlite:${folder}/no/store.db`;
+  try {
+    for (const work of [() => info({ url }), () => backup({ url }, `${folder}/backup`, { pepper: null })]) {
+      const error = await assertRejects(work, CareRefused);
+      assertStringIncludes(error.message, "store.db");
+    }
+    assertEquals([...Deno.readDirSync(folder)], []);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
