@@ -86,7 +86,7 @@ async function postgresPlace(): Promise<Place> {
 
 /** Rows over 120 days, so that the quarter before the retention of 90 has to go. */
 async function fill(place: Place, rows: number, keys: number, now: number): Promise<void> {
-  await restore010({ open: place.open, engine: place.engine, remove() {} }, { rows: false });
+  await restore010(place, { rows: false });
   const engine = place.engine();
   const series = (from: number, to: number) =>
     engine.kind === "sqlite"

@@ -4,7 +4,7 @@ import type { Place } from "./cluster.ts";
 const SQL = Deno.readTextFileSync(new URL("./released/0.1.0.sql", import.meta.url));
 
 /** Makes the tables of 0.1.0 where a store will be opened, with the rows that it wrote. */
-export async function restore010(place: Place, { rows = true } = {}): Promise<void> {
+export async function restore010(place: Pick<Place, "engine">, { rows = true } = {}): Promise<void> {
   const engine = place.engine();
   try {
     await engine.transaction(async (query) => {
