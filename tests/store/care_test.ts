@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from "../../src/store/mod.ts";
 import { configOf, endOf, NOON, open, requestOf, SECRET } from "../accounts/support.ts";
 import { onBothEngines, type Place, sqlitePlace } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
-import { pause } from "../support/time.ts";
+import { eventually, nextTurn } from "../support/time.ts";
 
 const PEPPER = "pepper of a store that is copied";
 const CONFIG = configOf({ spend_limit: { amount: "50", period: "month" } }, "100");
@@ -104,14 +104,14 @@ onBothEngines(({ name, place }) => {
         const reservation = await service.admit(requestOf(key, 1));
         await reservation.settle(endOf({ input: calls % 3 }));
         await service.flush();
-        await pause(0);
+        await nextTurn();
       }
     })();
     try {
       for (let i = 0; i < 3; i++) {
         const before = calls;
         await backup(from.address, `${from.folder}/backup${i}`, { pepper: PEPPER });
-        while (calls === before) await pause(1);
+        await eventually(() => calls > before);
       }
     } finally {
       ended = true;
@@ -187,7 +187,10 @@ onBothEngines(({ name, place }) => {
       await assertRejects(() => restore(to.address, file, DEAD), CareRefused, "not empty");
       const store = to.open();
       await store.registerNode("node_alive");
-      const beating = setInterval(() => void store.heartbeat("node_alive"), 50);
+      let ended = false;
+      const beating = (async () => {
+        for (; !ended; await nextTurn()) await store.heartbeat("node_alive");
+      })();
       try {
         await assertRejects(
           () => restore(to.address, file, { deadMs: 5000, force: true }),
@@ -197,7 +200,8 @@ onBothEngines(({ name, place }) => {
         const { nodes } = await info(to.address, { deadMs: 5000 });
         assertEquals(nodes.map(({ id, alive }) => [id, alive]), [["node_alive", true]]);
       } finally {
-        clearInterval(beating);
+        ended = true;
+        await beating;
         await store.removeNodes(["node_alive"]);
         await store.close();
       }
