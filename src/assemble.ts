@@ -109,6 +109,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     inFlightBodyBytes: inFlight.bytes,
     storeUp: accounts.storeUp() ? 1 : 0,
     recordsPending: accounts.pendingCount(),
+    journalDamagedLines: accounts.damagedLines(),
     residentBytes: Deno.memoryUsage().rss,
     lagSeconds: ticker.lag / 1000,
     ...providerMetrics(providers?.health() ?? []),

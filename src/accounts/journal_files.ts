@@ -42,3 +42,12 @@ export function removeQuietly(path: string): void {
     // Gone already.
   }
 }
+
+/** Where that cannot be done, the file stays as it is. */
+export function renameQuietly(path: string, to: string): void {
+  try {
+    Deno.renameSync(path, to);
+  } catch {
+    // The next that looks finds it again.
+  }
+}

@@ -141,7 +141,8 @@ export function decodeBeginning(json: string): Beginning | null {
   if (!Array.isArray(value)) return null;
   const [id, created, keyId, key, account, format, requestedModel, model, stream, tags, session, team] =
     value;
-  if (typeof id !== "string" || typeof keyId !== "string" || typeof created !== "number") return null;
+  const texts = [id, keyId, key, account, format, requestedModel, model];
+  if (typeof created !== "number" || !texts.every((text) => typeof text === "string")) return null;
   return {
     id,
     created,

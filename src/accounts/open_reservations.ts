@@ -105,7 +105,7 @@ export class OpenReservations {
     if (!this.#open.delete(reservation)) return;
     if (!reservation.expired) { for (const hold of reservation.holds) hold.lease.release(hold); }
     journal.drop(reservation.entry);
-    sync.ended(reservation.beginning.id);
+    sync.ended(reservation.beginning.id, { released: true });
     line.serve();
     await journal.written().catch(() => false);
   }

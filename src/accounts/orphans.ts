@@ -1,5 +1,5 @@
 /** Journals whose processes are gone: what they hold is taken over by the next process that starts or looks. */
-import { findJournals, lockPath, removeQuietly, takeLock } from "./journal_files.ts";
+import { findJournals, lockPath, removeQuietly, renameQuietly, takeLock } from "./journal_files.ts";
 
 /** From the making of a lock to its being taken it is far less than this, in milliseconds. */
 const NEW_LOCK_MS = 2000;
@@ -18,7 +18,7 @@ export interface JournalContent {
 export interface Orphan extends JournalContent {
   /** Removes the journal, once the store has everything. */
   remove(): void;
-  /** Keeps lines that nobody can read in a file beside the journal, and answers its path. */
+  /** Keeps lines that nobody can read in a file beside the journal, and answers its path. Never throws. */
   setAside(lines: readonly string[]): string;
   /** Lets go of it, for the next that looks. */
   leave(): void;
@@ -65,17 +65,24 @@ function adoptLock(path: string, node: string): Orphan | null {
 }
 
 function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orphan {
+  const aside = `${path}.damaged`;
+  let noRoom = false;
   return {
     ...content,
     remove() {
-      removeQuietly(path);
+      if (noRoom) renameQuietly(path, aside);
+      else removeQuietly(path);
       removeQuietly(`${path}.next`);
       lock.close();
       removeQuietly(lockPath(path));
     },
     setAside(lines) {
-      const aside = `${path}.damaged`;
-      Deno.writeTextFileSync(aside, lines.join("\n") + "\n", { mode: 0o600 });
+      try {
+        Deno.writeTextFileSync(aside, lines.join("\n") + "\n", { mode: 0o600 });
+      } catch {
+        // No room for them: later the journal itself is kept, which needs none.
+        noRoom = true;
+      }
       return aside;
     },
     leave: () => lock.close(),

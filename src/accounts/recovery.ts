@@ -20,9 +20,15 @@ export class Recovery {
   readonly #adopted = new Set<Orphan>();
   /** Nodes whose journals have been delivered: their leases are to be given back. */
   readonly #delivered = new Set<string>();
+  #damagedLines = 0;
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
+  }
+
+  /** Lines of journals that could not be read. */
+  get damagedLines(): number {
+    return this.#damagedLines;
   }
 
   /** Takes over journals of processes that died on this machine. */
@@ -43,7 +49,7 @@ export class Recovery {
   async removeDead(nodes: readonly string[]): Promise<void> {
     const { store, sync } = this.#options;
     for (const { id, data } of await store.removeNodes(nodes)) {
-      this.#recordInterrupted(data, () => sync.ended(id));
+      this.#recordInterrupted(data, () => sync.ended(id), true);
     }
   }
 
@@ -80,6 +86,7 @@ export class Recovery {
       else unreadable.push(`+ ${id} ${json}`);
     }
     if (unreadable.length > 0) {
+      this.#damagedLines += unreadable.length;
       const path = orphan.setAside(unreadable);
       log.warn(
         `The journal of ${orphan.node} has ${unreadable.length} unreadable lines, set aside in ${path}.`,
@@ -93,10 +100,10 @@ export class Recovery {
   }
 
   /** False: the beginning cannot be read. */
-  #recordInterrupted(json: string, delivered: () => void): boolean {
+  #recordInterrupted(json: string, delivered: () => void, whileRunning = false): boolean {
     const beginning = decodeBeginning(json);
     if (beginning === null) return false;
-    const record = encodeRecord(interruptedGeneration(beginning));
+    const record = { ...encodeRecord(interruptedGeneration(beginning)), whileRunning };
     this.#options.sync.deliver({ record, leases: [], delivered });
     return true;
   }

@@ -3,14 +3,17 @@
 export interface RunningChanges {
   readonly began: readonly { id: string; data: string }[];
   readonly ended: readonly string[];
+  /** Of those, without a record. */
+  readonly released: readonly string[];
 }
 
-const NONE: RunningChanges = { began: [], ended: [] };
+const NONE: RunningChanges = { began: [], ended: [], released: [] };
 
 export class RunningReport {
   readonly #enabled: boolean;
   #began: { id: string; data: string }[] = [];
   #ended: string[] = [];
+  #released: string[] = [];
 
   constructor(enabled: boolean) {
     this.#enabled = enabled;
@@ -27,7 +30,7 @@ export class RunningReport {
   }
 
   /** True: there is something to tell. */
-  ended(id: string): boolean {
+  ended(id: string, { released = false } = {}): boolean {
     if (!this.#enabled) return false;
     const at = this.#began.findIndex((b) => b.id === id);
     if (at >= 0) {
@@ -35,20 +38,23 @@ export class RunningReport {
       return false;
     }
     this.#ended.push(id);
+    if (released) this.#released.push(id);
     return true;
   }
 
   take(): RunningChanges {
     if (this.isEmpty) return NONE;
-    const taken = { began: this.#began, ended: this.#ended };
+    const taken = { began: this.#began, ended: this.#ended, released: this.#released };
     this.#began = [];
     this.#ended = [];
+    this.#released = [];
     return taken;
   }
 
   /** The store has not heard of these. */
-  putBack({ began, ended }: RunningChanges): void {
+  putBack({ began, ended, released }: RunningChanges): void {
     if (began.length > 0) this.#began = [...began, ...this.#began];
     if (ended.length > 0) this.#ended = [...ended, ...this.#ended];
+    if (released.length > 0) this.#released = [...released, ...this.#released];
   }
 }

@@ -54,6 +54,8 @@ export interface AccountsService extends Accounts, Administration {
   storeUp(): boolean;
   /** Records that are not in the store yet. */
   pendingCount(): number;
+  /** Lines of journals that could not be read, and were set aside. */
+  damagedLines(): number;
   /** Takes a new configuration, or none of it when the store cannot be told. */
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
@@ -178,6 +180,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,
     pendingCount: () => sync.pending,
+    damagedLines: () => recovery.damagedLines,
     async reload(config) {
       // First what may fail: while the store is away, nothing is taken over.
       if (maintenance.prepared) await store.declareAccounts(new Configured(config).accounts());

@@ -59,6 +59,7 @@ export class StoreSync {
   #seq = 0;
   #up = false;
   #registered = false;
+  #wasGivenUp = false;
   #closed = false;
   #retryMs = FIRST_RETRY_MS;
 
@@ -121,8 +122,8 @@ export class StoreSync {
     if (this.#running.began(id, data)) this.#schedule(0);
   }
 
-  ended(id: string): void {
-    if (this.#running.ended(id)) this.#schedule(GATHER_MS);
+  ended(id: string, how?: { released?: boolean }): void {
+    if (this.#running.ended(id, how)) this.#schedule(GATHER_MS);
   }
 
   /** Registers the node and delivers what is pending. Throws `StoreUnavailable`. */
@@ -213,7 +214,10 @@ export class StoreSync {
         now: clock.now(),
         records: round.batch.map((entry) => entry.record),
         leases,
-        ...round.running,
+        began: round.running.began,
+        ended: round.running.ended,
+        // Only who was given up once can have had calls presumed to have ended.
+        ...(this.#wasGivenUp && { released: round.running.released }),
       });
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
@@ -251,6 +255,7 @@ export class StoreSync {
   #rejoin({ renewing, waiters, running }: Round): void {
     this.#options.warn("The store had given this node up; asking for budgets anew.");
     this.#registered = false;
+    this.#wasGivenUp = true;
     this.#seq = 0;
     this.#running.putBack(running);
     this.leases.revokeAll();

@@ -150,6 +150,13 @@ export const METRICS = {
     labels: [],
     observable: true,
   },
+  journalDamagedLines: {
+    name: "sluice_journal_damaged_lines_total",
+    type: "counter",
+    help: "Lines of journals that could not be read, and were set aside in a file.",
+    labels: [],
+    observable: true,
+  },
   residentBytes: {
     name: "sluice_resident_bytes",
     type: "gauge",

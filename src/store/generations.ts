@@ -97,6 +97,8 @@ export interface LedgerRecord extends EncodedRow {
   readonly account: string;
   /** Picodollars. */
   readonly cost: bigint;
+  /** Written only while the store knows the call as running: presumed, of another node's. */
+  readonly whileRunning?: boolean;
 }
 
 export function encodeRecord(g: Generation): LedgerRecord {
@@ -114,15 +116,16 @@ export function encodeRecord(g: Generation): LedgerRecord {
 /** The record of a row that a journal kept. Throws where the text is no such row. */
 export function decodeRecord(json: string): LedgerRecord {
   const values: Value[] = JSON.parse(json);
-  const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i]]));
-  return {
-    id: asText(row.id),
-    json,
-    created: asInt(row.created),
-    keyId: asText(row.key_id),
-    account: asText(row.account),
-    cost: BigInt(asText(row.cost)),
-  };
+  const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i] ?? null]));
+  const cost = BigInt(asText(row.cost));
+  const saved = optional(row.cache_saved, asText);
+  // All of it, since a row that cannot be read back would spoil every page that it stands on.
+  const { id, created, keyId, account } = decodeRow({
+    ...row,
+    cost,
+    cache_saved: saved === null ? null : BigInt(saved),
+  });
+  return { id, json, created, keyId, account, cost };
 }
 
 /** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */
@@ -190,19 +193,34 @@ export async function insertRecords(
     const ends = records.filter((record) => !known.has(record) && !isPresumed(record));
     const replaced = await removePresumed(engine, query, ends.map(({ id }) => id));
     const real = ends.filter(({ id }) => replaced.has(id));
-    added.push(...await engine.insertNew(query, "generations", COLUMNS, real, { summed: 1 }));
-    counted.push(...real.map(countedRecord));
-    for (const presumed of replaced.values()) if (presumed !== null) counted.push(removal(presumed));
+    const ended = await engine.insertNew(query, "generations", COLUMNS, real, { summed: 1 });
+    added.push(...ended);
+    counted.push(...ended.map(countedRecord), ...removals(replaced));
   }
   await addToSums(engine, query, counted);
   return added;
 }
 
+/** Takes records out again of calls that were presumed to have ended, and turn out to leave none. */
+export async function withdrawPresumed(
+  engine: Engine,
+  query: Query,
+  ids: readonly string[],
+): Promise<void> {
+  await addToSums(engine, query, removals(await removePresumed(engine, query, ids)));
+}
+
 /** Recorded for a process that was taken for dead: nothing is known of the end. */
 function isPresumed(record: LedgerRecord): boolean {
   const values = valuesOf(record);
-  return values[INDEX.status] === "interrupted" && values[INDEX.input] === null && record.cost === 0n;
+  return Object.entries(PRESUMED).every(([name, value]) => String(values[INDEX[name]]) === String(value));
 }
+
+/** What tells such a record from every real end, which took its time or had a provider. */
+const PRESUMED = { status: "interrupted", input: null, provider: null, searches: 0, cost: 0, latency_ms: 0 };
+const IS_PRESUMED = Object.entries(PRESUMED).map(([name, value]) =>
+  value === null ? `${name} IS NULL` : `${name} = ${typeof value === "string" ? `'${value}'` : value}`
+).join(" AND ");
 
 /** Deletes those of these generations that are only presumed to have ended; answers what the sums hold of each. */
 async function removePresumed(
@@ -212,18 +230,17 @@ async function removePresumed(
 ): Promise<Map<string, Counted | null>> {
   if (ids.length === 0) return new Map();
   const rows = await query(
-    `DELETE FROM generations WHERE id IN (${
-      engine.list("$1")
-    }) AND status = 'interrupted' AND input IS NULL AND cost = 0
+    `DELETE FROM generations WHERE id IN (${engine.list("$1")}) AND ${IS_PRESUMED}
      RETURNING ${COUNTED_COLUMNS}, summed`,
     [JSON.stringify(ids)],
   );
   return new Map(rows.map((row) => [asText(row.id), row.summed === null ? null : countedRow(row)]));
 }
 
-/** Takes a generation out of the sums again. */
-function removal(counted: Counted): Counted {
-  return { ...counted, generations: -1 };
+/** What takes generations out of the sums again. */
+function removals(removed: ReadonlyMap<string, Counted | null>): Counted[] {
+  return [...removed.values()].filter((counted) => counted !== null)
+    .map((counted) => ({ ...counted, generations: -1 as const }));
 }
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], i) => [name, i]));

@@ -8,7 +8,7 @@
 import { createBudgets, lockBudgets, MissingBudgets, writeBudgets } from "./budgets.ts";
 import { chargeBudgets } from "./charges.ts";
 import type { Engine, Query } from "./engine.ts";
-import { insertRecords, type LedgerRecord } from "./generations.ts";
+import { insertRecords, type LedgerRecord, withdrawPresumed } from "./generations.ts";
 import {
   grantLeases,
   type LeaseGrant,
@@ -27,6 +27,8 @@ export interface SyncRequest {
   /** Generations that began and ended, for a node that has no journal of its own. */
   began?: readonly { id: string; data: string }[];
   ended?: readonly string[];
+  /** Ended without a record, after the node had been given up: what was presumed of them is withdrawn. */
+  released?: readonly string[];
 }
 
 export interface SyncResult {
@@ -52,7 +54,7 @@ export async function sync(engine: Engine, request: SyncRequest): Promise<SyncRe
 }
 
 async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Promise<SyncResult> {
-  const { node, records } = request;
+  const { node } = request;
   const fenced = await query("UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING id", [
     node,
     request.seq,
@@ -62,6 +64,7 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
     if (known.length > 0) throw new StaleSync("A newer transaction of this node has been through.");
     return { forgotten: true, grants: [] };
   }
+  const records = await stillOwed(engine, query, request.records);
   await writeRunning(engine, query, request);
   if (records.length === 0 && request.leases.length === 0) return { forgotten: false, grants: [] };
 
@@ -75,6 +78,23 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
   return { forgotten: false, grants };
 }
 
+/** Without those whose calls have been reported as ended since they were presumed to be interrupted. */
+async function stillOwed(
+  engine: Engine,
+  query: Query,
+  records: readonly LedgerRecord[],
+): Promise<readonly LedgerRecord[]> {
+  const presumed = records.filter((record) => record.whileRunning);
+  if (presumed.length === 0) return records;
+  const ids = JSON.stringify(presumed.map(({ id }) => id));
+  const rows = await query(
+    `SELECT id FROM running WHERE id IN (${engine.list("$1")}) ORDER BY id ${engine.forUpdate}`,
+    [ids],
+  );
+  const running = new Set(rows.map((row) => row.id));
+  return records.filter((record) => !record.whileRunning || running.has(record.id));
+}
+
 async function writeRunning(engine: Engine, query: Query, request: SyncRequest): Promise<void> {
   if (request.began !== undefined && request.began.length > 0) {
     await query(
@@ -86,4 +106,5 @@ async function writeRunning(engine: Engine, query: Query, request: SyncRequest):
   if (request.ended !== undefined && request.ended.length > 0) {
     await query(`DELETE FROM running WHERE id IN (${engine.list("$1")})`, [JSON.stringify(request.ended)]);
   }
+  if (request.released !== undefined) await withdrawPresumed(engine, query, request.released);
 }

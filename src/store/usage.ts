@@ -131,7 +131,8 @@ function statement(
     return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
   });
   const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
-    FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")} ORDER BY ${order.join(", ")}
+    FROM (${selects.join(" UNION ALL ")}) AS u GROUP BY ${dimensions.join(", ")}
+    HAVING SUM(generations) > 0 ORDER BY ${order.join(", ")}
     LIMIT ${param(page.limit)} OFFSET ${param(page.skip)}`;
   return { text, params };
 }

@@ -290,6 +290,7 @@ onCluster((cluster) => {
       requestOf(await keyOf(a), 1),
       requestOf(await keyOf(a), 1),
       requestOf(await keyOf(a), 1),
+      requestOf(await keyOf(a), 1),
     ];
     const reservations = [];
     for (const request of requests) reservations.push(await a.admit(request));
@@ -297,7 +298,7 @@ onCluster((cluster) => {
     await reservations[1].release();
     await a.flush();
     // It tells the store in its own time what runs and what no longer does.
-    const wanted = JSON.stringify([false, false, true]);
+    const wanted = JSON.stringify([false, false, true, true]);
     await eventually(async () => {
       const running = await ran(a);
       return JSON.stringify(requests.map(({ id }) => running.includes(id))) === wanted;
@@ -311,11 +312,18 @@ onCluster((cluster) => {
     const { data } = await b.generations({});
     assertEquals(
       data.map((g) => [g.id, g.status]).sort(),
-      [[requests[0].id, "completed"], [requests[2].id, "interrupted"]].sort(),
+      [
+        [requests[0].id, "completed"],
+        [requests[2].id, "interrupted"],
+        [requests[3].id, "interrupted"],
+      ].sort(),
     );
     // It was only frozen: its own end takes the place of what was presumed, once, and is billed.
     await reservations[2].settle(endOf({ input: 5 }));
+    // This one reached no provider, so nothing is owed for it.
+    await reservations[3].release();
     await a.flush();
+    await eventually(async () => (await b.generations({})).data.length === 2);
     const later = (await b.generations({})).data;
     assertEquals(
       later.map((g) => [g.id, g.status, g.cost]).sort(),
