@@ -142,7 +142,7 @@ export class ChunkReader {
     }
     if (hasError(wire.error)) this.fail(decodeLateFailure(wire), out);
     const delta = whole ? wire.message ?? wire.delta : wire.delta ?? this.#lateMessage(wire, choice);
-    if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, out);
+    if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, whole, out);
     const { content_filter_results } = wire;
     if (isObject(content_filter_results) && Object.keys(content_filter_results).length > 0) {
       choice.finishFields = { ...choice.finishFields, content_filter_results };
@@ -170,7 +170,7 @@ export class ChunkReader {
     if (native !== undefined) choice.finishFields = { ...choice.finishFields, native_finish_reason: native };
   }
 
-  #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, out: Part[]): void {
+  #delta(choice: OpenChoice, delta: Loose, logprobs: unknown, whole: boolean, out: Part[]): void {
     const state = this.#state;
     readReasoning(state, choice, delta, out);
     const { content } = delta;
@@ -194,7 +194,10 @@ export class ChunkReader {
       for (const image of delta.images) readImage(state, choice, image, out);
     }
     if (Array.isArray(delta.tool_calls)) {
-      for (const call of delta.tool_calls) if (isObject(call)) readCall(state, choice, call, out);
+      for (const [i, call] of delta.tool_calls.entries()) {
+        // Entries of a whole answer are calls of their own, whatever they say.
+        if (isObject(call)) readCall(state, choice, whole ? { ...call, index: `entry ${i}` } : call, out);
+      }
     }
     const legacy = delta.function_call;
     if (isObject(legacy) && (legacy.name || legacy.arguments)) {

@@ -44,14 +44,16 @@ export function readCall(state: AnswerState, choice: OpenChoice, wire: Loose, ou
 }
 
 /**
- * The call that a delta goes on with. Without an index, an id or else a name begins a new one. With one, so does another
- * id at a call whose arguments are whole: some providers number every call 0.
+ * The call that a delta goes on with. Without an index, an id or else a name begins a new one, and so does a name at a call
+ * of the same id whose arguments are whole. With an index, so does another id at such a call: some providers number every
+ * call 0.
  */
 function findCall(choice: OpenChoice, index: unknown, id: string, name: string): OpenCall | undefined {
   const key = keyOf(index);
   if (key === undefined) {
-    if (id !== "") return choice.byId.get(id);
-    return name === "" ? choice.current : undefined;
+    if (id === "") return name === "" ? choice.current : undefined;
+    const call = choice.byId.get(id);
+    return call && name !== "" && isWhole(call) ? undefined : call;
   }
   const call = choice.byKey.get(key);
   if (!call || id === "" || name === "" || call.id === "" || call.id === id || call.idVaries) return call;
@@ -96,7 +98,8 @@ function addCall(
 
 export function startCall(state: AnswerState, choice: OpenChoice, call: OpenCall, out: Part[]): void {
   call.started = true;
-  if (call.id === "") {
+  // Another call of the answer may have the id.
+  if (call.id === "" || choice.byId.get(call.id) !== call) {
     call.id = makeId(state, choice, call);
     if (!choice.byId.has(call.id)) choice.byId.set(call.id, call);
   }

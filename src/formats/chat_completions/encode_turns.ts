@@ -5,6 +5,7 @@
  * text first, one assistant message with all its calls, each call's result right behind it in a message of its own, and
  * what a result cannot hold here (images) in a user message after the last of them.
  */
+import { distinctCalls } from "../../exchange/call_ids.ts";
 import { encodeCacheMark } from "../cache_mark.ts";
 import type { Loose } from "../../exchange/json.ts";
 import {
@@ -33,8 +34,10 @@ interface EncodeTurns {
   reasons: boolean;
 }
 
-export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): Loose[] {
-  return options.own ? encodeOwn(turns, options) : encodeForeign(turns, options);
+export function encodeTurns(turns: Turn[], options: EncodeTurns): Loose[] {
+  return options.own
+    ? encodeOwn(distinctCalls(turns, { legal: (id) => id, again: true }), options)
+    : encodeForeign(distinctCalls(turns, { legal: callId, longest: LONGEST_CALL_ID, again: true }), options);
 }
 
 function encodeOwn(turns: readonly Turn[], options: EncodeTurns): Loose[] {
@@ -116,7 +119,7 @@ function encodeCall(call: CallContent, own: boolean): Loose {
   const { function: _legacy, ...fields } = extra ?? {};
   return {
     ...fields,
-    id: own ? call.id : callId(call.id),
+    id: call.id,
     type: custom ? "custom" : "function",
     ...(custom
       ? { custom: { name: call.name, input: call.arguments } }
@@ -135,7 +138,7 @@ function resultMessage(result: ResultContent, options: EncodeTurns): Loose {
   }
   return {
     role: "tool",
-    tool_call_id: options.own ? result.callId : callId(result.callId),
+    tool_call_id: result.callId,
     content: content.length === 0 ? "" : content,
     ...(options.own && result.cache && encodeCacheMark(result.cache)),
   };
@@ -160,9 +163,12 @@ function speaks(c: Content): boolean {
   return c.type === "text" || c.type === "refusal" || c.type === "search-result";
 }
 
-/** OpenAI takes at most 40 characters. Longer ones get a short name, the same for call and result. */
+/** OpenAI's limit. */
+const LONGEST_CALL_ID = 40;
+
+/** Longer ones get a short name. */
 function callId(id: string): string {
-  if (id !== "" && id.length <= 40) return id;
+  if (id !== "" && id.length <= LONGEST_CALL_ID) return id;
   let a = 0x811c9dc5;
   let b = 0x9dc5811c;
   for (let i = 0; i < id.length; i++) {
@@ -203,7 +209,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
           if (rest.length > 0) shown.push({ type: "text", text: `From tool ${call.name}:` }, ...rest);
         } else if (!last) {
           // OpenAI refuses a call without a result.
-          messages.push({ role: "tool", tool_call_id: callId(call.id), content: "(no result)" });
+          messages.push({ role: "tool", tool_call_id: call.id, content: "(no result)" });
         }
       }
       if (shown.length > 0) messages.push({ role: "user", content: shown.map((c) => encodePart(c, false)) });

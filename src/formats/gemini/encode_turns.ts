@@ -5,6 +5,7 @@
  * call, and each signature on the part that it came on. A system turn in mid-conversation has no form there: it becomes
  * user text in its place, between `<system>` tags.
  */
+import { distinctCalls } from "../../exchange/call_ids.ts";
 import { argumentsObject } from "../../exchange/json.ts";
 import type { CallContent, Content, FormatName, Turn } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -25,8 +26,9 @@ interface EncodeTurns {
   signed: boolean;
 }
 
-export function encodeTurns(turns: readonly Turn[], options: EncodeTurns): WireContent[] {
+export function encodeTurns(given: Turn[], options: EncodeTurns): WireContent[] {
   const contents: WireContent[] = [];
+  const turns = distinctCalls(given, { legal: (id) => id, again: true });
   const results = new ResultQueues(turns);
   let i = 0;
   while (i < turns.length) {

@@ -9,6 +9,7 @@ import { misreports } from "../../exchange/usage.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
+import { UnusedNames } from "../../exchange/unused_names.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { decodeCitation } from "./citations.ts";
@@ -43,6 +44,7 @@ export class MessageReader {
   #id: unknown;
   #blocks = 0;
   #calls = false;
+  readonly #ids = new UnusedNames();
   readonly #open = new Map<unknown, Open>();
   /**
    * Searches whose result has not come, by the id of their call. A search is told as one block, query and result. A call
@@ -125,7 +127,7 @@ export class MessageReader {
         if (!name) throw brokenAnswer("a tool call has no name");
         const block = this.#blocks++;
         this.#calls = true;
-        const id = string(value.id) || `toolu_${block}`;
+        const id = this.#ids.take(string(value.id) || `toolu_${block}`);
         out.push({ type: "call-start", block, choice: 0, id, name, kind: "function", ...extra(value, CALL) });
         return { kind: "call", block, input: value.input, pieces: false };
       }

@@ -2,7 +2,7 @@
  * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
  * the turn, every call answered, ids legal and unique, roles alternating, the user first.
  */
-import { UnusedNames } from "../../exchange/unused_names.ts";
+import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
 import { joinTurns } from "../../exchange/prompt.ts";
 
@@ -14,9 +14,8 @@ export function legalId(id: string): string {
 
 /** @param turns without the leading system turns */
 export function arrangeTurns(turns: readonly Turn[]): Turn[] {
-  const joined = joinTurns(turns);
+  const joined = distinctCalls(joinTurns(turns), { legal: legalId });
   const answers = matchResults(joined);
-  const ids = new UnusedNames();
   const out: Turn[] = [];
   for (const turn of joined) {
     if (turn.role !== "assistant") {
@@ -28,9 +27,8 @@ export function arrangeTurns(turns: readonly Turn[]): Turn[] {
     const results: Content[] = [];
     const content = turn.content.map((c) => {
       if (c.type !== "call") return c;
-      const id = ids.take(legalId(c.id));
-      results.push({ ...(answers.given.get(c) ?? noResult(c)), callId: id });
-      return { ...c, id };
+      results.push(answers.given.get(c) ?? noResult(c));
+      return c;
     });
     out.push({ ...turn, content });
     if (results.length > 0) out.push({ role: "user", content: results });
@@ -38,29 +36,18 @@ export function arrangeTurns(turns: readonly Turn[]): Turn[] {
   return userFirst(joinTurns(out));
 }
 
-/**
- * Which result answers which call. Ids may come again in a later turn (some providers number calls per answer), so a
- * result belongs to the first call of its id that has none yet. A result without a call becomes text.
- */
+/** Which result answers which call. A result without a call, or one more of a call, becomes text. */
 function matchResults(turns: readonly Turn[]) {
-  const waiting = new Map<string, CallContent[]>();
-  /** How many of an id's calls have their result. */
-  const answered = new Map<string, number>();
+  const calls = new Map<string, CallContent>();
   const given = new Map<CallContent, ResultContent>();
   const strays = new Map<ResultContent, Content>();
   for (const turn of turns) {
     for (const c of turn.content) {
-      if (c.type === "call") {
-        const calls = waiting.get(c.id);
-        if (calls) calls.push(c);
-        else waiting.set(c.id, [c]);
-      } else if (c.type === "result") {
-        const nth = answered.get(c.callId) ?? 0;
-        const call = waiting.get(c.callId)?.[nth];
-        if (call) {
-          answered.set(c.callId, nth + 1);
-          given.set(call, c);
-        } else {strays.set(c, {
+      if (c.type === "call") calls.set(c.id, c);
+      else if (c.type === "result") {
+        const call = calls.get(c.callId);
+        if (call && !given.has(call)) given.set(call, c);
+        else {strays.set(c, {
             type: "text",
             text: `Result of a tool call${name(c)}:\n${textOf(c.content)}`,
           });}

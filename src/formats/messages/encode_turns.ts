@@ -5,10 +5,11 @@
  * put it into the history is mended there too: ids of other providers' calls, reasoning without a signature of this API,
  * empty texts.
  */
+import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { encodeContents, singleText } from "./encode_content.ts";
-import { arrangeTurns } from "./encode_turn_order.ts";
+import { arrangeTurns, legalId } from "./encode_turn_order.ts";
 
 interface EncodedTurns {
   system?: string | Loose[];
@@ -29,7 +30,7 @@ export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
     rest = [{ ...system[system.length - 1], role: "user", top: false }, ...rest];
     system = system.slice(0, -1);
   }
-  const turns = own ? rest : arrangeTurns(rest);
+  const turns = own ? distinctCalls(rest, { legal: legalId }) : arrangeTurns(rest);
   const messages: Loose[] = [];
   let thinkingLost = false;
   let carried: Loose[] = [];

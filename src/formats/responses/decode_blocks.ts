@@ -7,6 +7,7 @@
  */
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part, SearchHit } from "../../exchange/part.ts";
+import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
@@ -17,6 +18,7 @@ export class ItemReader {
   searches = 0;
   /** Calls of functions and custom tools. */
   calls = 0;
+  readonly #ids = new UnusedNames();
   refused = false;
   readonly #slots = new Map<number, Slot>();
   #blocks = 0;
@@ -229,7 +231,9 @@ export class ItemReader {
     if (!name) throw brokenAnswer("a tool call has no name");
     this.calls++;
     slot.block = this.#open();
-    const id = string(item.call_id) || string(item.id) || string(item.item_id) || `call_${slot.block}`;
+    const id = this.#ids.take(
+      string(item.call_id) || string(item.id) || string(item.item_id) || `call_${slot.block}`,
+    );
     const namespace = string(item.namespace);
     const fields: Loose = {};
     if (string(item.id)) fields.id = item.id;

@@ -4,6 +4,8 @@
  */
 import { digest } from "../short_id.ts";
 
+export const LONGEST_ID = 64;
+
 const LEGAL = /^[\w.:-]{1,64}$/;
 
 /** A call id as it is, or a short stand-in that is the same wherever the same id occurs. */

@@ -5,6 +5,7 @@
  * "without its required following item". So the first becomes text, the second gets a word for a result, and the third
  * stays out. Reasoning goes back only with the proof that this API gave for it, or as the open text that it wrote.
  */
+import { distinctCalls } from "../../exchange/call_ids.ts";
 import { type Loose, string } from "../../exchange/json.ts";
 import {
   type AudioContent,
@@ -19,7 +20,7 @@ import {
   type ResultContent,
   type Turn,
 } from "../../exchange/prompt.ts";
-import { legalCallId, legalItemId } from "./encode_ids.ts";
+import { legalCallId, legalItemId, LONGEST_ID } from "./encode_ids.ts";
 import { encodeParts } from "./encode_content.ts";
 
 interface Replay {
@@ -29,9 +30,11 @@ interface Replay {
 }
 
 export function encodeTurns(prompt: Prompt): Replay {
-  const writer = new ItemWriter(prompt);
+  const own = prompt.format === "responses";
+  const turns = distinctCalls(prompt.turns, { legal: legalCallId, longest: LONGEST_ID, again: own });
+  const writer = new ItemWriter(turns, own);
   const instructions: string[] = [];
-  for (const turn of prompt.turns) {
+  for (const turn of turns) {
     if (turn.top && turn.role === "system" && writer.items.length === 0) instructions.push(systemText(turn));
     else writer.write(turn);
   }
@@ -55,9 +58,9 @@ class ItemWriter {
   readonly #calls = new Map<string, boolean>();
   readonly #results = new Set<string>();
 
-  constructor(prompt: Prompt) {
-    this.#own = prompt.format === "responses";
-    for (const turn of prompt.turns) {
+  constructor(turns: readonly Turn[], own: boolean) {
+    this.#own = own;
+    for (const turn of turns) {
       for (const c of turn.content) if (c.type === "result") this.#results.add(c.callId);
     }
   }
@@ -116,11 +119,10 @@ class ItemWriter {
 
   #call(c: CallContent): void {
     const custom = c.kind === "custom";
-    const id = legalCallId(c.id);
     const wire: Loose = { ...extraOf(c.extra, "responses") };
     if (wire.id !== undefined && legalItemId(wire.id, custom ? "ctc" : "fc") === undefined) delete wire.id;
     wire.type = custom ? "custom_tool_call" : "function_call";
-    wire.call_id = id;
+    wire.call_id = c.id;
     wire.name = c.name;
     if (c.namespace !== undefined) wire.namespace = c.namespace;
     if (custom) wire.input = c.arguments;
@@ -129,7 +131,7 @@ class ItemWriter {
     this.#calls.set(c.id, custom);
     if (!this.#results.has(c.id)) {
       const type = custom ? "custom_tool_call_output" : "function_call_output";
-      this.items.push({ type, call_id: id, output: "No result was given." });
+      this.items.push({ type, call_id: c.id, output: "No result was given." });
     }
   }
 
@@ -151,7 +153,7 @@ class ItemWriter {
       output = c.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts.length > 0 ? parts : "";
     }
     const type = this.#calls.get(c.callId) ? "custom_tool_call_output" : "function_call_output";
-    this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: legalCallId(c.callId), output });
+    this.items.push({ ...extraOf(c.extra, "responses"), type, call_id: c.callId, output });
   }
 
   /** An item of a kind without a word. One that calls something may be answered like any other call. */
