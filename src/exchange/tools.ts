@@ -76,7 +76,7 @@ export function flattenTools(prompt: Prompt, forms: ToolForms): { prompt: Prompt
     ...t,
     content: t.content.map((c) => flatContent(c, flat, forms)),
   }));
-  return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat) }, names };
+  return { prompt: { ...prompt, tools, turns, toolChoice: flatChoice(prompt, flat, forms) }, names };
 }
 
 function legalName(original: Original, forms: ToolForms): string {
@@ -120,7 +120,7 @@ function flatContent(c: Content, flat: (o: Original) => string, forms: ToolForms
   return { ...c, name, namespace, kind: "function", arguments: JSON.stringify({ input: c.arguments }) };
 }
 
-function flatChoice(prompt: Prompt, flat: (o: Original) => string): ToolChoice | undefined {
+function flatChoice(prompt: Prompt, flat: (o: Original) => string, forms: ToolForms): ToolChoice | undefined {
   const choice = prompt.toolChoice;
   if (choice?.type === "allowed") {
     const known = toolsByName(prompt.tools);
@@ -133,7 +133,18 @@ function flatChoice(prompt: Prompt, flat: (o: Original) => string): ToolChoice |
     };
   }
   if (choice?.type !== "tool") return choice;
-  return { type: "tool", kind: "function", name: flat(choice) };
+  // A choice may leave out the namespace, and may say one kind of tools for the other.
+  const named = (t: Tool) =>
+    t.kind !== "opaque" && t.name === choice.name &&
+    (choice.namespace === undefined || t.namespace === choice.namespace);
+  const tool = prompt.tools.find(named) as Exclude<Tool, { kind: "opaque" }> | undefined ?? choice;
+  const namespace = forms.namespaces ? tool.namespace : undefined;
+  return {
+    type: "tool",
+    kind: forms.custom ? tool.kind : "function",
+    name: flat(tool),
+    ...(namespace !== undefined && { namespace }),
+  };
 }
 
 /** Turns a provider's calls back into calls of the caller's own tools. One for each answer: it keeps state. */

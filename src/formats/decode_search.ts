@@ -56,7 +56,10 @@ export function chooseSearch(
   if (options && names(choice)) return { search: { ...options, first: true } };
   const allowed = array(choice.tools ?? object(choice.allowed_tools).tools).map(object);
   const barred = decoded?.type === "allowed" && !allowed.some(names);
-  return { ...(options && !barred && { search: options }), ...(decoded && { toolChoice: decoded }) };
+  const toolChoice: ToolChoice | undefined = options && !taken && decoded?.type === "allowed"
+    ? { ...decoded, names: decoded.names.filter((name) => name !== SEARCH_NAME) }
+    : decoded;
+  return { ...(options && !barred && { search: options }), ...(toolChoice && { toolChoice }) };
 }
 
 const SEARCH_NAME = "web_search";

@@ -1,6 +1,6 @@
 /**
  * Names of the request's fields that hold something only another format understands, for `x-svc-dropped`: blocks and items
- * without a word in the vocabulary, and provider tools.
+ * without a word in the vocabulary, provider tools, and a choice among no tools.
  */
 import type { Content, FormatName, Prompt } from "../exchange/prompt.ts";
 
@@ -14,6 +14,11 @@ export function foreignFields(prompt: Prompt, format: FormatName): string[] {
     );
   if (prompt.turns.some((turn) => foreign(turn.content))) {
     names.push(prompt.format === "responses" ? "input" : "messages");
+  }
+  const { type } = prompt.toolChoice ?? {};
+  const tools = prompt.tools.some((tool) => tool.kind !== "opaque" || tool.format === format);
+  if (prompt.format !== format && !tools && type !== undefined && type !== "auto" && type !== "none") {
+    names.push("tool_choice");
   }
   return names;
 }

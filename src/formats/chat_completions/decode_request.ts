@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { Mistake } from "../../exchange/failure.ts";
 import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
+import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch, decodeSearchOptions } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
@@ -98,8 +99,8 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   refuse(mistakes);
 
   const turns = decodeTurns(body.messages as unknown[], context.unseal, mistakes);
-  const { tools, search: named } = decodeTools(given, mistakes);
-  tools.push(...decodeFunctions(older, mistakes));
+  const { tools: listed, search: named } = decodeTools(given, mistakes);
+  const tools = withoutRepeats([...listed, ...decodeFunctions(older, mistakes)], mistakes);
   const field = isObject(body.web_search_options)
     ? decodeSearchOptions(body.web_search_options, ["web_search_options"], mistakes)
     : undefined;
@@ -117,6 +118,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
       `expected auto, none, required or the name of a tool, got ${shown(body[choiceField])}`,
     );
   }
+  checkChoice(toolChoice, tools, mistakes, [choiceField]);
   const output = decodeOutput(body.response_format, mistakes);
   const reasoning = decodeEffort(body, mistakes);
   refuse(mistakes);

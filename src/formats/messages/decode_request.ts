@@ -10,6 +10,7 @@ import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
+import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
@@ -76,7 +77,9 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   const given = Array.isArray(request.tools) && request.tools.length <= MOST_TOOLS ? request.tools : [];
   const decoded = decodeTools(given, state);
   const choice = decodeToolChoice(request.tool_choice, state);
-  const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, decoded.tools);
+  const tools = withoutRepeats(decoded.tools, state.mistakes);
+  const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, tools);
+  checkChoice(chosen.toolChoice, tools, state.mistakes, ["tool_choice"]);
   refuse(state.mistakes);
   const valid = request as z.output<typeof BODY>;
 
@@ -95,7 +98,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     model: valid.model,
     stream: valid.stream === true,
     turns: attachProofs(turns),
-    tools: decoded.tools,
+    tools,
     ...chosen,
     ...(choice.parallelCalls !== undefined && { parallelCalls: choice.parallelCalls }),
     maxOutput: valid.max_tokens,

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
-import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
+import type { OutputShape, Prompt, Turn } from "../../exchange/prompt.ts";
+import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
 import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
@@ -62,12 +63,15 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
   }
 
-  const { tools, search: options } = decodeTools(body.tools, mistakes);
+  const { tools: listed, search: options } = decodeTools(body.tools, mistakes);
+  const tools = withoutRepeats(listed, mistakes);
   const choice = decodeToolChoice(body.tool_choice, mistakes);
   const { search, toolChoice } = chooseSearch(options, body.tool_choice, choice, tools);
   const reasoning = decodeEffort(body.reasoning, mistakes);
   const output = decodeShape(object(body.text).format, mistakes);
   const { turns, references } = decodeInput(body.input, mistakes, context.unseal);
+  // Items may declare tools, too.
+  if (!turns.some(declares)) checkChoice(toolChoice, tools, mistakes, ["tool_choice"]);
   refuse(mistakes);
 
   const prompt: Prompt = {
@@ -115,6 +119,10 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
   return prompt;
+}
+
+function declares({ role, content }: Turn): boolean {
+  return role === "system" && content.some((c) => c.type === "opaque");
 }
 
 function setIf<K extends keyof Prompt>(prompt: Prompt, key: K, value: unknown): void {
