@@ -21,6 +21,12 @@ const NAMES = {
     responses: "parallel_tool_calls",
   },
   user: { chat_completions: "user", messages: "metadata", responses: "user" },
+  n: "n",
+  maxOutput: {
+    chat_completions: "max_completion_tokens",
+    messages: "max_tokens",
+    responses: "max_output_tokens",
+  },
   metadata: "metadata",
   serviceTier: "service_tier",
   cacheKey: "prompt_cache_key",
@@ -45,6 +51,7 @@ export function fieldName(field: NamedField, prompt: Prompt): string {
     const found = other.find((name) => verbatim[name] !== undefined);
     if (found !== undefined) return found;
   }
+  if (field === "maxOutput" && verbatim.max_tokens !== undefined) return "max_tokens";
   if (field === "user" && format === "responses" && verbatim.user === undefined) return "safety_identifier";
   const name: string | Record<CallerFormatName, string> = NAMES[field];
   return typeof name === "string" ? name : name[format === "gemini" ? "chat_completions" : format];

@@ -3,9 +3,9 @@
 /** Most characters that OpenAI takes of a user's name. */
 const LONGEST_USER = 64;
 
-/** A name of an end user within the length that OpenAI's APIs allow. */
-export function legalUser(user: string): string {
-  return user.length <= LONGEST_USER ? user : `user_${digest(user)}`;
+/** A name of an end user within the length that an API allows; OpenAI's unless another is said. */
+export function legalUser(user: string, longest = LONGEST_USER): string {
+  return user.length <= longest ? user : `user_${digest(user)}`;
 }
 
 /** Sixteen hexadecimal digits that stand for a text: two FNV-1a sums with different starts. Not a secret. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import type { Loose } from "../exchange/json.ts";
+import type { Prompt } from "../exchange/prompt.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -40,6 +41,23 @@ export function refuse(mistakes: readonly Mistake[]): void {
   throw new Failure("validation_error", `Cannot read ${where}: ${first.msg}${more}`, {
     errors: mistakes,
     param: where,
+  });
+}
+
+/** Throws when the turns of a request left nothing to send: all is empty, or nothing that this API could be told. */
+export function mustSay(sent: readonly unknown[], prompt: Prompt): void {
+  if (sent.length === 0 && prompt.turns.length > 0) throw nothingToSend(prompt);
+}
+
+export function nothingToSend(prompt: Pick<Prompt, "format" | "passedOver">): Failure {
+  const param = prompt.format === "responses" ? "input" : "messages";
+  const stored = prompt.passedOver?.includes("item_reference")
+    ? ": references to stored items mean nothing here, where nothing is stored"
+    : "";
+  const message = `Cannot send ${param}: expected some text, attachment or tool call for the model${stored}.`;
+  return new Failure("validation_error", message, {
+    param,
+    errors: [{ type: "value_error", loc: [param], msg: message }],
   });
 }
 

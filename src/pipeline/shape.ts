@@ -14,6 +14,6 @@ export function shapeOf(prompt: Prompt, model: Model, providers: Providers): Sha
   const n = prompt.n ?? 1;
   // Whichever route answers, it must be able to.
   const together = n === 1 ||
-    model.routes.every((route) => providers.apiOf(route)?.severalAnswers(prompt.stream));
+    model.routes.every((route) => providers.apiOf(route)?.severalAnswers(prompt.stream, n));
   return { search: wantsSearch(prompt) && model.features.has("tools"), calls: together ? 1 : n };
 }

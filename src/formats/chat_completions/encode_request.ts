@@ -12,6 +12,8 @@ import { foreignFields } from "../encode_dropped.ts";
 import { requestedEffort } from "../effort.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { mustSay } from "../validation.ts";
+import { withinRanges } from "../ranges.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
@@ -24,13 +26,15 @@ import { readReplay } from "./reasoning.ts";
 
 const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: false };
 
-export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
+  const { prompt, cut } = withinRanges(given, "chat_completions");
   const own = prompt.format === "chat_completions";
   const { features } = context;
   const verbatim: Loose = own ? prompt.verbatim : {};
   const dropped: string[] = own
     ? []
     : [...Object.keys(prompt.unknown), ...foreignFields(prompt, "chat_completions")];
+  for (const field of cut) dropped.push(fieldName(field, prompt));
   const legacy = own && verbatim.functions !== undefined &&
     prompt.tools.length === array(verbatim.functions).length;
 
@@ -40,6 +44,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     legacy,
     reasons: wantsReasoning(prompt, context.model),
   });
+  mustSay(messages, prompt);
   if (shape.instruction) instruct(messages, shape.instruction);
 
   const body: Loose = {
@@ -147,6 +152,7 @@ function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dro
     set("stop", "stop", "stop", own ? stop : stop?.slice(0, MOST_STOPS));
     if (!own && stop!.length > MOST_STOPS) dropped.push(fieldName("stop", prompt));
   }
+  if (!own && stop && stop.length < prompt.stop!.length) dropped.push(fieldName("stop", prompt));
   set("seed", "seed", random_seed === prompt.seed ? "random_seed" : "seed", prompt.seed);
   set("frequencyPenalty", "frequency_penalty", "frequency_penalty", prompt.frequencyPenalty);
   set("presencePenalty", "presence_penalty", "presence_penalty", prompt.presencePenalty);

@@ -10,9 +10,6 @@ import { versionOf } from "./wire.ts";
 /** Most stop sequences that Gemini takes. */
 const MOST_STOPS = 5;
 
-/** Most alternatives of a token that Gemini tells. */
-const MOST_LOGPROBS = 20;
-
 /** `refused`: fields that the model does not take, or not all of. */
 export function encodeSampling(
   prompt: Prompt,
@@ -32,18 +29,17 @@ export function encodeSampling(
   if (topK !== undefined) set("topK", "top_k", { topK });
   const stops = prompt.stop?.filter((s) => s !== "") ?? [];
   if (stops.length > 0) set("stop", "stop", { stopSequences: stops.slice(0, MOST_STOPS) });
-  if (stops.length > MOST_STOPS) refused.push("stop");
-  // Int32 there.
-  if (seed !== undefined) set("seed", "seed", { seed: Math.trunc(seed) % 0x80000000 });
+  if (stops.length > MOST_STOPS || stops.length < (prompt.stop?.length ?? 0)) refused.push("stop");
+  if (seed !== undefined) set("seed", "seed", { seed });
   // Many models refuse the fields themselves; clients send zeros by default.
   if (presencePenalty) set("presencePenalty", "presence_penalty", { presencePenalty });
   if (frequencyPenalty) set("frequencyPenalty", "frequency_penalty", { frequencyPenalty });
   // Streams of several candidates are not served: the pipeline asks for those one by one.
   if (prompt.n !== undefined && prompt.n > 1 && !context.stream) config.candidateCount = prompt.n;
   if (prompt.logprobs) {
-    const most = prompt.topLogprobs ? { logprobs: Math.min(prompt.topLogprobs, MOST_LOGPROBS) } : {};
+    const most = prompt.topLogprobs ? { logprobs: prompt.topLogprobs } : {};
     set("logprobs", "logprobs", { responseLogprobs: true, ...most });
-  }
+  } else if (prompt.topLogprobs) refused.push("topLogprobs");
   return { config, refused };
 }
 

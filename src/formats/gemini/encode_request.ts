@@ -8,12 +8,15 @@ import { type Content, type Prompt, splitSystem } from "../../exchange/prompt.ts
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { encodeTurns, textParts } from "./encode_turns.ts";
 import { droppedFields } from "./encode_dropped.ts";
+import { mustSay } from "../validation.ts";
+import { withinRanges } from "../ranges.ts";
 import { encodeModalities, encodeSampling, encodeShape } from "./encode_generation.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { versionOf, type WirePart } from "./wire.ts";
 
-export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
+  const { prompt, cut } = withinRanges(given, "gemini");
   const version = versionOf(context.model);
   const { system, rest } = splitSystem(prompt.turns);
   const tools = encodeTools(prompt);
@@ -27,6 +30,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     // Gemini answers no request without contents, other APIs answer to system text alone.
     contents = instruction.length > 0 ? [{ role: "user", parts: instruction.splice(0) }] : [];
   }
+  mustSay(contents, prompt);
   if (shape.instruction) instruction.push({ text: shape.instruction });
   const thinking = encodeEffort(prompt.reasoning, context);
   const { config: generationConfig, refused } = encodeSampling(prompt, context);
@@ -39,7 +43,11 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
   };
   if (thinking === null) refused.push("reasoning");
-  return { body, dropped: droppedFields(prompt, refused) };
+  const budget = prompt.reasoning?.budget ?? -1;
+  if (budget >= 0 && thinking?.thinkingBudget !== undefined && thinking.thinkingBudget !== budget) {
+    refused.push("reasoning");
+  }
+  return { body, dropped: droppedFields(prompt, [...cut, ...refused]) };
 }
 
 /** A `systemInstruction` takes text only. What else there is goes to the user's turn. */

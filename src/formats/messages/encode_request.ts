@@ -11,17 +11,22 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
+import { legalUser } from "../short_id.ts";
 import { lostStrictness } from "../strict_schema.ts";
+import { mustSay } from "../validation.ts";
+import { withinRanges } from "../ranges.ts";
 import { takes, VERSION_WITHOUT_SAMPLING } from "../refused_parameters.ts";
 import { answerSchema } from "./encode_schema.ts";
 import { encodeEffort, fitThinking, outputCap } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
 
-export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
+  const { prompt, cut } = withinRanges(given, "messages");
   const max_tokens = outputCap(prompt, context);
   const fit = isRaised(prompt, context);
   const { system, messages, thinkingLost, citationsLost } = encodeTurns(prompt, fit);
+  mustSay(messages, prompt);
   const tools = encodeTools(prompt);
   const body: Loose = { model: context.model, max_tokens, messages };
   if (system !== undefined) body.system = system;
@@ -33,7 +38,8 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
   if (prompt.format === "messages") {
     return encodeOwn(prompt, body, { cap: max_tokens, thinkingLost, citationsLost, fit });
   }
-  return encodeForeign(prompt, body, context, thinkingLost);
+  const { dropped, ...foreign } = encodeForeign(prompt, body, context, thinkingLost);
+  return { ...foreign, dropped: [...new Set([...cut.map((field) => fieldName(field, prompt)), ...dropped])] };
 }
 
 /**
@@ -118,14 +124,14 @@ function encodeForeign(
   const thinks = thinking !== undefined && thinking.type !== "disabled";
   encodeSampling(prompt, context, body, { thinks, lose });
   if (thinks || !takes("prefill", context)) endWithUser(body);
-  if (prompt.user !== undefined) body.metadata = { user_id: prompt.user };
+  if (prompt.user !== undefined) body.metadata = { user_id: legalUser(prompt.user, LONGEST_USER) };
   const tier = serviceTier(prompt.serviceTier);
   if (tier !== undefined) body.service_tier = tier;
   else if (prompt.serviceTier !== undefined) lose("serviceTier");
 
   for (const field of UNKNOWN_HERE) {
     const value = prompt[field];
-    if (value !== undefined && value !== false && !isEmpty(value)) lose(field);
+    if (value !== undefined && value !== false && (field === "seed" || !isEmpty(value))) lose(field);
   }
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
@@ -146,6 +152,9 @@ const UNKNOWN_HERE = [
   "audio",
 ] as const;
 
+/** Of `metadata.user_id`. */
+const LONGEST_USER = 256;
+
 const HINTS: Hints = { user: true, metadata: false, cacheKey: false, cache: true };
 
 function encodeSampling(
@@ -157,7 +166,7 @@ function encodeSampling(
   const { temperature, topP, topK } = prompt;
   if (temperature !== undefined) {
     const fits = takes("temperature", context) && (!thinks || temperature >= 1);
-    if (fits) body.temperature = Math.min(temperature, 1);
+    if (fits) body.temperature = temperature;
     else lose("temperature");
   }
   if (topP !== undefined && !takes("top_p", context)) lose("topP");

@@ -1,6 +1,6 @@
 /**
  * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
- * the turn, every call answered, ids legal and unique, roles alternating, the user first.
+ * the turn, every call answered, ids legal and unique, roles alternating.
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
@@ -33,7 +33,7 @@ export function arrangeTurns(turns: readonly Turn[]): Turn[] {
     out.push({ ...turn, content });
     if (results.length > 0) out.push({ role: "user", content: results });
   }
-  return userFirst(joinTurns(out));
+  return joinTurns(out);
 }
 
 /** Which result answers which call. A result without a call, or one more of a call, becomes text. */
@@ -74,9 +74,4 @@ function noResult(call: CallContent): ResultContent {
     isError: true,
     plain: true,
   };
-}
-
-function userFirst(turns: Turn[]): Turn[] {
-  if (turns.length > 0 && turns[0].role !== "assistant") return turns;
-  return [{ role: "user", content: [{ type: "text", text: "(no message)" }] }, ...turns];
 }

@@ -24,12 +24,7 @@ interface EncodedTurns {
 export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
   const own = prompt.format === "messages";
   let citationsLost = false;
-  let { system, rest } = splitSystem(prompt.turns);
-  // The API wants at least one message. A prompt of system text alone says what it wants there.
-  if (!rest.some((turn) => turn.role !== "system") && system.length > 0) {
-    rest = [{ ...system[system.length - 1], role: "user", top: false }, ...rest];
-    system = system.slice(0, -1);
-  }
+  const { system, rest } = withUser(prompt.turns, own);
   const turns = own ? distinctCalls(rest, { legal: legalId }) : arrangeTurns(rest);
   const messages: Loose[] = [];
   let thinkingLost = false;
@@ -65,7 +60,24 @@ export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
     }
   });
   if (carried.length > 0) messages.push({ role: "user", content: carried });
+  // The user speaks first; what it said may have been empty.
+  if (!own && messages.length > 0 && messages[0].role !== "user") {
+    messages.unshift({ role: "user", content: [{ type: "text", text: "(no message)" }] });
+  }
   return { ...encodeSystem(system, own), messages, thinkingLost, citationsLost };
+}
+
+/**
+ * The API wants at least one message of the user. A prompt of system text alone, or with nothing but empty words beside it,
+ * says there what it wants.
+ */
+function withUser(turns: readonly Turn[], own: boolean): { system: Turn[]; rest: Turn[] } {
+  const says = (turn: Turn) => encodeContents(turn.content, own).length > 0;
+  const split = splitSystem(turns);
+  if (split.rest.some((turn) => turn.role !== "system" && says(turn))) return split;
+  const system = turns.filter((turn) => turn.role === "system" && says(turn));
+  const last = system.pop();
+  return last ? { system, rest: [{ ...last, role: "user", top: false }] } : split;
 }
 
 function encodeSystem(turns: readonly Turn[], own: boolean): { system?: string | Loose[] } {

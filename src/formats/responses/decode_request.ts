@@ -10,7 +10,7 @@ import type { OutputShape, Prompt, Turn } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, mistake, refuse, shown, wrongKind } from "../validation.ts";
+import { checkerOf, mistake, nothingToSend, refuse, shown, wrongKind } from "../validation.ts";
 import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeInput } from "./decode_turns.ts";
@@ -73,6 +73,9 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   // Items may declare tools, too.
   if (!turns.some(declares)) checkChoice(toolChoice, tools, mistakes, ["tool_choice"]);
   refuse(mistakes);
+  const instructions = string(body.instructions);
+  const passedOver = references ? ["item_reference"] : undefined;
+  if (turns.length === 0 && !instructions) throw nothingToSend({ format: "responses", passedOver });
 
   const prompt: Prompt = {
     format: "responses",
@@ -83,7 +86,6 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     verbatim: Object.create(null) as Loose,
     unknown: Object.create(null) as Loose,
   };
-  const instructions = string(body.instructions);
   if (instructions !== undefined) {
     const top = {
       role: "system",
@@ -93,7 +95,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
     } as const;
     prompt.turns.unshift({ ...top, content: [...top.content] });
   }
-  if (references) prompt.passedOver = ["item_reference"];
+  if (passedOver) prompt.passedOver = passedOver;
   if (search) prompt.search = search;
   if (toolChoice) prompt.toolChoice = toolChoice;
   if (reasoning) prompt.reasoning = reasoning;

@@ -10,15 +10,14 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, type Hints, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
+import { mustSay } from "../validation.ts";
+import { withinRanges } from "../ranges.ts";
 import { takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
 import { encodeEffort } from "./encode_effort.ts";
 import { encodeToolChoice, encodeTools } from "./encode_tools.ts";
 import { encodeTurns } from "./encode_turns.ts";
-
-/** The least cap that OpenAI takes. */
-const LEAST_OUTPUT = 16;
 
 const TIERS: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority"]);
 
@@ -39,14 +38,18 @@ const INEXPRESSIBLE = [
 ] as const;
 
 /** Zero penalties and empty lists are what is so anyway. */
-function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== 0 && !(Array.isArray(value) && value.length === 0);
+function isSaid(field: NamedField, value: unknown): boolean {
+  return value !== undefined && (value !== 0 || field === "seed") &&
+    !(Array.isArray(value) && value.length === 0);
 }
 
-export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
+  const { prompt, cut } = withinRanges(given, "responses");
   const own = prompt.format === "responses";
   const dropped = new Set<string>();
+  for (const field of cut) dropped.add(fieldName(field, prompt));
   const replay = encodeTurns(prompt);
+  mustSay(replay.input, prompt);
   for (const field of foreignFields(prompt, "responses")) dropped.add(field);
 
   const body: Loose = own ? { ...prompt.unknown } : {};
@@ -94,14 +97,16 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
     else lose("reasoning");
   }
   encodeText(prompt, context, body);
-  if (prompt.metadata !== undefined) body.metadata = prompt.metadata;
+  const metadata = own ? prompt.metadata : legalMetadata(prompt.metadata);
+  if (metadata !== undefined) body.metadata = metadata;
   if (prompt.cacheKey !== undefined) body.prompt_cache_key = prompt.cacheKey;
   encodeUser(prompt, own, body);
   encodeTier(prompt, own, body, dropped);
   if (own) return { body, dropped: [...dropped] };
-  for (const field of INEXPRESSIBLE) if (isSaid(prompt[field])) lose(field);
+  for (const field of INEXPRESSIBLE) if (isSaid(field, prompt[field])) lose(field);
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
   for (const hint of lostHints(prompt, HINTS)) dropped.add(hint);
+  if (Object.keys(metadata ?? {}).length < Object.keys(prompt.metadata ?? {}).length) lose("metadata");
   for (const field of lostStrictness(prompt, "openai")) dropped.add(field);
   return { body, dropped: [...dropped] };
 }
@@ -120,8 +125,7 @@ function encodeInclude(prompt: Prompt, reasons: boolean, logprobs: boolean): str
 
 function encodeCap(prompt: Prompt, context: EncodeRequest): number | undefined {
   if (prompt.maxOutput === undefined) return undefined;
-  const cap = context.maxOutput === null ? prompt.maxOutput : Math.min(prompt.maxOutput, context.maxOutput);
-  return prompt.format === "responses" ? cap : Math.max(cap, LEAST_OUTPUT);
+  return Math.min(prompt.maxOutput, context.maxOutput ?? Infinity);
 }
 
 function encodeText(prompt: Prompt, context: EncodeRequest, body: Loose): void {
@@ -165,6 +169,14 @@ function schemaFormat(output: Extract<OutputShape, { type: "schema" }>, prompt: 
     schema: output.schema,
     strict,
   };
+}
+
+/** What OpenAI takes of it: 16 short texts under short names. */
+function legalMetadata(metadata: Loose | undefined): Loose | undefined {
+  const kept = Object.entries(metadata ?? {}).filter(([name, value]) =>
+    name.length <= 64 && typeof value === "string" && value.length <= 512
+  );
+  return kept.length > 0 ? Object.fromEntries(kept.slice(0, 16)) : undefined;
 }
 
 function encodeUser(prompt: Prompt, own: boolean, body: Loose): void {

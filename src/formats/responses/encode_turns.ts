@@ -38,10 +38,12 @@ export function encodeTurns(prompt: Prompt): Replay {
     if (turn.top && turn.role === "system" && writer.items.length === 0) instructions.push(systemText(turn));
     else writer.write(turn);
   }
-  return {
-    instructions: instructions.length > 0 ? instructions.join("\n\n") : undefined,
-    input: withoutLoneReasoning(writer.end()),
-  };
+  const text = instructions.length > 0 ? instructions.join("\n\n") : undefined;
+  const input = withoutLoneReasoning(writer.end());
+  // The API answers no request without input, others answer to system text alone.
+  return input.length === 0 && text
+    ? { instructions: undefined, input: [{ role: "user", content: text }] }
+    : { instructions: text, input };
 }
 
 /** Blocks of a system prompt have borders that plain text has not; an empty line stands for them. */

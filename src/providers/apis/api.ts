@@ -36,8 +36,8 @@ export interface ProviderApi {
   address(baseUrl: string, model: string, stream: boolean): string;
   /** Which tools it carries as they are, when the caller spoke `from`; the others are told to it as plain functions. */
   toolForms(from: FormatName): ToolForms;
-  /** Whether one call can give several answers. */
-  severalAnswers(stream: boolean): boolean;
+  /** Whether one call can give so many answers. */
+  severalAnswers(stream: boolean, n: number): boolean;
   /** The last change of a request's body, for addresses that want the format's body otherwise than the format has it. */
   finishBody?(body: Loose, model: string): Loose;
   /** Answers inside of this process, instead of an exchange over the network. */

@@ -2,6 +2,7 @@
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import { gemini } from "../../formats/gemini/mod.ts";
+import { MOST_CANDIDATES } from "../../formats/ranges.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 
@@ -44,5 +45,5 @@ export const geminiApi: ProviderApi = {
   },
   toolForms: () => FUNCTIONS,
   // `candidateCount` above one is refused for streams.
-  severalAnswers: (stream) => !stream,
+  severalAnswers: (stream, n) => !stream && n <= MOST_CANDIDATES,
 };

@@ -335,7 +335,7 @@ Deno.test("encodeRequest() does not think on in a tool loop whose thinking it ha
 Deno.test("encodeRequest() keeps the rules of sampling and of forced tools beside thinking", () => {
   const tools = [{ kind: "function" as const, name: "f" }];
   const table: [Partial<Prompt>, Loose, string[]][] = [
-    [{ temperature: 1.7 }, { temperature: 1 }, []],
+    [{ temperature: 1.7 }, { temperature: 1 }, ["temperature"]],
     [{ temperature: 0.5, topP: 1 }, { temperature: 0.5 }, []],
     [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ["top_p"]],
     [{ topP: 0.9, topK: 5 }, { top_p: 0.9, top_k: 5 }, []],

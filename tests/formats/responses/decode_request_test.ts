@@ -300,7 +300,8 @@ Deno.test("responses.decodeRequest() refuses tools that fetch pages or run code 
 });
 
 Deno.test("responses.decodeRequest() reads every form of tool_choice", () => {
-  const choice = (tool_choice: unknown) => decode(ask({ tool_choice })).toolChoice;
+  const tools = [{ type: "function", name: "f" }, { type: "custom", name: "g" }];
+  const choice = (tool_choice: unknown) => decode(ask({ tool_choice, tools })).toolChoice;
   assertEquals(choice("none"), { type: "none" });
   assertEquals(choice({ type: "function", name: "f" }), { type: "tool", name: "f", kind: "function" });
   assertEquals(choice({ type: "custom", name: "g" }), { type: "tool", name: "g", kind: "custom" });

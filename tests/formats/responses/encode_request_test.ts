@@ -175,7 +175,9 @@ Deno.test("responses.encodeRequest() replays reasoning with its own proof and be
     said,
     { role: "user", content: [{ type: "input_text", text: "b" }] },
   ]);
-  assertEquals(input(assistant(own("E1"))), []);
+  assertEquals(input(user(text("b")), assistant(own("E1"))), [
+    { role: "user", content: [{ type: "input_text", text: "b" }] },
+  ]);
 });
 
 Deno.test("responses.encodeRequest() replays reasoning text to a provider that writes it openly", () => {
