@@ -24,6 +24,8 @@ const ROWS = 500;
 const RETIRED_ROWS = 150;
 /** A writer who finds the store locked looks again after less than this. */
 const LEAST_PAUSE_MS = 30;
+/** A delivery that nobody takes, because its webhook is no longer configured, goes after so many days. */
+const DELIVERY_DAYS = 8;
 const DAY = 86_400_000;
 
 export class Housekeeping {
@@ -67,6 +69,10 @@ export class Housekeeping {
       if (!this.#indexed && !this.#stopped) await store.makeIndexes();
       this.#indexed = true;
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
+      await this.#steps(async () => await store.retireSessions(before, RETIRED_ROWS) > 0);
+      await this.#steps(async () =>
+        await store.retireDeliveries(clock.now() - DELIVERY_DAYS * DAY, ROWS) > 0
+      );
       await this.#steps(async () => await store.retireBudgets(before, ROWS) > 0);
       await this.#steps(async () => await store.retireAudit(before, ROWS) > 0);
       this.#complaint = "";

@@ -82,6 +82,7 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     dlp: end.dlp,
     priceVersion: table.version,
     cacheSaved: billed === null ? null : savedByCache(billed, table),
+    toolCalls: end.toolCalls ?? null,
   };
 }
 
@@ -111,6 +112,7 @@ export function interruptedGeneration(beginning: Beginning): Generation {
     dlp: null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
   };
 }
 

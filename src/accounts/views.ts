@@ -65,6 +65,7 @@ export interface GenerationView {
   team: string | null;
   price_version: string | null;
   cache_saved: string | null;
+  tool_calls: number | null;
 }
 
 export interface UsageView {
@@ -140,6 +141,7 @@ export function generationView(g: Generation): GenerationView {
     team: g.team,
     price_version: g.priceVersion,
     cache_saved: g.cacheSaved === null ? null : formatAmount(g.cacheSaved),
+    tool_calls: g.toolCalls,
   };
 }
 

@@ -51,4 +51,6 @@ export interface GenerationEnd {
   latencyMs: number;
   clientGone: boolean;
   dlp: { mode: string; findings: number } | null;
+  /** Calls of the caller's tools in the answer; absent: not counted. */
+  toolCalls?: number;
 }

@@ -22,6 +22,7 @@ export async function* meter(
   let usage: Usage | null = null;
   let searches: number | undefined;
   let said = 0;
+  let toolCalls = 0;
   let cut = false;
   let ttft: number | null = null;
   let finished = false;
@@ -41,6 +42,8 @@ export async function* meter(
             usage = atLeast(usage, estimateUsage(call.size.chars, said));
             batch = batch.with(batch.indexOf(part), { ...part, usage });
           }
+        } else if (part.type === "call-start") {
+          toolCalls++;
         } else if (part.type === "finish") {
           cut ||= part.reason === "length" || part.reason === "content-filter";
         }
@@ -75,6 +78,7 @@ export async function* meter(
       ttftMs: ttft,
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
+      toolCalls,
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
     if (failed && call.provider === null && !searches) await call.reservation.release();

@@ -1,22 +1,25 @@
 /**
- * Budgets: amounts that must not be passed. The credits of an account, a key's spend limit in one period, a key's requests
- * or tokens in one minute.
+ * Budgets: amounts that must not be passed. The credits of an account, the spend limit of a key or a team in one period,
+ * that of a key's session or of a value of one of its tags, a key's or a session's requests or tokens in one minute.
  *
  * A budget's row holds what is spent. Its limit is the configuration's, the key's or, for an account, the sum of what was
- * granted and added.
+ * granted and added. Rows of sessions last as long as a node has a lease of them: what a session spent is in its sums.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
-import type { LedgerRecord } from "./generations.ts";
+import { tagLabel } from "./labels.ts";
+import type { LedgerRecord } from "./records.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
 import { sumOf } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
-export type Scope = "account" | "key" | "rate";
+export type Scope = "account" | "key" | "team" | "session" | "tag" | "rate" | "session_rate";
+/** Scopes of which a record is charged to each budget of its owner whose period it falls into. */
+const PERIODIC = ["key", "team", "session", "tag"] as const satisfies readonly Scope[];
 
 export interface BudgetRef {
   id: string;
   scope: Scope;
-  /** Account name or key id. */
+  /** An account's name, a key's id, a team's name, {@link sessionOwner}, {@link tagOwner}. */
   owner: string;
   starts: number;
   ends: number | null;
@@ -32,7 +35,35 @@ export interface Budget {
   starts: number;
   readonly ends: number | null;
   spent: bigint;
+  /** As far as a node has said it; null: none has. */
+  limit: bigint | null;
+  /** The highest share of the limit, in per cent, that has been warned of. */
+  warned: number;
   changed: boolean;
+}
+
+export function isRate(scope: Scope): boolean {
+  return scope === "rate" || scope === "session_rate";
+}
+
+/** No name has a line break. */
+export function sessionOwner(keyId: string, session: string): string {
+  return `${keyId}\n${session}`;
+}
+
+export function tagOwner(keyId: string, name: string, value: string): string {
+  return `${keyId}\n${name}\n${value}`;
+}
+
+/** Whose budgets a record is charged to, beside its account's. */
+export function* ownersOf(
+  { keyId, labels }: Pick<LedgerRecord, "keyId" | "labels">,
+): Generator<[scope: Scope, owner: string]> {
+  yield ["key", keyId];
+  if (labels === null) return;
+  if (labels.team !== null) yield ["team", labels.team];
+  if (labels.session !== null) yield ["session", sessionOwner(keyId, labels.session)];
+  for (const [name, value] of Object.entries(labels.tags ?? {})) yield ["tag", tagOwner(keyId, name, value)];
 }
 
 export function accountBudgetId(account: string): string {
@@ -64,22 +95,27 @@ export class MissingBudgets extends Error {
 export async function lockBudgets(
   engine: Engine,
   query: Query,
-  asked: readonly BudgetRef[],
-  records: readonly LedgerRecord[],
+  { asked, dropped, records }: {
+    asked: readonly BudgetRef[];
+    /** Ids of others, which may be gone. */
+    dropped: readonly string[];
+    records: readonly LedgerRecord[];
+  },
 ): Promise<Map<string, Budget>> {
   const wanted = new Map<string, BudgetRef>();
-  const keys = new Set<string>();
+  const owners = new Set<string>();
   for (const ref of asked) wanted.set(ref.id, ref);
-  for (const { keyId, account } of records) {
-    keys.add(keyId);
+  for (const record of records) {
+    for (const [, owner] of ownersOf(record)) owners.add(owner);
+    const { account } = record;
     const id = accountBudgetId(account);
     if (!wanted.has(id)) wanted.set(id, accountBudget(account));
   }
   const rows = await query(
-    `SELECT id, scope, owner, starts, ends, spent FROM budgets
-     WHERE id IN (${engine.list("$1")}) OR (owner IN (${engine.list("$2")}) AND scope = 'key')
+    `SELECT id, scope, owner, starts, ends, spent, limit_amount, warned FROM budgets
+     WHERE id IN (${engine.list("$1")}) OR (owner IN (${engine.list("$2")}) AND scope IN (${PERIODIC_SQL}))
      ORDER BY id ${engine.forUpdate}`,
-    [JSON.stringify([...wanted.keys()]), JSON.stringify([...keys])],
+    [JSON.stringify([...wanted.keys(), ...dropped]), JSON.stringify([...owners])],
   );
   const found = new Map(rows.map((row): [string, Budget] => [asText(row.id), {
     id: asText(row.id),
@@ -88,6 +124,8 @@ export async function lockBudgets(
     starts: asInt(row.starts),
     ends: optional(row.ends, asInt),
     spent: asMoney(row.spent),
+    limit: optional(row.limit_amount, asMoney),
+    warned: optional(row.warned, asInt) ?? 0,
     changed: false,
   }]));
   const missing = [...wanted.values()].filter((ref) => !found.has(ref.id));
@@ -95,30 +133,49 @@ export async function lockBudgets(
   return found;
 }
 
+const PERIODIC_SQL = PERIODIC.map((scope) => `'${scope}'`).join(", ");
+
 /**
- * Makes rows of budgets, all in one statement. A key's budget begins with what the ledger already holds for its period,
- * which consists of whole days; no record may slip in between the sum and the budget's first appearance.
+ * Makes rows of budgets, all in one statement. Each but an account's begins with what the ledger already holds for its
+ * period, which consists of whole days; no record may slip in between the sum and the budget's first appearance. Of a
+ * session or a tag none can: where they are limited, a call needs the budget before it makes a record.
  */
 export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Promise<void> {
   return engine.transaction(async (query) => {
-    if (missing.some((ref) => ref.scope === "key")) await engine.lockTable(query, "generations");
+    if (missing.some(({ scope }) => scope === "key" || scope === "team")) {
+      await engine.lockTable(query, "generations");
+    }
     const sorted = missing.toSorted((a, b) => a.id < b.id ? -1 : 1);
-    const rows = sorted.map((ref) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends]);
+    const rows = sorted.map((ref) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, ...labelOf(ref)]);
     await query(
       `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
-       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${
-        spentSoFar(engine.kind)
-      } ELSE 0 END FROM
+       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${spentSoFar(engine.kind)}
+         WHEN label IS NOT NULL THEN ${spentByLabel(engine.kind)} ELSE 0 END FROM
        ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
       [JSON.stringify(rows)],
     );
   });
 }
 
-const BUDGET_COLUMNS: Columns = [["id", "text"], ["scope", "text"], ["owner", "text"], ["starts", "int"], [
-  "ends",
-  "int",
-]];
+const BUDGET_COLUMNS: Columns = [
+  ["id", "text"],
+  ["scope", "text"],
+  ["owner", "text"],
+  ["starts", "int"],
+  ["ends", "int"],
+  ["label", "text"],
+  ["value", "text"],
+  ["key_id", "text"],
+];
+
+/** The sums that hold what a budget's owner has spent; the key is empty where all of them count. */
+function labelOf({ scope, owner }: BudgetRef): [label: string | null, value: string | null, keyId: string] {
+  const [keyId, first, second] = owner.split("\n");
+  if (scope === "team") return ["team", owner, ""];
+  if (scope === "session") return ["session", first, keyId];
+  if (scope === "tag") return [tagLabel(first), second, keyId];
+  return [null, null, ""];
+}
 
 const spentSoFar = (kind: Engine["kind"]) =>
   [
@@ -130,6 +187,11 @@ const spentSoFar = (kind: Engine["kind"]) =>
     ),
   ].join(" + ");
 
+const spentByLabel = (kind: Engine["kind"]) =>
+  `(SELECT ${sumOf(kind, "s.cost")} FROM label_sums s
+  WHERE s.label = r.label AND s.value = r.value AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
+    AND (r.key_id = '' OR s.key_id = r.key_id))`;
+
 export async function writeBudgets(
   engine: Engine,
   query: Query,
@@ -138,8 +200,22 @@ export async function writeBudgets(
   const changed = [...budgets.values()].filter((budget) => budget.changed);
   if (changed.length === 0) return;
   await query(
-    `UPDATE budgets SET spent = r.spent, starts = r.starts FROM
-     ${engine.rows("$1", [["id", "text"], ["spent", "money"], ["starts", "int"]])} WHERE budgets.id = r.id`,
-    [JSON.stringify(changed.map((b) => [b.id, b.spent.toString(), b.starts]))],
+    `UPDATE budgets SET spent = r.spent, starts = r.starts, limit_amount = r.limit_amount, warned = r.warned FROM
+     ${engine.rows("$1", WRITTEN)} WHERE budgets.id = r.id`,
+    [JSON.stringify(changed.map((b) => [
+      b.id,
+      b.spent.toString(),
+      b.starts,
+      b.limit === null ? null : b.limit.toString(),
+      b.warned,
+    ]))],
   );
 }
+
+const WRITTEN: Columns = [
+  ["id", "text"],
+  ["spent", "money"],
+  ["starts", "int"],
+  ["limit_amount", "money"],
+  ["warned", "int"],
+];

@@ -1,6 +1,6 @@
-/** What records cost, charged to the budgets of their account and key, and taken off the leases of their node. */
-import { accountBudgetId, type Budget } from "./budgets.ts";
-import type { LedgerRecord } from "./generations.ts";
+/** What records cost, charged to the budgets that they draw on, and taken off the leases of their node. */
+import { accountBudgetId, type Budget, ownersOf } from "./budgets.ts";
+import type { LedgerRecord } from "./records.ts";
 import type { Leases } from "./leases.ts";
 import { LARGEST_SUM } from "./sums.ts";
 
@@ -15,11 +15,14 @@ export function chargeBudgets(
   const add = (budget: Budget | undefined, cost: bigint) => {
     if (budget !== undefined) costs.set(budget, (costs.get(budget) ?? 0n) + cost);
   };
-  const ofKey = Map.groupBy([...budgets.values()].filter((b) => b.scope === "key"), (b) => b.owner);
-  for (const { account, keyId, created, cost } of records) {
+  const byOwner = Map.groupBy(budgets.values(), ({ scope, owner }) => `${scope}\n${owner}`);
+  for (const record of records) {
+    const { account, created, cost } = record;
     add(budgets.get(accountBudgetId(account)), cost);
-    for (const budget of ofKey.get(keyId) ?? []) {
-      if (created >= budget.starts && (budget.ends === null || created < budget.ends)) add(budget, cost);
+    for (const [scope, owner] of ownersOf(record)) {
+      for (const budget of byOwner.get(`${scope}\n${owner}`) ?? []) {
+        if (created >= budget.starts && (budget.ends === null || created < budget.ends)) add(budget, cost);
+      }
     }
   }
   for (const [budget, cost] of costs) {

@@ -1,180 +1,11 @@
-/**
- * The ledger's rows: how one is encoded, what each column holds, and reading them back in pages.
- *
- * A row travels as a JSON array in the order of {@link COLUMNS}. The same text is the line of a journal and an element of
- * the parameter that inserts any number of rows at once, so a generation is encoded once.
- */
-import type { CallerFormatName } from "../exchange/format_name.ts";
-import type { GenerationStatus } from "../exchange/generation.ts";
-import type { Usage } from "../exchange/usage.ts";
-import { type Columns, type EncodedRow, type Engine, type Query, valuesOf } from "./engine.ts";
-import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
+/** The ledger: taking records in, and reading them back in pages. */
+import { type Engine, type Query, valuesOf } from "./engine.ts";
+import { countIn } from "./labels.ts";
 import type { Position } from "./position.ts";
+import { COLUMNS, decodeRow, type Generation, labelsOfRow, type LedgerRecord, NAMES } from "./records.ts";
+import { asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
+import { COUNTED, type Counted, COUNTED_OF_LABELS } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
-import { addToSums, COUNTED, type Counted } from "./sums.ts";
-
-/** One generation as the ledger keeps it. Never holds text of a conversation. */
-export interface Generation {
-  id: string;
-  created: number;
-  keyId: string;
-  key: string;
-  account: string;
-  format: CallerFormatName;
-  requestedModel: string;
-  model: string;
-  provider: string | null;
-  stream: boolean;
-  status: GenerationStatus;
-  errorCode: string | null;
-  usage: Usage | null;
-  /** True: usage was estimated, because the provider never reported it. */
-  estimated: boolean;
-  searches: number;
-  /** Picodollars. */
-  cost: bigint;
-  ttftMs: number | null;
-  latencyMs: number;
-  clientGone: boolean;
-  dlp: { mode: string; findings: number } | null;
-  /** Names and values that the caller gave the call; null: none. */
-  tags: Readonly<Record<string, string>> | null;
-  /** Of calls that belong together. */
-  session: string | null;
-  /** That of the key. */
-  team: string | null;
-  /** Names the prices it was billed at; null: recorded before there were names. */
-  priceVersion: string | null;
-  /** Picodollars that reading from a cache has saved; null: not known. */
-  cacheSaved: bigint | null;
-}
-
-const COLUMNS: Columns = [
-  ["id", "text"],
-  ["created", "int"],
-  ["key_id", "text"],
-  ["key_name", "text"],
-  ["account", "text"],
-  ["format", "text"],
-  ["requested_model", "text"],
-  ["model", "text"],
-  ["provider", "text"],
-  ["stream", "int"],
-  ["status", "text"],
-  ["error_code", "text"],
-  ["measured", "int"],
-  ["input", "int"],
-  ["cached", "int"],
-  ["cache_write", "int"],
-  ["cache_write_1h", "int"],
-  ["audio_input", "int"],
-  ["image_input", "int"],
-  ["video_input", "int"],
-  ["output", "int"],
-  ["reasoning", "int"],
-  ["audio_output", "int"],
-  ["image_output", "int"],
-  ["searches", "int"],
-  ["cost", "int"],
-  ["ttft_ms", "int"],
-  ["latency_ms", "int"],
-  ["client_gone", "int"],
-  ["dlp_mode", "text"],
-  ["dlp_findings", "int"],
-  ["tags", "text"],
-  ["session", "text"],
-  ["team", "text"],
-  ["price_version", "text"],
-  ["cache_saved", "int"],
-];
-
-const NAMES = COLUMNS.map(([name]) => name).join(", ");
-
-/** A generation on its way to the store: the encoded row, and what the row charges to whom. */
-export interface LedgerRecord extends EncodedRow {
-  readonly created: number;
-  readonly keyId: string;
-  readonly account: string;
-  /** Picodollars. */
-  readonly cost: bigint;
-  /** Written only while the store knows the call as running: presumed, of another node's. */
-  readonly whileRunning?: boolean;
-}
-
-export function encodeRecord(g: Generation): LedgerRecord {
-  const created = whole(g.created);
-  return {
-    id: g.id,
-    json: encodeRow(g, created),
-    created,
-    keyId: g.keyId,
-    account: g.account,
-    cost: g.cost,
-  };
-}
-
-/** The record of a row that a journal kept. Throws where the text is no such row. */
-export function decodeRecord(json: string): LedgerRecord {
-  const values: Value[] = JSON.parse(json);
-  const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i] ?? null]));
-  const cost = BigInt(asText(row.cost));
-  const saved = optional(row.cache_saved, asText);
-  // All of it, since a row that cannot be read back would spoil every page that it stands on.
-  const { id, created, keyId, account } = decodeRow({
-    ...row,
-    cost,
-    cache_saved: saved === null ? null : BigInt(saved),
-  });
-  return { id, json, created, keyId, account, cost };
-}
-
-/** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */
-function encodeRow(g: Generation, created: number): string {
-  const u = g.usage;
-  return JSON.stringify([
-    g.id,
-    created,
-    g.keyId,
-    g.key,
-    g.account,
-    g.format,
-    g.requestedModel,
-    g.model,
-    g.provider,
-    g.stream ? 1 : 0,
-    g.status,
-    g.errorCode,
-    g.estimated ? 0 : 1,
-    u && u.input,
-    u && u.cached,
-    u && u.cacheWrite,
-    u && u.cacheWrite1h,
-    u && u.audioInput,
-    u && u.imageInput,
-    u && u.videoInput,
-    u && u.output,
-    u && u.reasoning,
-    u && u.audioOutput,
-    u && u.imageOutput,
-    whole(g.searches),
-    g.cost.toString(),
-    g.ttftMs === null ? null : whole(g.ttftMs),
-    whole(g.latencyMs),
-    g.clientGone ? 1 : 0,
-    g.dlp === null ? null : g.dlp.mode,
-    g.dlp === null ? null : whole(g.dlp.findings),
-    g.tags && JSON.stringify(g.tags),
-    g.session,
-    g.team,
-    g.priceVersion,
-    g.cacheSaved === null ? null : g.cacheSaved.toString(),
-  ]);
-}
-
-/** Times come from clocks that may be fractional, and from subtraction that may be negative after a step back. */
-function whole(value: number): number {
-  return value > 0 ? Math.round(value) : 0;
-}
 
 /**
  * Inserts records, with their sums, and answers those that were new. One that is there already stays as it is, but for one
@@ -197,7 +28,7 @@ export async function insertRecords(
     added.push(...ended);
     counted.push(...ended.map(countedRecord), ...removals(replaced));
   }
-  await addToSums(engine, query, counted);
+  await countIn(engine, query, counted);
   return added;
 }
 
@@ -207,7 +38,7 @@ export async function withdrawPresumed(
   query: Query,
   ids: readonly string[],
 ): Promise<void> {
-  await addToSums(engine, query, removals(await removePresumed(engine, query, ids)));
+  await countIn(engine, query, removals(await removePresumed(engine, query, ids)));
 }
 
 /** Recorded for a process that was taken for dead: nothing is known of the end. */
@@ -245,6 +76,7 @@ function removals(removed: ReadonlyMap<string, Counted | null>): Counted[] {
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], i) => [name, i]));
 const COUNTED_INDEXES = COUNTED.map((name) => INDEX[name]);
+const LABEL_INDEXES = COUNTED_OF_LABELS.map((name) => INDEX[name]);
 
 function countedRecord(record: LedgerRecord): Counted {
   const values = valuesOf(record);
@@ -259,6 +91,8 @@ function countedRecord(record: LedgerRecord): Counted {
     failed: isFailed(values[INDEX.status]),
     counts: COUNTED_INDEXES.map((i) => optional(values[i], asInt) ?? 0),
     cost: record.cost,
+    labels: record.labels,
+    moreCounts: record.labels === null ? [] : LABEL_INDEXES.map((i) => BigInt(values[i] ?? 0)),
   };
 }
 
@@ -274,7 +108,7 @@ export const COUNTED_COLUMNS = [
   "format",
   "status",
 ]
-  .concat(COUNTED, "cost").join(", ");
+  .concat(COUNTED, "cost", "tags", "session", "team", COUNTED_OF_LABELS).join(", ");
 
 export function countedRow(row: Row): Counted {
   return {
@@ -288,6 +122,8 @@ export function countedRow(row: Row): Counted {
     failed: isFailed(row.status),
     counts: COUNTED.map((name) => optional(row[name], asInt) ?? 0),
     cost: asMoney(row.cost),
+    labels: labelsOfRow(row),
+    moreCounts: COUNTED_OF_LABELS.map((name) => optional(row[name], asMoney) ?? 0n),
   };
 }
 
@@ -370,50 +206,4 @@ function conditions(filter: GenerationFilter): { where: string[]; params: Value[
   add("created >=", filter.from);
   add("created <", filter.to);
   return { where, params };
-}
-
-function decodeRow(row: Row): Generation {
-  return {
-    id: asText(row.id),
-    created: asInt(row.created),
-    keyId: asText(row.key_id),
-    key: asText(row.key_name),
-    account: asText(row.account),
-    format: asText(row.format) as CallerFormatName,
-    requestedModel: asText(row.requested_model),
-    model: asText(row.model),
-    provider: optional(row.provider, asText),
-    stream: asBool(row.stream),
-    status: asText(row.status) as GenerationStatus,
-    errorCode: optional(row.error_code, asText),
-    usage: row.input === null ? null : decodeUsage(row),
-    estimated: !asBool(row.measured),
-    searches: asInt(row.searches),
-    cost: asMoney(row.cost),
-    ttftMs: optional(row.ttft_ms, asInt),
-    latencyMs: asInt(row.latency_ms),
-    clientGone: asBool(row.client_gone),
-    dlp: row.dlp_mode === null ? null : { mode: asText(row.dlp_mode), findings: asInt(row.dlp_findings) },
-    tags: row.tags === null ? null : JSON.parse(asText(row.tags)),
-    session: optional(row.session, asText),
-    team: optional(row.team, asText),
-    priceVersion: optional(row.price_version, asText),
-    cacheSaved: optional(row.cache_saved, asMoney),
-  };
-}
-
-function decodeUsage(row: Row): Usage {
-  return {
-    input: asInt(row.input),
-    cached: asInt(row.cached),
-    cacheWrite: asInt(row.cache_write),
-    cacheWrite1h: asInt(row.cache_write_1h),
-    audioInput: asInt(row.audio_input),
-    imageInput: asInt(row.image_input),
-    videoInput: asInt(row.video_input),
-    output: asInt(row.output),
-    reasoning: asInt(row.reasoning),
-    audioOutput: asInt(row.audio_output),
-    imageOutput: asInt(row.image_output),
-  };
 }

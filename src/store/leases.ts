@@ -5,9 +5,10 @@
  * left when it was recorded. A lease is set to what the node says it needs, never added to, so a request whose answer was
  * lost can be repeated.
  */
-import type { Budget, BudgetRef } from "./budgets.ts";
+import { type Budget, type BudgetRef, isRate } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { asMoney, asText, optional } from "./rows.ts";
+import { setLimit } from "./warnings.ts";
 
 /** A node asks for its lease of a budget to be renewed. */
 export interface LeaseRequest {
@@ -62,7 +63,7 @@ export function renewRates(
 ): void {
   for (const { budget: { id, scope } } of requests) {
     const budget = budgets.get(id);
-    if (scope !== "rate" || budget === undefined) continue;
+    if (!isRate(scope) || budget === undefined) continue;
     if (now < budget.starts + MINUTE && now > budget.starts - MINUTE) continue;
     budget.starts = now;
     budget.changed = true;
@@ -89,6 +90,7 @@ export async function grantLeases(
     let others = 0n;
     for (const [node, amount] of byNode) if (node !== request.node) others += amount;
     const limit = ref.scope === "account" ? limits.get(ref.owner) ?? null : ref.limit;
+    setLimit(budget, limit);
     let amount = floor;
     if (limit !== null) {
       const available = limit - budget.spent - others;
@@ -153,7 +155,8 @@ export async function writeLeases(
   for (const [budget, byNode] of held.leases) {
     for (const [holder, amount] of byNode) {
       // Other nodes' leases change here only where a minute began anew.
-      const renewed = holder !== node && amount === 0n && held.budgets.get(budget)?.scope === "rate";
+      const scope = held.budgets.get(budget)?.scope;
+      const renewed = holder !== node && amount === 0n && scope !== undefined && isRate(scope);
       if (holder === node || renewed) amounts.push([budget, holder, amount.toString()]);
     }
   }
@@ -163,5 +166,29 @@ export async function writeLeases(
      ${engine.rows("$1", [["budget", "text"], ["node", "text"], ["amount", "money"]])} WHERE true
      ON CONFLICT (budget, node) DO UPDATE SET amount = excluded.amount`,
     [JSON.stringify(amounts)],
+  );
+}
+
+/**
+ * Ends leases of a node that it needs no longer, of budgets that are locked. Rows of sessions go with the last lease: what a session has spent its
+ * sums tell, when it comes back.
+ */
+export async function dropLeases(
+  engine: Engine,
+  query: Query,
+  node: string,
+  budgetIds: readonly string[],
+): Promise<void> {
+  const list = JSON.stringify(budgetIds);
+  await query(`DELETE FROM leases WHERE node = $2 AND budget IN (${engine.list("$1")})`, [list, node]);
+  await dropUnleased(engine, query, list);
+}
+
+/** Deletes those of these budgets, which are locked, that are sessions' and of which nobody has a lease. */
+export async function dropUnleased(engine: Engine, query: Query, list: string): Promise<void> {
+  await query(
+    `DELETE FROM budgets WHERE id IN (${engine.list("$1")}) AND scope IN ('session', 'session_rate')
+     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.budget = budgets.id)`,
+    [list],
   );
 }

@@ -1,6 +1,7 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
+import * as deliveries from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
@@ -18,15 +19,19 @@ import * as usage from "./usage.ts";
 
 export type { AccountDeclaration, AccountRow } from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
-export { accountBudget, accountBudgetId, type BudgetRef } from "./budgets.ts";
-export { StoreUnavailable } from "./engine.ts";
 export {
-  decodeRecord,
-  encodeRecord,
-  type Generation,
-  type GenerationFilter,
-  type LedgerRecord,
-} from "./generations.ts";
+  accountBudget,
+  accountBudgetId,
+  type BudgetRef,
+  type Scope,
+  sessionOwner,
+  tagOwner,
+} from "./budgets.ts";
+export type { Delivery, WarningData, WebhookRef } from "./deliveries.ts";
+export { type BudgetWarning, WARNINGS } from "./warnings.ts";
+export { StoreUnavailable } from "./engine.ts";
+export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
+export type { GenerationFilter } from "./generations.ts";
 export {
   type Changes,
   type KeyWithSecrets,
@@ -41,6 +46,7 @@ export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare 
 export type { Position } from "./position.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export {
+  isUsageDimension,
   USAGE_DIMENSIONS,
   type UsageDimension,
   type UsageFilter,
@@ -168,6 +174,11 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
     },
 
+    claimDeliveries: (claim) => deliveries.claimDeliveries(engine, claim),
+    removeDelivery: (id) => deliveries.removeDelivery(query, id),
+    postponeDelivery: (id, due) => deliveries.postponeDelivery(query, id, due),
+    retireDeliveries: (before, most) => deliveries.retireDeliveries(engine, before, most),
+
     insertAudit: (records) => audit.insertAudit(engine, records),
     listAudit: (filter, page, asker = "") => audit.listAudit(workers.quick.of(asker), filter, page),
     retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
@@ -179,6 +190,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),
     retireBudgets: async (before, most) =>
       Number(await workers.care({ kind: "retire_budgets", before, most })),
+    retireSessions: async (before, most) =>
+      Number(await workers.care({ kind: "retire_sessions", before, most })),
     shared: async (name, made) => {
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,

@@ -5,6 +5,7 @@
  * still is seen by whoever watches.
  */
 import type { Engine, Query } from "./engine.ts";
+import { dropUnleased } from "./leases.ts";
 import { SCHEMA_VERSION } from "./migrations/mod.ts";
 import { asInt, asText } from "./rows.ts";
 
@@ -49,12 +50,13 @@ export function removeNodes(
     const list = JSON.stringify(nodes);
     // The node's own row first, as in a sync, so that one still under way is waited for.
     await query(`DELETE FROM nodes WHERE id IN (${engine.list("$1")})`, [list]);
-    await query(
+    const held = await query(
       `SELECT id FROM budgets WHERE id IN (SELECT budget FROM leases WHERE node IN (${engine.list("$1")}))
        ORDER BY id ${engine.forUpdate}`,
       [list],
     );
     await query(`DELETE FROM leases WHERE node IN (${engine.list("$1")})`, [list]);
+    await dropUnleased(engine, query, JSON.stringify(held.map((row) => row.id)));
     await query(`DELETE FROM wants WHERE node IN (${engine.list("$1")})`, [list]);
     await engine.notify(query, "gave - -");
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [

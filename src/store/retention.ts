@@ -55,3 +55,21 @@ export async function retireBudgets(engine: Engine, before: number, most: number
     return gone.length;
   });
 }
+
+/**
+ * Deletes sums of some sessions, of days whose generations the retention has reached, and answers of how many sessions; 0:
+ * none is left.
+ */
+export async function retireSessions(engine: Engine, before: number, most: number): Promise<number> {
+  const cutoff = Math.floor(before / DAY) * DAY;
+  const due = await engine.query(
+    `SELECT DISTINCT value FROM label_sums WHERE label = 'session' AND starts < $1 LIMIT ${most}`,
+    [cutoff],
+  );
+  if (due.length === 0) return 0;
+  await engine.query(
+    `DELETE FROM label_sums WHERE label = 'session' AND starts < $2 AND value IN (${engine.list("$1")})`,
+    [JSON.stringify(due.map((row) => row.value)), cutoff],
+  );
+  return due.length;
+}

@@ -1,7 +1,7 @@
 /** What a thread of the store does for the main thread, as messages. */
 import { retireAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
-import { retireBudgets, retireSome } from "./retention.ts";
+import { retireBudgets, retireSessions, retireSome } from "./retention.ts";
 import type { Row, Value } from "./rows.ts";
 import { buildSums } from "./sums_build.ts";
 
@@ -10,6 +10,7 @@ export type Job =
   | { kind: "build_sums"; most: number }
   | { kind: "retire"; before: number; most: number }
   | { kind: "retire_budgets"; before: number; most: number }
+  | { kind: "retire_sessions"; before: number; most: number }
   | { kind: "retire_audit"; before: number; most: number };
 
 export type JobResult = Row[] | boolean | number | null;
@@ -31,6 +32,8 @@ export function doJob(engine: Engine, job: Job): Promise<JobResult> {
       return engine.query(job.sql, job.params);
     case "build_sums":
       return buildSums(engine, job.most);
+    case "retire_sessions":
+      return retireSessions(engine, job.before, job.most);
     case "retire_audit":
       return retireAudit(engine, job.before, job.most);
     case "retire":

@@ -7,7 +7,9 @@
  */
 import type { AuditFilter, AuditRecord } from "./audit.ts";
 import type { AccountDeclaration, AccountRow } from "./accounts.ts";
-import type { Generation, GenerationFilter } from "./generations.ts";
+import type { GenerationFilter } from "./generations.ts";
+import type { Delivery } from "./deliveries.ts";
+import type { Generation } from "./records.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { RunningGeneration } from "./nodes.ts";
 import type { Position } from "./position.ts";
@@ -62,6 +64,17 @@ export interface LedgerReader {
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
+/** Warnings on their way to webhooks. */
+export interface DeliveryStore {
+  /** Takes some that are due. They stay with this node until it has said how they ended, or is gone. */
+  claimDeliveries(claim: { webhook: string; node: string; now: number; most: number }): Promise<Delivery[]>;
+  /** Delivered, or given up. */
+  removeDelivery(id: string): Promise<void>;
+  postponeDelivery(id: string, due: number): Promise<void>;
+  /** Deletes some that nobody takes. Answers how many; 0: none is left. */
+  retireDeliveries(before: number, most: number): Promise<number>;
+}
+
 /** The audit log. */
 export interface AuditStore {
   insertAudit(records: readonly AuditRecord[]): Promise<void>;
@@ -86,6 +99,8 @@ export interface StoreCare {
   retireSome(before: number, most: number): Promise<number>;
   /** Deletes some budgets of periods that ended before. Answers how many; 0: none is left. */
   retireBudgets(before: number, most: number): Promise<number>;
+  /** Deletes sums of some sessions of days that ended before. Answers of how many; 0: none is left. */
+  retireSessions(before: number, most: number): Promise<number>;
   /** A value that all nodes share, `made` by the first that asks. */
   shared(name: string, made: () => string): Promise<string>;
   /** Calls back with each message of another process, where the engine can. */
@@ -95,7 +110,8 @@ export interface StoreCare {
   close(): Promise<void>;
 }
 
-export interface Store extends NodeStore, KeyStore, AccountStore, LedgerReader, AuditStore, StoreCare {
+export interface Store
+  extends NodeStore, KeyStore, AccountStore, LedgerReader, DeliveryStore, AuditStore, StoreCare {
   readonly kind: "sqlite" | "postgres";
   /**
    * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the

@@ -8,6 +8,13 @@
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { Value } from "./rows.ts";
 
+/** What a generation is labelled with. */
+export interface RecordLabels {
+  tags: Readonly<Record<string, string>> | null;
+  session: string | null;
+  team: string | null;
+}
+
 /** What one generation adds. */
 export interface Counted {
   created: number;
@@ -23,6 +30,10 @@ export interface Counted {
   /** Of {@link COUNTED}, in its order. */
   counts: readonly (number | bigint)[];
   cost: bigint;
+  /** Null: it has none. */
+  labels: RecordLabels | null;
+  /** Of {@link COUNTED_OF_LABELS}, in its order, where there are labels. */
+  moreCounts: readonly (number | bigint)[];
 }
 
 /** `day`: all keys together. `key`: each key by itself. `month`: each key by itself, all of its models together. */
@@ -32,6 +43,8 @@ export const DAY = 86_400_000;
 
 /** Columns of a generation that are summed up as they are. */
 export const COUNTED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
+/** Columns of a generation that only the sums of its labels have. */
+export const COUNTED_OF_LABELS = ["latency_ms", "tool_calls", "cache_saved"] as const;
 /** What a row of sums holds beside what it is of. */
 export const SUMMED = ["generations", "failed", ...COUNTED, "cost"] as const;
 /** What a row of sums is of; empty text stands for "all" and for "unknown". */
@@ -124,8 +137,13 @@ function add(
   }
   sum.generations += more.generations;
   sum.failed += more.failed;
-  for (const [i, count] of more.counts.entries()) sum.counts[i] = plus(sum.counts[i], count);
+  addCounts(sum.counts, more.counts);
   sum.cost += more.cost;
+}
+
+/** Adds counts to others, each to its own. */
+export function addCounts(counts: (number | bigint)[], more: readonly (number | bigint)[]): void {
+  for (const [i, count] of more.entries()) counts[i] = plus(counts[i], count);
 }
 
 /** Numbers as long as they are exact. */
@@ -134,6 +152,6 @@ function plus(a: number | bigint, b: number | bigint): number | bigint {
   return BigInt(a) + BigInt(b);
 }
 
-function bounded(value: string | number | bigint): Value {
+export function bounded(value: string | number | bigint): Value {
   return typeof value === "bigint" && value > LARGEST_SUM ? LARGEST_SUM : value;
 }

@@ -6,7 +6,7 @@
 import type { Engine, Query } from "./engine.ts";
 import { COUNTED_COLUMNS, countedRow } from "./generations.ts";
 import { asInt, asText, type Row } from "./rows.ts";
-import { addToSums } from "./sums.ts";
+import { countIn } from "./labels.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /** Takes in some rows. False: none is left, or another process is at it. */
@@ -31,7 +31,7 @@ async function takeLate(engine: Engine, query: Query, most: number): Promise<num
      RETURNING ${COUNTED_COLUMNS}`,
     [ids],
   );
-  await addToSums(engine, query, rows.map(countedRow));
+  await countIn(engine, query, rows.map(countedRow));
   await query(`DELETE FROM unsummed WHERE id IN (${engine.list("$1")})`, [ids]);
   return noted.length;
 }
@@ -45,7 +45,7 @@ async function takeOld(engine: Engine, query: Query, state: Row, most: number): 
     [asInt(state.created), asText(state.id)],
   );
   const next = rows.length > most ? rows.pop() : undefined;
-  await addToSums(engine, query, rows.map(countedRow));
+  await countIn(engine, query, rows.map(countedRow));
   await query("UPDATE sums_state SET created = $1, id = $2", [
     next === undefined ? -1 : asInt(next.created),
     next === undefined ? "" : asText(next.id),

@@ -7,9 +7,12 @@
  */
 import { createBudgets, lockBudgets, MissingBudgets, writeBudgets } from "./budgets.ts";
 import { chargeBudgets } from "./charges.ts";
+import { insertDeliveries, type WebhookRef } from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
-import { insertRecords, type LedgerRecord, withdrawPresumed } from "./generations.ts";
+import { insertRecords, withdrawPresumed } from "./generations.ts";
+import type { LedgerRecord } from "./records.ts";
 import {
+  dropLeases,
   grantLeases,
   type LeaseGrant,
   type LeaseRequest,
@@ -17,6 +20,7 @@ import {
   renewRates,
   writeLeases,
 } from "./leases.ts";
+import { type BudgetWarning, takeWarnings } from "./warnings.ts";
 
 export interface SyncRequest {
   node: string;
@@ -29,12 +33,19 @@ export interface SyncRequest {
   ended?: readonly string[];
   /** Ended without a record, after the node had been given up: what was presumed of them is withdrawn. */
   released?: readonly string[];
+  /** Budgets of which this node needs its lease no longer. */
+  dropped?: readonly string[];
+  /** Budgets that refuse a call, for which too little is left. */
+  exhausted?: readonly string[];
+  /** Who is told of which warnings. */
+  webhooks?: readonly WebhookRef[];
 }
 
 export interface SyncResult {
   /** The node was given up and its leases are gone; it must register and ask again. */
   forgotten: boolean;
   grants: LeaseGrant[];
+  warnings: BudgetWarning[];
 }
 
 /** A transaction arrived after a newer one of the same node. */
@@ -62,20 +73,30 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
   if (fenced.length === 0) {
     const known = await query("SELECT id FROM nodes WHERE id = $1", [node]);
     if (known.length > 0) throw new StaleSync("A newer transaction of this node has been through.");
-    return { forgotten: true, grants: [] };
+    return { forgotten: true, grants: [], warnings: [] };
   }
   const records = await stillOwed(engine, query, request.records);
   await writeRunning(engine, query, request);
-  if (records.length === 0 && request.leases.length === 0) return { forgotten: false, grants: [] };
+  const { dropped = [], exhausted = [], webhooks = [] } = request;
+  if (records.length === 0 && request.leases.length === 0 && dropped.length === 0) {
+    return { forgotten: false, grants: [], warnings: [] };
+  }
 
-  const budgets = await lockBudgets(engine, query, request.leases.map((r) => r.budget), records);
+  const budgets = await lockBudgets(engine, query, {
+    asked: request.leases.map((r) => r.budget),
+    dropped,
+    records,
+  });
   const leases = await readLeases(engine, query, [...budgets.keys()]);
   renewRates(request.leases, request.now, budgets, leases);
   chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records));
   const grants = await grantLeases(engine, query, request, { budgets, leases });
+  const warnings = takeWarnings(budgets.values(), new Set(exhausted));
   await writeBudgets(engine, query, budgets);
   await writeLeases(engine, query, node, { budgets, leases });
-  return { forgotten: false, grants };
+  if (dropped.length > 0) await dropLeases(engine, query, node, dropped);
+  await insertDeliveries(engine, query, { warnings, webhooks, now: request.now });
+  return { forgotten: false, grants, warnings };
 }
 
 /** Without those whose calls have been reported as ended since they were presumed to be interrupted. */

@@ -7,14 +7,32 @@
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
+import { SUMMED_OF_LABELS } from "./labels.ts";
 import { COUNTED, DAY, joined, monthOf, SUM_PARTS, SUMMED } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
-export const USAGE_DIMENSIONS = ["key", "model", "day", "account", "provider", "format"] as const;
-export type UsageDimension = typeof USAGE_DIMENSIONS[number];
+const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
+type PlainDimension = typeof PLAIN[number];
+type LabelDimension = "team" | "session" | `tag:${string}`;
+export type UsageDimension = PlainDimension | LabelDimension;
+
+/** As an operator writes them; `tag:NAME` stands for any tag. */
+export const USAGE_DIMENSIONS = [...PLAIN, "team", "session", "tag:NAME"] as const;
+
+export function isUsageDimension(name: string): name is UsageDimension {
+  return (PLAIN as readonly string[]).includes(name) || name === "team" || name === "session" ||
+    /^tag:[A-Za-z0-9_.:\/-]{1,64}$/.test(name);
+}
+
+function isLabel(name: UsageDimension): name is LabelDimension {
+  return !(PLAIN as readonly string[]).includes(name);
+}
 
 export interface UsageSum {
-  /** What the sum is of: names of keys, ids of models, days as `2026-01-31`. Empty text: unknown. */
+  /**
+   * What the sum is of: names of keys, ids of models, days as `2026-01-31`. Empty text: unknown, or generations that have
+   * no such label.
+   */
   of: Partial<Record<UsageDimension | "keyId", string>>;
   generations: number;
   /** Of these, failed or interrupted. */
@@ -27,6 +45,8 @@ export interface UsageSum {
   searches: number;
   /** Picodollars. */
   cost: bigint;
+  /** Of sums by a label, where there is one: time of all calls, calls of tools in their answers, picodollars saved. */
+  labelled?: { latencyMs: number; toolCalls: number; cacheSaved: bigint };
 }
 
 export interface UsageFilter {
@@ -45,13 +65,18 @@ export interface UsagePage {
 
 const FAILED = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
 /** What stands for a dimension in the sums, and in the generations. */
-const COLUMNS: Record<UsageDimension, { sums: string; live: string }> = {
+const COLUMNS: Record<PlainDimension, { sums: string; live: string }> = {
   key: { sums: "key_id", live: "key_id" },
   model: { sums: "model", live: "model" },
   day: { sums: "starts", live: `created - created % ${DAY}` },
   account: { sums: "account", live: "account" },
   provider: { sums: "provider", live: "COALESCE(provider, '')" },
   format: { sums: "format", live: "format" },
+};
+/** The value of a tag in a generation's row. The name has no character that would need to be quoted. */
+const TAG_VALUE = {
+  sqlite: (name: string) => `tags ->> '$."${name}"'`,
+  postgres: (name: string) => `tags::jsonb ->> '${name}'`,
 };
 
 /** Dearest first; by day, oldest first. */
@@ -61,7 +86,8 @@ export async function sumUsage(
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
   const [state] = await query("SELECT retired FROM sums_state");
-  const { text, params } = statement(filter, spansOf(filter, asInt(state.retired)), page, SUM_PARTS[kind]);
+  const spans = spansOf(filter, asInt(state.retired));
+  const { text, params } = statement(filter, spans, page, kind);
   return (await query(text, params)).map((row) => decodeSum(row, filter.by));
 }
 
@@ -94,40 +120,64 @@ function statement(
   { by, keyId }: UsageFilter,
   { days, parts }: Spans,
   page: UsagePage,
-  summed: (column: string) => string[],
+  kind: Engine["kind"],
 ): { text: string; params: Value[] } {
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
   const ofKey = keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`;
   const named = by.includes("key");
-  const identity = (side: "sums" | "live") =>
-    [
-      ...by.map((name, i) => `${COLUMNS[name][side]} AS d${i}`),
-      ...(named ? ["key_name AS name"] : []),
-    ].join(", ");
+  const labels = by.filter(isLabel);
+  const summed = labels.length === 0 ? SUMMED : SUMMED_OF_LABELS;
+  const inRow = (name: UsageDimension) => {
+    if (!isLabel(name)) return COLUMNS[name].live;
+    const value = name.startsWith("tag:") ? TAG_VALUE[kind](name.slice("tag:".length)) : name;
+    return `COALESCE(${value}, '')`;
+  };
+  const identity = (column: (name: UsageDimension) => string) =>
+    [...by.map((name, i) => `${column(name)} AS d${i}`), ...(named ? ["key_name AS name"] : [])].join(", ");
 
   const ofSums = (kind: string, from: number, to: number) =>
-    `SELECT ${identity("sums")}, ${SUMMED.join(", ")} FROM sums
-     WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
+    `SELECT ${identity((name) => isLabel(name) ? "''" : COLUMNS[name].sums)}, ${
+      [...SUMMED, ...summed.slice(SUMMED.length).map((c) => `0 AS ${c}`)].join(", ")
+    } FROM sums WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
+  /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
+  const ofLabel = (label: LabelDimension, from: number, to: number) => {
+    const where = `FROM label_sums WHERE label = ${param(label)} AND starts >= ${param(from)} AND starts < ${
+      param(to)
+    }${ofKey}`;
+    const column = (value: string) => (name: UsageDimension) => isLabel(name) ? value : COLUMNS[name].sums;
+    const rest = summed.map((c, i) => i < SUMMED.length ? `-${c}` : "0");
+    return [
+      `SELECT ${identity(column("value"))}, ${summed.join(", ")} ${where}`,
+      `SELECT ${identity(column("''"))}, ${rest.join(", ")} ${where}`,
+    ];
+  };
   const live = (where: string) =>
-    `SELECT ${identity("live")}, 1 AS generations, ${FAILED} AS failed,
-     ${
-      COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")
-    }, cost FROM generations WHERE ${where}${ofKey}`;
+    `SELECT ${identity(inRow)}, 1 AS generations, ${FAILED} AS failed,
+     ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost${
+      summed.slice(SUMMED.length).map((c) => `, COALESCE(${c}, 0) AS ${c}`).join("")
+    } FROM generations WHERE ${where}${ofKey}`;
   const between = (from: number, to: number) => `created >= ${param(from)} AND created < ${param(to)}`;
 
   const selects: string[] = [];
-  if (days.from < days.to) {
-    selects.push(...kindsOf(by, keyId, days).map(({ kind, from, to }) => ofSums(kind, from, to)));
+  if (labels.length > 1) {
+    // No sums tell two labels apart: the rows themselves do, as far back as they are kept.
+    const [first] = parts;
+    const from = first === undefined ? days.from : Math.min(first.from, days.from);
+    selects.push(live(between(from, Math.max(days.to, ...parts.map(({ to }) => to)))));
+  } else if (days.from < days.to) {
+    const plain = by.filter((name) => !isLabel(name));
+    selects.push(...kindsOf(plain, keyId, days).map(({ kind, from, to }) => ofSums(kind, from, to)));
+    if (labels.length === 1) selects.push(...ofLabel(labels[0], days.from, days.to));
     selects.push(...UNSUMMED.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)));
   }
-  selects.push(...parts.map(({ from, to }) => live(between(from, to))));
+  if (labels.length < 2) selects.push(...parts.map(({ from, to }) => live(between(from, to))));
   if (selects.length === 0) selects.push(live("1 = 0"));
 
   const dimensions = by.map((_, i) => `d${i}`);
   const order = by[0] === "day" ? dimensions : ["cost_high DESC", "cost_low DESC", ...dimensions];
-  const sums = SUMMED.flatMap((c) => {
-    const [high, low] = summed(c);
+  const sums = summed.flatMap((c) => {
+    const [high, low] = SUM_PARTS[kind](c);
     return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
   });
   const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
@@ -191,5 +241,12 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
     reasoning: count("reasoning"),
     searches: count("searches"),
     cost: exact("cost"),
+    ...(by.some(isLabel) && {
+      labelled: {
+        latencyMs: count("latency_ms"),
+        toolCalls: count("tool_calls"),
+        cacheSaved: exact("cache_saved"),
+      },
+    }),
   };
 }

@@ -47,6 +47,7 @@ const ended = (id: string, more: Partial<Generation> = {}) =>
     team: null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
     ...more,
   }).json;
 

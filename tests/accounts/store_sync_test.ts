@@ -73,6 +73,7 @@ function generation(id: string): Generation {
     team: null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
   };
 }
 

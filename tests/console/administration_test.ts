@@ -148,6 +148,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       "stream",
       "tags",
       "team",
+      "tool_calls",
       "ttft_ms",
       "usage",
       "usage_estimated",

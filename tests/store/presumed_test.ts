@@ -42,6 +42,7 @@ const PRESUMED: Generation = {
   team: null,
   priceVersion: null,
   cacheSaved: null,
+  toolCalls: null,
 };
 
 const presumed = (id: string) => encodeRecord({ ...PRESUMED, id });

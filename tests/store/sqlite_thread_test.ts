@@ -41,6 +41,7 @@ function generation(id: string, created: number): Generation {
     team: null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
   };
 }
 

@@ -48,6 +48,7 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
     team: null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
     ...more,
   };
 }

@@ -30,6 +30,9 @@ interface Spec {
   failed: boolean;
   tokens: number;
   cost: bigint;
+  team?: number;
+  session?: number;
+  tag?: number;
 }
 
 const spec: fc.Arbitrary<Spec> = fc.record({
@@ -41,6 +44,15 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   tokens: fc.integer({ min: 0, max: 1000 }),
   cost: fc.bigInt({ min: 0n, max: 10n ** 13n }),
 });
+
+const labelled: fc.Arbitrary<Spec> = fc.tuple(
+  spec,
+  fc.record({
+    team: fc.integer({ min: 0, max: 2 }),
+    session: fc.integer({ min: 0, max: 3 }),
+    tag: fc.integer({ min: 0, max: 3 }),
+  }),
+).map(([plain, labels]) => ({ ...plain, ...labels }));
 
 function generationOf(id: string, s: Spec): Generation {
   return {
@@ -66,11 +78,12 @@ function generationOf(id: string, s: Spec): Generation {
     latencyMs: 1,
     clientGone: false,
     dlp: null,
-    tags: null,
-    session: null,
-    team: null,
+    tags: s.tag ? { env: `v${s.tag}`, ...(s.tag > 1 && { it: 'quoted "value"' }) } : null,
+    session: s.session ? `s${s.session}` : null,
+    team: s.team ? `t${s.team}` : null,
     priceVersion: null,
     cacheSaved: null,
+    toolCalls: null,
   };
 }
 
@@ -102,7 +115,11 @@ function expected(all: readonly Generation[], { by, from, to, keyId }: UsageFilt
   for (const g of all) {
     if (g.created < (from ?? 0) || g.created >= (to ?? Infinity)) continue;
     if (keyId !== undefined && g.keyId !== keyId) continue;
-    const of: Record<UsageDimension, string> = {
+    const of: Partial<Record<UsageDimension, string>> = {
+      team: g.team ?? "",
+      session: g.session ?? "",
+      "tag:env": g.tags?.env ?? "",
+      "tag:it": g.tags?.it ?? "",
       key: g.keyId,
       model: g.model,
       day: new Date(g.created).toISOString().slice(0, 10),
@@ -129,7 +146,11 @@ async function actual(store: Store, filter: UsageFilter): Promise<Map<string, st
   ]));
 }
 
-const dimension = fc.constantFrom(...USAGE_DIMENSIONS);
+const dimension: fc.Arbitrary<UsageDimension> = fc.constantFrom(
+  ...USAGE_DIMENSIONS.filter((name) => name !== "tag:NAME"),
+  "tag:env",
+  "tag:it",
+);
 const time = fc.oneof(
   fc.constant(null),
   fc.integer({ min: -SPAN, max: SPAN }).map((at) => MIDDLE + at),
@@ -151,7 +172,7 @@ onBothEngines(({ name, place }) => {
       fc.asyncProperty(
         fc.array(spec, { maxLength: 12 }),
         fc.array(spec, { maxLength: 6 }),
-        fc.array(spec, { maxLength: 6 }),
+        fc.array(labelled, { maxLength: 6 }),
         fc.array(filters, { minLength: 12, maxLength: 12 }),
         async (before, beside, after, asked) => {
           run++;

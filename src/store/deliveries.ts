@@ -1,0 +1,116 @@
+/**
+ * Warnings on their way to webhooks: kept from the transaction that gave the warning until a receiver has taken it.
+ *
+ * A node that delivers one puts its id on the row. Another takes the row over only once that node is no longer among the
+ * nodes, so no clock has to tell how long a delivery may take.
+ */
+import type { Engine, Query } from "./engine.ts";
+import { asInt, asText, type Row } from "./rows.ts";
+import type { BudgetWarning } from "./warnings.ts";
+
+export interface WebhookRef {
+  id: string;
+  /** Names like `budget.80`. */
+  events: readonly string[];
+}
+
+/** A warning as it is kept: amounts as text. */
+export interface WarningData extends Omit<BudgetWarning, "limit" | "spent"> {
+  event: string;
+  limit: string;
+  spent: string;
+}
+
+export interface Delivery {
+  id: string;
+  created: number;
+  /** Those that failed. */
+  attempts: number;
+  data: WarningData;
+}
+
+export async function insertDeliveries(
+  engine: Engine,
+  query: Query,
+  { warnings, webhooks, now }: {
+    warnings: readonly BudgetWarning[];
+    webhooks: readonly WebhookRef[];
+    now: number;
+  },
+): Promise<void> {
+  const rows = warnings.flatMap((warning) => {
+    const event = `budget.${warning.share}`;
+    const { limit, spent, ...rest } = warning;
+    const data: WarningData = { event, ...rest, limit: limit.toString(), spent: spent.toString() };
+    return webhooks.filter(({ events }) => events.includes(event))
+      .map((
+        { id },
+      ) => [`evt_${crypto.randomUUID().replaceAll("-", "")}`, id, now, now, 0, null, JSON.stringify(data)]);
+  });
+  if (rows.length === 0) return;
+  await engine.insertRows(query, {
+    table: "deliveries",
+    columns: [
+      ["id", "text"],
+      ["webhook", "text"],
+      ["created", "int"],
+      ["due", "int"],
+      ["attempts", "int"],
+      ["node", "text"],
+      ["data", "text"],
+    ],
+    then: "",
+  }, rows);
+}
+
+/** Takes some deliveries that are due and that no living node is at. */
+export function claimDeliveries(
+  engine: Engine,
+  { webhook, node, now, most }: { webhook: string; node: string; now: number; most: number },
+): Promise<Delivery[]> {
+  return engine.transaction(async (query) => {
+    const rows = await query(
+      `SELECT id, created, attempts, data FROM deliveries
+       WHERE webhook = $1 AND due <= $2 AND (node IS NULL OR node NOT IN (SELECT id FROM nodes))
+       ORDER BY due LIMIT ${most} ${engine.forUpdateOfFree}`,
+      [webhook, now],
+    );
+    if (rows.length === 0) return [];
+    await query(`UPDATE deliveries SET node = $2 WHERE id IN (${engine.list("$1")})`, [
+      JSON.stringify(rows.map((row) => row.id)),
+      node,
+    ]);
+    return rows.map(decode);
+  });
+}
+
+function decode(row: Row): Delivery {
+  return {
+    id: asText(row.id),
+    created: asInt(row.created),
+    attempts: asInt(row.attempts),
+    data: JSON.parse(asText(row.data)),
+  };
+}
+
+/** Done with: delivered, or given up. */
+export async function removeDelivery(query: Query, id: string): Promise<void> {
+  await query("DELETE FROM deliveries WHERE id = $1", [id]);
+}
+
+/** Any node tries it again from `due` on. */
+export async function postponeDelivery(query: Query, id: string, due: number): Promise<void> {
+  await query("UPDATE deliveries SET node = NULL, attempts = attempts + 1, due = $2 WHERE id = $1", [
+    id,
+    due,
+  ]);
+}
+
+/** Deletes some of those that were made before: nobody has a webhook for them any more. */
+export async function retireDeliveries(engine: Engine, before: number, most: number): Promise<number> {
+  const rows = await engine.query(
+    `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE created < $1 LIMIT ${most}) RETURNING id`,
+    [before],
+  );
+  return rows.length;
+}
