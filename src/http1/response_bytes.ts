@@ -26,14 +26,36 @@ export function headOf(response: Response, more: string): string {
   return `${head}${more}date: ${httpDate()}\r\n\r\n`;
 }
 
+const encoder = new TextEncoder();
+
+/** A head, a byte for each of its letters, and the text behind it in UTF-8. */
+export function headAndText(head: string, text: string, textBytes: number): Uint8Array {
+  const bytes = encoder.encode(head + text);
+  if (bytes.length === head.length + textBytes) return bytes;
+  // The head has letters beyond ASCII.
+  const joined = new Uint8Array(head.length + textBytes);
+  putBytes(joined, head, 0);
+  encoder.encodeInto(text, joined.subarray(head.length));
+  return joined;
+}
+
+export function headBytes(head: string): Uint8Array {
+  return headAndText(head, "", 0);
+}
+
+/** Letters as a byte each. For few of them a loop is faster than any function of Buffer. */
+function putBytes(into: Uint8Array, letters: string, at: number): void {
+  for (let i = 0; i < letters.length; i++) into[at + i] = letters.charCodeAt(i);
+}
+
 /** A chunk with what goes before it, in one piece. */
 export function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
   if (!chunked && head === "") return bytes;
   const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
   const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
-  joined.write(before, 0, "latin1");
+  putBytes(joined, before, 0);
   joined.set(bytes, before.length);
-  if (chunked) joined.write("\r\n", before.length + bytes.length, "latin1");
+  if (chunked) putBytes(joined, "\r\n", before.length + bytes.length);
   return joined;
 }
 

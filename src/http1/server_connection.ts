@@ -12,7 +12,15 @@ import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
-import { chunk, connectionField, headOf, httpDate, isStream } from "./response_bytes.ts";
+import {
+  chunk,
+  connectionField,
+  headAndText,
+  headBytes,
+  headOf,
+  httpDate,
+  isStream,
+} from "./response_bytes.ts";
 
 /** Size of the buffer that a connection has while nothing happens on it. */
 const BUFFER_BYTES = 4096;
@@ -266,18 +274,12 @@ export class ServerConnection {
     if (text !== null) {
       const size = Buffer.byteLength(text);
       const head = headOf(response, `content-length: ${size}\r\n${connectionField(keeps, minor)}`);
-      const bytes = Buffer.allocUnsafe(head.length + size);
-      bytes.write(head, 0, "latin1");
-      bytes.write(text, head.length);
-      return await this.write(bytes);
+      return await this.write(headAndText(head, text, size));
     }
     const body = bare ? null : await response.bytes();
     const length = body === null ? "" : `content-length: ${body.length}\r\n`;
     const head = headOf(response, length + connectionField(keeps, minor));
-    const bytes = Buffer.allocUnsafe(head.length + (body?.length ?? 0));
-    bytes.write(head, 0, "latin1");
-    if (body !== null) bytes.set(body, head.length);
-    await this.write(bytes);
+    await this.write(body === null ? headBytes(head) : chunk(head, body, false));
   }
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {
@@ -291,7 +293,7 @@ export class ServerConnection {
       const first = reader.read();
       // The head goes with the first bytes, where there are any.
       if (!await settled(first)) {
-        await this.write(Buffer.from(head, "latin1"));
+        await this.write(headBytes(head));
         head = "";
         this.#enter("handling");
       }
@@ -305,7 +307,7 @@ export class ServerConnection {
       // A connection that the caller ended meanwhile has cancelled the stream, which then ends here.
       if (this.#closed) return;
       if (chunked || head !== "") {
-        await this.write(Buffer.from(head + (chunked ? "0\r\n\r\n" : ""), "latin1"));
+        await this.write(headBytes(head + (chunked ? "0\r\n\r\n" : "")));
       }
       this.#reader = null;
     } catch (thrown) {
@@ -325,7 +327,7 @@ export class ServerConnection {
     });
     const head = `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
       `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n`;
-    await this.#conn.write(Buffer.from(head + body, "latin1"));
+    await this.#conn.write(headBytes(head + body));
   }
 
   /** Says that no more comes, and reads what the caller still sends. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { PlainResponse } from "../../src/http1/plain_response.ts";
-import { headOf, isStream } from "../../src/http1/response_bytes.ts";
+import { chunk, headAndText, headBytes, headOf, isStream } from "../../src/http1/response_bytes.ts";
 
 const HEADERS = { "content-type": "application/json", "x-a": "1" };
 
@@ -29,4 +29,24 @@ Deno.test("a PlainResponse whose body was read, or that is a stream, has no text
   });
   assertEquals([PlainResponse.textOf(stream), isStream(stream), isStream(read)], [null, true, false]);
   await stream.body!.cancel();
+});
+
+Deno.test("a copy of a PlainResponse has its headers", async () => {
+  const copy = new PlainResponse("{}", { headers: HEADERS }).clone();
+  assertEquals([copy.headers.get("content-type"), copy.headers.get("x-a")], ["application/json", "1"]);
+  await copy.text();
+});
+
+Deno.test("a head is written a byte for each letter, what stands behind it in UTF-8", () => {
+  const bytesOf = (...parts: (string | number[])[]) =>
+    new Uint8Array(
+      parts.flatMap((part) => typeof part === "string" ? [...new TextEncoder().encode(part)] : part),
+    );
+  assertEquals(headAndText("x: a\r\n\r\n", "ä€", 5), bytesOf("x: a\r\n\r\nä€"));
+  assertEquals(headAndText("x: \xe4\r\n\r\n", "ä", 2), bytesOf("x: ", [0xe4], "\r\n\r\nä"));
+  assertEquals(headBytes("x: \xff\r\n"), bytesOf("x: ", [0xff], "\r\n"));
+  assertEquals(
+    new Uint8Array(chunk("h: \xe4\r\n\r\n", new Uint8Array([1, 2]), true)),
+    bytesOf("h: ", [0xe4], "\r\n\r\n2\r\n", [1, 2], "\r\n"),
+  );
 });
