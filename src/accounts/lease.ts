@@ -37,6 +37,8 @@ export class Lease {
   #spent = 0n;
   #others = 0n;
   #answeredAt = -Infinity;
+  /** By how much the store's clock is ahead of this node's: minutes of rates go by the store's. */
+  #ahead = 0;
   /** What calls that wait for a renewal need together; 0: none waits. */
   #waiting = 0n;
 
@@ -184,8 +186,9 @@ export class Lease {
     this.#granted = this.#granted > cost ? this.#granted - cost : 0n;
   }
 
-  /** The store has renewed the lease. */
-  renewed(grant: LeaseGrant, now: number): void {
+  /** The store has renewed the lease. @param ahead by how much its clock is ahead of `now` */
+  renewed(grant: LeaseGrant, now: number, ahead = 0): void {
+    this.#ahead = ahead;
     if (this.isRate() && grant.starts !== this.#budget.starts) {
       this.#budget = { ...this.#budget, starts: grant.starts };
       this.#used = 0n;
@@ -211,12 +214,13 @@ export class Lease {
   }
 
   secondsToReset(now: number): number {
-    const until = Math.ceil((this.#budget.starts + MINUTE - now) / 1000);
+    const until = Math.ceil((this.#budget.starts + MINUTE - now - this.#ahead) / 1000);
     return Math.min(60, Math.max(1, until));
   }
 
   /** A start far ahead is a clock that stepped back. */
-  #minuteIsOver(now: number): boolean {
+  #minuteIsOver(here: number): boolean {
+    const now = here + this.#ahead;
     return now >= this.#budget.starts + MINUTE || now <= this.#budget.starts - MINUTE;
   }
 

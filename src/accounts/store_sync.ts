@@ -245,7 +245,9 @@ export class StoreSync {
     for (const [lease, cost] of charges) lease.delivered(cost);
     const now = this.#options.clock.now();
     const byId = new Map(renewing.map((lease) => [lease.budget.id, lease]));
-    for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now);
+    // The transaction's time is behind by as long as its end took to get here, so no minute seems to be over too early.
+    const ahead = result.now - now;
+    for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
     if (result.grants.length > 0) this.#options.granted();
     for (const entry of batch) entry.delivered();
     for (const { resolve } of waiters) resolve();

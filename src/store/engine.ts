@@ -79,6 +79,8 @@ export interface Engine {
   /** Keeps another process from migrating at the same time. */
   lockMigrations(query: Query): Promise<void>;
   readonly moneyType: string;
+  /** Milliseconds by the database's own clock, as an expression; null: those who write share a clock. */
+  readonly now: string | null;
   /** Makes an index beside writers; absent: the engine cannot, and the steps of the schema make all of them. */
   makeIndex?(name: string, on: string): Promise<void>;
   /** Tells every process that listens, once the transaction is through. */

@@ -61,6 +61,8 @@ export interface StoreOptions {
   schema?: string;
   /** Connections to PostgreSQL at most. */
   connections?: number;
+  /** True: minutes of rates are told by the clocks of nodes, which a test can move, and not by PostgreSQL's. */
+  timeOfNodes?: boolean;
   /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
   smallBytes?: number;
   /** Told how long each transaction of SQLite, which has no thread of its own, held the event loop, in milliseconds. */
@@ -72,7 +74,11 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   if (/^postgres(ql)?:\/\//.test(url)) {
     const filePrefix = options.filePrefix ?? null;
     if (filePrefix !== null) makeFolderOf(filePrefix);
-    const engine = openPostgres(url, { schema: options.schema ?? null, connections: options.connections });
+    const engine = openPostgres(url, {
+      schema: options.schema ?? null,
+      connections: options.connections,
+      timeOfNodes: options.timeOfNodes,
+    });
     return storeOn(engine, filePrefix, workersHere(engine));
   }
   const path = /^sqlite:(.+)$/.exec(url)?.[1];

@@ -25,6 +25,7 @@ class PostgresEngine implements Engine {
   readonly forUpdate = "FOR UPDATE";
   readonly forUpdateOfFree = "FOR UPDATE SKIP LOCKED";
   readonly moneyType = "NUMERIC(38,0)";
+  readonly now: string | null;
   readonly #pool: PostgresPool;
   readonly #schema: string | null;
   readonly #channel: string;
@@ -32,6 +33,7 @@ class PostgresEngine implements Engine {
   constructor(url: string, options: PostgresOptions) {
     this.#pool = new PostgresPool(url, options);
     this.#schema = options.schema ?? null;
+    this.now = options.timeOfNodes ? null : "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
     this.#channel = this.#schema === null ? CHANNEL : `${CHANNEL}_${this.#schema}`;
   }
 

@@ -21,6 +21,8 @@ export interface PostgresOptions {
   schema?: string | null;
   /** At most, the one that listens among them. */
   connections?: number;
+  /** True: minutes of rates are told by the clocks of nodes, which a test can move, and not by the database's. */
+  timeOfNodes?: boolean;
 }
 
 export interface Channel {

@@ -55,6 +55,7 @@ class SqliteEngine implements Engine {
   readonly forUpdate = "";
   readonly forUpdateOfFree = "";
   readonly moneyType = "INTEGER";
+  readonly now = null;
   readonly #path: string;
   readonly #inThread: boolean;
   /** Null until there is room to open it: a gateway that starts on a full disk waits for that like one that runs. */

@@ -20,11 +20,13 @@ import {
   renewRates,
   writeLeases,
 } from "./leases.ts";
+import { asInt, optional } from "./rows.ts";
 import { type BudgetWarning, takeWarnings } from "./warnings.ts";
 
 export interface SyncRequest {
   node: string;
   seq: number;
+  /** By the node's clock, which counts where the database has none of its own. */
   now: number;
   records: readonly LedgerRecord[];
   leases: readonly LeaseRequest[];
@@ -42,6 +44,8 @@ export interface SyncRequest {
 }
 
 export interface SyncResult {
+  /** Milliseconds by the clock that minutes of rates are told by. */
+  now: number;
   /** The node was given up and its leases are gone; it must register and ask again. */
   forgotten: boolean;
   grants: LeaseGrant[];
@@ -66,20 +70,21 @@ export async function sync(engine: Engine, request: SyncRequest): Promise<SyncRe
 
 async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Promise<SyncResult> {
   const { node } = request;
-  const fenced = await query("UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING id", [
-    node,
-    request.seq,
-  ]);
+  const fenced = await query(
+    `UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING ${engine.now ?? "NULL"} AS now`,
+    [node, request.seq],
+  );
   if (fenced.length === 0) {
     const known = await query("SELECT id FROM nodes WHERE id = $1", [node]);
     if (known.length > 0) throw new StaleSync("A newer transaction of this node has been through.");
-    return { forgotten: true, grants: [], warnings: [] };
+    return { now: request.now, forgotten: true, grants: [], warnings: [] };
   }
+  const now = optional(fenced[0].now, asInt) ?? request.now;
   const records = await stillOwed(engine, query, request.records);
   await writeRunning(engine, query, request);
   const { dropped = [], exhausted = [], webhooks = [] } = request;
   if (records.length === 0 && request.leases.length === 0 && dropped.length === 0) {
-    return { forgotten: false, grants: [], warnings: [] };
+    return { now, forgotten: false, grants: [], warnings: [] };
   }
 
   const budgets = await lockBudgets(engine, query, {
@@ -88,7 +93,7 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
     records,
   });
   const leases = await readLeases(engine, query, [...budgets.keys()]);
-  renewRates(request.leases, request.now, budgets, leases);
+  renewRates(request.leases, now, budgets, leases);
   chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records));
   const grants = await grantLeases(engine, query, request, { budgets, leases });
   const warnings = takeWarnings(budgets.values(), new Set(exhausted));
@@ -96,7 +101,7 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
   await writeLeases(engine, query, node, { budgets, leases });
   if (dropped.length > 0) await dropLeases(engine, query, node, dropped);
   await insertDeliveries(engine, query, { warnings, webhooks, now: request.now });
-  return { forgotten: false, grants, warnings };
+  return { now, forgotten: false, grants, warnings };
 }
 
 /** Without those whose calls have been reported as ended since they were presumed to be interrupted. */

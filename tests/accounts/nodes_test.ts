@@ -13,18 +13,20 @@ onCluster((cluster) => {
     title: string,
     config: AccountsConfig,
     body: (nodes: Running[], cluster: Cluster) => Promise<void>,
-    more: Partial<AccountsOptions> & { disk?: boolean; nodes?: number } = {},
+    more: Partial<AccountsOptions> & { disk?: boolean; nodes?: number; timeOfNodes?: boolean } = {},
   ): void {
     Deno.test(`postgres: ${title}`, async () => {
       await cluster().start();
       const folder = Deno.makeTempDirSync({ prefix: "sluice-nodes-" });
       const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
-      const { disk = true, nodes: count = 3, ...options } = more;
+      const { disk = true, nodes: count = 3, timeOfNodes = true, ...options } = more;
       const nodes: Running[] = [];
       try {
         for (let i = 0; i < count; i++) {
           const filePrefix = disk ? `${folder}/node${i}` : null;
-          nodes.push(await open(openStore(cluster().url, { schema, filePrefix }), config, options));
+          nodes.push(
+            await open(openStore(cluster().url, { schema, filePrefix, timeOfNodes }), config, options),
+          );
         }
         await body(nodes, cluster());
       } finally {
@@ -115,6 +117,42 @@ onCluster((cluster) => {
       assertEquals(next.flatMap((r) => r.reservations).length, 60);
       for (const reservation of next.flatMap((r) => r.reservations)) reservation.release();
     },
+  );
+
+  test(
+    "requests a minute hold across nodes whose clocks are 65 s apart, and so does the next minute",
+    configOf({ rate_limit: { requests_per_minute: 60, tokens_per_minute: 6000 } }),
+    async (nodes, cluster) => {
+      for (const [i, node] of nodes.entries()) node.clock.move((i - 1) * 65_000);
+      const round = async () => {
+        const results = await Promise.all(
+          nodes.map(async (node) => await admitAtOnce(node, await keyOf(node), 40)),
+        );
+        const reservations = results.flatMap((r) => r.reservations);
+        for (const [i, reservation] of reservations.entries()) {
+          if (i % 2 === 0) await reservation.settle(endOf({ input: 1 }));
+        }
+        for (const code of results.flatMap((r) => [...r.refused.keys()])) {
+          assertEquals(code, "provider_rate_limited");
+        }
+        return reservations.length;
+      };
+      assertEquals([await round(), await round()], [60, 0]);
+      // Their own clocks go on, the database's stands still as good as.
+      for (const node of nodes) node.clock.move(50_000);
+      assertEquals(await round(), 0);
+      for (const node of nodes) node.clock.move(20_000);
+      assertEquals(await round(), 0);
+      const sql = connect(cluster);
+      const schemas =
+        await sql`SELECT table_schema AS s FROM information_schema.tables WHERE table_name = 'budgets'`;
+      for (const { s } of schemas) {
+        await sql.unsafe(`UPDATE ${s}.budgets SET starts = starts - 70000 WHERE scope = 'rate'`);
+      }
+      await sql.end();
+      assertEquals([await round(), await round()], [60, 0]);
+    },
+    { timeOfNodes: false },
   );
 
   test("a revocation is heard without anybody polling", configOf(), async ([a, b]) => {

@@ -157,8 +157,8 @@ export function postgresPlace(cluster: () => Cluster): Place {
   const schema = `t${crypto.randomUUID().replaceAll("-", "")}`;
   const folder = Deno.makeTempDirSync({ prefix: "sluice-node-" });
   return {
-    open: () => openStore(cluster().url, { schema, filePrefix: `${folder}/node` }),
-    engine: () => openPostgres(cluster().url, { schema }),
+    open: () => openStore(cluster().url, { schema, filePrefix: `${folder}/node`, timeOfNodes: true }),
+    engine: () => openPostgres(cluster().url, { schema, timeOfNodes: true }),
     address: { url: cluster().url, schema },
     folder,
     remove: () => Deno.removeSync(folder, { recursive: true }),
