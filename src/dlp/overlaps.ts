@@ -46,10 +46,19 @@ function choose(chain: Candidate[], kept: Candidate[]): void {
   kept.push(...taken);
 }
 
-/** Another type of the very same number, as sure as the first. */
+/** Another type of the very same number, as sure as the first, or the same document of another country. */
 function isAsGood(one: Candidate, other: Candidate): boolean {
   return one.start === other.start && one.end === other.end && one.type !== other.type &&
-    one.confidence === other.confidence && specificity(one) === 2 && specificity(other) === 2;
+    (one.confidence === other.confidence || kindOf(one) === kindOf(other) && kindOf(one) !== "") &&
+    specificity(one) === 2 && specificity(other) === 2;
+}
+
+/** `PASSPORT` of `KR_PASSPORT`; types of no country have none. */
+function kindOf({ type }: Candidate): string {
+  return /^[A-Z]{2}_((?:PASSPORT|DRIVER_LICENSE|DRIVING_LICENCE))$/.exec(type)?.[1].replace(
+    "DRIVING_LICENCE",
+    "DRIVER_LICENSE",
+  ) ?? "";
 }
 
 function specificity({ type }: Candidate): number {

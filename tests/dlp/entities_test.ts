@@ -17,7 +17,10 @@ Deno.test("resolveEntityTypes() hands back a set that the caller may change", ()
 Deno.test("resolveEntityTypes() takes names, groups and aliases in any letter case", () => {
   assertEquals(resolveEntityTypes(["email_address"]).types, new Set(["EMAIL_ADDRESS"]));
   assertEquals(resolveEntityTypes(["CRYPTO_ETH", "bic-swift"]).types, new Set(["CRYPTO", "SWIFT_CODE"]));
-  assertEquals(resolveEntityTypes(["network"]).types, new Set(["IP_ADDRESS", "MAC_ADDRESS", "IMEI"]));
+  assertEquals(
+    resolveEntityTypes(["network"]).types,
+    new Set(["IP_ADDRESS", "MAC_ADDRESS", "IMEI", "ICCID"]),
+  );
   assert(resolveEntityTypes(["SECRET"]).types.has("JWT"));
 });
 

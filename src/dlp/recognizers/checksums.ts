@@ -17,6 +17,16 @@ export function weighted(s: string, weights: readonly number[]): number {
   return sum;
 }
 
+/** The same with letters, which count from ten. */
+export function weightedSum(s: string, weights: readonly number[]): number {
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++) {
+    const c = s.charCodeAt(i);
+    sum += (c < 58 ? c - ZERO : c - 55) * weights[i];
+  }
+  return sum;
+}
+
 /** Mod 10 with every second digit from the right doubled (ISO/IEC 7812-1). */
 export function luhn(s: string): boolean {
   let sum = 0;

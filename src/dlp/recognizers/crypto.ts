@@ -1,14 +1,15 @@
-/** Addresses of crypto-currencies. Sources: BIP 13, 173 and 350, EIP-55. */
+/** Addresses of crypto-currencies. Sources: BIP 13, 173 and 350, EIP-55; Tron and Solana by their documentation. */
 
 import { createHash } from "node:crypto";
 import { repeated } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { report, type ScannedView } from "./scanned_view.ts";
+import { after, before, report, type ScannedView, words } from "./scanned_view.ts";
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/** Version bytes: Bitcoin and its test network, Litecoin, Dogecoin, Dash, Zcash's two-byte ones start with 28. */
-const VERSIONS = new Set([0, 5, 111, 196, 48, 50, 30, 22, 76, 16]);
+/** Version bytes: Bitcoin and its test network, Litecoin, Dogecoin, Dash, Zcash's two-byte ones start with 28. Tron: 65. */
+const VERSIONS = new Set([0, 5, 111, 196, 48, 50, 30, 22, 76, 16, 65]);
+const SOLANA_WORDS = words("solana", "sol", "spl(?:-token)?", "phantom", "solflare", "lamports?", "raydium");
 
 /** Tries the word at `[start, end)` as an address. */
 function scanCrypto(view: ScannedView, start: number, end: number): void {
@@ -16,16 +17,33 @@ function scanCrypto(view: ScannedView, start: number, end: number): void {
   const length = word.length;
   const valid = length === 42 && /^0x[0-9a-fA-F]{40}$/.test(word)
     ? !repeated(word.slice(2))
-    : length >= 26 && length <= 35 && /^[13mn2LMDX9A][1-9A-HJ-NP-Za-km-z]+$/.test(word)
+    : length >= 26 && length <= 35 && /^[13mn2LMDX9AT][1-9A-HJ-NP-Za-km-z]+$/.test(word)
     ? base58check(word)
     : length >= 14 && length <= 90 && /^(?:bc|tb|ltc)1[02-9ac-hj-np-z]+$/.test(word) && bech32(word);
   if (valid) report(view, "CRYPTO", start, end, 0.95);
+  else if (length >= 32 && length <= 44 && isSolana(view, start, end)) {
+    report(view, "CRYPTO", start, end, 0.85);
+  }
+}
+
+/** A key of 32 bytes, as Solana's addresses are: without a check digit, so that a word must name it. */
+function isSolana(view: ScannedView, start: number, end: number): boolean {
+  const word = view.text.slice(start, end);
+  if (!/^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[1-9A-HJ-NP-Za-km-z]+$/.test(word)) return false;
+  if (!SOLANA_WORDS.test(before(view, start, 48)) && !SOLANA_WORDS.test(after(view, end, 24))) return false;
+  const zeros = /^1*/.exec(word)![0].length;
+  const hex = base58(word).toString(16);
+  return zeros + Math.ceil(hex.length / 2) === 32;
+}
+
+function base58(word: string): bigint {
+  let n = 0n;
+  for (const c of word) n = n * 58n + BigInt(BASE58.indexOf(c));
+  return n;
 }
 
 function base58check(word: string): boolean {
-  let n = 0n;
-  for (const c of word) n = n * 58n + BigInt(BASE58.indexOf(c));
-  const hex = n.toString(16).padStart(50, "0");
+  const hex = base58(word).toString(16).padStart(50, "0");
   if (hex.length !== 50) return false;
   const bytes = Uint8Array.from({ length: 25 }, (_, i) => parseInt(hex.slice(i * 2, i * 2 + 2), 16));
   if (!VERSIONS.has(bytes[0])) return false;
@@ -55,11 +73,28 @@ export const CRYPTO: readonly Recognizer[] = [
   {
     type: "CRYPTO",
     group: "FINANCIAL",
-    aliases: ["BITCOIN_ADDRESS", "ETHEREUM_ADDRESS", "CRYPTO_ETH"],
+    aliases: [
+      "BITCOIN_ADDRESS",
+      "ETHEREUM_ADDRESS",
+      "CRYPTO_ETH",
+      "TRON_ADDRESS",
+      "SOLANA_ADDRESS",
+      "CRYPTO_WALLET",
+    ],
     triggers: [{ on: "part", shortest: 25, scan: scanCrypto }],
     samples: {
-      found: ["«1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiL»", "«bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4»"],
-      clean: ["1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiM", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"],
+      found: [
+        "TRX to «TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t»",
+        "my Solana wallet «7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV»",
+        "«1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiL»",
+        "«bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4»",
+      ],
+      clean: [
+        "TRX to TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u",
+        "key 7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+        "1MUz4VMYui5qY1mxUiG8BQ1Luv6tqkvaiM",
+        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
+      ],
     },
   },
 ];

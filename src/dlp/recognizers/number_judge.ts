@@ -91,9 +91,16 @@ export function judge(
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
 }
 
+/** Seconds, or parts of them, since 1970, in the years of this decade and the one before. */
+function isMoment(compact: string): boolean {
+  if (!/^1[4-8]\d{8}(?:\d{3}){0,3}$/.test(compact)) return false;
+  // No clock shows so many zeros but in rounding, which leaves them at the end.
+  return !/0{6,}[1-9]/.test(compact);
+}
+
 /** Numbers that everybody has: times since 1970, days, counting up or down, one pair over and over. */
 function isOrdinary(compact: string): boolean {
-  return /^1[0-9]{9}(?:\d{3}){0,3}$/.test(compact) ||
+  return isMoment(compact) ||
     /^(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d(?:\d{4}|\d{6})?$/.test(compact) ||
     /^(\d\d?)\1+\d?$/.test(compact) || "012345678901234567890".includes(compact) ||
     "098765432109876543210".includes(compact) || /0{5}$/.test(compact);

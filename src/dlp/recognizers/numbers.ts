@@ -155,7 +155,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   }
   if (n === 0) return end;
   const last = ends[n - 1];
-  if (digits >= 2 && last - starts[0] >= 7) {
+  if (digits >= 2 && last - starts[0] >= 6) {
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, i)) continue;
       if (kinds[i] !== DIGIT && ends[i] - starts[i] >= 8 && (kinds[i] & DIGIT) !== 0) {

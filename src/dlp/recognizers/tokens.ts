@@ -50,7 +50,9 @@ export function scanToken(view: ScannedView, start: number): boolean {
     const match = form.pattern.exec(text);
     if (!match || !isDrawn(match[0].slice(form.prefix.length))) continue;
     // Reasoning that a provider encrypts for itself has the form of a Fernet token.
-    if (form.prefix === "gAAAAA" && /encrypted_\w{1,12}\W{0,6}$/.test(before(view, start, 30))) return true;
+    if (
+      form.prefix === "gAAAAA" && /(?:encrypted_\w{1,12}|fingerprint)\W{0,8}$/.test(before(view, start, 30))
+    ) return true;
     report(view, form.type, start, start + match[0].length, 0.95);
     return true;
   }

@@ -55,6 +55,12 @@ export const GERMANY: readonly Recognizer[] = [
       label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
       plain: 0,
       labelled: 0.7,
+    }, {
+      forms: [],
+      free: { lengths: [9], shape: /^[CFGHJKLMNPRTVWXYZ](?=.*\d)[0-9CFGHJKLMNPRTVWXYZ]{8}$/ },
+      check: icao,
+      label: words("personalausweis\\w*", "ausweis\\w*", "id[ -]?card", IDENTITY),
+      plain: 0.3,
     }],
     samples: {
       found: ["Personalausweis «L01X00T47»"],

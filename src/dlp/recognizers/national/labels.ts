@@ -6,6 +6,9 @@ export const TAX = "tax(?:payer)?[ _-]*(?:id(?:entification)?|no|num(?:ber)?|cod
 export const IDENTITY = "national[ _-]*(?:id|ident\\w+|number)|ident(?:ity|ification)|" +
   "id[ _-]*(?:card|no|num(?:ber)?|code)|personal[ _-]*(?:id|code|no|num(?:ber)?|ident\\w+)|citizen|resident";
 
+export const LICENCE =
+  "driv(?:er'?s?|ing|ers)[ _-]*(?:licen[sc]e|permit)(?:[ _-]*(?:no|num(?:ber)?|id))?|dl[ _-]*(?:no|num(?:ber)?|#)";
+
 export const PASSPORT =
   "passports?(?:[ _-]*(?:no|num(?:ber)?|id))?|passeport|pasaporte|passaporte?o?|reisepass\\w*|" +
-  "paspoort|passnummer|pass-?nr|paszport|여권|護照|护照|パスポート|паспорт";
+  "paspoort|passnummer|pass-?nr|paszport|여권|護照|护照|パスポ[ー-]ト|паспорт";

@@ -23,7 +23,7 @@ export const NORDIC: readonly Recognizer[] = [
         "9{8}-9{4}=0.85",
         "9{8}+9{4}=0.7",
         "9{10}",
-        "9{12}=0.55",
+        "9{12}=0.45",
         "9{8} 9{4}",
       ],
       check: swedish,

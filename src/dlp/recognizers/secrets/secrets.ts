@@ -2,11 +2,19 @@
 
 import type { Recognizer } from "../recognizer.ts";
 import { API_KEY_TOKENS } from "./api_keys.ts";
+import { AZURE_DEVOPS_TOKEN } from "./azure_devops.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { ISSUERS } from "./issuers.ts";
+import { PASSWORD_HASH } from "./password_hash.ts";
+import { SEED_PHRASE } from "./seed_phrase.ts";
+import { TEAMS_WEBHOOK } from "./teams_webhook.ts";
 
 export const SECRETS: readonly Recognizer[] = [
   ...ISSUERS,
+  AZURE_DEVOPS_TOKEN,
+  TEAMS_WEBHOOK,
+  PASSWORD_HASH,
+  SEED_PHRASE,
   {
     type: "PRIVATE_KEY",
     group: "SECRET",

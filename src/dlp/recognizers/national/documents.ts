@@ -1,0 +1,55 @@
+/** How passports and driving licences of many countries are told: by the word for the document, and better by the country. */
+
+import type { NumberForms, Recognizer } from "../recognizer.ts";
+import { words } from "../scanned_view.ts";
+import { LICENCE, PASSPORT } from "./labels.ts";
+
+export interface Document {
+  readonly type: string;
+  readonly aliases: readonly string[];
+  /** The country, its people and its name for the document, as a pattern. */
+  readonly country: string;
+  /** The document's name in the country's language, which needs no country beside it. */
+  readonly own?: string;
+  readonly forms: readonly string[];
+  readonly free?: NumberForms["free"];
+  readonly check?: (compact: string) => boolean;
+  /** Digits alone, which many countries' documents are: without its country or its own name it is none. */
+  readonly plainDigits?: true;
+  readonly found: readonly string[];
+  readonly clean: readonly string[];
+}
+
+/** What a document's number is worth without a name; with one of these it is as good as certain. */
+const NAMELESS = { plain: 0, alone: 0 } as const;
+
+export function passports(documents: readonly Document[]): Recognizer[] {
+  return documents.map((document) => recognizer(document, PASSPORT));
+}
+
+export function licences(documents: readonly Document[]): Recognizer[] {
+  return documents.map((document) => recognizer(document, LICENCE));
+}
+
+function recognizer(
+  { type, aliases, country, own, plainDigits, found, clean, ...shape }: Document,
+  kind: string,
+): Recognizer {
+  const near =
+    `(?:${country})[^\\n]{0,32}(?<![A-Za-z])(?:${kind})|(?:${kind})[^\\n]{0,32}(?<![A-Za-z])(?:${country})`;
+  const named = {
+    ...shape,
+    ...NAMELESS,
+    anyCase: true,
+    label: words(near, ...own ? [own] : []),
+    labelled: 0.85,
+  };
+  const general = { ...shape, ...NAMELESS, label: words(kind), labelled: shape.check ? 0.75 : 0.6 };
+  return {
+    type,
+    group: "NATIONAL_ID",
+    aliases,
+    numbers: plainDigits ? [named] : [named, general],
+    samples: { found, clean },
+  };
+}

@@ -1,0 +1,114 @@
+/** Seed phrases of wallets: 12, 15, 18, 21 or 24 words of the English list of BIP-39, the last of which holds a checksum. */
+
+import { createHash } from "node:crypto";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
+import { DIGIT, JOINER } from "../character_class.ts";
+import type { Recognizer } from "../recognizer.ts";
+import { report, type ScannedView } from "../scanned_view.ts";
+
+const INDEX = new Map(wordlist.map((word, i) => [word, i]));
+const SHORTEST_WORD = 3;
+const LONGEST_WORD = 8;
+const FEWEST = 12;
+const MOST = 24;
+/** Units that may stand between two words: a blank, a comma, a line's end, the next word's number. */
+const WIDEST_GAP = 8;
+
+/** One bit for each beginning of four letters that a word has; no two words share one. */
+const BEGINNINGS = new Uint8Array(27 ** 4 / 8 + 1);
+for (const word of wordlist) {
+  const at = beginningAt(word, 0, word.length);
+  BEGINNINGS[at >> 3] |= 1 << (at & 7);
+}
+
+/** The first four letters of a word as a number. */
+function beginningAt(text: string, start: number, end: number): number {
+  let n = 0;
+  for (let i = start; i < start + 4; i++) n = n * 27 + (i < end ? (text.charCodeAt(i) | 32) - 96 : 0);
+  return n;
+}
+
+/** Whether a run of letters begins like a word of the list. */
+function mayBeWord(text: string, start: number, end: number): boolean {
+  if (end - start < SHORTEST_WORD || end - start > LONGEST_WORD) return false;
+  const at = beginningAt(text, start, end);
+  return (BEGINNINGS[at >> 3] & (1 << (at & 7))) !== 0;
+}
+
+/** A word at `[start, end)` that may be the first of a phrase; answers where the next phrase may begin. */
+function scanPhrase(view: ScannedView, start: number, end: number): number {
+  const { text } = view;
+  if (!mayBeWord(text, start, end)) return end;
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const indices: number[] = [];
+  for (let p = start, q = end; indices.length < MOST;) {
+    const index = INDEX.get(text.slice(p, q).toLowerCase());
+    if (index === undefined) break;
+    starts.push(p);
+    ends.push(q);
+    indices.push(index);
+    p = q;
+    while (p - q < WIDEST_GAP && p < text.length && !isLetter(text.charCodeAt(p))) p++;
+    if (p === q || !isLetter(text.charCodeAt(p))) break;
+    q = p;
+    while (q - p <= LONGEST_WORD && isLetter(text.charCodeAt(q))) q++;
+  }
+  if (indices.length < FEWEST) return ends.at(-1) ?? end;
+  for (let first = 0; first + FEWEST <= indices.length; first++) {
+    for (let count = MOST; count >= FEWEST; count -= 3) {
+      if (first + count > indices.length || !isValid(indices.slice(first, first + count))) continue;
+      report(view, "SEED_PHRASE", starts[first], ends[first + count - 1], 0.95);
+      return ends[first + count - 1];
+    }
+  }
+  // The phrase may have begun later than the words that could belong to it.
+  return starts[indices.length - FEWEST + 1];
+}
+
+/** Of eleven bits a word, one in thirty-three is of the checksum: the first bits of the hash of all others. */
+function isValid(indices: readonly number[]): boolean {
+  // In the order of the alphabet they are the list itself, or another dictionary.
+  if (indices.every((index, i) => i === 0 || index > indices[i - 1])) return false;
+  let bits = "";
+  for (const index of indices) bits += index.toString(2).padStart(11, "0");
+  const checked = bits.length / 33;
+  const bytes = Uint8Array.from(
+    { length: (bits.length - checked) / 8 },
+    (_, i) => parseInt(bits.slice(i * 8, i * 8 + 8), 2),
+  );
+  const hash = createHash("sha256").update(bytes).digest();
+  return hash[0] >> (8 - checked) === parseInt(bits.slice(-checked), 2);
+}
+
+function isLetter(unit: number): boolean {
+  const small = unit | 32;
+  return small >= 97 && small <= 122;
+}
+
+export const SEED_PHRASE: Recognizer = {
+  type: "SEED_PHRASE",
+  group: "SECRET",
+  aliases: ["BIP39_MNEMONIC", "MNEMONIC_PHRASE", "RECOVERY_PHRASE", "CRYPTO_SEED_PHRASE"],
+  triggers: [{
+    on: "run",
+    shortest: SHORTEST_WORD,
+    longest: LONGEST_WORD,
+    lacks: DIGIT | JOINER,
+    scan: scanPhrase,
+  }],
+  samples: {
+    found: [
+      "seed: «legal winner thank year wave sausage worth useful legal winner thank yellow».",
+      "«Letter ADVICE cage absurd amount doctor acoustic avoid letter advice cage above»",
+      "1. «zoo\n2. zoo\n3. zoo\n4. zoo\n5. zoo\n6. zoo\n7. zoo\n8. zoo\n9. zoo\n10. zoo\n11. zoo\n12. wrong»\n",
+      "my «hamster diagram private dutch cause delay private meat slide toddler razor book happy fancy gospel tennis maple dilemma loan word shrug inflict delay length» ok",
+    ],
+    clean: [
+      "legal winner thank year wave sausage worth useful legal winner thank thank",
+      "abandon\nability\nable\nabout\nabove\nabsent\nabsorb\nabstract\nabsurd\nabuse\naccess\naccident",
+      "the legal winner of the year may thank the useful wave",
+      "legal winner thank year wave sausage worth useful legal winner thank",
+    ],
+  },
+};
