@@ -62,8 +62,15 @@ export function wideText(bytes: Uint8Array): string | null {
     return (low ? odd === half : odd <= half) && even + odd >= half * 1.4 ? utf32(bytes, !low) : null;
   }
   if (odd > half * 0.7 && even < half * 0.1) return utf16(bytes, false);
-  return even > half * 0.7 && odd < half * 0.1 ? utf16(bytes, true) : null;
+  if (even > half * 0.7 && odd < half * 0.1) return utf16(bytes, true);
+  // Words of another script beside digits or Latin letters: everything else must be such a word.
+  if (Math.max(odd, even) < half * 0.3 || Math.min(odd, even) > half * 0.1) return null;
+  const bigEndian = even > odd;
+  return WRITTEN.test(utf16(bytes.subarray(0, seen), bigEndian)) ? utf16(bytes, bigEndian) : null;
 }
+
+/** Letters with their marks, digits, punctuation and blanks; a surrogate may be cut from its other half. */
+const WRITTEN = /^[\p{L}\p{M}\p{N}\p{P}\p{Zs}\p{Sm}\p{Sc}\t\r\n\ud800-\udfff]*$/u;
 
 function utf16(bytes: Uint8Array, bigEndian: boolean): string {
   const even = Buffer.from(bytes.subarray(0, bytes.length & ~1));
