@@ -1,5 +1,5 @@
 /** Reading of JSON values that nobody has checked: a wrong type reads as if the field were absent. */
-import { ANSWER_BUDGET, excessOf } from "./json_budget.ts";
+import { ANSWER_BUDGET, excessOf, stringEnd } from "./json_budget.ts";
 
 /** A value that came out of JSON.parse and has not been looked at. */
 export type Loose = Record<string, unknown>;
@@ -58,6 +58,20 @@ function hasLongNumber(text: string): boolean {
   return false;
 }
 
+/** What may be beyond the range of numbers; most of what looks so stands inside of a string. */
+const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
+
+/** Whether a number outside of strings has an exponent of three digits: it may be infinite to the parser, or zero. */
+function hasLargeExponent(text: string): boolean {
+  if (!LARGE_EXPONENT.test(text)) return false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) at = stringEnd(text, at + 1);
+    else if ((code | 32) === 101 && LARGE_EXPONENT.test(text.slice(at - 1, at + 5))) return true;
+  }
+  return false;
+}
+
 /** More significant digits than this, and a fraction was not written by a computer that rounds as this one does. */
 const MOST_DIGITS = 17;
 
@@ -72,11 +86,11 @@ const TEXTS = JSON as unknown as {
 };
 
 /**
- * As JSON.parse, but a number that would be rounded becomes an object that JSON.stringify writes as it was: ids and amounts in
+ * As JSON.parse, but a number that would be rounded, or be infinite, becomes an object that JSON.stringify writes as it was: ids and amounts in
  * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
  */
 export function parseExact(text: string): unknown {
-  if (!hasLongNumber(text)) return JSON.parse(text);
+  if (!hasLongNumber(text) && !hasLargeExponent(text)) return JSON.parse(text);
   try {
     return TEXTS.parse(
       text,
@@ -93,6 +107,7 @@ export function parseExact(text: string): unknown {
 }
 
 function isRounded(value: number, source: string): boolean {
+  if (!Number.isFinite(value) || (value === 0 && /^-?[\d.]*[1-9]/.test(source))) return true;
   if (source.length < LONG_NUMBER || String(value) === source) return false;
   if (/^-?\d+$/.test(source)) return true;
   return source.replace(/^-?0*\.?0*|[eE].*$|\./g, "").length > MOST_DIGITS;
@@ -101,6 +116,18 @@ function isRounded(value: number, source: string): boolean {
 /** The number that a value of {@link parseExact} is, rounded. */
 export function rounded(value: unknown): unknown {
   return TEXTS.isRawJSON(value) ? Number(value.rawJSON) : value;
+}
+
+/** The object with such numbers rounded in its own fields: options are numbers to all who read them. */
+export function roundedFields(value: Loose): Loose {
+  let read = value;
+  for (const name of Object.keys(value)) {
+    const field = value[name];
+    if (typeof field !== "object" || !TEXTS.isRawJSON(field)) continue;
+    if (read === value) read = { ...value };
+    read[name] = Number(field.rawJSON);
+  }
+  return read;
 }
 
 /** Whether a value is a number, of whichever length. */

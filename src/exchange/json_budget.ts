@@ -89,7 +89,7 @@ export function excessOf(text: string, budget: JsonBudget): Excess | null {
 }
 
 /** Index of the quote that ends a string, whose first character is at `from`; the text's length when none does. */
-function stringEnd(text: string, from: number): number {
+export function stringEnd(text: string, from: number): number {
   const { length } = text;
   // Native search for what most strings are; where a quote is escaped, more of them may be, and each would be a search.
   const quote = text.indexOf('"', from);

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
-import type { Loose } from "../exchange/json.ts";
+import { isNumber, type Loose } from "../exchange/json.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 
 export type Path = readonly (string | number)[];
@@ -29,7 +29,12 @@ export function wrongKind(
   value: unknown,
 ): void {
   if (value === undefined) mistake(mistakes, "missing", loc, `expected ${wanted}, got nothing`);
-  else mistake(mistakes, type, loc, `expected ${wanted}, got ${kindOf(value)}`);
+  else {mistake(
+      mistakes,
+      type,
+      loc,
+      `expected ${wanted}, got ${isNumber(value) ? shown(value) : kindOf(value)}`,
+    );}
 }
 
 /** Throws when there are mistakes. */
@@ -76,6 +81,7 @@ function pathText(loc: Path): string {
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
+  if (isNumber(value)) return "a number";
   switch (typeof value) {
     case "object":
       return "an object";
@@ -163,7 +169,10 @@ function valueAt(body: unknown, loc: Path): unknown {
 /** Short strings and numbers as they are; they are option values, not conversation. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return value.length <= 40 ? JSON.stringify(value) : "a long string";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (isNumber(value)) {
+    return JSON.stringify(value) === "null" ? "a number that is too large" : JSON.stringify(value);
+  }
+  if (typeof value === "boolean") return String(value);
   return kindOf(value);
 }
 

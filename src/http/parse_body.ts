@@ -1,6 +1,6 @@
 /** A request body's text as a JSON value, within the bounds that keep parsing and reading it quick. */
 import { Failure } from "../exchange/failure.ts";
-import { isObject, parseExact, rounded } from "../exchange/json.ts";
+import { parseExact } from "../exchange/json.ts";
 import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/json_budget.ts";
 
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
@@ -24,8 +24,6 @@ export function parseBody(text: string): unknown {
     const at = error instanceof SyntaxError ? position(error.message) : "";
     throw invalidBody("json_invalid", `expected JSON${at}`);
   }
-  // Options are numbers to all who read them; what is to keep its digits stands deeper.
-  if (isObject(value)) { for (const name of Object.keys(value)) value[name] = rounded(value[name]); }
   // An entry takes a character and a comma.
   if (text.length > 2 * MOST_ENTRIES) refuseOverfull(value);
   return value;

@@ -1,14 +1,13 @@
 /** Numbers with more digits than a number holds, on their way through requests, answers, streams and masks. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { argumentsObject, parse, parseExact, rounded } from "../../src/exchange/json.ts";
-import { parseBody } from "../../src/http/parse_body.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
 import { decode, encode } from "../formats/conversions.ts";
 import { loopbackProvider, SECRET, sseResponse, testGateway } from "../support/mod.ts";
 
 const LONG = "12345678901234567890";
 const ARGUMENTS =
-  `{"id":${LONG},"deep":[{"n":-98765432109876543210,"price":1.234567890123456789,"near":0.1}]}`;
+  `{"id":${LONG},"deep":[{"n":-98765432109876543210,"price":1.234567890123456789,"near":0.1}],"most":1e400,"least":-2.5E-400}`;
 
 Deno.test("parseExact() keeps what would be rounded, and reads everything else as JSON.parse does", () => {
   const same = [
@@ -34,13 +33,110 @@ Deno.test("argumentsObject() keeps long numbers", () => {
   assertEquals(JSON.stringify(argumentsObject(ARGUMENTS)), ARGUMENTS);
 });
 
-Deno.test("parseBody() gives options as numbers, and keeps digits below them", () => {
-  const body = parseBody(`{"seed":${LONG},"tools":[{"maximum":9223372036854775807}]}`);
-  assertEquals(
-    JSON.stringify(body),
-    '{"seed":12345678901234567000,"tools":[{"maximum":9223372036854775807}]}',
-  );
+Deno.test("parseExact() reads what is only written like a large exponent as JSON.parse does", () => {
+  for (const text of ['["1e400","\\"1e400"]', "[1e100,1e-300,0e999,0.0e-400]", '{"a1e400":12,"b":1e+2}']) {
+    assertEquals(parseExact(text), JSON.parse(text));
+  }
+  assertEquals(JSON.stringify(parseExact('["\\"1e400",1e999]')), '["\\"1e400",1e999]');
 });
+
+Deno.test("a provider of the caller's format gets long numbers of options and unknown fields as they were written", async () => {
+  const cases = [
+    [
+      "openai-chat",
+      "/v1/chat/completions",
+      `"messages":[{"role":"user","content":"Hi"}],"seed":${LONG}`,
+      "seed",
+    ],
+    [
+      "openai-chat",
+      "/v1/chat/completions",
+      `"messages":[{"role":"user","content":"Hi"}],"random_seed":${LONG}`,
+      "random_seed",
+    ],
+    ["openai-responses", "/v1/responses", `"input":"Hi","vendor_id":${LONG}`, "vendor_id"],
+    [
+      "anthropic-messages",
+      "/v1/messages",
+      `"max_tokens":99,"messages":[{"role":"user","content":"Hi"}],"vendor_id":${LONG}`,
+      "vendor_id",
+    ],
+  ] as const;
+  for (const [api, path, fields, name] of cases) {
+    const bodies: string[] = [];
+    const provider = loopbackProvider((seen) => {
+      bodies.push(seen.text);
+      return new Response("{}", { status: 400 });
+    });
+    const gateway = await testGateway({ p: { api, url: provider.url } });
+    try {
+      const response = await post(gateway.url + path, fields);
+      await response.body?.cancel();
+      assertStringIncludes(bodies.join(), `"${name}":${LONG}`);
+    } finally {
+      await gateway.close();
+      await provider.close();
+    }
+  }
+});
+
+Deno.test("options that no number holds are refused by name, and so are those that are not whole", async () => {
+  const provider = loopbackProvider(() => new Response("{}", { status: 500 }));
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
+  const chat = '"messages":[{"role":"user","content":"Hi"}]';
+  const messages = chat + ',"max_tokens":99';
+  const cases: [string, string, string, string][] = [
+    ["/v1/chat/completions", `${chat},"temperature":1e400`, "temperature", "got a number that is too large"],
+    ["/v1/chat/completions", `${chat},"seed":1e400`, "seed", "got a number that is too large"],
+    ["/v1/chat/completions", `${chat},"max_tokens":${LONG}`, "max_tokens", "got 12345678901234567000"],
+    ["/v1/chat/completions", `${chat},"max_tokens":1.5`, "max_tokens", "got 1.5"],
+    ["/v1/chat/completions", `${chat},"n":-1e400`, "n", "got a number that is too large"],
+    [
+      "/v1/responses",
+      `"input":"Hi","max_output_tokens":1e400`,
+      "max_output_tokens",
+      "got a number that is too large",
+    ],
+    ["/v1/messages", `${messages},"top_k":1.5`, "top_k", "got 1.5"],
+    [
+      "/v1/messages",
+      `${messages},"thinking":{"type":"enabled","budget_tokens":${LONG}}`,
+      "thinking.budget_tokens",
+      `got ${LONG}`,
+    ],
+    [
+      "/v1/messages",
+      `${messages},"thinking":{"type":"enabled","budget_tokens":1e400}`,
+      "thinking.budget_tokens",
+      "got 1e400",
+    ],
+  ];
+  try {
+    for (const [path, fields, param, words] of cases) {
+      const response = await post(gateway.url + path, fields);
+      const text = await response.text();
+      assertEquals(response.status, 422, text);
+      assertStringIncludes(text, `Cannot read ${param}: `);
+      assertStringIncludes(text, words);
+    }
+    for (const text of ["NaN", "Infinity", "-Infinity", "0x10", "+1", "01", "1."]) {
+      const response = await post(gateway.url + "/v1/chat/completions", `${chat},"temperature":${text}`);
+      assertEquals(response.status, 422);
+      assertStringIncludes(await response.text(), "expected JSON");
+    }
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
+
+function post(url: string, fields: string): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
+    body: `{"model":"p/model",${fields}}`,
+  });
+}
 
 Deno.test("requests keep long numbers of arguments between all formats", () => {
   const call = { id: "c1", type: "function", function: { name: "f", arguments: ARGUMENTS } };

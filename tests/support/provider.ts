@@ -8,6 +8,8 @@ export interface Seen {
   path: string;
   headers: Headers;
   body: Record<string, unknown>;
+  /** The body as it came. */
+  text: string;
 }
 
 export interface LoopbackProvider {
@@ -28,6 +30,7 @@ export function loopbackProvider(
       path: new URL(request.url).pathname + new URL(request.url).search,
       headers: request.headers,
       body: text === "" ? {} : JSON.parse(text),
+      text,
     };
     seen.push(one);
     return await answer(one, seen.length - 1);

@@ -7,7 +7,17 @@
 import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod";
 import type { Mistake } from "../../exchange/failure.ts";
-import { array, boolean, isObject, type Loose, number, object, rest, string } from "../../exchange/json.ts";
+import {
+  array,
+  boolean,
+  isObject,
+  type Loose,
+  number,
+  object,
+  rest,
+  roundedFields,
+  string,
+} from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch, decodeSearchOptions } from "../decode_search.ts";
@@ -74,6 +84,7 @@ const VERBATIM = [
   "max_tokens",
   "max_completion_tokens",
   "stream_options",
+  "seed",
   "random_seed",
   "cache_control",
 ] as const;
@@ -84,7 +95,7 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     mistake(mistakes, "dict_type", [], `expected an object, got ${kindOf(value)}`);
     refuse(mistakes);
   }
-  const body = value as Loose;
+  const body = roundedFields(value as Loose);
   checkFields(body, mistakes);
   if (typeof body.model === "string" && !/^[^/]+\/./.test(body.model)) {
     mistake(mistakes, "value_error", ["model"], `expected <provider>/<model>, got ${shown(body.model)}`);
@@ -130,10 +141,11 @@ export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
     turns,
     tools,
     verbatim: {},
-    unknown: unknownFields(body),
+    unknown: unknownFields(value as Loose),
   };
   for (const field of VERBATIM) {
-    if (body[field] !== undefined && body[field] !== null) prompt.verbatim[field] = body[field];
+    const sent = (value as Loose)[field];
+    if (sent !== undefined && sent !== null) prompt.verbatim[field] = sent;
   }
   const set = <K extends keyof Prompt>(key: K, found: Prompt[K] | undefined) => {
     if (found !== undefined) prompt[key] = found;

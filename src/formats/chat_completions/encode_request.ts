@@ -5,7 +5,7 @@
  * changed what they mean. For callers of other formats only official fields are written, and fields that this API cannot be
  * told are listed in `dropped`.
  */
-import { array, type Loose, object } from "../../exchange/json.ts";
+import { array, type Loose, object, rounded } from "../../exchange/json.ts";
 import type { ParameterName } from "../../exchange/parameters.ts";
 import type { Prompt, Tool } from "../../exchange/prompt.ts";
 import { foreignFields } from "../encode_dropped.ts";
@@ -134,7 +134,7 @@ const MOST_STOPS = 4;
 /** Of a caller of another format the model gets what it takes. */
 function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dropped: string[]): void {
   const own = prompt.format === "chat_completions";
-  const { stop: sentStop, random_seed } = own ? prompt.verbatim : {} as Loose;
+  const { stop: sentStop, ...seeds } = own ? prompt.verbatim : {} as Loose;
   const quiet = requestedEffort(prompt.reasoning) === "none";
   const set = (field: NamedField, parameter: ParameterName, name: string, value: unknown) => {
     if (value === undefined) return;
@@ -153,7 +153,9 @@ function encodeSampling(prompt: Prompt, context: EncodeRequest, body: Loose, dro
     if (!own && stop!.length > MOST_STOPS) dropped.push(fieldName("stop", prompt));
   }
   if (!own && stop && stop.length < prompt.stop!.length) dropped.push(fieldName("stop", prompt));
-  set("seed", "seed", random_seed === prompt.seed ? "random_seed" : "seed", prompt.seed);
+  // As it was written: it may have more digits than a number holds.
+  const seed = ["seed", "random_seed"].find((name) => rounded(seeds[name]) === prompt.seed);
+  set("seed", "seed", seed ?? "seed", seed === undefined ? prompt.seed : seeds[seed]);
   set("frequencyPenalty", "frequency_penalty", "frequency_penalty", prompt.frequencyPenalty);
   set("presencePenalty", "presence_penalty", "presence_penalty", prompt.presencePenalty);
   set("logitBias", "logit_bias", "logit_bias", prompt.logitBias);

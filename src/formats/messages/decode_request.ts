@@ -8,7 +8,7 @@ import { decodeCacheMark } from "../cache_mark.ts";
 import { z } from "zod";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
-import { isObject, type Loose, rest, string } from "../../exchange/json.ts";
+import { isObject, type Loose, rest, roundedFields, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
@@ -67,7 +67,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     wrongKind(state.mistakes, [], "an object", "dict_type", body);
     refuse(state.mistakes);
   }
-  const request = body as Loose;
+  const request = roundedFields(body as Loose);
   refuseThreads(request);
   checkFields(request, state.mistakes);
   const turns = [
@@ -112,7 +112,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
     ...(typeof valid.service_tier === "string" && { serviceTier: decodeTier(valid.service_tier) }),
     ...(isObject(valid.cache_control) && { cache: decodeCacheMark(valid.cache_control) }),
     verbatim,
-    unknown: readUnknown(request),
+    unknown: readUnknown(body as Loose),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
-import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
+import { isObject, type Loose, object, rest, roundedFields, string } from "../../exchange/json.ts";
 import type { OutputShape, Prompt, Turn } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
@@ -50,13 +50,14 @@ const READ: ReadonlySet<string> = new Set([
   "background",
 ]);
 
-export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
+export function decodeRequest(value: unknown, context: DecodeRequest): Prompt {
   const mistakes: Mistake[] = [];
-  if (!isObject(body)) {
-    wrongKind(mistakes, [], "a JSON object", "dict_type", body);
+  if (!isObject(value)) {
+    wrongKind(mistakes, [], "a JSON object", "dict_type", value);
     refuse(mistakes);
     throw new Error("unreachable");
   }
+  const body = roundedFields(value);
   refuseState(body);
   checkFields(body, mistakes);
   if (typeof body.model === "string" && body.model !== "" && !/^[^/]+\/./.test(body.model)) {
@@ -116,7 +117,7 @@ export function decodeRequest(body: unknown, context: DecodeRequest): Prompt {
   for (const field of ["reasoning", "text", "include", "tool_choice", "user", "safety_identifier"]) {
     if (body[field] !== undefined && body[field] !== null) prompt.verbatim[field] = body[field];
   }
-  const unknown = rest(body, READ);
+  const unknown = rest(value, READ);
   for (const field of Object.keys(unknown ?? {})) {
     if (unknown![field] !== null) prompt.unknown[field] = unknown![field];
   }
