@@ -20,6 +20,9 @@ export function mistake(mistakes: Mistake[], type: string, loc: Path, msg: strin
   if (mistakes.length < MOST_MISTAKES) mistakes.push({ type, loc: [...loc], msg });
 }
 
+/** Mistakes of fields that want a number: one that does not fit is shown. */
+const NUMBERS: ReadonlySet<string> = new Set(["int_type", "float_type"]);
+
 /** Notes that a value is not of the kind that its field wants. */
 export function wrongKind(
   mistakes: Mistake[],
@@ -33,7 +36,7 @@ export function wrongKind(
       mistakes,
       type,
       loc,
-      `expected ${wanted}, got ${isNumber(value) ? shown(value) : kindOf(value)}`,
+      `expected ${wanted}, got ${NUMBERS.has(type) && isNumber(value) ? shown(value) : kindOf(value)}`,
     );}
 }
 

@@ -10,7 +10,7 @@ import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
-import { isFault, isTransient, pauseMs } from "./retry.ts";
+import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { drawFor, inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { send } from "./send.ts";
@@ -168,6 +168,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       // With a single route, an open breaker would refuse every call: answers that break off are better than none.
       if (answering && only) return;
       const fault = isFault(failure);
+      const rest = restMs(failure);
+      if (rest > 0) model.restsUntil = ticker.now() + rest;
       if (isTransient(failure) || failure.lasting) model.failed++;
       if (fault) permit!.fail(ticker.now());
       // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
@@ -202,6 +204,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       permit.succeed(ticker.now());
       answering = true;
       model.complaint = "";
+      model.restsUntil = 0;
       return { opened, begun };
     } catch (thrown) {
       return giveUp(thrown, { reply });
@@ -229,7 +232,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     async open(routes, opening) {
       const draw = opening.conversation === null ? random : drawFor(opening.conversation);
       const load = (route: Route) => states.get(route.provider)?.limiter.inFlight ?? 0;
-      const turns = inOrder(routes, draw, load).map((route) => ({ route, waits: false }));
+      const rests = (route: Route) => (states.find(route)?.model.restsUntil ?? 0) > ticker.now();
+      const [rested, resting] = partition(inOrder(routes, draw, load), rests);
+      const turns = [...rested, ...resting].map((route) => ({ route, waits: false }));
+      /** Turns before this come before all routes that rest. */
+      let first = rested.length;
       const shut: Route[] = [];
       let full = false;
       let last: Failure | undefined;
@@ -248,7 +255,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
           if (!limiter.tryEnter()) {
             // Another route may have a place at once; only when none has is it worth waiting.
             if (!waits && i < turns.length - 1) {
-              turns.push({ route, waits: true });
+              turns.splice(i < first ? first++ : turns.length, 0, { route, waits: true });
               break;
             }
             options.makeRoom?.(route.provider);
@@ -276,6 +283,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
     },
   };
+}
+
+function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
+  return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];
 }
 
 /** With a fresh credential too. */

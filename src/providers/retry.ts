@@ -41,6 +41,15 @@ export function pauseMs(failure: Failure, attempt: number, random: () => number)
   return random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 }
 
+/** Nobody is kept away for longer than this by a provider's word alone. */
+const LONGEST_REST_MS = 600_000;
+
+/** How long another route is better: as long as the provider wants no call, where that is too long for a pause; else 0. */
+export function restMs(failure: Failure): number {
+  const asked = isTransient(failure) ? (failure.retryAfter ?? 0) * 1000 : 0;
+  return asked <= LONGEST_PAUSE_MS ? 0 : Math.min(asked, LONGEST_REST_MS);
+}
+
 export class RetryBudget {
   readonly #window = new SlidingWindow(BUDGET_MS);
 

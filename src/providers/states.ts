@@ -27,6 +27,8 @@ export interface ModelState {
   attempts: number;
   failed: number;
   retries: number;
+  /** Until then the provider wants no call, so that other routes go first. */
+  restsUntil: number;
   /** The last refusal that only an operator can mend, so that it is logged once. */
   complaint: string;
 }
@@ -146,7 +148,15 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
       `${name}: circuit breaker ${to}${to === "open" ? ` after ${failures} failures of ${calls} calls` : ""}`,
     );
   });
-  return { name: modelName(route), breaker, attempts: 0, failed: 0, retries: 0, complaint: "" };
+  return {
+    name: modelName(route),
+    breaker,
+    attempts: 0,
+    failed: 0,
+    retries: 0,
+    restsUntil: 0,
+    complaint: "",
+  };
 }
 
 /** Equal: the same address, account and rules of failing, so that what a breaker has counted still holds. */

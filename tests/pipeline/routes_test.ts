@@ -3,6 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
 import { faultyProvider, type Script } from "../support/faulty_provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { eventually } from "../support/time.ts";
 import { ADMIN, delta, HEADERS, refusal, setting, sound, WHOLE } from "./fault_rig.ts";
 
 Deno.test("a breaker opens, says so, tries again after a while, and closes", async () => {
@@ -63,6 +64,76 @@ Deno.test("a refused key sends callers to the next route, and the operator one l
     for (let i = 0; i < 3; i++) assertEquals((await ask("faulty", false)).status, 200);
     assertEquals(gateway.logged.filter((line) => line.includes("refuses our key")).length, 1);
     assertEquals((await health("faulty")).failures, 0);
+  }, { more });
+  await second.close();
+});
+
+Deno.test("a route that says when to come back is passed over until then, while another one answers", async () => {
+  const second = await faultyProvider(sound);
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k" } };
+  for (const [status, asked, hold] of [[429, "30", 30], [503, "40", 40], [429, "90000", 600]] as const) {
+    const limited = refusal(status, undefined, { "retry-after": asked });
+    await setting(limited, async ({ provider, clock, ask, health }) => {
+      for (let i = 0; i < 4; i++) assertEquals((await ask("faulty", i % 2 === 0)).code, null);
+      assertEquals(provider.hits.faulty, 1);
+      assertEquals((await health("faulty")).state, "closed");
+      // Other models of the provider are not meant.
+      assertEquals((await ask("sound", false)).status, 200);
+      clock.time += hold * 1000 - 1;
+      await ask("faulty", false);
+      assertEquals(provider.hits.faulty, 1);
+      clock.time += 1;
+      assertEquals((await ask("faulty", false)).status, 200);
+      assertEquals(provider.hits.faulty, 2);
+    }, { more });
+  }
+  await second.close();
+});
+
+Deno.test("a route that rests is asked when no other one answers, and counts as before once it does", async () => {
+  let limited = true;
+  const second = await faultyProvider(refusal(500));
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k", retries: 0 } };
+  const script: Script = (e, nth) =>
+    limited ? refusal(429, undefined, { "retry-after": "30" })(e, nth) : sound(e);
+  await setting(script, async ({ provider, ask }) => {
+    for (let i = 0; i < 2; i++) {
+      const { status, retryAfter } = await ask("faulty", false);
+      // The second call asks the second route first, and hears of the first one when to come back.
+      assertEquals([status, retryAfter], i === 0 ? [502, null] : [429, "30"]);
+    }
+    assertEquals([provider.hits.faulty, second.hits.faulty], [2, 2]);
+    limited = false;
+    assertEquals((await ask("faulty", false)).status, 200);
+    assertEquals([provider.hits.faulty, second.hits.faulty], [3, 3]);
+    assertEquals((await ask("faulty", false)).status, 200);
+    assertEquals([provider.hits.faulty, second.hits.faulty], [4, 3]);
+  }, { more });
+  await second.close();
+});
+
+Deno.test("a call waits for a place at a route that is well before it asks one that rests", async () => {
+  let release = () => {};
+  const gate = new Promise<void>((done) => release = done);
+  const second = await faultyProvider(async (e, nth) => {
+    if (nth === 1) await gate;
+    await sound(e);
+  });
+  const more = { second: { api: "openai-chat", base_url: second.url, api_key: "k", max_concurrent: 1 } };
+  await setting(refusal(429, undefined, { "retry-after": "30" }), async ({ provider, ask, gateway }) => {
+    assertEquals((await ask("faulty", false)).status, 200);
+    const busy = ask("faulty", false);
+    await eventually(() => second.hits.faulty === 2);
+    const waits = ask("faulty", false);
+    await eventually(async () => {
+      const response = await fetch(`${gateway.url}/admin/providers`, {
+        headers: { authorization: `Bearer ${ADMIN}` },
+      });
+      return (await response.json()).data[1].queued === 1;
+    });
+    release();
+    assertEquals([(await busy).status, (await waits).status], [200, 200]);
+    assertEquals(provider.hits.faulty, 1);
   }, { more });
   await second.close();
 });

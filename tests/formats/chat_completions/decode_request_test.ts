@@ -170,7 +170,7 @@ const REFUSED: Record<string, [Loose, string, (string | number)[], string]> = {
     { max_tokens: 1.5 },
     "int_type",
     ["max_tokens"],
-    "Cannot read max_tokens: expected a whole number, got a number",
+    "Cannot read max_tokens: expected a whole number, got 1.5",
   ],
   "300 tools": [
     { tools: Array.from({ length: 300 }, (_, i) => ({ type: "function", function: { name: `f${i}` } })) },
