@@ -1,0 +1,84 @@
+/**
+ * How records are chained: each record's link is a keyed hash of the link before it and of the record itself, so that none
+ * can be changed, taken out, put in or moved without the key and without it showing.
+ *
+ * There is a chain for each node and day of records. A node's transactions come one after the other, so nobody waits for
+ * anybody else to go on with it. The key is made of the pepper, which a copy of the database alone does not have.
+ */
+import { createHmac, hash } from "node:crypto";
+import { DAY } from "../sums.ts";
+
+/** A chain's end: how many links there are, and the last one. */
+export interface ChainEnd {
+  id: string;
+  node: string;
+  /** When it begins. */
+  day: number;
+  length: number;
+  hash: string;
+}
+
+/** Where in which chain a record stands, as its column holds it: `CHAIN POSITION HASH`. */
+export interface Link {
+  chain: string;
+  /** From 1. */
+  position: number;
+  hash: string;
+}
+
+/** Of a hash in base64: 96 bits. */
+const LETTERS = 16;
+
+export function chainKeyOf(pepper: string): string {
+  return createHmac("sha256", pepper).update("ledger chain").digest("base64url");
+}
+
+/** Two rounds, as in HMAC: the inner hash alone could be continued. */
+function keyed(key: string, text: string): string {
+  return hash("sha256", key + hash("sha256", key + text, "base64url"), "base64url").slice(0, LETTERS);
+}
+
+/** What stands where the first link has one before it. */
+export function firstOf({ node, day }: Pick<ChainEnd, "node" | "day">): string {
+  return `${node} ${day}`;
+}
+
+/** The hash of a record's link. */
+export function linkHash(key: string, before: string, content: string): string {
+  return keyed(key, `${before}\n${content}`);
+}
+
+/** Of a chain's end: without it a chain could be shortened to any link that it has had. */
+export function sealOfEnd(key: string, { id, node, day, length, hash }: ChainEnd): string {
+  return keyed(key, `end ${id} ${node} ${day} ${length} ${hash}`);
+}
+
+/** Of a record that was taken out for a reason. */
+export function sealOfRemoved(key: string, link: string, content: string): string {
+  return keyed(key, `removed ${link}\n${content}`);
+}
+
+/** What of a row's text is hashed: columns that a later release adds are null in it, and stand at its end. */
+export function contentOf(json: string): string {
+  const nulls = ",null]";
+  if (!json.endsWith(nulls)) return json;
+  let end = json.length - 1;
+  while (json.endsWith(",null", end)) end -= 5;
+  return `${json.slice(0, end)}]`;
+}
+
+export function dayOf(created: number): number {
+  return created - created % DAY;
+}
+
+export function linkText({ chain, position, hash }: Link): string {
+  return `${chain} ${position.toString(36)} ${hash}`;
+}
+
+/** Null: it is no link. */
+export function readLink(text: string): Link | null {
+  const match = /^([\w-]{8}) ([1-9a-z][0-9a-z]{0,8}) ([\w-]{16})$/.exec(text);
+  if (match === null) return null;
+  const [, chain, position, hash] = match;
+  return { chain, position: parseInt(position, 36), hash };
+}
