@@ -89,6 +89,14 @@ async function follow(command: Command): Promise<void> {
       const { storeCommand } = await import("./commands/store_care.ts");
       return console.log(await storeCommand(command, config.store));
     }
+    case "ledger": {
+      const { config } = await load(command.config, {}, { listens: false });
+      const { ledgerCommand } = await import("./commands/ledger.ts");
+      const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
+      console.log(text);
+      if (!intact) Deno.exitCode = 1;
+      return;
+    }
     default:
       return await withAccounts(command);
   }

@@ -3,7 +3,7 @@
  *
  * A store that is away is tried again with every turn; what needs it waits.
  */
-import { type Store, StoreUnavailable } from "../store/mod.ts";
+import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -64,6 +64,7 @@ export class Maintenance {
     const found = pepper ?? await findPepper(store);
     await refuseOtherPepper(store, found);
     keyring.setPepper(found);
+    store.chainWith(chainKeyOf(found));
     await store.declareAccounts(configured.accounts());
     await sync.connect();
     await changes.pull();

@@ -37,6 +37,7 @@ export type Command =
   | { command: "backup"; config?: string; json: boolean; file: string; force: boolean }
   | { command: "restore"; config?: string; json: boolean; file: string; force: boolean }
   | { command: "store"; action: "info"; config?: string; json: boolean }
+  | { command: "ledger"; action: "verify"; config?: string; json: boolean }
   | { command: "models"; config?: string; json: boolean }
   | { command: "providers"; config?: string; json: boolean }
   | { command: "help" }
@@ -78,13 +79,14 @@ Usage:
   sluice backup FILE [--force]  Keys, records, credits and the pepper into one file, while gateways run
   sluice restore FILE [--force] Make the store from it; --force replaces a store that is not empty
   sluice store info             Schema, size, rows, nodes and files of the store
+  sluice ledger verify          Prove that no record was changed, removed or put in; exit 0 or 1
   sluice models                 The catalog
   sluice providers              Known providers, and the variables that they still need
   sluice --help | --version
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, backup, restore, store, dlp scan, models, providers)
+  --json          print JSON (keys, usage, generations, backup, restore, store, ledger, dlp scan, models, providers)
 
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
 `;
@@ -130,6 +132,7 @@ const TAKES: Record<string, readonly Option[]> = {
   backup: ["force", "json"],
   restore: ["force", "json"],
   "store info": ["json"],
+  "ledger verify": ["json"],
   models: ["json"],
   providers: ["json"],
 };
@@ -143,6 +146,7 @@ const COMMANDS = [
   "backup",
   "restore",
   "store",
+  "ledger",
   "models",
   "providers",
 ];
@@ -151,6 +155,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   keys: ["create", "list", "revoke", "rotate"],
   dlp: ["scan"],
   store: ["info"],
+  ledger: ["verify"],
 };
 
 export function parseCommand(args: readonly string[]): Command {
@@ -245,6 +250,8 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "store info":
       return { command: "store", action: "info", config, json };
+    case "ledger verify":
+      return { command: "ledger", action: "verify", config, json };
     case "models":
       return { command: "models", config, json };
     case "providers":

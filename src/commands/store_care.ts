@@ -28,9 +28,14 @@ export async function storeCommand(command: CareCommand, store: CareConfig): Pro
         return await infoText(command, store);
     }
   } catch (error) {
-    const mendable = [CareRefused, BadDump, StoreUnavailable].some((kind) => error instanceof kind);
-    throw mendable ? new UsageError((error as Error).message) : error;
+    throw mendable(error);
   }
+}
+
+/** What the operator can mend is told without a trace. */
+export function mendable(error: unknown): unknown {
+  const can = [CareRefused, BadDump, StoreUnavailable].some((kind) => error instanceof kind);
+  return can ? new UsageError((error as Error).message) : error;
 }
 
 export type CareConfig = Pick<StoreConfig, "url" | "pepper" | "journal">;

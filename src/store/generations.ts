@@ -1,4 +1,6 @@
 /** The ledger: taking records in, and reading them back in pages. */
+import { noteRemoved } from "./chain/removed.ts";
+import { type Chaining, ChainWriter } from "./chain/writer.ts";
 import { type Engine, type Query, valuesOf } from "./engine.ts";
 import { countIn } from "./labels.ts";
 import type { Position } from "./position.ts";
@@ -8,26 +10,29 @@ import { COUNTED, type Counted, COUNTED_OF_LABELS } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /**
- * Inserts records, with their sums, and answers those that were new. One that is there already stays as it is, but for one
+ * Inserts records, with their links and sums, and answers those that were new. One that is there already stays as it is, but for one
  * thing: where another node took this one for dead and recorded its calls as interrupted, their real ends take the place.
  */
 export async function insertRecords(
   engine: Engine,
   query: Query,
   records: readonly LedgerRecord[],
+  chaining: Chaining,
 ): Promise<LedgerRecord[]> {
   if (records.length === 0) return [];
-  const added = await engine.insertNew(query, "generations", COLUMNS, records, { summed: 1 });
+  const chain = await ChainWriter.open(engine, query, chaining, records);
+  const added = await chain.insert("generations", COLUMNS, records);
   const counted = added.map(countedRecord);
   if (added.length < records.length) {
     const known = new Set(added);
     const ends = records.filter((record) => !known.has(record) && !isPresumed(record));
-    const replaced = await removePresumed(engine, query, ends.map(({ id }) => id));
+    const replaced = await removePresumed(engine, query, ends.map(({ id }) => id), chaining.key);
     const real = ends.filter(({ id }) => replaced.has(id));
-    const ended = await engine.insertNew(query, "generations", COLUMNS, real, { summed: 1 });
+    const ended = await chain.insert("generations", COLUMNS, real);
     added.push(...ended);
     counted.push(...ended.map(countedRecord), ...removals(replaced));
   }
+  await chain.close();
   await countIn(engine, query, counted);
   return added;
 }
@@ -37,8 +42,9 @@ export async function withdrawPresumed(
   engine: Engine,
   query: Query,
   ids: readonly string[],
+  { key }: Chaining,
 ): Promise<void> {
-  await countIn(engine, query, removals(await removePresumed(engine, query, ids)));
+  await countIn(engine, query, removals(await removePresumed(engine, query, ids, key)));
 }
 
 /** Recorded for a process that was taken for dead: nothing is known of the end. */
@@ -58,13 +64,15 @@ async function removePresumed(
   engine: Engine,
   query: Query,
   ids: readonly string[],
+  chainKey: string,
 ): Promise<Map<string, Counted | null>> {
   if (ids.length === 0) return new Map();
   const rows = await query(
     `DELETE FROM generations WHERE id IN (${engine.list("$1")}) AND ${IS_PRESUMED}
-     RETURNING ${COUNTED_COLUMNS}, summed`,
+     RETURNING ${NAMES}, summed, chain`,
     [JSON.stringify(ids)],
   );
+  await noteRemoved(engine, query, chainKey, rows);
   return new Map(rows.map((row) => [asText(row.id), row.summed === null ? null : countedRow(row)]));
 }
 

@@ -29,6 +29,7 @@ export {
 } from "./budgets.ts";
 export type { Delivery, WarningData, WebhookRef } from "./deliveries.ts";
 export { type BudgetWarning, WARNINGS } from "./warnings.ts";
+export { chainKeyOf } from "./chain/links.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
@@ -151,12 +152,13 @@ function makeFolderOf(path: string): void {
 
 function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
+  let chainKey = "";
   return {
     kind: engine.kind,
     filePrefix,
 
     registerNode: (node) => nodes.registerNode(query, node),
-    sync: (request) => sync(engine, request),
+    sync: (request) => sync(engine, request, chainKey),
     heartbeat: (node) => nodes.heartbeat(query, node),
     wantedLeases: (node) => nodes.wantedLeases(query, node),
     removeNodes: (gone) => nodes.removeNodes(engine, gone),
@@ -190,7 +192,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
 
     prepare: () => migrate(engine),
-    buildSums: async (most) => await workers.care({ kind: "build_sums", most }) === true,
+    chainWith: (key) => void (chainKey = key),
+    buildSums: async (most) => await workers.care({ kind: "build_sums", most, chainKey }) === true,
     makeIndexes: async () =>
       await engine.makeIndex?.("generations_by_model", "generations (model, created, id)"),
     retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),

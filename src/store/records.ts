@@ -4,6 +4,7 @@
  * A row travels as a JSON array in the order of {@link COLUMNS}. The same text is the line of a journal and an element of
  * the parameter that inserts any number of rows at once, so a generation is encoded once.
  */
+import { contentOf } from "./chain/links.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
@@ -172,6 +173,18 @@ function encodeRow(g: Generation, created: number): string {
     g.cacheSaved === null ? null : g.cacheSaved.toString(),
     g.toolCalls,
   ]);
+}
+
+/** Whole numbers that stand in a row as text, since they may be larger than a number is exact. */
+const DECIMAL_TEXT = new Set(["cost", "cache_saved"]);
+
+/** The text that {@link encodeRecord} made of a record, from its row in the store: what is chained. */
+export function contentOfRow(row: Row): string {
+  return contentOf(JSON.stringify(COLUMNS.map(([name, type]) => {
+    const value = row[name];
+    if (value === null || type === "text") return value;
+    return DECIMAL_TEXT.has(name) ? String(value) : Number(value);
+  })));
 }
 
 /** Times come from clocks that may be fractional, and from subtraction that may be negative after a step back. */

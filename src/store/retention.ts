@@ -20,6 +20,7 @@ export async function retireSome(engine: Engine, before: number, most: number): 
   if (older.length > 0 || !await sumsAreWhole(engine.query)) return 0;
   return await engine.transaction(async (query) => {
     await query("UPDATE sums_state SET retired = $1 WHERE retired < $1", [cutoff]);
+    await query("DELETE FROM removed WHERE created < $1", [cutoff]);
     const gone = await query(
       `DELETE FROM generations WHERE id IN (
          SELECT id FROM generations WHERE created < $1 AND id NOT IN (SELECT id FROM unsummed)

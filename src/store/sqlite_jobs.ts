@@ -7,7 +7,7 @@ import { buildSums } from "./sums_build.ts";
 
 export type Job =
   | { kind: "query"; sql: string; params?: readonly Value[] }
-  | { kind: "build_sums"; most: number }
+  | { kind: "build_sums"; most: number; chainKey: string }
   | { kind: "retire"; before: number; most: number }
   | { kind: "retire_budgets"; before: number; most: number }
   | { kind: "retire_sessions"; before: number; most: number }
@@ -31,7 +31,7 @@ export function doJob(engine: Engine, job: Job): Promise<JobResult> {
     case "query":
       return engine.query(job.sql, job.params);
     case "build_sums":
-      return buildSums(engine, job.most);
+      return buildSums(engine, job.most, job.chainKey);
     case "retire_sessions":
       return retireSessions(engine, job.before, job.most);
     case "retire_audit":

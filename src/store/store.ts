@@ -91,6 +91,8 @@ export interface AuditStore {
 export interface StoreCare {
   /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
   prepare(): Promise<void>;
+  /** The key that links of records are made with, from `chainKeyOf`. */
+  chainWith(key: string): void;
   /** Takes into the sums some of what was written without them. False: none is left. */
   buildSums(most: number): Promise<boolean>;
   /** Makes indexes that a start does not wait for. */

@@ -4,33 +4,48 @@
  * adds the rows that are missing from them.
  */
 import type { Engine, Query } from "./engine.ts";
+import { type Chaining, ChainWriter } from "./chain/writer.ts";
 import { COUNTED_COLUMNS, countedRow } from "./generations.ts";
+import { contentOfRow, NAMES } from "./records.ts";
 import { asInt, asText, type Row } from "./rows.ts";
 import { countIn } from "./labels.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
+/** In whose name records of nodes are chained that know nothing of chains. */
+const OLDER_RELEASE = "older release";
+
 /** Takes in some rows. False: none is left, or another process is at it. */
-export async function buildSums(engine: Engine, most: number): Promise<boolean> {
+export async function buildSums(engine: Engine, most: number, chainKey: string): Promise<boolean> {
   if (await sumsAreWhole(engine.query)) return false;
   return await engine.transaction(async (query) => {
     const [state] = await query(`SELECT created, id FROM sums_state ${engine.forUpdateOfFree}`);
     if (state === undefined) return false;
-    const late = await takeLate(engine, query, most);
+    const late = await takeLate(engine, query, most, { node: OLDER_RELEASE, key: chainKey });
     const old = asInt(state.created) < 0 ? 0 : await takeOld(engine, query, state, most);
     return late + old > 0;
   });
 }
 
 /** What nodes of an older release have written since the schema is new. */
-async function takeLate(engine: Engine, query: Query, most: number): Promise<number> {
+async function takeLate(engine: Engine, query: Query, most: number, chaining: Chaining): Promise<number> {
   const noted = await query(`SELECT id FROM unsummed LIMIT ${most}`);
   if (noted.length === 0) return 0;
   const ids = JSON.stringify(noted.map((row) => row.id));
   const rows = await query(
     `UPDATE generations SET summed = 1 WHERE id IN (${engine.list("$1")}) AND summed IS NULL
-     RETURNING ${COUNTED_COLUMNS}`,
+     RETURNING ${NAMES}`,
     [ids],
   );
+  if (rows.length > 0) {
+    const records = rows.map((row) => ({
+      id: asText(row.id),
+      created: asInt(row.created),
+      json: contentOfRow(row),
+    }));
+    const chain = await ChainWriter.open(engine, query, chaining, records);
+    await chain.link("generations", records);
+    await chain.close();
+  }
   await countIn(engine, query, rows.map(countedRow));
   await query(`DELETE FROM unsummed WHERE id IN (${engine.list("$1")})`, [ids]);
   return noted.length;

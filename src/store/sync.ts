@@ -6,6 +6,7 @@
  * needs. A number that only grows keeps a delayed older transaction from undoing a newer one.
  */
 import { createBudgets, lockBudgets, MissingBudgets, writeBudgets } from "./budgets.ts";
+import type { Chaining } from "./chain/writer.ts";
 import { chargeBudgets } from "./charges.ts";
 import { insertDeliveries, type WebhookRef } from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
@@ -57,10 +58,10 @@ export class StaleSync extends Error {
   override readonly name = "StaleSync";
 }
 
-export async function sync(engine: Engine, request: SyncRequest): Promise<SyncResult> {
+export async function sync(engine: Engine, request: SyncRequest, chainKey: string): Promise<SyncResult> {
   for (;;) {
     try {
-      return await engine.transaction((query) => syncOnce(engine, query, request));
+      return await engine.transaction((query) => syncOnce(engine, query, request, chainKey));
     } catch (error) {
       if (!(error instanceof MissingBudgets)) throw error;
       await createBudgets(engine, error.missing);
@@ -68,8 +69,14 @@ export async function sync(engine: Engine, request: SyncRequest): Promise<SyncRe
   }
 }
 
-async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Promise<SyncResult> {
+async function syncOnce(
+  engine: Engine,
+  query: Query,
+  request: SyncRequest,
+  chainKey: string,
+): Promise<SyncResult> {
   const { node } = request;
+  const chaining = { node, key: chainKey };
   const fenced = await query(
     `UPDATE nodes SET seq = $2 WHERE id = $1 AND seq < $2 RETURNING ${engine.now ?? "NULL"} AS now`,
     [node, request.seq],
@@ -81,7 +88,7 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
   }
   const now = optional(fenced[0].now, asInt) ?? request.now;
   const records = await stillOwed(engine, query, request.records);
-  await writeRunning(engine, query, request);
+  await writeRunning(engine, query, request, chaining);
   const { dropped = [], exhausted = [], webhooks = [] } = request;
   if (records.length === 0 && request.leases.length === 0 && dropped.length === 0) {
     return { now, forgotten: false, grants: [], warnings: [] };
@@ -94,7 +101,7 @@ async function syncOnce(engine: Engine, query: Query, request: SyncRequest): Pro
   });
   const leases = await readLeases(engine, query, [...budgets.keys()]);
   renewRates(request.leases, now, budgets, leases);
-  chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records));
+  chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records, chaining));
   const grants = await grantLeases(engine, query, request, { budgets, leases });
   const warnings = takeWarnings(budgets.values(), new Set(exhausted));
   await writeBudgets(engine, query, budgets);
@@ -121,7 +128,12 @@ async function stillOwed(
   return records.filter((record) => !record.whileRunning || running.has(record.id));
 }
 
-async function writeRunning(engine: Engine, query: Query, request: SyncRequest): Promise<void> {
+async function writeRunning(
+  engine: Engine,
+  query: Query,
+  request: SyncRequest,
+  chaining: Chaining,
+): Promise<void> {
   if (request.began !== undefined && request.began.length > 0) {
     await query(
       `INSERT INTO running (id, node, data) SELECT id, $2, data FROM
@@ -132,5 +144,7 @@ async function writeRunning(engine: Engine, query: Query, request: SyncRequest):
   if (request.ended !== undefined && request.ended.length > 0) {
     await query(`DELETE FROM running WHERE id IN (${engine.list("$1")})`, [JSON.stringify(request.ended)]);
   }
-  if (request.released !== undefined) await withdrawPresumed(engine, query, request.released);
+  if (request.released !== undefined) {
+    await withdrawPresumed(engine, query, request.released, chaining);
+  }
 }

@@ -1,5 +1,6 @@
 /** A process is killed at random moments: every generation that it admitted is recorded, once, with what it used. */
 import { assert, assertEquals } from "@std/assert";
+import { proofOf } from "../../src/commands/ledger.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { onCluster } from "../support/cluster.ts";
 import { admitAtOnce, configOf, open, requestOf, SECRET } from "./support.ts";
@@ -98,6 +99,8 @@ async function check(url: string, filePrefix: string, schema?: string): Promise<
   } finally {
     await service.close();
   }
+  const proof = await proofOf({ url, schema, pepper: null, journal: null });
+  assertEquals([proof.shown, proof.unchained, proof.daysSummed > 0], [[], 0, true]);
 }
 
 Deno.test("sqlite: kill -9 loses no record, doubles none and leaves nothing reserved", async () => {

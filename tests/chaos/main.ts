@@ -9,6 +9,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { formatAmount, parseAmount } from "../../src/accounts/money.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { proofOf } from "../../src/commands/ledger.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";
 import { type Counted, disturb, mountSmall, unmount } from "./disturb.ts";
@@ -245,6 +246,7 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   const strayed = await strayedSums(engine);
   const ledger = await one(`SELECT spent AS n FROM budgets WHERE id = 'a:${ACCOUNT}'`);
   await engine.close();
+  const proof = await proofOf({ url: cluster?.url ?? `sqlite:${file}`, pepper: null, journal: null });
   const journals = [...Deno.readDirSync(disk)].map(({ name }) => name)
     .filter((name) => /\.(journal|lock|next|probe)$/.test(name));
 
@@ -270,6 +272,8 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   fails(spent !== counts.cost, "credits before less after are not the sum of costs");
   fails(ledger !== counts.cost, "the account's budget is not the sum of costs");
   fails(strayed.length > 0, `sums by day are not those of the records: ${strayed.join(", ")}`);
+  fails(proof.faults > 0, `the ledger is not intact: ${JSON.stringify(proof.shown.slice(0, 5))}`);
+  fails(proof.unchained > 0, `${proof.unchained} records are in no chain`);
   fails(open.leases > 0n, "leases are left");
   fails(open.running > 0n, "running generations are left");
   fails(open.nodes > 0n, "dead nodes are left");
@@ -299,6 +303,7 @@ proven by the caller      ${counts.proven} saw the end, all recorded
 input tokens              billed ${counts.billedInput}, reported ${counts.reportedInput}
 output tokens             billed ${counts.billedOutput}, reported ${counts.reportedOutput}
 searches                  billed ${counts.searchesBilled}, run ${counts.searchesRun}
+chained                   ${proof.chained} in ${proof.chains} chains, ${proof.replaced} replaced
 costs                     ${formatAmount(counts.cost)}
 credits before less after ${formatAmount(spent)}
 small limit               ${TIGHT_LIMIT}, spent ${formatAmount(tight)}

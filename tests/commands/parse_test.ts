@@ -36,6 +36,7 @@ const COMMANDS: [line: string, command: Command][] = [
   ["backup a.gz --force", { command: "backup", config: undefined, json: false, file: "a.gz", force: true }],
   ["restore a.gz --json", { command: "restore", config: undefined, json: true, file: "a.gz", force: false }],
   ["store info --config s.jsonc", { command: "store", action: "info", config: "s.jsonc", json: false }],
+  ["ledger verify --json", { command: "ledger", action: "verify", config: undefined, json: true }],
   ["keys list --json", { command: "keys", action: "list", config: undefined, json: true }],
   ["keys revoke dev", { command: "keys", action: "revoke", config: undefined, json: false, key: "dev" }],
   ["keys rotate dev --overlap 60", {
@@ -91,7 +92,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, backup, restore, store, models, providers, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, backup, restore, store, ledger, models, providers, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],

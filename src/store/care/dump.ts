@@ -83,7 +83,7 @@ export async function* dumpLines(
 }
 
 /** Where several nodes share a database, it is in there. */
-async function pepperWithin(query: Query): Promise<string | null> {
+export async function pepperWithin(query: Query): Promise<string | null> {
   const [row] = await query("SELECT value FROM meta WHERE name = 'pepper'");
   return row === undefined ? null : asText(row.value);
 }

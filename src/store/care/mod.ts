@@ -3,16 +3,19 @@
  *
  * None of it brings the schema up to date, so that it can be done before a new release is started.
  */
-import type { Engine } from "../engine.ts";
+import { type LedgerProof, verifyLedger } from "../chain/verify.ts";
+import type { Engine, Query } from "../engine.ts";
+import { SCHEMA_VERSION } from "../migrations/mod.ts";
 import { openPostgres } from "../postgres.ts";
 import { openSqlite } from "../sqlite.ts";
 import { type DumpHead, dumpLines } from "./dump.ts";
 import { readDump, writeDump } from "./dump_file.ts";
 import { type StoreInfo, storeInfo } from "./info.ts";
 import { beatsHere, fillFrom, provenDump, rowsHere } from "./restore.ts";
-import type { Totals } from "./tables.ts";
+import { schemaVersion, type Totals } from "./tables.ts";
 
-export { BadDump } from "./dump.ts";
+export type { LedgerFault, LedgerProof } from "../chain/verify.ts";
+export { BadDump, pepperWithin } from "./dump.ts";
 export type { StoreInfo } from "./info.ts";
 
 /** What was asked for would overwrite something, or there is nothing to do it with. */
@@ -122,6 +125,25 @@ export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<Sto
     const alive = await beating(engine, found.nodes.length === 0 ? 0 : deadMs, found.nodes.length);
     return { ...found, nodes: found.nodes.map((node) => ({ ...node, alive: alive.has(node.id) })) };
   });
+}
+
+/** Reads the whole ledger, as it is at one moment, and proves it. */
+export async function verify(
+  place: Place,
+  chainKeyOfStore: (query: Query) => Promise<string>,
+  options: { progress?(records: number): void } = {},
+): Promise<LedgerProof> {
+  return await using(openExisting(place), (engine) =>
+    engine.snapshot(async (reader) => {
+      const schema = await schemaVersion(engine, reader.query);
+      if (schema < SCHEMA_VERSION) {
+        throw new CareRefused(
+          `The store's schema has version ${schema}, and records are chained since version ${SCHEMA_VERSION}: start the ` +
+            "gateway on it once.",
+        );
+      }
+      return verifyLedger(reader, await chainKeyOfStore(reader.query), options);
+    }));
 }
 
 /** The path of an SQLite store; null: it is another one. */

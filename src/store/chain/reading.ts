@@ -85,17 +85,13 @@ export class ChainReading {
   /** All records of the day have come. */
   end(): void {
     for (const chain of this.#chains.values()) {
-      const { length, hash } = chain.end;
+      const { length } = chain.end;
       for (let position = 1; position <= length; position++) {
         if (chain.hasSeen(position)) continue;
         const first = position;
         while (position < length && !chain.hasSeen(position + 1)) position++;
         const last = position > first ? { last: position } : {};
         this.#found({ kind: "removed", ...this.#place(chain, first), ...last });
-      }
-      const final = chain.hashes.get(length);
-      if (final !== undefined && final !== hash) {
-        this.#found({ kind: "end changed", ...this.#place(chain, length) });
       }
     }
   }

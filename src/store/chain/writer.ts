@@ -11,7 +11,8 @@ export interface Chaining {
   key: string;
 }
 
-interface Linkable extends EncodedRow {
+/** A record: its row, and when it was made. */
+export interface Linkable extends EncodedRow {
   readonly created: number;
 }
 
@@ -74,9 +75,22 @@ export class ChainWriter {
     if (added.length < rows.length) {
       for (const [day, end] of before) this.#ends.set(day, end);
       for (const day of this.#ends.keys()) if (!before.has(day)) this.#ends.delete(day);
-      await this.#linkAgain(table, added.map(({ record }) => record));
+      await this.link(table, added.map(({ record }) => record));
     }
     return added.map(({ record }) => record);
+  }
+
+  /** Links records that are there already. */
+  async link(table: string, records: readonly Linkable[]): Promise<void> {
+    if (records.length === 0) return;
+    const links = records.map((record) => [record.id, this.#next(record)]);
+    await this.#query(
+      `UPDATE ${table} SET chain = r.chain FROM ${
+        this.#engine.rows("$1", [["id", "text"], ["chain", "text"]])
+      }
+       WHERE ${table}.id = r.id`,
+      [JSON.stringify(links)],
+    );
   }
 
   /** Writes where the chains end now. */
@@ -94,7 +108,8 @@ export class ChainWriter {
     await this.#engine.insertRows(this.#query, {
       table: "chains",
       columns: ENDS,
-      then: "ON CONFLICT (id) DO UPDATE SET length = excluded.length, hash = excluded.hash, seal = excluded.seal",
+      then:
+        "ON CONFLICT (id) DO UPDATE SET length = excluded.length, hash = excluded.hash, seal = excluded.seal",
     }, rows);
   }
 
@@ -122,16 +137,6 @@ export class ChainWriter {
     values.push(link);
     const json = `${record.json.slice(0, -1)}${",null".repeat(missing)},"${link}"]`;
     return { id: record.id, json, values, record };
-  }
-
-  async #linkAgain(table: string, records: readonly Linkable[]): Promise<void> {
-    if (records.length === 0) return;
-    const links = records.map((record) => [record.id, this.#next(record)]);
-    await this.#query(
-      `UPDATE ${table} SET chain = r.chain FROM ${this.#engine.rows("$1", [["id", "text"], ["chain", "text"]])}
-       WHERE ${table}.id = r.id`,
-      [JSON.stringify(links)],
-    );
   }
 }
 

@@ -12,11 +12,12 @@ import { v2 } from "./v2.ts";
 import { v3 } from "./v3.ts";
 import { v4 } from "./v4.ts";
 import { v5 } from "./v5.ts";
+import { v6 } from "./v6.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
 
-const STEPS: readonly Step[] = [v1, v2, v3, v4, v5];
+const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6];
 
 export const SCHEMA_VERSION = STEPS.length;
 

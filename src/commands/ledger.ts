@@ -1,0 +1,102 @@
+/** The command that proves the ledger: what was read, and each place at which it is not what was written. */
+import { pepperPath, readPepper } from "../accounts/pepper.ts";
+import {
+  CareRefused,
+  type LedgerFault,
+  type LedgerProof,
+  pathOf,
+  pepperWithin,
+  type Place,
+  verify,
+} from "../store/care/mod.ts";
+import { chainKeyOf } from "../store/mod.ts";
+import type { Command } from "./parse.ts";
+import { type CareConfig, mendable } from "./store_care.ts";
+
+type LedgerCommand = Extract<Command, { command: "ledger" }>;
+
+/** Records between two lines that say how far it has come. */
+const TOLD_EVERY = 500_000;
+
+export async function ledgerCommand(
+  { json }: LedgerCommand,
+  store: CareConfig,
+  tell: (line: string) => void,
+): Promise<{ text: string; intact: boolean }> {
+  try {
+    let told = 0;
+    const proof = await proofOf(store, (records) => {
+      if (records < told + TOLD_EVERY) return;
+      told = records;
+      tell(`${records} records`);
+    });
+    const text = json ? JSON.stringify(viewOf(proof), null, 2) : textOf(proof);
+    return { text, intact: proof.faults === 0 };
+  } catch (error) {
+    throw mendable(error);
+  }
+}
+
+/** Reads the whole ledger with the pepper that belongs to it. */
+export async function proofOf(
+  store: CareConfig & Place,
+  progress?: (records: number) => void,
+): Promise<LedgerProof> {
+  const path = pathOf(store);
+  return await verify(store, async (query) => {
+    const pepper = store.pepper ??
+      (path === null ? await pepperWithin(query) : readPepper(pepperPath(path)));
+    if (pepper !== null) return chainKeyOf(pepper);
+    throw new CareRefused("The pepper is missing, without which records cannot be proved.");
+  }, { progress });
+}
+
+function viewOf(proof: LedgerProof) {
+  return {
+    intact: proof.faults === 0,
+    records: proof.records,
+    chained: proof.chained,
+    unchained: proof.unchained,
+    chains: proof.chains,
+    replaced: proof.replaced,
+    retired_before: proof.retiredBefore === 0 ? null : dayText(proof.retiredBefore),
+    days_summed: proof.daysSummed,
+    faults: proof.faults,
+    places: proof.shown.map((fault) => ({ ...fault, day: dayText(fault.day) })),
+  };
+}
+
+function textOf(proof: LedgerProof): string {
+  const lines = [
+    `${proof.records} records, ${proof.chained} proved in ${proof.chains} chains; sums of ${proof.daysSummed} days compared.`,
+  ];
+  if (proof.unchained > 0) {
+    lines.push(`${proof.unchained} records are older than the chains: their sums were compared.`);
+  }
+  if (proof.replaced > 0) lines.push(`${proof.replaced} presumed ends gave way to what was reported later.`);
+  if (proof.retiredBefore > 0) {
+    lines.push(`Records before ${dayText(proof.retiredBefore)} are past the retention and were deleted.`);
+  }
+  lines.push(...proof.shown.map(faultText));
+  if (proof.faults > proof.shown.length) lines.push(`… and ${proof.faults - proof.shown.length} more.`);
+  lines.push(
+    proof.faults === 0 ? "The ledger is intact." : `The ledger is NOT intact: ${proof.faults} faults.`,
+  );
+  return lines.join("\n");
+}
+
+function faultText(fault: LedgerFault): string {
+  const day = dayText(fault.day);
+  if (fault.kind === "sums differ") {
+    return `${day}: sums differ: ${fault.column} is ${fault.sums}, the records have ${fault.records}`;
+  }
+  const { node, position, last, id } = fault;
+  const place = position === undefined
+    ? ""
+    : `, node ${node}, position ${position}${last ? ` to ${last}` : ""}`;
+  return `${day}${place}: ${fault.kind}${id === undefined ? "" : ` ${id}`}`;
+}
+
+function dayText(day: number): string {
+  return new Date(day).toISOString().slice(0, 10);
+}

@@ -1,0 +1,360 @@
+/** Every record stands in its node's chain of the day: what is done to the rows behind the gateway's back shows, with its place. */
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { NO_USAGE } from "../../src/exchange/usage.ts";
+import { type LedgerProof, verify } from "../../src/store/care/mod.ts";
+import { contentOf } from "../../src/store/chain/links.ts";
+import type { Query } from "../../src/store/engine.ts";
+import { encodeRecord, type Generation, type Store } from "../../src/store/mod.ts";
+import { contentOfRow, decodeRecord } from "../../src/store/records.ts";
+import { onBothEngines, type Place } from "../support/cluster.ts";
+
+const KEY = "key of the chains";
+const DAY = 86_400_000;
+const NOON = Date.UTC(2026, 0, 15, 12);
+
+const PLAIN: Generation = {
+  id: "gen_plain",
+  created: NOON,
+  keyId: "key_1",
+  key: "dev",
+  account: "acme",
+  format: "messages",
+  requestedModel: "a/b",
+  model: "a/b",
+  provider: "p",
+  stream: true,
+  status: "completed",
+  errorCode: null,
+  usage: { ...NO_USAGE, input: 10, cached: 3, output: 7 },
+  estimated: false,
+  searches: 0,
+  cost: 5n,
+  ttftMs: 12,
+  latencyMs: 34,
+  clientGone: false,
+  dlp: null,
+  tags: null,
+  session: null,
+  team: null,
+  priceVersion: null,
+  cacheSaved: null,
+  toolCalls: null,
+};
+
+/** What is recorded of a call whose node seems to have died. */
+const PRESUMED: Partial<Generation> = {
+  status: "interrupted",
+  usage: null,
+  provider: null,
+  cost: 0n,
+  ttftMs: null,
+  latencyMs: 0,
+};
+
+const text = fc.string({ unit: "binary", maxLength: 12 }).map((t) =>
+  // As records are cleaned: PostgreSQL has no place for NUL, UTF-8 none for half a pair.
+  t.replaceAll("\0", "").toWellFormed()
+);
+const count = fc.oneof(fc.nat(), fc.constant(2 ** 53 - 1));
+const money = fc.bigInt(-(2n ** 62n), 2n ** 62n);
+const generations: fc.Arbitrary<Generation> = fc.record({
+  id: fc.uuid().map((id) => `gen_${id}`),
+  created: fc.nat(3 * DAY - 1).map((ms) => NOON + ms),
+  keyId: text,
+  key: text,
+  account: text,
+  format: fc.constantFrom("chat", "messages", "responses"),
+  requestedModel: text,
+  model: text,
+  provider: fc.option(text),
+  stream: fc.boolean(),
+  status: fc.constantFrom("completed", "incomplete", "failed"),
+  errorCode: fc.option(text),
+  usage: fc.option(
+    fc.record({ input: count, output: count, cached: count }).map((u) => ({ ...NO_USAGE, ...u })),
+  ),
+  estimated: fc.boolean(),
+  searches: fc.nat(9),
+  cost: fc.bigInt(0n, 2n ** 62n),
+  ttftMs: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+  latencyMs: fc.double({ min: -5, max: 1e6, noNaN: true }),
+  clientGone: fc.boolean(),
+  dlp: fc.option(fc.record({ mode: text, findings: fc.nat() })),
+  tags: fc.option(fc.dictionary(text, text, { maxKeys: 3 })),
+  session: fc.option(text),
+  team: fc.option(text),
+  priceVersion: fc.option(text),
+  cacheSaved: fc.option(money),
+  toolCalls: fc.option(fc.nat()),
+}) as fc.Arbitrary<Generation>;
+
+Deno.test("contentOf() is the same whether a later release's columns are missing or null", () => {
+  assertEquals(contentOf('["a",1,null,"b"]'), '["a",1,null,"b"]');
+  assertEquals(contentOf('["a",1,null,"b",null,null]'), '["a",1,null,"b"]');
+  assertEquals(contentOf('["a",null]'), '["a"]');
+  assertEquals(contentOf('["a",",null"]'), '["a",",null"]');
+});
+
+onBothEngines(({ name, place }) => {
+  interface Bench {
+    store: Store;
+    here: Place;
+    /** Records of a node, in one transaction. */
+    record(node: string, ...records: Partial<Generation>[]): Promise<void>;
+    proof(key?: string): Promise<LedgerProof>;
+    /** What somebody does with the database alone. */
+    behind(work: (query: Query) => Promise<unknown>): Promise<void>;
+  }
+
+  function test(title: string, body: (bench: Bench) => Promise<void>): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      const store = here.open();
+      try {
+        await store.prepare();
+        store.chainWith(KEY);
+        let count = 0;
+        const seqs = new Map<string, number>();
+        await body({
+          store,
+          here,
+          async record(node, ...records) {
+            if (!seqs.has(node)) await store.registerNode(node);
+            const seq = (seqs.get(node) ?? 0) + 1;
+            seqs.set(node, seq);
+            const encoded = records.map((more) => encodeRecord({ ...PLAIN, id: `gen_${++count}`, ...more }));
+            await store.sync({ node, seq, now: NOON, records: encoded, leases: [] });
+          },
+          proof: (key = KEY) => verify(here.address, () => Promise.resolve(key)),
+          async behind(work) {
+            const engine = here.engine();
+            try {
+              await work(engine.query);
+            } finally {
+              await engine.close();
+            }
+          },
+        });
+      } finally {
+        await store.close();
+        here.remove();
+      }
+    });
+  }
+
+  /** Two nodes, two days, three transactions each. */
+  async function fill({ record }: Bench): Promise<void> {
+    for (let round = 0; round < 3; round++) {
+      await record("node_a", {}, { created: NOON - DAY }, { created: NOON - 5 });
+      await record("node_b", { created: NOON + 7 }, { created: NOON - DAY + round });
+    }
+  }
+
+  const kinds = (proof: LedgerProof) =>
+    proof.shown.filter((fault) => fault.kind !== "sums differ")
+      .map((
+        fault,
+      ) => [fault.kind, "node" in fault ? fault.node : null, "position" in fault ? fault.position : null]);
+  const summed = (proof: LedgerProof) =>
+    proof.shown.flatMap((fault) => fault.kind === "sums differ" ? [fault.column] : []).sort();
+
+  test("an untouched ledger is intact, and another key proves nothing", async (bench) => {
+    await fill(bench);
+    const proof = await bench.proof();
+    assertEquals([proof.faults, proof.records, proof.chained, proof.chains], [0, 15, 15, 4]);
+    assertEquals([proof.unchained, proof.daysSummed], [0, 2]);
+    const other = await bench.proof("another key");
+    assertEquals([other.chained, other.faults], [0, 15 + 4]);
+  });
+
+  test("records of every content are read back as they were chained", async ({ store, here, proof }) => {
+    await store.registerNode("node_a");
+    const sample = fc.sample(generations, { numRuns: 150, seed: 7 });
+    const records = sample.map((g) => encodeRecord(g));
+    for (const [i, record] of records.entries()) assertEquals(decodeRecord(record.json).id, sample[i].id);
+    for (let i = 0; i < records.length; i += 50) {
+      await store.sync({
+        node: "node_a",
+        seq: i + 1,
+        now: NOON,
+        records: records.slice(i, i + 50),
+        leases: [],
+      });
+    }
+    const engine = here.engine();
+    const rows = await engine.query("SELECT * FROM generations");
+    await engine.close();
+    const byId = new Map(rows.map((row) => [row.id, contentOfRow(row)]));
+    for (const record of records) assertEquals(byId.get(record.id), contentOf(record.json));
+    assertEquals((await proof()).shown.filter(({ kind }) => kind !== "sums differ"), []);
+  });
+
+  const CHANGES: [title: string, sql: string, expected: unknown[], sums: string[]][] = [
+    ["a cost changed", "UPDATE generations SET cost = 4 WHERE id = 'gen_1'", [["changed", "node_a", 1]], [
+      "cost",
+    ]],
+    [
+      "a cost moved to another account",
+      "UPDATE generations SET account = 'other' WHERE id = 'gen_6'",
+      [["changed", "node_a", 3]],
+      [],
+    ],
+    ["a time changed", "UPDATE generations SET created = created + 1 WHERE id = 'gen_1'", [[
+      "changed",
+      "node_a",
+      1,
+    ]], []],
+    [
+      "a label added",
+      "UPDATE generations SET team = 'x' WHERE id = 'gen_11'",
+      [["changed", "node_a", 5]],
+      [],
+    ],
+    [
+      "a record removed",
+      "DELETE FROM generations WHERE id = 'gen_6'",
+      [["removed", "node_a", 3]],
+      ["cached", "cost", "generations", "input", "output"],
+    ],
+    [
+      "the last one removed",
+      "DELETE FROM generations WHERE id = 'gen_14'",
+      [["removed", "node_b", 3]],
+      ["cached", "cost", "generations", "input", "output"],
+    ],
+    [
+      "one put in without a link",
+      `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, stream, status,
+         measured, searches, cost, latency_ms, client_gone, summed)
+       VALUES ('gen_x', ${NOON}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 0, 1, 0, 1)`,
+      [["unchained", null, null]],
+      ["generations"],
+    ],
+    [
+      "one put in with the link of another",
+      `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, stream, status,
+         measured, searches, cost, latency_ms, client_gone, summed, chain)
+       SELECT 'gen_x', created + 1, key_id, key_name, account, format, requested_model, model, stream, status,
+         measured, searches, 0, latency_ms, client_gone, summed, chain FROM generations WHERE id = 'gen_1'`,
+      [["inserted", "node_a", 1]],
+      ["generations"],
+    ],
+    [
+      "a link that is none",
+      "UPDATE generations SET chain = 'nonsense' WHERE id = 'gen_1'",
+      [["inserted", null, null], ["removed", "node_a", 1]],
+      [],
+    ],
+    [
+      "a link taken away",
+      "UPDATE generations SET chain = NULL WHERE id = 'gen_1'",
+      [["unchained", null, null], ["removed", "node_a", 1]],
+      [],
+    ],
+    [
+      "a chain's end moved back",
+      "UPDATE chains SET length = length - 1 WHERE node = 'node_b' AND day < 1768435200000",
+      [["end changed", "node_b", 2], ["inserted", "node_b", 3]],
+      [],
+    ],
+    ["sums changed", "UPDATE sums SET cost = cost + 1 WHERE kind = 'day' AND starts > 1768435100000", [], [
+      "cost",
+    ]],
+  ];
+  for (const [title, sql, expected, sums] of CHANGES) {
+    test(`${title} shows, with its place`, async (bench) => {
+      await fill(bench);
+      await bench.behind((query) => query(sql));
+      const proof = await bench.proof();
+      const found = kinds(proof);
+      assertEquals(found.sort(), [...expected].sort());
+      assertEquals(summed(proof), sums);
+    });
+  }
+
+  test("two records that changed places show", async (bench) => {
+    await fill(bench);
+    await bench.behind(async (query) => {
+      const [a, b] = await query(
+        "SELECT id, chain FROM generations WHERE id IN ('gen_1', 'gen_3') ORDER BY id",
+      );
+      await query("UPDATE generations SET chain = $2 WHERE id = $1", [a.id, b.chain]);
+      await query("UPDATE generations SET chain = $2 WHERE id = $1", [b.id, a.chain]);
+    });
+    // What stands behind them was chained to hashes that are still there.
+    assertEquals(kinds(await bench.proof()).sort(), [["changed", "node_a", 1], ["changed", "node_a", 2]]);
+  });
+
+  test("a chain that was removed with its records shows by the sums", async (bench) => {
+    await fill(bench);
+    await bench.behind(async (query) => {
+      const [{ id }] = await query("SELECT id FROM chains WHERE node = 'node_b' AND day >= 1768435200000");
+      await query("DELETE FROM generations WHERE chain LIKE $1", [`${id} %`]);
+      await query("DELETE FROM chains WHERE id = $1", [id]);
+    });
+    const proof = await bench.proof();
+    assertEquals([kinds(proof), summed(proof).includes("cost")], [[], true]);
+  });
+
+  test("a record that comes twice has one link", async (bench) => {
+    await bench.record("node_a", { id: "gen_twice" }, { id: "gen_b" });
+    await bench.record("node_a", { id: "gen_c" }, { id: "gen_twice" }, { id: "gen_d", created: NOON + DAY });
+    await bench.record("node_b", { id: "gen_twice" }, { id: "gen_b" });
+    await bench.record("node_b", { id: "gen_e" }, { id: "gen_e" });
+    const proof = await bench.proof();
+    assertEquals([proof.faults, proof.records, proof.chained], [0, 5, 5]);
+  });
+
+  test("a real end that replaces a presumed one, and one that is withdrawn, leave a note", async (bench) => {
+    await bench.record("node_a", { id: "gen_1" });
+    await bench.record("node_b", { id: "gen_x", ...PRESUMED }, { id: "gen_2" }, { id: "gen_y", ...PRESUMED });
+    await bench.record("node_a", { id: "gen_3" }, { id: "gen_x" }, { id: "gen_1" });
+    await bench.store.sync({
+      node: "node_a",
+      seq: 3,
+      now: NOON,
+      records: [],
+      leases: [],
+      released: ["gen_y"],
+    });
+    await bench.record("node_b", { id: "gen_4" });
+    const proof = await bench.proof();
+    assertEquals([proof.shown, proof.records, proof.replaced], [[], 5, 2]);
+    await bench.behind((query) => query("UPDATE removed SET data = '[]' WHERE id = 'gen_y'"));
+    assertEquals(kinds(await bench.proof()), [["note changed", null, null], ["removed", "node_b", 3]]);
+    await bench.behind((query) => query("DELETE FROM removed WHERE id = 'gen_x'"));
+    assertEquals(kinds(await bench.proof()).filter(([kind]) => kind === "removed"), [
+      ["removed", "node_b", 1],
+      ["removed", "node_b", 3],
+    ]);
+  });
+
+  test("records that retention deletes are not missed, those of the same chain's other days are", async (bench) => {
+    await fill(bench);
+    await bench.record("node_b", { id: "gen_x", ...PRESUMED, created: NOON - DAY });
+    await bench.record("node_a", { id: "gen_x", created: NOON - DAY });
+    while (await bench.store.retireSome(NOON, 2) > 0);
+    const proof = await bench.proof();
+    assertEquals([proof.shown, proof.records, proof.replaced], [[], 9, 0]);
+    assertEquals(proof.retiredBefore, NOON - DAY / 2);
+    await bench.behind((query) => query("DELETE FROM generations WHERE id = 'gen_1'"));
+    assertEquals(kinds(await bench.proof()), [["removed", "node_a", 1]]);
+  });
+
+  test("what a node of 0.1.0 writes is chained when it is taken into the sums", async (bench) => {
+    await bench.record("node_a", {});
+    await bench.behind((query) =>
+      query(
+        `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, stream, status,
+           measured, searches, cost, latency_ms, client_gone)
+         VALUES ('gen_old', ${NOON}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 9, 1, 0)`,
+      )
+    );
+    const before = await bench.proof();
+    assertEquals([before.shown, before.records, before.chained, before.daysSummed], [[], 2, 1, 0]);
+    while (await bench.store.buildSums(10));
+    const after = await bench.proof();
+    assertEquals([after.shown, after.chained, after.daysSummed], [[], 2, 1]);
+  });
+});
