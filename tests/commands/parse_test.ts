@@ -114,7 +114,7 @@ const MISTAKES: [line: string, message: string][] = [
   ["usage --limit 3", "Cannot use --limit with usage: expected one of --config, --by, --from, --to, --json"],
   [
     "usage --by keys",
-    'Cannot read --by: expected one of key, model, day, account, provider, format, got "keys"; nearest is key',
+    'Cannot read --by: expected one of key, model, day, account, provider, format, team, session, tag:NAME, got "keys"; nearest is key',
   ],
   [
     "usage --from 2025-02-31",
