@@ -34,6 +34,8 @@ import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
+import { readProxies } from "./providers/proxies.ts";
+import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import type { Clock } from "./timing/clock.ts";
@@ -55,6 +57,8 @@ export interface GatewayOptions {
   sleep?(ms: number): Promise<void>;
   /** A variable of the environment, for credentials of clouds; absent: none is set. */
   env?(name: string): string | undefined;
+  /** Certificates, in PEM, that providers may show besides those that the process trusts. */
+  caCerts?: string[];
 }
 
 export interface WorkerPlace {
@@ -97,6 +101,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     log: options.log,
   });
+  const send = openTransport({ proxies: options.env && readProxies(options.env), caCerts: options.caCerts });
   let stopped = false;
 
   const { worker } = options;
@@ -134,6 +139,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         previous: providers,
         makeRoom: (provider) => inFlight.makeRoom(provider),
         log: options.log,
+        send,
         sleep: options.sleep,
       },
     );

@@ -13,7 +13,7 @@ import { apiOf, callHeaders, type Door, type Provider, type Route } from "./prov
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { drawFor, inOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
-import { send } from "./send.ts";
+import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -80,6 +80,8 @@ export interface ProvidersOptions {
   log(line: string): void;
   /** Ends a call at this provider that nobody waits for, if there is one. */
   makeRoom?(provider: string): void;
+  /** Makes the exchanges; absent: over sockets, without proxies. */
+  send?: Send;
   random?(): number;
   sleep?(ms: number): Promise<void>;
 }
@@ -93,6 +95,7 @@ interface Failed {
 
 export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
   const { ticker, routes, log, previous, random = Math.random, sleep = pause } = options;
+  const send = options.send ?? openTransport();
   const states = openStates(list, { ticker, routes, log, previous: previous?.states });
 
   /** One exchange up to its first bytes, or what the provider's status says. */

@@ -1,9 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { send } from "../../src/providers/send.ts";
+import { openTransport } from "../../src/providers/send.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { stoppedTicker } from "../support/time.ts";
 
+const send = openTransport();
 const exchange = (url: string) => ({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 });
 
 Deno.test("send() hands on every byte of a stream, also when the reader is slow", async () => {

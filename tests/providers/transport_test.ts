@@ -1,0 +1,174 @@
+/** Which client makes an exchange, and whom it trusts. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { Failure } from "../../src/exchange/failure.ts";
+import { proxied, readProxies } from "../../src/providers/proxies.ts";
+import { openTransport, type TransportOptions } from "../../src/providers/send.ts";
+import { stoppedTicker } from "../support/time.ts";
+import { CA, TLS } from "../support/tls.ts";
+
+async function answerOf(url: string, options: TransportOptions = { caCerts: [CA] }): Promise<string> {
+  const reply = await openTransport(options)(
+    { url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 },
+    stoppedTicker().ticker,
+  );
+  let text = `${reply.status} `;
+  for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
+    text += new TextDecoder().decode(bytes);
+  }
+  reply.close();
+  return text;
+}
+
+/** What a server behind TLS took of the bytes of a request, and what it answers. */
+async function withServer(
+  use: (port: number, seen: { bytes: number }) => Promise<void>,
+  hostname = "127.0.0.1",
+): Promise<void> {
+  const listener = Deno.listenTls({ hostname, port: 0, ...TLS });
+  const seen = { bytes: 0 };
+  const serving = (async () => {
+    for (;;) {
+      const conn = await listener.accept().catch((error) => {
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return null;
+        return undefined;
+      });
+      if (conn === null) return;
+      if (conn === undefined) continue;
+      try {
+        seen.bytes += await conn.read(new Uint8Array(4096)) ?? 0;
+        await conn.write(
+          new TextEncoder().encode("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"),
+        );
+      } catch {
+        // The client went away.
+      }
+      conn.close();
+    }
+  })();
+  try {
+    await use(listener.addr.port, seen);
+  } finally {
+    listener.close();
+    await serving;
+  }
+}
+
+Deno.test("a server with a certificate of nobody, or of another name, gets nothing of a request", async () => {
+  const refused = async (url: string, options: TransportOptions) => {
+    assertEquals((await assertRejects(() => answerOf(url, options), Failure)).code, "provider_unavailable");
+  };
+  await withServer(async (port, seen) => {
+    await refused(`https://localhost:${port}/`, {});
+    assertEquals(seen.bytes, 0);
+    assertEquals(await answerOf(`https://localhost:${port}/`), "200 ok");
+  });
+  await withServer(async (port, seen) => {
+    await refused(`https://127.0.0.2:${port}/`, { caCerts: [CA] });
+    assertEquals(seen.bytes, 0);
+  }, "127.0.0.2");
+});
+
+Deno.test("a server that speaks HTTP/2 alone is asked by fetch", async () => {
+  let streams = 0;
+  const server = createSecureServer({ ...TLS, allowHTTP1: false, ALPNProtocols: ["h2"] }, (_, response) => {
+    streams++;
+    response.end("h2");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/v1`;
+  assertEquals([await answerOf(url), await answerOf(url), streams], ["200 h2", "200 h2", 2]);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+Deno.test("proxies are those that the environment names, but for the hosts of NO_PROXY and this machine", () => {
+  const read = (variables: Record<string, string>) => readProxies((name) => variables[name]);
+  assertEquals(read({}), undefined);
+  assertEquals(read({ NO_PROXY: "*", HTTPS_PROXY: "" }), undefined);
+  const settings = read({
+    https_proxy: "http://p:1",
+    NO_PROXY: "a.example, .b.example,10.0.0.1, *.c.example",
+  })!;
+  const through = (url: string, of = settings) => proxied(url, of);
+  assertEquals(
+    [
+      "https://x.example/",
+      "https://a.example/",
+      "https://z.a.example/",
+      "https://za.example/",
+      "https://b.example/",
+    ]
+      .map((url) => through(url)),
+    [true, false, false, true, false],
+  );
+  assertEquals(
+    [through("https://10.0.0.1/"), through("https://q.c.example/"), through("http://x.example/")],
+    [
+      false,
+      false,
+      false,
+    ],
+  );
+  const all = read({ ALL_PROXY: "socks5://p:1" })!;
+  assertEquals(
+    ["https://localhost/", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]/", "http://x.example/"]
+      .map((url) => through(url, all)),
+    [true, false, false, false, true],
+  );
+  assertEquals(through("https://x.example/", read({ HTTPS_PROXY: "http://p", NO_PROXY: "*" })!), false);
+});
+
+const CLIENT = `
+import { openTransport } from "${new URL("../../src/providers/send.ts", import.meta.url)}";
+import { readProxies } from "${new URL("../../src/providers/proxies.ts", import.meta.url)}";
+import { Ticker } from "${new URL("../../src/timing/ticker.ts", import.meta.url)}";
+const ticker = new Ticker();
+const send = openTransport({ proxies: readProxies((name) => Deno.env.get(name)) });
+const reply = await send({ url: Deno.args[0], headers: {}, body: "{}", firstByteMs: 60000, idleMs: 60000 }, ticker);
+console.log(reply.status, new TextDecoder().decode(await reply.read() ?? new Uint8Array()));
+Deno.exit(0);
+`;
+
+Deno.test("a provider behind a proxy is asked through it, one of NO_PROXY is not", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/client.ts`, CLIENT);
+  await Deno.writeTextFile(`${folder}/ca.pem`, CA);
+  const asked: string[] = [];
+  const proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const proxying = (async () => {
+    for await (const conn of proxy) {
+      const buffer = new Uint8Array(4096);
+      const n = await conn.read(buffer) ?? 0;
+      const line = new TextDecoder().decode(buffer.subarray(0, n)).split("\r\n")[0];
+      asked.push(line);
+      const to = await Deno.connect({ hostname: "127.0.0.1", port: Number(/:(\d+) /.exec(line)![1]) });
+      await conn.write(new TextEncoder().encode("HTTP/1.1 200 Established\r\n\r\n"));
+      void conn.readable.pipeTo(to.writable).catch(() => {});
+      void to.readable.pipeTo(conn.writable).catch(() => {});
+    }
+  })();
+  await withServer(async (port) => {
+    const run = async (env: Record<string, string>) => {
+      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "-A",
+          "--cert",
+          `${folder}/ca.pem`,
+          `${folder}/client.ts`,
+          `https://localhost:${port}/v1`,
+        ],
+        env: { NO_COLOR: "1", HTTPS_PROXY: `http://127.0.0.1:${proxy.addr.port}`, NO_PROXY: "", ...env },
+      }).output();
+      return new TextDecoder().decode(stdout) || new TextDecoder().decode(stderr);
+    };
+    assertEquals(await run({}), "200 ok\n");
+    assertEquals(asked, [`CONNECT localhost:${port} HTTP/1.1`]);
+    assertEquals(await run({ NO_PROXY: "localhost" }), "200 ok\n");
+    assert(asked.length === 1);
+  });
+  proxy.close();
+  await proxying;
+  await Deno.remove(folder, { recursive: true });
+});
