@@ -93,7 +93,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   }
   makeFolderOf(path);
   // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
-  Deno.openSync(path, { write: true, create: true, mode: 0o600 }).close();
+  makeFile(path);
   const engine = openSqlite(path, options);
   return storeOn(engine, path, threadsOf(engine, path, options.smallBytes));
 }
@@ -142,6 +142,15 @@ export function canMakeFiles(filePrefix: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** One that is there may be open in this process, which would lose its locks by closing it: see `sqlite_file.ts`. */
+function makeFile(path: string): void {
+  try {
+    Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   valuesOf,
 } from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
+import { SqliteFile } from "./sqlite_file.ts";
 
 /**
  * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
@@ -26,9 +27,6 @@ import type { Row, Value } from "./rows.ts";
 const BUSY = /is locked/;
 const TRANSIENT =
   /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
-/** How often a file's first bytes are looked at, and what they are. */
-const LOOK_MS = 1000;
-const MAGIC = "SQLite format 3\0";
 const BUSY_ATTEMPTS = 100;
 const BUSY_DELAY_MS = 20;
 
@@ -67,10 +65,8 @@ class SqliteEngine implements Engine {
   #last: Promise<unknown> = Promise.resolve();
   /** Rows inserted by the transaction under way. */
   #inserted = 0;
-  /** Which file was opened; null: none, or one in memory. */
-  #file: string | null = null;
-  /** When its first bytes were last read. */
-  #lookedAt = -Infinity;
+  /** Null: none is open, it is in memory, or the main thread looks after it. */
+  #file: SqliteFile | null = null;
 
   constructor(path: string, { inThread = false, held = () => {} }: SqliteOptions) {
     this.#path = path;
@@ -81,13 +77,13 @@ class SqliteEngine implements Engine {
 
   readonly query: Query = (sql, params) =>
     this.#inTurn(() => {
-      this.#refuseOtherFile();
+      this.#file?.check();
       return this.#query(sql, params);
     });
 
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      this.#refuseOtherFile();
+      this.#file?.check();
       await this.#begin();
       this.#inserted = 0;
       // Nothing in it waits for anything but what has happened already, so it is one turn of the event loop.
@@ -196,6 +192,7 @@ class SqliteEngine implements Engine {
       await this.#checkpointer?.close();
       this.#prepared.clear();
       this.#database?.close();
+      this.#file?.close();
     });
   }
 
@@ -209,25 +206,16 @@ class SqliteEngine implements Engine {
 
   #open(): DatabaseSync {
     if (this.#database === null) {
-      this.#database = connect(this.#path, this.#inThread);
-      if (this.#path !== ":memory:") this.#file = identityOf(this.#path);
+      const database = connect(this.#path, this.#inThread);
+      try {
+        if (this.#path !== ":memory:" && !this.#inThread) this.#file = new SqliteFile(this.#path);
+      } catch (cause) {
+        database.close();
+        throw new StoreUnavailable("The database file cannot be opened now.", { cause });
+      }
+      this.#database = database;
     }
     return this.#database;
-  }
-
-  /** What is written to a file that has been deleted or replaced goes nowhere. */
-  #refuseOtherFile(): void {
-    if (this.#file === null) return;
-    if (identityOf(this.#path) !== this.#file) {
-      throw new StoreUnavailable(
-        "The database file was deleted or replaced under the running gateway: put it back, or start anew.",
-      );
-    }
-    // What is in SQLite's cache looks sound for long after the file is not.
-    const now = performance.now();
-    if (now - this.#lookedAt < LOOK_MS) return;
-    if (!isDatabase(this.#path)) throw new StoreUnavailable("The database file is damaged.");
-    this.#lookedAt = now;
   }
 
   #prepare(sql: string): Prepared {
@@ -305,23 +293,6 @@ function readerOn(db: DatabaseSync): Reader {
       if (batch.length > 0) yield batch;
     },
   };
-}
-
-function isDatabase(path: string): boolean {
-  const head = new Uint8Array(MAGIC.length);
-  using file = Deno.openSync(path);
-  const read = file.readSync(head);
-  return read === null || new TextDecoder("latin1").decode(head) === MAGIC;
-}
-
-/** Tells one file from another at the same path; null: there is none, or the system has no such numbers. */
-function identityOf(path: string): string | null {
-  try {
-    const { dev, ino } = Deno.statSync(path);
-    return ino === null ? null : `${dev}:${ino}`;
-  } catch {
-    return null;
-  }
 }
 
 function prepare(db: DatabaseSync, sql: string): Prepared {

@@ -212,43 +212,6 @@ Deno.test("a configuration that the store cannot be told of is not taken over, n
   }
 });
 
-Deno.test("a database file that is deleted, replaced or damaged under a running gateway is noticed", async () => {
-  for (const mishap of ["deleted", "replaced", "damaged"]) {
-    const provider = loopbackProvider(() => answer(5, 7));
-    const folder = await Deno.makeTempDir({ prefix: "sluice-mishaps-" });
-    const path = `${folder}/store.db`;
-    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
-      store: { url: `sqlite:${path}` },
-    });
-    const ready = async () => {
-      const response = await fetch(`${gateway.url}/readyz`);
-      await response.body?.cancel();
-      return response.ok;
-    };
-    try {
-      await eventually(ready);
-      if (mishap === "deleted") Deno.removeSync(path);
-      else if (mishap === "replaced") {
-        Deno.copyFileSync(path, `${path}.copy`);
-        Deno.renameSync(`${path}.copy`, path);
-      } else {
-        const file = Deno.openSync(path, { write: true });
-        for (let page = 0; page < 64; page++) file.writeSync(new Uint8Array(4096).fill(90));
-        file.close();
-        const log = Deno.openSync(`${path}-wal`, { write: true });
-        log.writeSync(new Uint8Array(4096).fill(90));
-        log.close();
-      }
-      await eventually(async () => !await ready(), { what: mishap });
-      assertEquals(gateway.gateway.accounts.storeUp(), false, mishap);
-    } finally {
-      await gateway.close().catch(() => {});
-      await provider.close();
-      await Deno.remove(folder, { recursive: true });
-    }
-  }
-});
-
 Deno.test("usage that no model can have is bounded by its context, marked and said", async () => {
   const provider = loopbackProvider(({ body }) => answer(9e15, body.n === 2 ? 9e15 : 3));
   const pricing = { prompt: "0.001", completion: "0.001" };

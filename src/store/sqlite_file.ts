@@ -1,0 +1,134 @@
+/**
+ * Looks after the files of a database that is in use: whether they are still those that were opened, and can be read.
+ *
+ * SQLite notices neither: what it writes to a file that has been deleted goes nowhere, and pages in its cache look sound long
+ * after those of the file are not. The database's file is opened once and stays open: a process that closes it, by whatever
+ * handle, loses all of its locks on it, and another process that ends then removes the log under this one.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { StoreUnavailable } from "./engine.ts";
+
+/** How often the files' contents are looked at, in milliseconds. Which files they are is looked at every time. */
+const LOOK_MS = 1000;
+/** Up to this size all pages are checked, which takes some 2 ms; of a larger database the ends of each table. */
+const SMALL_BYTES = 4 << 20;
+const MAGIC = "SQLite format 3\0";
+const HEADER_BYTES = 32;
+
+export class SqliteFile {
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+  /** Which file it is; null: the system has no such numbers. */
+  readonly #identity: string | null;
+  /** Of the log and its index, once they have been seen. */
+  readonly #beside = new Map<string, string>();
+  #lookedAt = -Infinity;
+  /** When the file was first found shorter than its header says; a checkpoint may be making it longer. */
+  #shortSince: number | null = null;
+
+  /** Of a database that has been opened. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#file = Deno.openSync(path);
+    this.#identity = identityOf(path);
+  }
+
+  /** Throws `StoreUnavailable` where the files cannot be relied upon. */
+  check(): void {
+    if (identityOf(this.#path) !== this.#identity) throw replaced("database file");
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    for (const suffix of ["-wal", "-shm"]) this.#checkBeside(suffix);
+    const bytes = this.#checkHeader(now);
+    this.#probe(bytes);
+    this.#lookedAt = now;
+  }
+
+  /** To be called once the database is closed. */
+  close(): void {
+    this.#file.close();
+  }
+
+  #checkBeside(suffix: string): void {
+    const found = identityOf(this.#path + suffix);
+    const known = this.#beside.get(suffix);
+    if (known === undefined) {
+      if (found !== null) this.#beside.set(suffix, found);
+    } else if (found !== known) throw replaced(`file ${suffix} of the database`);
+  }
+
+  /** Answers the size of the file. */
+  #checkHeader(now: number): number {
+    const head = new Uint8Array(HEADER_BYTES);
+    this.#file.seekSync(0, Deno.SeekMode.Start);
+    const read = this.#file.readSync(head) ?? 0;
+    const magic = new TextDecoder("latin1").decode(head.subarray(0, MAGIC.length));
+    if (read < HEADER_BYTES || magic !== MAGIC) throw damaged();
+    const view = new DataView(head.buffer);
+    const pageBytes = view.getUint16(16);
+    const { size } = this.#file.statSync();
+    if (size >= view.getUint32(28) * (pageBytes === 1 ? 65_536 : pageBytes)) this.#shortSince = null;
+    else if (now - (this.#shortSince ??= now) >= 2 * LOOK_MS) throw damaged();
+    return size;
+  }
+
+  /** Reads pages past the cache of the connection that is in use. */
+  #probe(bytes: number): void {
+    let fresh: DatabaseSync | undefined;
+    try {
+      fresh = new DatabaseSync(this.#path, { readOnly: true, timeout: 0 });
+      if (bytes + sizeOf(`${this.#path}-wal`) < SMALL_BYTES) checkAll(fresh);
+      else readEnds(fresh);
+    } catch (error) {
+      // Another process has it for itself for a moment.
+      if (error instanceof Error && /is locked/.test(error.message)) return;
+      throw damaged(error);
+    } finally {
+      fresh?.close();
+    }
+  }
+}
+
+function checkAll(database: DatabaseSync): void {
+  const result = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
+  if (result[0] !== "ok") throw new Error(`${result}`);
+}
+
+function readEnds(database: DatabaseSync): void {
+  const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all();
+  for (const { name, sql } of tables) {
+    const whole = `SELECT * FROM "${name}"`;
+    if (/WITHOUT ROWID/i.test(String(sql))) database.prepare(`${whole} LIMIT 1`).get();
+    else {for (const order of ["ASC", "DESC"]) {
+        database.prepare(`${whole} ORDER BY rowid ${order} LIMIT 1`).get();
+      }}
+  }
+}
+
+function replaced(what: string): StoreUnavailable {
+  return new StoreUnavailable(
+    `The ${what} was deleted or replaced under the running gateway: put it back, or start anew.`,
+  );
+}
+
+function damaged(cause?: unknown): StoreUnavailable {
+  return new StoreUnavailable("The database file is damaged.", { cause });
+}
+
+/** Tells one file from another at the same path; null: there is none, or the system has no such numbers. */
+function identityOf(path: string): string | null {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return ino === null ? null : `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return Deno.statSync(path).size;
+  } catch {
+    return 0;
+  }
+}
