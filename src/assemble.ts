@@ -88,7 +88,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const wrongKeys = new WrongKeys(ticker);
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
-  const slices = new Slices({ held: (ms) => metrics.held("screen", ms) });
+  const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
   const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = await openSealer(config, store, options.log);

@@ -7,7 +7,7 @@ import { unescaped } from "./json_text.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { Openings } from "./open_value.ts";
 import { findPatterns, type LongWork } from "./patterns.ts";
-import { type Placeholders, placeholders } from "./placeholders.ts";
+import { isWithinPlaceholder, type Placeholders, placeholders } from "./placeholders.ts";
 import { type Check, type Mode, modeOf } from "./policy.ts";
 import type { Finding } from "./scan.ts";
 import type { StopWordFinder } from "./stop_words.ts";
@@ -147,10 +147,7 @@ export class AnswerRules {
   }
 
   #isKnown(text: string, { start, end }: Finding): boolean {
-    if (this.#known.size === 0) return false;
-    const open = text.lastIndexOf("<", start);
-    const close = text.indexOf(">", start);
-    return open >= 0 && close + 1 >= end && this.#known.has(text.slice(open, close + 1));
+    return isWithinPlaceholder(text, start, end, this.#known);
   }
 }
 

@@ -177,6 +177,11 @@ export class AnswerText {
     return said + this.#text.slice(at - this.#base, Math.max(at, end) - this.#base);
   }
 
+  /** What is before a place has gone as it came, and is not asked for. */
+  gone(end: number): void {
+    this.#rendered = end;
+  }
+
   /** Whether a run holds blanks alone: not worth a piece of its own. */
   isBlank(start: number, end: number): boolean {
     return /^\s*$/.test(this.#text.slice(start - this.#base, end - this.#base));

@@ -2,42 +2,57 @@
  * JSON text as something to read and to mask: with the escapes of its strings resolved, and with spans of it replaced so
  * that it stays JSON. Needs no valid JSON to read; what cannot be masked as JSON is said to be so.
  */
+import { MOST_ARGUMENTS } from "../exchange/readable.ts";
 import type { View } from "./view.ts";
 
-const SHORT: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+/** What follows a backslash, and what both stand for: `n`, `t`, `r`, `b`, `f`. Any other character stands for itself. */
+const SHORT = new Map([[110, 10], [116, 9], [114, 13], [98, 8], [102, 12]]);
+const BACKSLASH = 92;
+const LETTER_U = 117;
 
 /** The text with its escapes resolved and where each unit came from; null where it has none. */
 export function unescaped(text: string): View | null {
-  let slash = text.indexOf("\\");
-  if (slash < 0) return null;
-  const pieces: string[] = [];
-  const from = new Uint32Array(text.length);
-  const to = new Uint32Array(text.length);
+  if (!text.includes("\\")) return null;
+  const { length } = text;
+  const units = new Uint16Array(length);
+  const from = new Uint32Array(length);
+  const to = new Uint32Array(length);
   let n = 0;
-  let done = 0;
-  for (; slash >= 0; slash = text.indexOf("\\", done)) {
-    for (let i = done; i < slash; i++, n++) {
-      from[n] = i;
-      to[n] = i + 1;
+  for (let at = 0; at < length; n++) {
+    from[n] = at;
+    const unit = text.charCodeAt(at++);
+    if (unit !== BACKSLASH || at === length) units[n] = unit;
+    else {
+      const escaped = text.charCodeAt(at);
+      const coded = escaped === LETTER_U ? hexAt(text, at + 1) : -1;
+      units[n] = coded >= 0 ? coded : SHORT.get(escaped) ?? escaped;
+      at += coded >= 0 ? 5 : 1;
     }
-    const c = text[slash + 1] ?? "";
-    const hex = c === "u" ? text.slice(slash + 2, slash + 6) : "";
-    const coded = /^[\da-f]{4}$/i.test(hex);
-    const end = coded ? slash + 6 : Math.min(text.length, slash + 2);
-    pieces.push(
-      text.slice(done, slash),
-      coded ? String.fromCharCode(parseInt(hex, 16)) : SHORT[c] ?? (c || "\\"),
-    );
-    from[n] = slash;
-    to[n++] = end;
-    done = end;
+    to[n] = at;
   }
-  for (let i = done; i < text.length; i++, n++) {
-    from[n] = i;
-    to[n] = i + 1;
+  return { text: textOf(units.subarray(0, n)), from: from.subarray(0, n), to: to.subarray(0, n) };
+}
+
+/** Four hexadecimal digits as a number; -1: they are none. */
+function hexAt(text: string, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 4; i++) {
+    const unit = text.charCodeAt(i);
+    const lower = unit | 32;
+    const digit = unit >= 48 && unit < 58 ? unit - 48 : lower >= 97 && lower < 103 ? lower - 87 : -1;
+    if (digit < 0) return -1;
+    value = value << 4 | digit;
   }
-  pieces.push(text.slice(done));
-  return { text: pieces.join(""), from: from.subarray(0, n), to: to.subarray(0, n) };
+  return value;
+}
+
+/** Not decoded as UTF-16, which would take halves of pairs away. */
+function textOf(units: Uint16Array): string {
+  let text = "";
+  for (let at = 0; at < units.length; at += MOST_ARGUMENTS) {
+    text += String.fromCharCode(...units.subarray(at, at + MOST_ARGUMENTS));
+  }
+  return text;
 }
 
 export interface Replacement {

@@ -4,7 +4,7 @@
  */
 import { type BodyLeaves, type Leaf, replaceLeaf } from "../formats/leaves.ts";
 import { replaceInJson, replaceInText, type Replacement } from "./json_text.ts";
-import { type Placeholders, placeholders } from "./placeholders.ts";
+import { isWithinPlaceholder, type Placeholders, placeholders } from "./placeholders.ts";
 import type { Check } from "./policy.ts";
 import { type Found, Scan, type SliceClock } from "./scan_leaves.ts";
 
@@ -25,6 +25,8 @@ export function* maskAll(
   clock: SliceClock,
 ): Generator<void, Masked | null> {
   const names = placeholders(reading.leaves.map((leaf) => leaf.text));
+  const isPlaceholder = ({ leaf, start, end }: Found) =>
+    isWithinPlaceholder(leaf.text, start, end, names.originals);
   let todo = found.filter(({ mode }) => mode === "mask");
   let leaves = reading.leaves;
   for (let round = 0; todo.length > 0; round++) {
@@ -43,22 +45,13 @@ export function* maskAll(
     }
     if (clock.spent) return null;
     if (
-      again.some(({ mode, leaf, start, end }) => mode === "block" && !isPlaceholder(leaf, start, end, names))
+      again.some((one) => one.mode === "block" && !isPlaceholder(one))
     ) {
       return null;
     }
-    todo = again.filter(({ mode, leaf, start, end }) =>
-      mode === "mask" && !isPlaceholder(leaf, start, end, names)
-    );
+    todo = again.filter((one) => one.mode === "mask" && !isPlaceholder(one));
   }
   return { originals: names.originals };
-}
-
-/** Whether a span lies in a placeholder that was put there. */
-function isPlaceholder(leaf: Leaf, start: number, end: number, names: Placeholders): boolean {
-  const open = leaf.text.lastIndexOf("<", start);
-  const close = leaf.text.indexOf(">", start);
-  return open >= 0 && close + 1 >= end && names.originals.has(leaf.text.slice(open, close + 1));
 }
 
 /** A run of a leaf that is to be masked. `found` is null for what is left of a value in the parts after its first. */

@@ -47,6 +47,25 @@ export function placeholders(texts: Iterable<string>): Placeholders {
   };
 }
 
+/** The longest that one is: a name, a number, and what is around them. */
+const LONGEST = LONGEST_NAME + 16;
+
+/** Whether a span of a text lies in a placeholder that stands for something. */
+export function isWithinPlaceholder(
+  text: string,
+  start: number,
+  end: number,
+  originals: ReadonlyMap<string, string>,
+): boolean {
+  if (originals.size === 0 || end - start > LONGEST) return false;
+  // Looked for near by: of many spans in a long text each would search it to its end.
+  const from = Math.max(0, start - LONGEST);
+  const near = text.slice(from, end + LONGEST);
+  const open = near.lastIndexOf("<", start - from);
+  const close = near.indexOf(">", start - from);
+  return open >= 0 && close + 1 >= end - from && originals.has(near.slice(open, close + 1));
+}
+
 /** A text with its placeholders turned back. */
 export function unmasked(text: string, originals: ReadonlyMap<string, string>): string {
   if (originals.size === 0 || !text.includes("<")) return text;

@@ -47,6 +47,8 @@ const SLICE_MS = 2;
 /** A text longer than this is scanned in slices of its own. */
 const LONG = 8192;
 
+/** To judge a finding costs as much as so many units of text. */
+const JUDGING = 64;
 /** Findings of one text: to judge, tell and mask more of them takes longer than to look for them. */
 const MOST_FOUND = 50_000;
 
@@ -164,6 +166,7 @@ export class Scan {
         if (judged.all.length >= MOST_FOUND) clock.exhaust();
         if (clock.spent) break;
         judged.add({ kind: "type", type: raw.entityType }, raw);
+        if (clock.due(JUDGING)) yield* clock.rest();
       }
       if (raws.length === 0 && trace !== undefined && !clock.spent) rememberClean(detector, trace);
       if (clock.due(text.length)) yield* clock.rest();

@@ -14,6 +14,9 @@ const CR = 13;
 /** Largest frame taken from a provider, in bytes. Recorded ones stay under 1 MB; images that a model draws do not. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
+/** Most lines of data of a frame: JSON that is written over lines has some thousands. */
+const MOST_LINES = 100_000;
+
 /** A buffer that a large frame made larger than this is given back once it is read. */
 const KEPT_BYTES = 64 * 1024;
 
@@ -146,11 +149,13 @@ function indexOr(bytes: Uint8Array, byte: number, from: number, none: number): n
 function readFrame(text: string, from: number, to: number, out: Frame[]): void {
   let event = "";
   let data: string | undefined;
+  let lines = 0;
   let at = from;
   while (at < to) {
     let end = text.indexOf("\n", at);
     if (end < 0 || end > to) end = to;
     if (text.startsWith("data:", at)) {
+      if (++lines > MOST_LINES) throw tooManyLines();
       const value = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end);
       data = data === undefined ? value : `${data}\n${value}`;
     } else if (text.startsWith("event:", at)) {
@@ -159,6 +164,13 @@ function readFrame(text: string, from: number, to: number, out: Frame[]): void {
     at = end + 1;
   }
   if (data !== undefined) out.push({ event, data });
+}
+
+function tooManyLines(): Failure {
+  return new Failure(
+    "provider_unavailable",
+    `The provider sent a stream frame that is too large: expected at most ${MOST_LINES} lines of data.`,
+  );
 }
 
 /** A frame without a name. The data must hold no line end, which JSON never does. */

@@ -11,6 +11,11 @@ import type { TokenAnswer, TokenJob } from "./token_worker.ts";
 export interface CountOptions {
   /** Counting stops soon after so many. */
   enough?: number;
+  /**
+   * Text that no people write takes up to a hundred times as long as prose, so what is left after some seconds is not
+   * counted: it is left out, or has as many tokens as as much of the text before it.
+   */
+  rest?: "left out" | "estimated";
   /** Who asks. */
   key?: string;
 }
@@ -20,14 +25,29 @@ export interface TokenCounter {
   close(): void;
 }
 
+/** Time in the thread that one count may take, in milliseconds: prose of the longest request takes a third of it. */
+const MOST_MS = 3000;
+
 interface Piece {
   key: string;
   texts: readonly string[];
-  resolve(tokens: number | null): void;
+  resolve(counted: Counted | null): void;
 }
 
-/** @param start for tests */
-export function openTokenCounter(start: () => Worker = startWorker): TokenCounter {
+interface Counted {
+  tokens: number;
+  ms: number;
+}
+
+export interface TokenCounterOptions {
+  /** For tests. */
+  start?(): Worker;
+  mostMs?: number;
+}
+
+export function openTokenCounter(
+  { start = startWorker, mostMs = MOST_MS }: TokenCounterOptions = {},
+): TokenCounter {
   const waiting = new FairQueue<Piece>();
   let worker: Worker | null = null;
   let running: Piece | null = null;
@@ -49,7 +69,7 @@ export function openTokenCounter(start: () => Worker = startWorker): TokenCounte
 
   function listen(made: Worker): Worker {
     made.onmessage = ({ data }: MessageEvent<TokenAnswer>) => {
-      if (data.id === lastId) finish(data.tokens);
+      if (data.id === lastId) finish(data);
     };
     made.onerror = (event) => {
       event.preventDefault();
@@ -58,10 +78,10 @@ export function openTokenCounter(start: () => Worker = startWorker): TokenCounte
     return made;
   }
 
-  function finish(tokens: number | null): void {
+  function finish(counted: Counted | null): void {
     const done = running;
     running = null;
-    done?.resolve(tokens);
+    done?.resolve(counted);
     next();
   }
 
@@ -74,7 +94,7 @@ export function openTokenCounter(start: () => Worker = startWorker): TokenCounte
     while (waiting.length > 0) waiting.shift().resolve(null);
   }
 
-  function count(texts: readonly string[], key: string): Promise<number | null> {
+  function count(texts: readonly string[], key: string): Promise<Counted | null> {
     if (absent) return Promise.resolve(null);
     return new Promise((resolve) => {
       waiting.push(key, { key, texts, resolve });
@@ -83,16 +103,34 @@ export function openTokenCounter(start: () => Worker = startWorker): TokenCounte
   }
 
   return {
-    async countAll(texts, { enough = Infinity, key = "" } = {}) {
+    async countAll(texts, { enough = Infinity, key = "", rest = "left out" } = {}) {
+      const all = [...texts];
       let tokens = 0;
-      for (const piece of pieces(texts)) {
-        tokens += await count(piece, key) ?? await countAll(piece);
+      let chars = 0;
+      let msLeft = mostMs;
+      for (const piece of pieces(all)) {
+        const counted = await count(piece, key) ?? await countHere(piece);
+        tokens += counted.tokens;
+        chars += charsOf(piece);
+        msLeft -= counted.ms;
         if (tokens > enough) break;
+        if (msLeft <= 0) return rest === "estimated" ? Math.ceil(tokens * charsOf(all) / chars) : tokens;
       }
       return tokens;
     },
     close: lose,
   };
+}
+
+async function countHere(texts: readonly string[]): Promise<Counted> {
+  const begun = performance.now();
+  return { tokens: await countAll(texts), ms: performance.now() - begun };
+}
+
+function charsOf(texts: readonly string[]): number {
+  let chars = 0;
+  for (const text of texts) chars += text.length;
+  return chars;
 }
 
 function startWorker(): Worker {

@@ -18,8 +18,10 @@ const RUN = new RegExp(
 );
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Characters counted before others get their turn: a few milliseconds. */
-const TURN_CHARS = 64 * 1024;
+/** Characters counted at once in a thread of its own: up to 200 ms for text that no people write. */
+const PIECE_CHARS = 64 * 1024;
+/** Characters counted before others of the same thread get their turn. */
+const TURN_CHARS = 8 * 1024;
 
 export async function tokenCounter(): Promise<CountTokens> {
   const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
@@ -41,7 +43,7 @@ export async function tokenCounter(): Promise<CountTokens> {
 export async function countAll(texts: Iterable<string>, { enough = Infinity } = {}): Promise<number> {
   const count = await tokenCounter();
   let tokens = 0;
-  for (const piece of pieces(texts)) {
+  for (const piece of pieces(texts, TURN_CHARS)) {
     for (const text of piece) tokens += count(text);
     if (tokens > enough) break;
     await new Promise((resolve) => setTimeout(resolve));
@@ -50,17 +52,17 @@ export async function countAll(texts: Iterable<string>, { enough = Infinity } = 
 }
 
 /** Texts, and parts of long ones, as many as are counted at once. */
-export function* pieces(texts: Iterable<string>): Generator<string[]> {
+export function* pieces(texts: Iterable<string>, most = PIECE_CHARS): Generator<string[]> {
   let piece: string[] = [];
   let chars = 0;
   for (const text of texts) {
     for (let at = 0; at < text.length;) {
-      const end = pieceEnd(text, at);
+      const end = pieceEnd(text, at, most);
       piece.push(text.slice(at, end));
       // The shortest text takes some time as well.
       chars += end - at + 8;
       at = end;
-      if (chars < TURN_CHARS) continue;
+      if (chars < most) continue;
       yield piece;
       piece = [];
       chars = 0;
@@ -70,9 +72,8 @@ export function* pieces(texts: Iterable<string>): Generator<string[]> {
 }
 
 /** Where a turn's text ends: before a blank when there is one, since a word takes the blank before it along. */
-function pieceEnd(text: string, from: number): number {
-  const most = from + TURN_CHARS;
-  if (most >= text.length) return text.length;
-  const blank = text.lastIndexOf(" ", most);
-  return blank > from + TURN_CHARS / 2 ? blank : most;
+function pieceEnd(text: string, from: number, most: number): number {
+  if (from + most >= text.length) return text.length;
+  const blank = text.slice(from, from + most + 1).lastIndexOf(" ");
+  return from + (blank > most / 2 ? blank : most);
 }

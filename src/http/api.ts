@@ -46,6 +46,7 @@ export const API: readonly Endpoint[] = [
     handle: (context, key) =>
       withBody(
         context,
+        key,
         async (body) => Response.json({ input_tokens: await count("messages", body, context, key) }),
       ),
   },
@@ -58,7 +59,7 @@ export const API: readonly Endpoint[] = [
     request: "InputTokensRequest",
     answer: { schema: "InputTokensResponse" },
     handle: (context, key) =>
-      withBody(context, async (body) => {
+      withBody(context, key, async (body) => {
         const input_tokens = await count("responses", body, context, key);
         return Response.json({ object: "response.input_tokens", input_tokens });
       }),

@@ -5,8 +5,8 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { setImmediate } from "node:timers";
-import type { Metrics } from "../pipeline/metrics.ts";
 import { invalidBody, parseBody, refuseExcess } from "./parse_body.ts";
+import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
@@ -23,33 +23,31 @@ export interface ReadJson {
   count?(bytes: number): void;
   /** What an empty body stands for. Undefined: it is a mistake. */
   empty?: unknown;
-  /** Told how long parsing held the event loop. */
-  metrics?: Pick<Metrics, "holding">;
+  /** Does a step of reading a large body when its turn comes. Absent: in the next turn of the event loop. */
+  step?<T>(work: () => T): Promise<T>;
 }
 
-/** The steps of reading a longer body are done in turns of the event loop of their own: each may take tens of milliseconds. */
-const LARGE = 1 << 20;
 /** Compressed bytes that are unpacked at once: at most a thousand times as many. */
 const PIECE_BYTES = 4096;
 
 export async function readJson(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, empty, count, metrics }: ReadJson = {},
+  { ticker, empty, count, step = inNextTurn }: ReadJson = {},
 ): Promise<unknown> {
-  const text = await readText(request, maxBytes, { ticker, count });
+  const text = await readText(request, maxBytes, { ticker, count, step });
   if (text === "" && empty !== undefined) return empty;
   if (text.length <= LARGE) {
     refuseExcess(text);
     return parseBody(text);
   }
-  const step = <T>(work: () => T) => metrics ? metrics.holding("parse", work) : work();
+  await step(() => refuseExcess(text));
+  return await step(() => parseBody(text));
+}
+
+async function inNextTurn<T>(work: () => T): Promise<T> {
   await nextTurn();
-  step(() => refuseExcess(text));
-  await nextTurn();
-  const value = step(() => parseBody(text));
-  await nextTurn();
-  return value;
+  return work();
 }
 
 function nextTurn(): Promise<void> {
@@ -59,7 +57,7 @@ function nextTurn(): Promise<void> {
 async function readText(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, count }: ReadJson,
+  { ticker, count, step }: ReadJson & Required<Pick<ReadJson, "step">>,
 ): Promise<string> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
@@ -76,9 +74,8 @@ async function readText(
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
     throw invalidBody("body_incomplete", `expected a whole body, ${what}`, cause);
   }
-  if (bytes.byteLength > LARGE) await nextTurn();
   try {
-    return decoder.decode(bytes);
+    return bytes.byteLength > LARGE ? await step(() => decoder.decode(bytes)) : decoder.decode(bytes);
   } catch {
     throw invalidBody("json_invalid", "expected UTF-8, got bytes that are not");
   }

@@ -42,5 +42,5 @@ export async function countTokens(
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];
   const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length + search.length);
   return frames + attachments * ATTACHMENT_TOKENS +
-    await kit.tokens.countAll([...texts(reading), ...search], { key: key.id });
+    await kit.tokens.countAll([...texts(reading), ...search], { key: key.id, rest: "estimated" });
 }

@@ -1,4 +1,5 @@
 /** What stands before every call that takes work: refused under overload, its body's bytes counted as they arrive. */
+import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { readJson } from "./body.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
@@ -48,14 +49,20 @@ export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Plac
 /** Reads the body of a call that is no generation, under the bounds of one. */
 export async function withBody<T>(
   { request, state }: RequestContext,
+  key: Key,
   use: (body: unknown) => Promise<T>,
 ): Promise<T> {
   const bytes = bodyBytes(request);
   if (isFull(state, bytes)) throw OVERLOADED;
   const place = state.inFlight.enter(bytes);
   try {
-    const { ticker } = state.kit;
-    return await use(await readJson(request, state.maxBodyBytes, { ticker, count: counter(state, place) }));
+    const { ticker, slices } = state.kit;
+    const body = await readJson(request, state.maxBodyBytes, {
+      ticker,
+      count: counter(state, place),
+      step: (work) => slices.step(key.id, "parse", work),
+    });
+    return await use(body);
   } finally {
     place.leave();
   }

@@ -4,6 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
+import { LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
@@ -64,7 +65,7 @@ async function generate(
     const key = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     place.own(key.id);
     const body = await readJson(request, state.maxBodyBytes, {
-      metrics: kit.metrics,
+      step: (work) => kit.slices.step(key.id, "parse", work),
       ticker: kit.ticker,
       count: counter(state, place),
     });
@@ -74,6 +75,7 @@ async function generate(
       formatName,
       key,
       body,
+      large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
       gone: () => left || connection?.aborted === true,
     };
@@ -98,6 +100,7 @@ async function generate(
         dlp: call.screened?.report ?? undefined,
       },
       headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
+      large: () => call.large ? (work) => kit.slices.step(key.id, "convert", work) : null,
       keepAliveMs: state.keepAliveMs,
       ticker: kit.ticker,
       left(end) {

@@ -18,6 +18,8 @@ export interface Delivery {
   context: EncodeAnswer;
   /** Read when the status goes out. */
   headers(): Record<string, string>;
+  /** Does what is done with all of an answer when its turn comes; null: it is short. Asked once all of it is there. */
+  large(): (<T>(work: () => T) => Promise<T>) | null;
   keepAliveMs: number;
   ticker: Ticker;
   /** The caller has left. `end` makes the run end with what it reads next, before its time. */
@@ -38,8 +40,9 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
   try {
     const collector = new Collector();
     for await (const batch of delivery.parts) collector.add(batch);
-    const body = delivery.format.encodeAnswer(collector.answer, delivery.context);
-    return new PlainResponse(JSON.stringify(body), {
+    const encode = () => JSON.stringify(delivery.format.encodeAnswer(collector.answer, delivery.context));
+    const step = delivery.large();
+    return new PlainResponse(step ? await step(encode) : encode(), {
       headers: { ...delivery.headers(), "content-type": "application/json" },
     });
   } finally {

@@ -52,16 +52,8 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
     media: 0,
     frames: framesOf(prompt) + FRAMES.leaf * reading.leaves.length,
   };
-  for (const { text } of reading.leaves) {
-    size.chars += text.length;
-    size.bytes += Buffer.byteLength(text);
-  }
-  if (size.chars > limits.maxTextChars) {
-    throw new Failure(
-      "text_content_too_large",
-      `The text of the request is too long: expected at most ${limits.maxTextChars} characters, got ${size.chars}.`,
-    );
-  }
+  size.chars = measureText(reading, limits);
+  for (const { text } of reading.leaves) size.bytes += Buffer.byteLength(text);
   for (const turn of prompt.turns) {
     attach(turn.content, size, limits);
     // An earlier spoken answer, named by its id.
@@ -69,6 +61,17 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
   }
   if (prompt.tools.some(runsElsewhere)) size.media = UNSEEN;
   return size;
+}
+
+/** Length of all text in UTF-16 units; refuses what is over the limit. Nothing slower should be done with it before. */
+export function measureText({ leaves }: BodyLeaves, { maxTextChars }: SizeLimits): number {
+  let chars = 0;
+  for (const { text } of leaves) chars += text.length;
+  if (chars <= maxTextChars) return chars;
+  throw new Failure(
+    "text_content_too_large",
+    `The text of the request is too long: expected at most ${maxTextChars} characters, got ${chars}.`,
+  );
 }
 
 /** Tokens of templates. A provider whose API has tools tells the model about them in some hundred tokens. */

@@ -13,14 +13,19 @@ import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
-  const { format, key } = arrival;
+  const { format, key, large } = arrival;
   const { unseal } = kit.sealer.of(key.account);
-  const prompt = kit.metrics.holding(
-    "convert",
-    () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers }),
-  );
-  const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
-  const size = measure(prompt, reading, kit.limits);
+  const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
+  const look = (prompt: Prompt) => {
+    const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+    return { reading, size: measure(prompt, reading, kit.limits) };
+  };
+  const prompt = large
+    ? await kit.slices.step(key.id, "convert", decode)
+    : kit.metrics.holding("convert", decode);
+  const { reading, size } = large
+    ? await kit.slices.step(key.id, "convert", () => look(prompt))
+    : look(prompt);
   const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
@@ -50,6 +55,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     screened,
     created,
     headers,
+    large: false,
     provider: null,
     answers: new Set(),
     cut: false,

@@ -178,6 +178,7 @@ export class Line {
     }
     const clear = this.#alert ? one.end : Math.min(one.end, text.cleared);
     if (clear < one.end && (clear <= one.start || text.isBlank(one.start, clear))) return false;
+    if (this.#alert) text.gone(one.end);
     const said = this.#alert ? (part as Delta).text : text.render(one.start, clear);
     const whole = clear === one.end;
     const intact = this.#alert || whole && text.isIntact(one.first, one.end);

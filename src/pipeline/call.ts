@@ -19,6 +19,8 @@ export interface Arrival {
   key: Key;
   /** The parsed JSON body. */
   body: unknown;
+  /** The body's text was so long that what is done with all of it is done in steps of their own. */
+  large: boolean;
   /** Its headers whose names begin so; names in lower case. */
   headers(prefix: string): Record<string, string>;
   /** Whether the caller has left meanwhile. */
@@ -61,6 +63,8 @@ export interface Call {
   created: number;
   /** Headers of the answer; stages add to them until the first part is out. */
   headers: Record<string, string>;
+  /** So is what is done with all of the answer. */
+  large: boolean;
   /** The provider that answers, once one does. */
   provider: string | null;
   /** Answers that are being read; ends each, so that nothing more comes of it. */

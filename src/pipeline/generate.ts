@@ -9,23 +9,29 @@ import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts
 import type { Opened } from "../providers/mod.ts";
 import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
+import { LARGE } from "../timing/slices.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
 import { plausible } from "./plausible.ts";
 
+/** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
+const TURN_BYTES = 65_536;
+
+const decoder = new TextDecoder();
+
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
 
 export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const { model } = call;
+  const { model, arrival: { key, large } } = call;
   let names: ToolNames | null = null;
   let dropped: readonly string[] = [];
   const { opened, begun } = await kit.providers.open(model.routes, {
-    prepare: (door, providersModel) =>
-      kit.metrics.holding("convert", () => {
-        const { api } = door;
+    prepare(door, providersModel) {
+      const { api } = door;
+      const encode = () => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         names = flat.names;
         const request = bounded(() =>
@@ -42,10 +48,12 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
         dropped = request.dropped;
         const body = api.finishBody ? api.finishBody(request.body, providersModel) : request.body;
         return { body: bounded(() => JSON.stringify(body)), headers: request.headers };
-      }),
+      };
+      return large ? kit.slices.step(key.id, "convert", encode) : kit.metrics.holding("convert", encode);
+    },
     async begin(opened) {
       try {
-        return await begin(opened, kit);
+        return await begin(opened, call, kit);
       } catch (thrown) {
         const failure = opened.withheld.failure(Failure.from(thrown));
         // It may charge for what it began.
@@ -54,7 +62,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       }
     },
     stream: prompt.stream,
-    key: call.arrival.key.id,
+    key: key.id,
     model: model.id,
     conversation: conversationOf(call),
   });
@@ -66,6 +74,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   const { reader } = begun;
   let ended = reader === null;
   const end = () => opened.close();
+  let unpaused = 0;
   call.answers.add(end);
   try {
     while (true) {
@@ -88,6 +97,11 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       }
       ended = bytes === null;
       failure = bytes === null ? reader!.end(batch) : reader!.push(bytes, batch);
+      // A provider that sends faster than others get their turn.
+      unpaused += bytes?.length ?? 0;
+      if (unpaused < TURN_BYTES) continue;
+      unpaused = 0;
+      await kit.slices.pause(key.id);
     }
   } catch (thrown) {
     const said = opened.withheld.failure(Failure.from(thrown));
@@ -112,16 +126,28 @@ interface Begun {
  * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
  * a provider may well say under a good one that it is overloaded.
  */
-async function begin({ api, reply, first, withheld }: Opened, kit: Kit): Promise<Begun> {
+async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: Kit): Promise<Begun> {
   const { format, framing } = api;
+  const { slices } = kit;
+  const { id } = call.arrival.key;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    const text = withheld.answer(await readBody(reply, first));
-    return { batch: kit.metrics.holding("convert", () => readWhole(text, format)), reader: null };
+    const bytes = await readBody(reply, first, () => slices.pause(id));
+    call.large ||= bytes.length > LARGE;
+    const step = <T>(work: () => T) =>
+      bytes.length > LARGE ? slices.step(id, "convert", work) : kit.metrics.holding("convert", work);
+    const text = await step(() => withheld.answer(decoder.decode(bytes)));
+    return { batch: await step(() => readWhole(text, format)), reader: null };
   }
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text));
   const batch: Part[] = [];
+  let unpaused = 0;
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
     const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);
+    unpaused += bytes?.length ?? 0;
+    if (unpaused >= TURN_BYTES) {
+      unpaused = 0;
+      await slices.pause(id);
+    }
     if (failure && batch.every(isPreamble)) throw failure;
     if (failure || batch.length > 0 || bytes === null) {
       return { batch, failure, reader: bytes === null ? null : reader };

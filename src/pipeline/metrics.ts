@@ -1,9 +1,10 @@
 /** What calls add to the metrics. Counters of a model are looked up once for all that its generations count. */
 import type { GenerationEnd } from "../exchange/generation.ts";
+import type { SliceCause } from "../timing/slices.ts";
 import { type Cell, type Histogram, MetricRegistry } from "../metrics/registry.ts";
 
 /** What work on the event loop is done for. */
-export type HeldCause = "parse" | "screen" | "convert" | "store";
+export type HeldCause = SliceCause | "store";
 
 interface ModelCounters {
   input: Cell;

@@ -14,6 +14,7 @@ import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import { measureText } from "../models/limits.ts";
 import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
@@ -42,11 +43,17 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   const wishes = wished === undefined ? null : readWishes(wished);
   const policies = policiesOf(kit.dlp);
   const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, policies);
-  const reading = kit.metrics.holding("screen", () => readLeaves(arrival.body, LEAVES[arrival.formatName]));
-  if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
+  const read = () => {
+    const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+    measureText(reading, kit.limits);
+    if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
+    return reading;
+  };
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: arrival.key.id };
-  const verdict = verdictOn(reading, check, tools, wishes);
+  const verdict = arrival.large
+    ? slices.step(tools.key, "screen", read).then((reading) => verdictOn(reading, check, tools, wishes))
+    : verdictOn(metrics.holding("screen", read), check, tools, wishes);
   const concluded = (verdict: Verdict): Screened => ({
     ...conclude(tell(verdict, check, arrival, kit), check, tools),
     answers: answers && {

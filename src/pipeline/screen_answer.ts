@@ -21,11 +21,15 @@ const HOLD_MS = 200;
 const DRAIN_MS = 10_000;
 /** In alert mode nothing waits, so the text is judged in longer pieces. */
 const PIECE = 512;
+/** Findings of one answer: one with more of them counts as not scanned. */
+const MOST_FOUND = 50_000;
 const REFUSED = "The answer holds data that must not leave, so data-loss prevention ended it.";
 
 export interface AnswerGuard {
   rules: AnswerRules;
   ticker: Ticker;
+  /** Lets others have their turn. */
+  pause(): Promise<void>;
   /** Which of several answers that are asked for one by one. */
   choice: number;
   /** Length of the prompt, for an estimate. */
@@ -70,7 +74,17 @@ export async function* screenAnswer(
         next = null;
         ended = step.done === true;
         if (ended) await screen.end(out);
-        else await screen.push(step.value as readonly Part[], out);
+        else {
+          let first = true;
+          for (const portion of portions(step.value as readonly Part[])) {
+            if (!first) {
+              if (out.length > 0) yield out.splice(0);
+              await guard.pause();
+            }
+            first = false;
+            await screen.push(portion, out);
+          }
+        }
       }
       if (out.length > 0) yield out;
       if (screen.failure) throw screen.failure.thrown;
@@ -89,6 +103,48 @@ export async function* screenAnswer(
   }
 }
 
+/** Text and parts that are judged before others have their turn. */
+const PORTION_CHARS = 16_384;
+const PORTION_PARTS = 200;
+/** A longer text of one part is judged in pieces, as if it had been streamed. */
+const LONG_TEXT = 2 * PORTION_CHARS;
+
+function* portions(batch: readonly Part[]): Generator<readonly Part[]> {
+  if (batch.length <= PORTION_PARTS && batch.every(isShort)) return yield batch;
+  let portion: Part[] = [];
+  let chars = 0;
+  for (const part of batch) {
+    for (const piece of isShort(part) ? [part] : piecesOf(part as Delta)) {
+      portion.push(piece);
+      chars += "text" in piece ? piece.text.length : 0;
+      if (chars < PORTION_CHARS && portion.length < PORTION_PARTS) continue;
+      yield portion;
+      portion = [];
+      chars = 0;
+    }
+  }
+  yield portion;
+}
+
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
+
+function isShort(part: Part): boolean {
+  return !("text" in part) || part.text.length <= LONG_TEXT;
+}
+
+function* piecesOf(part: Delta): Generator<Delta> {
+  const piece = { ...part };
+  // They spell the whole text out, which none of its pieces may.
+  if ("logprobs" in piece) delete piece.logprobs;
+  for (let at = 0; at < part.text.length;) {
+    let end = Math.min(part.text.length, at + PORTION_CHARS);
+    // Not between the halves of a surrogate pair.
+    if ((part.text.charCodeAt(end) & 0xfc00) === 0xdc00) end--;
+    yield { ...piece, text: part.text.slice(at, end) };
+    at = end;
+  }
+}
+
 class AnswerScreen {
   failure: { thrown: unknown } | null = null;
   readonly #guard: AnswerGuard;
@@ -96,6 +152,7 @@ class AnswerScreen {
   readonly #lineOf = new Map<number, Line>();
   #usage: Extract<Part, { type: "usage" }> | null = null;
   #said = 0;
+  #found = 0;
 
   constructor(guard: AnswerGuard) {
     this.#guard = guard;
@@ -217,6 +274,12 @@ class AnswerScreen {
     return null;
   }
 
+  /** What could be told and masked without end would take memory without end. */
+  #tell(finding: Finding, location: string): void {
+    if (++this.#found <= MOST_FOUND) this.#guard.found(finding, location, false);
+    else if (this.#guard.rules.mode !== "alert") throw new Unscannable();
+  }
+
   #lineFor(part: Part): Line | null {
     if ("choice" in part) {
       let line = this.#lines.get(part.choice);
@@ -227,7 +290,7 @@ class AnswerScreen {
           choice: part.choice,
           place: index === 0 ? "answer" : `answer[${index}]`,
           lengths: this.#guard.lengths,
-          found: (finding, location) => this.#guard.found(finding, location, false),
+          found: (finding, location) => this.#tell(finding, location),
         });
         this.#lines.set(part.choice, line);
       }

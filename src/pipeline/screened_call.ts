@@ -29,6 +29,7 @@ export function screenedCall(
       screen(ask(prompt, choice), {
         rules,
         ticker: kit.ticker,
+        pause: () => kit.slices.pause(call.arrival.key.id),
         choice,
         promptChars: call.size.chars,
         lengths,

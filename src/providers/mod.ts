@@ -43,7 +43,7 @@ export interface Opened {
 
 export interface Opening<T> {
   /** Makes the request for a provider's API. @param model the provider's own name of it */
-  prepare(door: Pick<Door, "provider" | "api">, model: string): Outgoing;
+  prepare(door: Pick<Door, "provider" | "api">, model: string): Outgoing | Promise<Outgoing>;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
   begin(opened: Opened): Promise<T>;
   stream: boolean;
@@ -153,7 +153,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     let outgoing: Outgoing;
     try {
-      outgoing = opening.prepare(door, route.model);
+      const prepared = opening.prepare(door, route.model);
+      outgoing = prepared instanceof Promise ? await prepared : prepared;
     } catch (thrown) {
       state.limiter.leave();
       throw thrown;

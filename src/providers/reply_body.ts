@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 import type { Reply } from "./reply.ts";
+import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /** Largest whole answer, in bytes. */
@@ -10,20 +11,30 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 5000;
 
-const decoder = new TextDecoder();
-
-/** The rest of a body after its `first` bytes. Throws what reading throws, and when it is too large. */
-export async function readBody(reply: Reply, first: Uint8Array): Promise<string> {
-  // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); and one
-  // decoding, which costs far less than to decode a stream.
+/**
+ * The rest of a body after its `first` bytes, as bytes. Throws what reading throws, and when it is too large.
+ *
+ * @param pause lets others have their turn
+ */
+export async function readBody(
+  reply: Reply,
+  first: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<Uint8Array> {
+  // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); to decode all
+  // at once costs far less than to decode a stream.
   const pieces = [new Uint8Array(first)];
   let size = first.length;
+  let paused = 0;
   for (let bytes = await reply.read(); bytes !== null; bytes = await reply.read()) {
     pieces.push(new Uint8Array(bytes));
     size += bytes.length;
     if (size > MOST_BYTES) throw brokenAnswer(`its body is over ${MOST_BYTES} bytes`);
+    if (size - paused < LARGE) continue;
+    paused = size;
+    await pause();
   }
-  return decoder.decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size));
+  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size);
 }
 
 /** The beginning of a refusal's body, as far as it comes; closes the reply. */

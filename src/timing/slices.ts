@@ -1,31 +1,48 @@
 /**
- * Long work of many callers on the one thread, done in slices: one slice a turn of the event loop, the keys in turn.
+ * Long work of many callers on the one thread, done in slices: one slice in several turns of the event loop, the keys in
+ * turn.
  *
- * Were each work to go on in every turn, a turn would take as long as the slices of all of them together, and a small
- * call needs some twenty turns.
+ * A small call needs some twenty turns. Were each work to go on in every turn, it would take as long as twenty slices of
+ * all of them together. A turn without a slice takes some ten microseconds when nothing else is to be done.
  */
 import { setImmediate } from "node:timers";
 import { FairQueue } from "./fair_queue.ts";
+
+/** What work is done for. */
+export type SliceCause = "parse" | "screen" | "convert";
+
+/** Text longer than this, or an object made of it, is worked on in steps of their own, which may take tens of milliseconds. */
+export const LARGE = 1 << 20;
+
+/** Turns of the event loop from one slice to the next. */
+export const TURNS_PER_SLICE = 4;
+/** Behind a slice that took longer than this, in milliseconds, come more turns: a part of the time that it took. */
+const LONG_MS = 10;
+const PART_FREE = 1 / 4;
+const MOST_FREE_MS = 25;
 
 /** Does one slice; true: there is nothing left to do. */
 type Slice = () => boolean;
 
 interface Waiting {
   key: string;
+  cause: SliceCause;
   slice: Slice;
 }
 
 export interface SlicesOptions {
   /** Told how long each slice held the event loop, in milliseconds. */
-  held?(ms: number): void;
+  held?(cause: SliceCause, ms: number): void;
   /** For tests. */
   turn?(next: () => void): void;
 }
 
 export class Slices {
   readonly #waiting = new FairQueue<Waiting>();
-  readonly #held: (ms: number) => void;
+  readonly #held: (cause: SliceCause, ms: number) => void;
   readonly #turn: (next: () => void) => void;
+  /** The next slice is on its way. */
+  #due = false;
 
   constructor({ held = () => {}, turn = setImmediate }: SlicesOptions = {}) {
     this.#held = held;
@@ -33,9 +50,9 @@ export class Slices {
   }
 
   /** @param work hands control back every couple of milliseconds */
-  run<T>(key: string, work: Generator<void, T>): Promise<T> {
+  run<T>(key: string, work: Generator<void, T>, cause: SliceCause = "screen"): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#add(key, () => {
+      this.#add(key, cause, () => {
         try {
           const step = work.next();
           if (step.done) resolve(step.value);
@@ -48,17 +65,46 @@ export class Slices {
     });
   }
 
-  #add(key: string, slice: Slice): void {
-    const idle = this.#waiting.length === 0;
-    this.#waiting.push(key, { key, slice });
-    if (idle) this.#turn(() => this.#next());
+  /** Does work that cannot be divided as a slice of its own. */
+  step<T>(key: string, cause: SliceCause, work: () => T): Promise<T> {
+    return this.run(
+      key,
+      // deno-lint-ignore require-yield
+      function* () {
+        return work();
+      }(),
+      cause,
+    );
+  }
+
+  /** Waits for a turn: what is done then is not counted. */
+  pause(key: string): Promise<void> {
+    return this.step(key, "convert", () => {});
+  }
+
+  #add(key: string, cause: SliceCause, slice: Slice): void {
+    this.#waiting.push(key, { key, cause, slice });
+    if (!this.#due) this.#wait(1);
+  }
+
+  /** Does the next slice that many turns from now. */
+  #wait(turns: number): void {
+    this.#due = true;
+    this.#turn(() => turns > 1 ? this.#wait(turns - 1) : this.#next());
   }
 
   #next(): void {
+    this.#due = false;
+    if (this.#waiting.length === 0) return;
     const begun = performance.now();
     const waiting = this.#waiting.shift();
     if (!waiting.slice()) this.#waiting.push(waiting.key, waiting);
-    this.#held(performance.now() - begun);
-    if (this.#waiting.length > 0) this.#turn(() => this.#next());
+    const ms = performance.now() - begun;
+    this.#held(waiting.cause, ms);
+    // Also when nothing waits now: the next step of the same work is asked for a moment later.
+    if (ms > LONG_MS) {
+      this.#due = true;
+      setTimeout(() => this.#next(), Math.min(ms * PART_FREE, MOST_FREE_MS));
+    } else if (this.#waiting.length > 0) this.#wait(TURNS_PER_SLICE);
   }
 }

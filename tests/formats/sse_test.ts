@@ -211,3 +211,14 @@ Deno.test("dataFrame() and eventFrame() are read back", () => {
     { event: "ping", data: "{}" },
   ]);
 });
+
+Deno.test("FrameReader refuses a frame of more lines of data than JSON is written over", () => {
+  const frames: Frame[] = [];
+  new FrameReader().push(bytes(`${"data: 1\n".repeat(90_000)}\n`), frames);
+  assertEquals(frames.length, 1);
+  assertThrows(
+    () => new FrameReader().push(bytes(`${"data: 1\n".repeat(110_000)}\n`), frames),
+    Failure,
+    "lines of data",
+  );
+});

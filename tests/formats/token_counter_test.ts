@@ -20,8 +20,10 @@ Deno.test("openTokenCounter() counts in its thread what the tokenizer counts her
 });
 
 Deno.test("openTokenCounter() counts here where there are no threads, or the one there was is lost", async () => {
-  const none = openTokenCounter(() => {
-    throw new Error("no threads here");
+  const none = openTokenCounter({
+    start: () => {
+      throw new Error("no threads here");
+    },
   });
   assertEquals(await none.countAll([PROSE]), await countAll([PROSE]));
   none.close();
@@ -38,7 +40,7 @@ Deno.test("openTokenCounter() has one piece at a time in its thread, and lets ke
     postMessage: (job: TokenJob) => void jobs.push(job),
     terminate: () => {},
   };
-  const tokens = openTokenCounter(() => worker as unknown as Worker);
+  const tokens = openTokenCounter({ start: () => worker as unknown as Worker });
   const long = tokens.countAll(["a ".repeat(200_000)], { key: "long" });
   const longToo = tokens.countAll(["b ".repeat(200_000)], { key: "long" });
   const short = tokens.countAll(["c"], { key: "short" });
@@ -48,11 +50,27 @@ Deno.test("openTokenCounter() has one piece at a time in its thread, and lets ke
     const { id, texts } = jobs[answered];
     assert(texts.join("").length <= 64 * 1024);
     seen.push(texts[0][0]);
-    worker.onmessage({ data: { id, tokens: 1 } });
+    worker.onmessage({ data: { id, tokens: 1, ms: 1 } });
     // Each count asks for its next piece in turns of the event loop of its own.
     await nextTurn();
   }
   assertEquals(seen.indexOf("c"), 2);
   assertEquals(await Promise.all([long, longToo, short]), [7, 7, 1]);
+  tokens.close();
+});
+
+Deno.test("openTokenCounter() counts for a while, and takes the rest for what came before, or leaves it out", async () => {
+  const worker = {
+    onmessage: (_: { data: TokenAnswer }) => {},
+    postMessage({ id, texts }: TokenJob) {
+      const tokens = texts.join("").length;
+      queueMicrotask(() => worker.onmessage({ data: { id, tokens, ms: 40 } }));
+    },
+    terminate: () => {},
+  };
+  const tokens = openTokenCounter({ start: () => worker as unknown as Worker, mostMs: 100 });
+  const text = "a".repeat(640 * 1024);
+  assertEquals(await tokens.countAll([text]), 3 * 64 * 1024);
+  assertEquals(await tokens.countAll([text, text], { rest: "estimated" }), 2 * text.length);
   tokens.close();
 });

@@ -140,3 +140,19 @@ Deno.test("readJson() names a list or an object with too many entries", async ()
   const messages = `{"messages":[${"{},".repeat(20_000)}{}]}`;
   assertEquals((await readJson(post(messages), 1 << 20) as { messages: [] }).messages.length, 20_001);
 });
+
+Deno.test("readJson() reads a large body in steps, and a small one at once", async () => {
+  const steps = async (body: string, headers = {}) => {
+    let count = 0;
+    const step = <T>(work: () => T): Promise<T> => {
+      count++;
+      return nextTurn().then(work);
+    };
+    assertEquals(await readJson(post(body, headers), 1 << 24, { step }), JSON.parse(body));
+    return count;
+  };
+  assertEquals(await steps('{"a":1}'), 0);
+  // Decoding, counting, parsing.
+  assertEquals(await steps(JSON.stringify({ a: "x".repeat(1 << 21) })), 3);
+  assertEquals(await steps(JSON.stringify({ a: "x".repeat(1 << 21) }), { "content-length": "2097160" }), 3);
+});

@@ -62,6 +62,7 @@ function setUp(format: CallerFormat = CALLER_FORMATS.chat_completions) {
       seal: () => "sealed",
     },
     headers: () => ({ "x-request-id": "gen_1" }),
+    large: () => null,
     keepAliveMs: KEEP_ALIVE_MS,
     ticker,
     left: () => events.push("left"),

@@ -71,6 +71,7 @@ function guardOf({ secrets, known, ticker, ...rules }: Options, found: Found[]) 
     ),
     ticker: ticker ?? new Ticker({ now: () => 0 }),
     choice: 0,
+    pause: () => Promise.resolve(),
     promptChars: 40,
     lengths: new Map<string, number>(),
     found: ({ entityType, start, end }: Finding, location: string) =>
@@ -549,5 +550,55 @@ Deno.test("screenAnswer() finds the gateway's own secrets whatever they are glue
       assert(!textOf(outcome).includes(OWN), textOf(outcome));
       assertEquals(outcome.found[0].type, "GATEWAY_SECRET");
     }
+  }
+});
+
+Deno.test("screenAnswer() judges a long text of one part as if it had been streamed, and pauses meanwhile", async () => {
+  const filler = "Not a word of this is a secret of anybody. ".repeat(4000);
+  const said = `${filler}${MAIL} ${filler}👩 ${CARD}`;
+  let pauses = 0;
+  const found: Found[] = [];
+  const guard = { ...guardOf({}, found), pause: () => (pauses++, Promise.resolve()) };
+  async function* source() {
+    yield whole(...text([said]));
+  }
+  const parts: Part[] = [];
+  for await (const batch of screenAnswer(source(), guard)) parts.push(...batch);
+  assertEquals(
+    textOf({ parts, batches: [], found }),
+    said.replace(MAIL, "<EMAIL_ADDRESS_1>").replace(CARD, "<CREDIT_CARD_1>"),
+  );
+  assertEquals(found.map(({ type, start }) => [type, start]), [
+    ["EMAIL_ADDRESS", said.indexOf(MAIL)],
+    ["CREDIT_CARD", said.indexOf(CARD)],
+  ]);
+  assert(pauses > 15, `${pauses} pauses`);
+});
+
+Deno.test("screenAnswer() ends an answer that has more findings than are worth masking, and tells of no more", async () => {
+  const mails = Array.from({ length: 60_000 }, (_, i) => `u${i}@corp.example `).join("");
+  const masked = await screened([whole(...text([mails]))]);
+  assertEquals([reasonOf(masked), masked.found.length], ["content-filter", 50_000]);
+  const told = await screened([whole(...text([mails]))], { answers: "alert" });
+  assertEquals([reasonOf(told), told.found.length, textOf(told)], ["stop", 50_000, mails]);
+});
+
+Deno.test("screenAnswer() judges each piece of a long answer a few times, in every mode", async () => {
+  for (const answers of ["alert", "mask", "block"] as const) {
+    const guard = guardOf({ answers }, []);
+    const judge = guard.rules.judge.bind(guard.rules);
+    let units = 0;
+    guard.rules.judge = (text, from) => {
+      units += text.length;
+      return judge(text, from);
+    };
+    const piece = "Not a word of all this. ".repeat(40);
+    async function* source() {
+      yield [START, { type: "text-start", block: 0, choice: 0 }] as Part[];
+      for (let i = 0; i < 400; i++) yield [{ type: "text-delta", block: 0, text: piece }] as Part[];
+      yield [{ type: "text-end", block: 0 }, USAGE, FINISH] as Part[];
+    }
+    for await (const _ of screenAnswer(source(), guard));
+    assert(units < 10 * 400 * piece.length, `${answers}: ${units} units of ${400 * piece.length}`);
   }
 });

@@ -279,6 +279,14 @@ Deno.test("screen() scans long requests in slices, with the same result", () =>
     assertEquals(lastText(provider.seen[0].body), `${filler}<EMAIL_ADDRESS_1> ${filler}`);
   }, () => "ok"));
 
+Deno.test("screen() refuses a text over the limit before it looks into it", () =>
+  withGateway({ ...keyed("block"), server: { max_text_chars: 1000 } }, async (gateway, provider) => {
+    const text = `${MAIL} ${"x".repeat(1000)}`;
+    const response = await gateway.post(PATHS.responses, request("responses", text));
+    assertEquals([response.status, (await response.json()).error.code], [413, "text_content_too_large"]);
+    assertEquals(provider.seen.length, 0);
+  }, () => "ok"));
+
 Deno.test("screen() says of images that they were not scanned, and refuses them where the policy wants that", async () => {
   const image = (more: object = {}) => ({
     model: "p/model",

@@ -69,6 +69,7 @@ export async function call(
       key: KEY,
       body: { ...body, model: "p/m" },
       headers: () => ({}),
+      large: false,
       gone: () => false,
     };
     const { call, parts } = await run(arrival, kit);
@@ -84,6 +85,7 @@ export async function call(
         seal: kit.sealer.of("default").seal,
       },
       headers: () => call.headers,
+      large: () => null,
       keepAliveMs: 60_000,
       ticker,
       left: () => {},
