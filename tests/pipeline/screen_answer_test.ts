@@ -593,11 +593,10 @@ Deno.test("screenAnswer() judges each piece of a long answer a few times, in eve
       return judge(text, from);
     };
     const piece = "Not a word of all this. ".repeat(40);
-    async function* source() {
-      yield [START, { type: "text-start", block: 0, choice: 0 }] as Part[];
-      for (let i = 0; i < 400; i++) yield [{ type: "text-delta", block: 0, text: piece }] as Part[];
-      yield [{ type: "text-end", block: 0 }, USAGE, FINISH] as Part[];
-    }
+    const parts = singly(...text(Array<string>(400).fill(piece)));
+    const source = async function* () {
+      for (const batch of parts) yield await Promise.resolve(batch);
+    };
     for await (const _ of screenAnswer(source(), guard));
     assert(units < 10 * 400 * piece.length, `${answers}: ${units} units of ${400 * piece.length}`);
   }
