@@ -97,6 +97,8 @@ async function follow(command: Command): Promise<void> {
       if (!intact) Deno.exitCode = 1;
       return;
     }
+    case "statement":
+      return await withStatement(command);
     default:
       return await withAccounts(command);
   }
@@ -132,6 +134,27 @@ async function withAccounts(command: AccountsCommand): Promise<void> {
   try {
     console.log(await runCommand(command, accounts));
   } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** Prints a statement as it is made: it may be longer than memory. */
+async function withStatement(command: Extract<Command, { command: "statement" }>): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { statementChunks } = await import("./commands/statement.ts");
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
+  try {
+    const encoder = new TextEncoder();
+    const writer = Deno.stdout.writable.getWriter();
+    for await (const chunk of statementChunks(command, accounts)) await writer.write(encoder.encode(chunk));
+    writer.releaseLock();
+  } catch (error) {
+    // Whoever reads it may have seen enough.
+    if (error instanceof Deno.errors.BrokenPipe) return;
     if (!(error instanceof Failure)) throw error;
     console.error(error.message);
     Deno.exitCode = MISTAKE;

@@ -13,6 +13,7 @@ import type { AuditQuery, GenerationQuery, KeyInput, PageQuery, UsageQuery } fro
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
+import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { AuditEntry, Key } from "./types.ts";
@@ -35,6 +36,8 @@ export interface Administration {
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
   generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
+  /** What an account used in a month. Throws `not_found`. */
+  statement(query: StatementQuery): Promise<Statement>;
   auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView>;
@@ -101,6 +104,7 @@ export function openAdministration(options: AdministrationOptions): Administrati
     }),
     usage: needingStore((query) => reports.usage(query)),
     generations: needingStore((query) => reports.generations(query)),
+    statement: needingStore((query) => makeStatement(options, query)),
     auditEntries: needingStore((query) => reports.audit(query)),
     generation: needingStore((id, { owner } = {}) => reports.generation(id, owner)),
   };

@@ -11,6 +11,7 @@ export type { Administration } from "./administration.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
 export type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
+export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
 export { formatAmount, hasOutputPrice, MAX_AMOUNT, parseAmount } from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";
 export type {

@@ -115,9 +115,22 @@ function readPrices(prices: Prices): PriceTable {
   };
 }
 
+/** Prices by version, of all that this process has seen. */
+const versions = new Map<string, Record<string, string>>();
+
 function versionOf(prices: Prices): string {
-  const named = Object.entries(prices).filter(([, price]) => price !== undefined).sort();
-  return createHash("sha256").update(JSON.stringify(named)).digest("hex").slice(0, 16);
+  const named = Object.entries(prices).filter(([, price]) => price !== undefined).sort() as [
+    string,
+    string,
+  ][];
+  const version = createHash("sha256").update(JSON.stringify(named)).digest("hex").slice(0, 16);
+  versions.set(version, Object.fromEntries(named));
+  return version;
+}
+
+/** Undefined: a version that another process has given. */
+export function pricesOfVersion(version: string): Readonly<Record<string, string>> | undefined {
+  return versions.get(version);
 }
 
 /** What the counts cost, in picodollars. Usage null: only the searches. */

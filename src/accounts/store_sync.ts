@@ -5,10 +5,11 @@
  * cost one. While the store is away, transactions are tried again at growing intervals, records stay in the outbox, and
  * whoever needs a lease renewed is told at once.
  */
-import { StaleSync, type Store, StoreUnavailable, type SyncResult } from "../store/mod.ts";
+import { type PriceVersion, StaleSync, type Store, StoreUnavailable, type SyncResult } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Lease } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
+import { pricesOfVersion } from "./money.ts";
 import { Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
 
@@ -51,6 +52,8 @@ export class StoreSync {
   readonly leases = new LeaseTable();
   readonly #options: StoreSyncOptions;
   readonly #outbox = new Outbox();
+  /** Versions of prices that the store has from here. */
+  readonly #toldPrices = new Set<string>();
   readonly #running: RunningReport;
   #waiters: Waiter[] = [];
   #current: Promise<void> | null = null;
@@ -201,6 +204,7 @@ export class StoreSync {
     await Promise.resolve();
     const { store, node, clock } = this.#options;
     const round = this.#take();
+    const prices = this.#untoldPrices(round.batch);
     const leases = round.renewing.map((lease) => lease.renewal(round.charges.get(lease) ?? 0n));
     for (const lease of round.renewing) lease.clearWaiting();
     try {
@@ -216,17 +220,32 @@ export class StoreSync {
         leases,
         began: round.running.began,
         ended: round.running.ended,
+        ...(prices.length > 0 && { prices }),
         // Only who was given up once can have had calls presumed to have ended.
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
-      else this.#finish(round, result);
+      else {
+        for (const { version } of prices) this.#toldPrices.add(version);
+        this.#finish(round, result);
+      }
     } catch (error) {
       this.#running.putBack(round.running);
       this.#failed(error, round);
     }
+  }
+
+  /** Prices that records of the batch name and the store may not have. */
+  #untoldPrices(batch: readonly OutboxEntry[]): PriceVersion[] {
+    const untold = new Map<string, PriceVersion>();
+    for (const { record: { priceVersion: version } } of batch) {
+      if (version === null || this.#toldPrices.has(version) || untold.has(version)) continue;
+      const prices = pricesOfVersion(version);
+      if (prices !== undefined) untold.set(version, { version, prices });
+    }
+    return [...untold.values()];
   }
 
   #take(): Round {

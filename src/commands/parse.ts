@@ -37,6 +37,14 @@ export type Command =
   | { command: "backup"; config?: string; json: boolean; file: string; force: boolean }
   | { command: "restore"; config?: string; json: boolean; file: string; force: boolean }
   | { command: "store"; action: "info"; config?: string; json: boolean }
+  | {
+    command: "statement";
+    config?: string;
+    account: string;
+    month: string;
+    by: string;
+    form: "text" | "csv" | "json";
+  }
   | { command: "ledger"; action: "verify"; config?: string; json: boolean }
   | { command: "models"; config?: string; json: boolean }
   | { command: "providers"; config?: string; json: boolean }
@@ -76,6 +84,8 @@ Usage:
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
                                 Screen files and folders as a policy would, - being standard input;
                                 exit 0: nothing found, 1: something, 2: a file or P cannot be read
+  sluice statement --account A --month YYYY-MM [--by generation|day] [--csv | --json]
+                                What an account used in a month (UTC), with sums and prices
   sluice backup FILE [--force]  Keys, records, credits and the pepper into one file, while gateways run
   sluice restore FILE [--force] Make the store from it; --force replaces a store that is not empty
   sluice store info             Schema, size, rows, nodes and files of the store
@@ -111,6 +121,8 @@ const OPTIONS = {
   sarif: { type: "boolean" },
   name: { type: "string" },
   force: { type: "boolean" },
+  month: { type: "string" },
+  csv: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "V" },
 } as const;
@@ -133,6 +145,7 @@ const TAKES: Record<string, readonly Option[]> = {
   restore: ["force", "json"],
   "store info": ["json"],
   "ledger verify": ["json"],
+  statement: ["account", "month", "by", "csv", "json"],
   models: ["json"],
   providers: ["json"],
 };
@@ -147,6 +160,7 @@ const COMMANDS = [
   "restore",
   "store",
   "ledger",
+  "statement",
   "models",
   "providers",
 ];
@@ -250,6 +264,25 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "store info":
       return { command: "store", action: "info", config, json };
+    case "statement": {
+      const { account, month, by = "generation" } = values;
+      if (!account) throw new UsageError("Cannot read statement: expected --account, got nothing");
+      if (!month || !/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
+        throw new UsageError(
+          `Cannot read --month: expected YYYY-MM, got ${month ? JSON.stringify(month) : "nothing"}`,
+        );
+      }
+      if (by !== "generation" && by !== "day") throw wrong("--by", ["generation", "day"], by);
+      if (json && values.csv) throw new UsageError("Cannot use --json with --csv: expected one of them");
+      return {
+        command: "statement",
+        config,
+        account,
+        month,
+        by,
+        form: values.csv ? "csv" : json ? "json" : "text",
+      };
+    }
     case "ledger verify":
       return { command: "ledger", action: "verify", config, json };
     case "models":

@@ -20,8 +20,10 @@ import {
   overlapSeconds,
   pageQuery,
   refusedField,
+  statementQuery,
   usageQuery,
 } from "./administration_input.ts";
+import { statementResponse } from "./statement.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import { type ListPage, table, wantsTable, wholeTable } from "./table.ts";
 
@@ -170,6 +172,24 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     },
     { parameters: [ACCOUNT], request: "CreditsInput" },
   ),
+  {
+    method: "GET",
+    path: "/admin/accounts/{account}/statement",
+    surface: OPERATION,
+    credential: "admin_key",
+    summary: "Lists what an account used in a month, with sums and prices, as JSON or CSV.",
+    parameters: [
+      ACCOUNT,
+      query("month", "The month, as YYYY-MM, in UTC."),
+      query("by", "A line for each generation, or for each day and model: generation (the default) or day."),
+    ],
+    answer: { schema: "Statement", types: ["application/json", "text/csv"] },
+    async handle({ request, state, parameters }) {
+      const { month, by } = statementQuery(queryOf(request));
+      const statement = await state.administration.statement({ account: parameters.account, month, by });
+      return await statementResponse(statement, wantsTable(request) ? "csv" : "json");
+    },
+  },
   list(
     "/admin/usage",
     "Sums usage and cost by key, model, day and the like.",

@@ -23,6 +23,14 @@ export function auditQuery(query: URLSearchParams) {
   return { kind: get("kind"), key: get("key"), from: get("from"), to: get("to") };
 }
 
+/** Which month, and what is a line. */
+export function statementQuery(query: URLSearchParams): { month: string; by?: string } {
+  const get = textOf(query);
+  const month = get("month");
+  if (month === undefined) throw refusedField("month", "a month as YYYY-MM", undefined, "missing");
+  return { month, by: get("by") };
+}
+
 /** Which page of a list. */
 export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: string } {
   const get = textOf(query);

@@ -2,7 +2,7 @@
 import { accountBudgetId } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
-import { asMoney, asText, optional } from "./rows.ts";
+import { asInt, asMoney, asText, optional } from "./rows.ts";
 
 export interface AccountDeclaration {
   name: string;
@@ -76,4 +76,28 @@ export async function accountByName(query: Query, name: string): Promise<Account
     added: asMoney(row.added),
     spent: asMoney(row.spent),
   };
+}
+
+export interface CreditAddition {
+  amount: bigint;
+  created: number;
+  note: string | null;
+}
+
+/** Credits added within a span of time, oldest first. */
+export async function creditAdditions(
+  query: Query,
+  account: string,
+  { from, to }: { from: number; to: number },
+): Promise<CreditAddition[]> {
+  const rows = await query(
+    `SELECT amount, created, note FROM credit_additions WHERE account = $1 AND created >= $2 AND created < $3
+     ORDER BY created`,
+    [account, from, to],
+  );
+  return rows.map((row) => ({
+    amount: asMoney(row.amount),
+    created: asInt(row.created),
+    note: optional(row.note, asText),
+  }));
 }

@@ -194,6 +194,23 @@ async function select(query: Query, filter: GenerationFilter, page: Page): Promi
   return rows.map(decodeRow);
 }
 
+/** Those of an account within a span of time, oldest first. */
+export async function accountGenerations(
+  query: Query,
+  { account, from, to }: { account: string; from: number; to: number },
+  { after, limit }: Page,
+): Promise<Generation[]> {
+  const rows = await query(
+    `SELECT ${NAMES} FROM generations
+     WHERE account = $1 AND created >= $2 AND created < $3 ${
+      after === null ? "" : "AND (created, id) > ($5, $6)"
+    }
+     ORDER BY created, id LIMIT $4`,
+    [account, from, to, limit, ...(after === null ? [] : [after.created, after.id])],
+  );
+  return rows.map(decodeRow);
+}
+
 export async function generationById(query: Query, id: string): Promise<Generation | null> {
   const rows = await query(`SELECT ${NAMES} FROM generations WHERE id = $1`, [id]);
   return rows.length === 0 ? null : decodeRow(rows[0]);

@@ -8,6 +8,7 @@ import * as keys from "./keys.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
+import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
 import { asText, type Row } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -17,7 +18,7 @@ import type { Store } from "./store.ts";
 import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
-export type { AccountDeclaration, AccountRow } from "./accounts.ts";
+export type { AccountDeclaration, AccountRow, CreditAddition } from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
 export {
   accountBudget,
@@ -30,6 +31,7 @@ export {
 export type { Delivery, WarningData, WebhookRef } from "./deliveries.ts";
 export { type BudgetWarning, WARNINGS } from "./warnings.ts";
 export { chainKeyOf } from "./chain/links.ts";
+export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
@@ -182,9 +184,14 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
+    creditAdditions: (account, span) => accounts.creditAdditions(query, account, span),
 
     listGenerations: (filter, page, asker = "") =>
       generations.listGenerations(workers.quick.of(asker), filter, page),
+    accountGenerations: (span, page, asker = "") =>
+      generations.accountGenerations(workers.long.of(asker), span, page),
+    retiredBefore: () => usage.retiredBefore(query),
+    pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
     sumUsage(filter, page, asker = "") {
       const lane = filter.keyId === undefined ? workers.long : workers.quick;

@@ -100,6 +100,8 @@ export interface LedgerRecord extends EncodedRow {
   readonly account: string;
   /** Picodollars. */
   readonly cost: bigint;
+  /** Of the prices it was billed at; null: not known. */
+  readonly priceVersion: string | null;
   /** Null: it has none. */
   readonly labels: RecordLabels | null;
   /** Written only while the store knows the call as running: presumed, of another node's. */
@@ -115,6 +117,7 @@ export function encodeRecord(g: Generation): LedgerRecord {
     keyId: g.keyId,
     account: g.account,
     cost: g.cost,
+    priceVersion: g.priceVersion,
     labels: labelsOf(g),
   };
 }
@@ -127,8 +130,8 @@ export function decodeRecord(json: string): LedgerRecord {
   const saved = optional(row.cache_saved, asText);
   // All of it, since a row that cannot be read back would spoil every page that it stands on.
   const g = decodeRow({ ...row, cost, cache_saved: saved === null ? null : BigInt(saved) });
-  const { id, created, keyId, account } = g;
-  return { id, json, created, keyId, account, cost, labels: labelsOf(g) };
+  const { id, created, keyId, account, priceVersion } = g;
+  return { id, json, created, keyId, account, cost, priceVersion, labels: labelsOf(g) };
 }
 
 /** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */

@@ -6,13 +6,14 @@
  * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
  */
 import type { AuditFilter, AuditRecord } from "./audit.ts";
-import type { AccountDeclaration, AccountRow } from "./accounts.ts";
+import type { AccountDeclaration, AccountRow, CreditAddition } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { Generation } from "./records.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { RunningGeneration } from "./nodes.ts";
 import type { Position } from "./position.ts";
+import type { KnownPrices } from "./prices.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -47,6 +48,8 @@ export interface AccountStore {
   declareAccounts(accounts: readonly AccountDeclaration[]): Promise<void>;
   addCredits(account: string, addition: { amount: bigint; now: number; note: string | null }): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
+  /** Credits added within a span of time, oldest first. */
+  creditAdditions(account: string, span: { from: number; to: number }): Promise<CreditAddition[]>;
 }
 
 /**
@@ -60,6 +63,16 @@ export interface LedgerReader {
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Generation[]>;
+  /** Those of an account within a span of time, oldest first. */
+  accountGenerations(
+    span: { account: string; from: number; to: number },
+    page: { after: Position | null; limit: number },
+    asker?: string,
+  ): Promise<Generation[]>;
+  /** Generations of days before have been deleted; their sums by day are there. */
+  retiredBefore(): Promise<number>;
+  /** Of versions that are known, those first that were used first. */
+  pricesOf(versions: readonly string[]): Promise<KnownPrices[]>;
   generation(id: string, asker?: string): Promise<Generation | null>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }

@@ -11,6 +11,7 @@ import { chargeBudgets } from "./charges.ts";
 import { insertDeliveries, type WebhookRef } from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
 import { insertRecords, withdrawPresumed } from "./generations.ts";
+import { insertPrices, type PriceVersion } from "./prices.ts";
 import type { LedgerRecord } from "./records.ts";
 import {
   dropLeases,
@@ -40,6 +41,8 @@ export interface SyncRequest {
   dropped?: readonly string[];
   /** Budgets that refuse a call, for which too little is left. */
   exhausted?: readonly string[];
+  /** Prices that records are billed at, of versions that this node has not told of. */
+  prices?: readonly PriceVersion[];
   /** Who is told of which warnings. */
   webhooks?: readonly WebhookRef[];
 }
@@ -101,6 +104,7 @@ async function syncOnce(
   });
   const leases = await readLeases(engine, query, [...budgets.keys()]);
   renewRates(request.leases, now, budgets, leases);
+  await insertPrices(engine, query, request.prices ?? [], now);
   chargeBudgets(budgets, leases, node, await insertRecords(engine, query, records, chaining));
   const grants = await grantLeases(engine, query, request, { budgets, leases });
   const warnings = takeWarnings(budgets.values(), new Set(exhausted));

@@ -56,6 +56,7 @@ export interface UsageFilter {
   /** Milliseconds; exclusive. */
   to: number | null;
   keyId?: string;
+  account?: string;
 }
 
 export interface UsagePage {
@@ -79,14 +80,18 @@ const TAG_VALUE = {
   postgres: (name: string) => `tags::jsonb ->> '${name}'`,
 };
 
+/** Generations of days before have been deleted; their sums by day are there. */
+export async function retiredBefore(query: Query): Promise<number> {
+  return asInt((await query("SELECT retired FROM sums_state"))[0].retired);
+}
+
 /** Dearest first; by day, oldest first. */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
   filter: UsageFilter,
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
-  const [state] = await query("SELECT retired FROM sums_state");
-  const spans = spansOf(filter, asInt(state.retired));
+  const spans = spansOf(filter, await retiredBefore(query));
   const { text, params } = statement(filter, spans, page, kind);
   return (await query(text, params)).map((row) => decodeSum(row, filter.by));
 }
@@ -117,14 +122,15 @@ function spansOf({ from, to }: UsageFilter, retired: number): Spans {
 }
 
 function statement(
-  { by, keyId }: UsageFilter,
+  { by, keyId, account }: UsageFilter,
   { days, parts }: Spans,
   page: UsagePage,
   kind: Engine["kind"],
 ): { text: string; params: Value[] } {
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
-  const ofKey = keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`;
+  const ofKey = (keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`) +
+    (account === undefined ? "" : ` AND account = ${param(account)}`);
   const named = by.includes("key");
   const labels = by.filter(isLabel);
   const summed = labels.length === 0 ? SUMMED : SUMMED_OF_LABELS;

@@ -131,6 +131,7 @@ function open(store: Store): Promise<AccountsService> {
   return openAccounts({
     store,
     clock: Date,
+    pepper: "pepper of the ledger's bench",
     log: { info() {}, warn: (line) => console.error(line) },
     config: {
       keys: KEYS.parse([{

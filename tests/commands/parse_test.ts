@@ -37,6 +37,14 @@ const COMMANDS: [line: string, command: Command][] = [
   ["restore a.gz --json", { command: "restore", config: undefined, json: true, file: "a.gz", force: false }],
   ["store info --config s.jsonc", { command: "store", action: "info", config: "s.jsonc", json: false }],
   ["ledger verify --json", { command: "ledger", action: "verify", config: undefined, json: true }],
+  ["statement --account acme --month 2026-11 --csv", {
+    command: "statement",
+    config: undefined,
+    account: "acme",
+    month: "2026-11",
+    by: "generation",
+    form: "csv",
+  }],
   ["keys list --json", { command: "keys", action: "list", config: undefined, json: true }],
   ["keys revoke dev", { command: "keys", action: "revoke", config: undefined, json: false, key: "dev" }],
   ["keys rotate dev --overlap 60", {
@@ -92,7 +100,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, backup, restore, store, ledger, models, providers, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, keys, usage, generations, dlp, backup, restore, store, ledger, statement, models, providers, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],
@@ -124,6 +132,8 @@ const MISTAKES: [line: string, message: string][] = [
     "usage --from yesterday",
     'Cannot read --from: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, got "yesterday"',
   ],
+  ["statement --month 2026-11", "Cannot read statement: expected --account, got nothing"],
+  ["statement --account a --month 2026-13", 'Cannot read --month: expected YYYY-MM, got "2026-13"'],
   ["backup", "Cannot read backup: expected a file, got nothing"],
   ["store inf", 'Cannot read store: expected one of info, got "inf"; nearest is info'],
   ["generations --limit 0", 'Cannot read --limit: expected a whole number from 1 to 100000, got "0"'],

@@ -1,0 +1,42 @@
+/** The command that prints what an account used in a month. */
+import type { Administration } from "../accounts/administration.ts";
+import type { Statement } from "../accounts/mod.ts";
+import { statementCsv, statementJson } from "../console/statement.ts";
+import type { Command } from "./parse.ts";
+
+export async function* statementChunks(
+  { account, month, by, form }: Extract<Command, { command: "statement" }>,
+  accounts: Pick<Administration, "statement">,
+): AsyncGenerator<string> {
+  const statement = await accounts.statement({ account, month, by });
+  if (form === "csv") yield* statementCsv(statement);
+  else if (form === "json") yield* statementJson(statement);
+  else yield* statementText(statement);
+}
+
+async function* statementText({ head, lines, foot }: Statement): AsyncGenerator<string> {
+  yield `Account ${head.account}, ${head.month} (${head.from} to ${head.to}), made ${head.created}\n\n`;
+  for await (const page of lines) {
+    yield page.map((line) => {
+      const tokens = "id" in line ? line.usage ?? {} : { ...line };
+      const { input_tokens = 0, output_tokens = 0 } = tokens as Record<string, number>;
+      const of = "id" in line
+        ? `${line.created}  ${line.id}  ${line.key}`
+        : `${line.day}  ${line.generations} calls`;
+      return `${of}  ${line.model}  ${input_tokens} in  ${output_tokens} out  ${line.cost}\n`;
+    }).join("");
+  }
+  const { totals, models, prices, credits_added } = await foot();
+  const sum = (name: string, { generations, input_tokens, output_tokens, searches, cost }: typeof totals) =>
+    `${name}  ${generations} calls  ${input_tokens} in  ${output_tokens} out  ${searches} searches  ${cost}\n`;
+  yield "\n" + models.map((model) => sum(model.model, model)).join("") + sum("Total", totals);
+  for (const { version, prices: known } of prices) {
+    const list = known === null
+      ? "not known"
+      : Object.entries(known).map(([kind, p]) => `${kind} ${p}`).join(", ");
+    yield `Prices ${version}: ${list}\n`;
+  }
+  for (const { created, amount, note } of credits_added) {
+    yield `Credits added ${created}: ${amount}${note === null ? "" : ` (${note})`}\n`;
+  }
+}

@@ -1,0 +1,189 @@
+/** A statement has every call of its month and none of another, and adds up to what the ledger charged, to the last digit. */
+import { assert, assertEquals } from "@std/assert";
+import { parseAmount } from "../../src/accounts/mod.ts";
+import { statementChunks } from "../../src/commands/statement.ts";
+import { ACCOUNTS, CONFIG_KEY } from "../../src/accounts/config.ts";
+import type { Store } from "../../src/store/mod.ts";
+import { codeOf, endOf, NOON, open, requestOf, type Running, SECRET } from "./support.ts";
+import { onBothEngines } from "../support/cluster.ts";
+
+const OTHER = SECRET.replace("devdev", "othoth");
+const PRICES = { prompt: "0.000000000001", completion: "0.3333333333333333", web_search: "0.005" };
+const DEARER = { prompt: "0.01", completion: "0.01" };
+const CONFIG = {
+  keys: [
+    CONFIG_KEY.parse({ name: "dev", secret: SECRET, account: "acme" }),
+    CONFIG_KEY.parse({ name: "other", secret: OTHER, account: "umbrella" }),
+  ],
+  accounts: ACCOUNTS.parse([{ name: "acme", credits: null }, { name: "umbrella", credits: null }]),
+  accessPolicies: [],
+  searchPrice: "0.005",
+};
+/** The first and last moments of January 2026, and those beside. */
+const EDGES = [
+  "2025-12-31T23:59:59.999Z",
+  "2026-01-01T00:00:00.000Z",
+  "2026-01-31T23:59:59.999Z",
+  "2026-02-01T00:00:00Z",
+]
+  .map(Date.parse);
+
+async function call(
+  service: Running,
+  secret: string,
+  created: number,
+  { prices = PRICES, model = "a/b", input = 3, output = 1 }: {
+    prices?: Record<string, string>;
+    model?: string;
+    input?: number;
+    output?: number;
+  } = {},
+): Promise<void> {
+  const key = await service.authenticate(secret);
+  const reservation = await service.admit(requestOf(key, 3, { created, prices, model }));
+  await reservation.settle(endOf({ input, output, cached: 1 }, { searches: 1 }));
+}
+
+async function textOf(
+  service: Running,
+  more: { by?: string; form?: "json" | "csv" | "text"; month?: string } = {},
+) {
+  const { by = "generation", form = "json", month = "2026-01" } = more;
+  let text = "";
+  const command = { command: "statement", account: "acme", month, by, form } as const;
+  for await (const chunk of statementChunks(command, service)) text += chunk;
+  return text;
+}
+
+/** In picodollars. */
+const sumOf = (lines: { cost: string }[]) => lines.reduce((sum, { cost }) => sum + parseAmount(cost)!, 0n);
+
+onBothEngines(({ name, place }) => {
+  function test(title: string, body: (service: Running, store: Store) => Promise<void>): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      const store = here.open();
+      const service = await open(store, CONFIG);
+      service.clock.move(Date.UTC(2026, 2, 1) - NOON);
+      try {
+        await body(service, store);
+      } finally {
+        await service.close();
+        here.remove();
+      }
+    });
+  }
+
+  async function fill(service: Running): Promise<void> {
+    for (const created of EDGES) await call(service, SECRET, created);
+    for (let i = 0; i < 20; i++) {
+      await call(service, SECRET, NOON + i * 100_000_000, { input: i, output: i % 7, model: `a/${i % 3}` });
+      await call(service, OTHER, NOON + i);
+    }
+    await call(service, SECRET, NOON, { prices: DEARER, input: 5 });
+    await service.addCredits("acme", "12.5", { note: "for February" });
+    await service.flush();
+  }
+
+  test("a statement holds its month and adds up to the sums", async (service) => {
+    await fill(service);
+    const statement = JSON.parse(await textOf(service));
+    const month = { from: "2026-01-01", to: "2026-02-01" };
+    const [sums] = (await service.usage({ by: "account", ...month })).data.filter(({ account }) =>
+      account === "acme"
+    );
+    const inside = 2 + 15 + 1;
+    assertEquals([statement.lines.length, statement.totals.generations, sums.generations], [
+      inside,
+      inside,
+      inside,
+    ]);
+    assertEquals(statement.totals.cost, sums.cost);
+    assertEquals(sumOf(statement.lines), parseAmount(sums.cost));
+    assertEquals(sumOf(statement.models), parseAmount(sums.cost));
+    for (const field of ["input_tokens", "cached_tokens", "output_tokens", "searches", "failed"] as const) {
+      assertEquals(statement.totals[field], sums[field], field);
+    }
+    assertEquals(statement.lines[0].created, "2026-01-01T00:00:00.000Z");
+    assertEquals(statement.lines.at(-1).created, "2026-01-31T23:59:59.999Z");
+    assert(statement.lines.every(({ account }: { account: string }) => account === "acme"));
+    const versions = new Map(
+      statement.prices.map((p: { version: string; prices: unknown }) => [p.version, p.prices]),
+    );
+    assertEquals(versions.size, 2);
+    for (const { price_version } of statement.lines) assert(versions.get(price_version) !== null);
+    assertEquals([...versions.values()].map((p) => (p as { prompt: string }).prompt).sort(), [
+      PRICES.prompt,
+      DEARER.prompt,
+    ]);
+
+    const byDay = JSON.parse(await textOf(service, { by: "day" }));
+    assertEquals(byDay.totals, statement.totals);
+    assertEquals(sumOf(byDay.lines), parseAmount(sums.cost));
+    assert(byDay.lines.every(({ day }: { day: string }) => day.startsWith("2026-01-")));
+  });
+
+  test("a statement as CSV has the same lines, and the sums behind them", async (service) => {
+    await fill(service);
+    const lines = (await textOf(service, { form: "csv" })).trimEnd().split("\r\n").map((line) =>
+      line.split(",")
+    );
+    const [head, ...rows] = lines;
+    const at = (row: string[], column: string) => row[head.indexOf(column)];
+    const of = (kind: string) => rows.filter((row) => at(row, "line") === kind);
+    const [total] = of("total");
+    assertEquals(of("generation").length, Number(at(total, "generations")));
+    assertEquals(
+      sumOf(of("generation").map((row) => ({ cost: at(row, "cost") }))),
+      parseAmount(at(total, "cost")),
+    );
+    assertEquals(of("price").length, 2);
+    const text = await textOf(service, { form: "text" });
+    assert(text.includes(`Total  18 calls`), text);
+  });
+
+  test(
+    "a statement of a month whose records are partly deleted adds up all the same",
+    async (service, store) => {
+      await fill(service);
+      const before = JSON.parse(await textOf(service));
+      while (await store.retireSome(Date.UTC(2026, 0, 20), 100) > 0);
+      const after = JSON.parse(await textOf(service));
+      assertEquals(after.totals, before.totals);
+      assert(
+        after.lines.some((line: object) => "day" in line) && after.lines.some((line: object) => "id" in line),
+      );
+    },
+  );
+
+  test("a statement is read in pages, however many lines it has", async (service, store) => {
+    const key = await service.authenticate(SECRET);
+    const all = Array.from({ length: 1203 }, (_, i) => i);
+    for (const i of all) {
+      // Many at the same moment, so that pages end between them.
+      const reservation = await service.admit(
+        requestOf(key, 1, { created: NOON + Math.floor(i / 700), prices: PRICES }),
+      );
+      await reservation.settle(endOf({ input: 1 }));
+    }
+    await service.flush();
+    const { lines, totals } = JSON.parse(await textOf(service));
+    assertEquals([lines.length, totals.generations], [all.length, all.length]);
+    assertEquals(new Set(lines.map(({ id }: { id: string }) => id)).size, all.length);
+    assertEquals(await store.retiredBefore(), 0);
+  });
+
+  test("a statement of nothing is empty, of an unknown account or month refused", async (service) => {
+    await service.addCredits("acme", "3");
+    const empty = JSON.parse(await textOf(service, { month: "2026-03" }));
+    assertEquals([empty.lines, empty.totals.generations, empty.totals.cost], [[], 0, "0.00"]);
+    assertEquals(empty.credits_added.map(({ amount }: { amount: string }) => amount), ["3.00"]);
+    const refused = (account: string, month: string, by?: string) =>
+      codeOf(() => service.statement({ account, month, by }));
+    assertEquals(await refused("nobody", "2026-01"), "not_found");
+    for (const month of ["2026-00", "2026-1", "202601", "", "2026-13"]) {
+      assertEquals(await refused("acme", month), "validation_error", month);
+    }
+    assertEquals(await refused("acme", "2026-01", "week"), "validation_error");
+  });
+});
