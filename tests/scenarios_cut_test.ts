@@ -27,6 +27,8 @@ function enough(target: Target, sse: string): number {
       ? /"finish_reason":"[a-z]/.test(data)
       : target === "gemini"
       ? data.includes('"finishReason"')
+      : target === "converse"
+      ? data.includes('"stopReason"')
       : /^\{"type":"(?:message_stop|response\.(?:completed|incomplete))"/.test(data)
   );
   return end + 1;

@@ -17,10 +17,12 @@ import { sealer } from "../src/pipeline/seal.ts";
 import { type CallerReading, readCaller } from "./corpus/caller.ts";
 import { readChatRequest } from "./corpus/carried_chat.ts";
 import { losses } from "./corpus/carried_compare.ts";
+import { readConverseRequest } from "./corpus/carried_converse.ts";
 import { readGeminiRequest } from "./corpus/carried_gemini.ts";
 import { readMessagesRequest } from "./corpus/carried_messages.ts";
 import { readResponsesRequest } from "./corpus/carried_responses.ts";
 import { checkChatRequest } from "./corpus/check_chat_request.ts";
+import { checkConverseRequest } from "./corpus/check_converse_request.ts";
 import { checkMessagesRequest } from "./corpus/check_messages_request.ts";
 import { checkResponsesRequest } from "./corpus/check_responses_request.ts";
 import { checkRequest as checkGeminiRequest } from "./formats/gemini/request_checker.ts";
@@ -52,6 +54,7 @@ const LACKS: Readonly<Record<string, string>> = {
   "office_document/messages": "the format has no office documents",
   "filtered/messages": "the API calls every withheld answer a refusal",
   "refusal/gemini": "the API calls every withheld answer filtered",
+  "refusal/converse": "the API calls every withheld answer filtered",
 };
 
 /** What a provider API has no form for, and is refused by name. */
@@ -60,6 +63,9 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   "video/messages": /^Cannot send video/,
   "video/responses": /^Cannot send video/,
   "stored_file/messages": /^Cannot send a stored file/,
+  "attachments/converse": /^Cannot send the image: .* got an address/,
+  "video/converse": /^Cannot send the video: .* got an address/,
+  "stored_file/converse": /got the id of a stored file/,
   "stored_file/gemini": /got a file id of another provider/,
   "office_document/messages": /^Cannot send a document of type/,
   "office_document/gemini": /^Cannot send the document/,
@@ -78,6 +84,9 @@ const DROPPED: Readonly<Record<string, readonly string[]>> = {
   "conversation/messages/chat_completions": ["temperature"],
   "conversation/messages/responses": ["temperature"],
   "conversation/responses/chat_completions": ["temperature"],
+  "conversation/chat_completions/converse": ["parallel_tool_calls"],
+  "conversation/messages/converse": ["tool_choice"],
+  "conversation/responses/converse": ["parallel_tool_calls"],
   "conversation/chat_completions/gemini": ["parallel_tool_calls"],
   "conversation/messages/gemini": ["tool_choice"],
   "conversation/responses/gemini": ["parallel_tool_calls"],
@@ -111,9 +120,22 @@ const DROPPED: Readonly<Record<string, readonly string[]>> = {
     "user",
     "verbosity",
   ],
+  "wishes/chat_completions/converse": [
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "metadata",
+    "presence_penalty",
+    "prompt_cache_key",
+    "seed",
+    "top_logprobs",
+    "user",
+    "verbosity",
+  ],
   "wishes/messages/chat_completions": ["service_tier", "stop_sequences", "top_k"],
   "wishes/messages/responses": ["stop_sequences", "top_k"],
   "wishes/messages/gemini": ["metadata", "service_tier"],
+  "wishes/messages/converse": ["metadata", "top_k"],
   "wishes/responses/chat_completions": ["include", "metadata", "prompt_cache_key", "top_logprobs", "top_p"],
   "wishes/responses/messages": [
     "include",
@@ -123,6 +145,15 @@ const DROPPED: Readonly<Record<string, readonly string[]>> = {
     "text",
     "top_logprobs",
     "top_p",
+  ],
+  "wishes/responses/converse": [
+    "include",
+    "metadata",
+    "prompt_cache_key",
+    "text",
+    "top_logprobs",
+    "top_p",
+    "user",
   ],
   "wishes/responses/gemini": ["metadata", "prompt_cache_key", "service_tier", "text", "user"],
 };
@@ -137,18 +168,21 @@ const READ = {
   messages: readMessagesRequest,
   responses: readResponsesRequest,
   gemini: readGeminiRequest,
+  converse: readConverseRequest,
 } as const;
 const CHECK = {
   chat_completions: checkChatRequest,
   messages: checkMessagesRequest,
   responses: checkResponsesRequest,
   gemini: checkGeminiRequest,
+  converse: checkConverseRequest,
 } as const;
 const MODELS: Readonly<Record<Target, string>> = {
   chat_completions: "gpt-5-mini",
   messages: "claude-haiku-4-5",
   responses: "gpt-5-mini",
   gemini: "gemini-3-pro-preview",
+  converse: "us.anthropic.claude-haiku-4-5-20251001-v1:0",
 };
 
 const { seal, unseal } = sealer(new Uint8Array(32).fill(1)).of("default");

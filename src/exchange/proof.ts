@@ -11,7 +11,7 @@ export interface Proof {
   /** The API that issued it, and the only one that can read it. */
   api: FormatName;
   /**
-   * signature: of a visible thinking text (messages). redacted: reasoning withheld (messages). encrypted: a reasoning
+   * signature: of a visible thinking text (messages, converse). redacted: reasoning withheld (messages, converse). encrypted: a reasoning
    * item's `encrypted_content` (responses). thought: a `thoughtSignature` (gemini). details: the JSON text of
    * `reasoning_details`, or of another field that a chat-completions dialect wants back.
    */

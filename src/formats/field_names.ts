@@ -54,7 +54,8 @@ export function fieldName(field: NamedField, prompt: Prompt): string {
   if (field === "maxOutput" && verbatim.max_tokens !== undefined) return "max_tokens";
   if (field === "user" && format === "responses" && verbatim.user === undefined) return "safety_identifier";
   const name: string | Record<CallerFormatName, string> = NAMES[field];
-  return typeof name === "string" ? name : name[format === "gemini" ? "chat_completions" : format];
+  const caller = format === "gemini" || format === "converse" ? "chat_completions" : format;
+  return typeof name === "string" ? name : name[caller];
 }
 
 /** Fields that say something about a request and nothing to the model, and that not every API has. */

@@ -3,6 +3,7 @@ import type { CallerFormatName, FormatName } from "../exchange/format_name.ts";
 import { LEAVES as CHAT_LEAVES } from "./chat_completions/leaves.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
 import type { CallerFormat, ProviderFormat } from "./format.ts";
+import { converse } from "./converse/mod.ts";
 import { gemini } from "./gemini/mod.ts";
 import type { BodyShape } from "./leaves.ts";
 import { LEAVES as MESSAGES_LEAVES } from "./messages/leaves.ts";
@@ -21,6 +22,7 @@ export const PROVIDER_FORMATS: Readonly<Record<FormatName, ProviderFormat>> = {
   messages,
   responses,
   gemini,
+  converse,
 };
 
 /** Where the text of a request body is, by format. */

@@ -126,4 +126,5 @@ const FIELD_OF: Readonly<Record<FormatName, string>> = {
   messages: "output_config.format",
   responses: "text.format",
   gemini: "format",
+  converse: "format",
 };

@@ -57,8 +57,12 @@ export class AnswerReader {
       if (this.#plain) this.#keep(bytes);
       else {
         const frames: Frame[] = [];
-        this.#frames.push(bytes, frames);
-        this.#decode(frames, out);
+        try {
+          this.#frames.push(bytes, frames);
+        } finally {
+          // Those before bytes that are no frame are good.
+          this.#decode(frames, out);
+        }
       }
     } catch (thrown) {
       return Failure.from(thrown);

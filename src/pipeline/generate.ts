@@ -34,7 +34,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
       const encode = () => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         names = flat.names;
-        const request = bounded(() =>
+        const encoded = bounded(() =>
           api.format.encodeRequest(flat.prompt, {
             model: providersModel,
             stream: prompt.stream,
@@ -45,9 +45,9 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
             apiVersion: versionInForce(door, prompt.headers),
           })
         );
+        const request = api.finish ? api.finish(encoded, providersModel) : encoded;
         dropped = request.dropped;
-        const body = api.finishBody ? api.finishBody(request.body, providersModel) : request.body;
-        return { body: bounded(() => JSON.stringify(body)), headers: request.headers };
+        return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
       };
       return large ? kit.slices.step(key.id, "convert", encode) : kit.metrics.holding("convert", encode);
     },

@@ -1,7 +1,7 @@
 /** What a caller's request says and a provider's body does not, after what the gateway said it dropped. */
 import { canonical, type Carried } from "./carried.ts";
 
-export type Target = "chat_completions" | "messages" | "responses" | "gemini";
+export type Target = "chat_completions" | "messages" | "responses" | "gemini" | "converse";
 
 /** Fields' names in each caller format, as `x-svc-dropped` lists them. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -67,6 +67,8 @@ export function losses(said: Carried, got: Carried, target: Target, dropped: rea
   }
   const only = /^allowed:/.test(said.choice ?? "") ? said.choice!.slice(8).split(",") : undefined;
   for (const tool of said.tools) {
+    // There is no choice of none: what nobody may call is not declared.
+    if (target === "converse" && said.choice === "none" && got.tools.length === 0) break;
     if (only && !only.includes(tool.name)) continue;
     const same = got.tools.filter((t) =>
       t.name.endsWith(tool.name) || t.name === tool.name.replace(/[^\w-]/g, "_")
@@ -90,7 +92,7 @@ export function losses(said: Carried, got: Carried, target: Target, dropped: rea
       lost.push(`${name} ${canonical(value)}, got ${canonical(found)}`);
     }
   }
-  if (target === "messages") {
+  if (target === "messages" || (target === "converse" && !dropped.includes("cache_control"))) {
     for (const mark of said.marks.length <= 4 ? said.marks : said.marks.slice(0, 2)) {
       if (!got.marks.some((m) => m.includes(mark.trim()))) {
         lost.push(`the cache mark on ${mark.slice(0, 30)}`);
@@ -158,7 +160,7 @@ function sameTool(tool: Carried["tools"][0], other: Carried["tools"][0], target:
   if (tool.schema === "custom") return other.schema === "custom" || /"input":\{/.test(other.schema);
   if (tool.schema === other.schema || tool.schema === "{}") return true;
   // Alternatives at the top become one object there.
-  if (target !== "messages") return false;
+  if (target !== "messages" && target !== "converse") return false;
   const names = (s: string) => Object.keys(JSON.parse(s).properties ?? {});
   return names(tool.schema).every((name) => names(other.schema).includes(name));
 }

@@ -14,10 +14,12 @@ import { checkRequest as checkGeminiRequest, checkSignatures } from "../formats/
 import type { Carried } from "./carried.ts";
 import { readChatRequest } from "./carried_chat.ts";
 import { losses } from "./carried_compare.ts";
+import { readConverseRequest } from "./carried_converse.ts";
 import { readGeminiRequest } from "./carried_gemini.ts";
 import { readMessagesRequest } from "./carried_messages.ts";
 import { readResponsesRequest } from "./carried_responses.ts";
 import { checkChatRequest } from "./check_chat_request.ts";
+import { checkConverseRequest } from "./check_converse_request.ts";
 import { checkMessagesRequest } from "./check_messages_request.ts";
 import { checkResponsesRequest } from "./check_responses_request.ts";
 import { readRecordings, type Recording } from "../support/recordings.ts";
@@ -39,6 +41,7 @@ const TARGETS: Readonly<Record<FormatName, readonly string[]>> = {
   responses: ["gpt-5-mini"],
   messages: ["claude-haiku-4-5", "claude-sonnet-4-6"],
   gemini: ["gemini-2.5-flash", "gemini-3-pro-preview"],
+  converse: ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "amazon.nova-2-lite-v1:0"],
 };
 
 const READ: Readonly<Record<FormatName, (body: Wild) => Carried>> = {
@@ -46,6 +49,7 @@ const READ: Readonly<Record<FormatName, (body: Wild) => Carried>> = {
   messages: readMessagesRequest,
   responses: readResponsesRequest,
   gemini: readGeminiRequest,
+  converse: readConverseRequest,
 };
 
 const CHECK: Readonly<Record<FormatName, (body: unknown) => unknown>> = {
@@ -53,6 +57,7 @@ const CHECK: Readonly<Record<FormatName, (body: unknown) => unknown>> = {
   messages: checkMessagesRequest,
   responses: checkResponsesRequest,
   gemini: checkGeminiRequest,
+  converse: checkConverseRequest,
 };
 
 /** Recorded requests that callers of this service are refused, by what the refusal says, and why. */
@@ -64,6 +69,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 
 /** What a provider API has no form for: refused by name before anything is sent. */
 const UNSENDABLE: readonly (readonly [RegExp, string])[] = [
+  [/^Cannot send the \w+: Bedrock .* got an address/, "an address, from which Bedrock fetches nothing"],
   [/a stored file|Google file id|id of a stored file/, "a file that another provider holds"],
   [/^Cannot send the document: .* got application\//, "an office document, which Google does not read"],
   [/^Cannot send a document of type application\//, "an office document, which Anthropic does not read"],

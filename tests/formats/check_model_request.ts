@@ -4,6 +4,7 @@ import type { Loose } from "../../src/exchange/json.ts";
 import { checkChatRequest } from "../corpus/check_chat_request.ts";
 import { checkMessagesRequest } from "../corpus/check_messages_request.ts";
 import { checkResponsesRequest } from "../corpus/check_responses_request.ts";
+import { checkConverseRequest } from "../corpus/check_converse_request.ts";
 import { must } from "../corpus/strict.ts";
 import { checkRequest, checkSignatures } from "./gemini/request_checker.ts";
 
@@ -20,6 +21,9 @@ export const TARGETS: readonly (readonly [FormatName, string])[] = [
   ["messages", "claude-opus-4-7"],
   ["gemini", "gemini-2.5-flash"],
   ["gemini", "gemini-3-pro-preview"],
+  ["converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+  ["converse", "anthropic.claude-opus-4-7-v1:0"],
+  ["converse", "amazon.nova-2-lite-v1:0"],
 ];
 
 export function checkModelRequest(target: FormatName, model: string, sent: Loose): void {
@@ -60,7 +64,8 @@ export function checkModelRequest(target: FormatName, model: string, sent: Loose
         "media of the assistant",
       );
     }
-  } else {
+  } else if (target === "converse") checkConverseRequest(sent, model);
+  else {
     const checked = checkRequest(sent);
     const thinking = body.generationConfig?.thinkingConfig ?? {};
     if (model.includes("-3")) {

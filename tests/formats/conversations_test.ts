@@ -22,6 +22,8 @@ const MODELS: readonly (readonly [FormatName, string])[] = [
   ["messages", "claude-opus-4-7"],
   ["gemini", "gemini-2.5-flash"],
   ["gemini", "gemini-3-pro-preview"],
+  ["converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+  ["converse", "amazon.nova-2-lite-v1:0"],
 ];
 
 const { seal, unseal } = sealer(new Uint8Array(32).fill(3)).of("default");
@@ -60,6 +62,7 @@ const CONVERSATION = fc.record({
 const PROOFS: Readonly<Record<FormatName, (n: number) => Proof>> = {
   messages: (n) => ({ api: "messages", kind: "signature", data: `sig${n}` }),
   responses: (n) => ({ api: "responses", kind: "encrypted", data: `E${n}`, id: `rs_${n}` }),
+  converse: (n) => ({ api: "converse", kind: "signature", data: `csig${n}` }),
   gemini: (n) => ({ api: "gemini", kind: "thought", data: btoa(`t${n}`) }),
   chat_completions: () => ({
     api: "chat_completions",

@@ -14,11 +14,13 @@ import { readRecordings, type RecordedApi } from "../support/recordings.ts";
 import { type Caller, CALLERS, read, scenarios, type Target, TARGETS } from "../support/scenarios.ts";
 import { assertLegal } from "./gemini/legal_parts.ts";
 
-const API_OF: Readonly<Record<Target, RecordedApi>> = {
+const API_OF: Readonly<Record<Target, RecordedApi | null>> = {
   chat_completions: "openai-chat",
   messages: "anthropic-messages",
   responses: "openai-responses",
   gemini: "gemini-generate",
+  // Nothing of it is recorded: its frames as text.
+  converse: null,
 };
 
 const RUNS = Number(Deno.env.get("SLUICE_FUZZ_RUNS") ?? 250);

@@ -84,6 +84,9 @@ function request(
   return { body, values };
 }
 
+/** Bedrock fetches nothing from addresses. */
+const FETCHED = /^Cannot send the \w+: Bedrock .* got an address/;
+
 for (const caller of CALLERS) {
   Deno.test(`${caller}: all pairs of fields reach every model in a form that it accepts`, () => {
     const table = FIELDS[caller];
@@ -125,6 +128,7 @@ for (const caller of CALLERS) {
             }
           }
         } catch (thrown) {
+          if (target === "converse" && FETCHED.test((thrown as Error).message)) continue;
           note((thrown as Error).message.slice(0, 300));
         }
       }

@@ -7,4 +7,5 @@ export const API_OF: Readonly<Record<FormatName, ProviderApi>> = {
   messages: apiNamed("anthropic-messages"),
   responses: apiNamed("openai-responses"),
   gemini: apiNamed("gemini"),
+  converse: apiNamed("bedrock-converse"),
 };

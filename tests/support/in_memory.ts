@@ -15,6 +15,7 @@ import type { Kit } from "../../src/pipeline/kit.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
 import { run } from "../../src/pipeline/run.ts";
 import { sealer } from "../../src/pipeline/seal.ts";
+import { SERVER_SENT_EVENTS } from "../../src/providers/apis/framing.ts";
 import { keyCredential } from "../../src/providers/credentials/key.ts";
 import type { Opened, Providers } from "../../src/providers/mod.ts";
 import type { Provider } from "../../src/providers/provider.ts";
@@ -157,7 +158,8 @@ function accountsOf(account: Account): Accounts {
 function providersOf(target: Target, sent: Sent): Providers {
   const provider: Provider = {
     name: "p",
-    api: API_OF[target],
+    // Scenarios have the messages of binary streams as events.
+    api: { ...API_OF[target], framing: SERVER_SENT_EVENTS },
     baseUrl: "",
     credential: keyCredential(""),
     headers: {},

@@ -10,9 +10,9 @@ import { joinTurns, type Prompt } from "../../src/exchange/prompt.ts";
 const FOLDER = new URL("../scenarios/", import.meta.url);
 
 export type Caller = "chat_completions" | "messages" | "responses";
-export type Target = Caller | "gemini";
+export type Target = Caller | "gemini" | "converse";
 export const CALLERS: readonly Caller[] = ["chat_completions", "messages", "responses"];
-export const TARGETS: readonly Target[] = [...CALLERS, "gemini"];
+export const TARGETS: readonly Target[] = [...CALLERS, "gemini", "converse"];
 
 export function scenarios(): string[] {
   return [...Deno.readDirSync(FOLDER)].filter((e) => e.isDirectory).map((e) => e.name).sort();

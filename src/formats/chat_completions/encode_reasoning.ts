@@ -36,6 +36,7 @@ const DETAIL_FORMATS: Readonly<Record<FormatName, string>> = {
   messages: "anthropic-claude-v1",
   responses: "openai-responses-v1",
   gemini: "google-gemini-v1",
+  converse: "unknown",
   chat_completions: "unknown",
 };
 

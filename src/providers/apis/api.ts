@@ -5,10 +5,9 @@
  * To add one: write its object in a file of this folder and put it into the list of mod.ts. The configuration's choice of
  * `api`, its check, its JSON Schema and the reference page follow the list.
  */
-import type { Loose } from "../../exchange/json.ts";
 import type { FormatName } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import type { ProviderFormat } from "../../formats/format.ts";
+import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
 import type { Reply } from "../reply.ts";
 import type { Framing } from "./framing.ts";
 
@@ -38,8 +37,8 @@ export interface ProviderApi {
   toolForms(from: FormatName): ToolForms;
   /** Whether one call can give so many answers. */
   severalAnswers(stream: boolean, n: number): boolean;
-  /** The last change of a request's body, for addresses that want the format's body otherwise than the format has it. */
-  finishBody?(body: Loose, model: string): Loose;
+  /** The last change of a request, for addresses that want it otherwise than the format has it. */
+  finish?(request: ProviderRequest, model: string): ProviderRequest;
   /** Answers inside of this process, instead of an exchange over the network. */
   reply?(body: string, stream: boolean): Promise<Reply>;
 }

@@ -1,5 +1,9 @@
 /** How the bytes of a streamed answer are cut into frames. */
+import { isObject, parse, string } from "../../exchange/json.ts";
+import { decodeText } from "../../formats/media.ts";
 import type { Frame } from "../../formats/format.ts";
+import { EventStreamReader } from "../../formats/aws_event_stream.ts";
+import { brokenAnswer } from "../../formats/decode_failure.ts";
 import { FrameReader } from "../../formats/sse.ts";
 
 export interface Framing {
@@ -27,3 +31,38 @@ export const SERVER_SENT_EVENTS: Framing = {
   text: true,
   open: () => new FrameReader(),
 };
+
+const isEventStream = (contentType: string) => contentType.includes("vnd.amazon.eventstream");
+
+export const AWS_EVENT_STREAM: Framing = {
+  isStream: isEventStream,
+  text: false,
+  open: () => new EventStreamReader(),
+};
+
+/** InvokeModelWithResponseStream: each message holds one event of the model's own API, `{"bytes": base64 of its JSON}`. */
+export const BEDROCK_CHUNKS: Framing = {
+  isStream: isEventStream,
+  text: false,
+  open() {
+    const messages = new EventStreamReader();
+    return {
+      push(bytes, out) {
+        const chunks: Frame[] = [];
+        try {
+          messages.push(bytes, chunks);
+        } finally {
+          for (const { data } of chunks) out.push(chunk(data));
+        }
+      },
+      end: () => messages.end(),
+    };
+  },
+};
+
+function chunk(payload: string): Frame {
+  const body = parse(payload);
+  const bytes = isObject(body) ? string(body.bytes) : undefined;
+  if (bytes === undefined) throw brokenAnswer("a chunk of its stream has no bytes");
+  return { event: "", data: decodeText(bytes) };
+}

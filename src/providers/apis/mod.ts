@@ -1,6 +1,7 @@
 /** The provider APIs there are. What the configuration offers as `api`, and whatever else goes by API, follows this list. */
 import { anthropicMessagesApi } from "./anthropic_messages.ts";
 import type { ProviderApi } from "./api.ts";
+import { bedrockConverseApi } from "./bedrock_converse.ts";
 import { demoApi } from "./demo.ts";
 import { geminiApi } from "./gemini.ts";
 import { openaiChatApi } from "./openai_chat.ts";
@@ -13,6 +14,7 @@ export const PROVIDER_APIS: readonly ProviderApi[] = [
   openaiResponsesApi,
   anthropicMessagesApi,
   geminiApi,
+  bedrockConverseApi,
   demoApi,
 ];
 

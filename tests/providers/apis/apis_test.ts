@@ -36,6 +36,7 @@ const ADDRESSES: Record<string, [streamed: string, whole: string]> = {
   "openai-responses": ["/responses", "/responses"],
   "anthropic-messages": ["/messages", "/messages"],
   "gemini": ["/models/m:streamGenerateContent?alt=sse", "/models/m:generateContent"],
+  "bedrock-converse": ["/model/m/converse-stream", "/model/m/converse"],
   "demo": ["/chat/completions", "/chat/completions"],
 };
 

@@ -47,7 +47,10 @@ const UNLISTED: ProviderApi = {
   address: (baseUrl, model, stream) => `${baseUrl}/${model}:${stream ? "stream" : "whole"}`,
   toolForms: () => ({ custom: false, namespaces: false }),
   severalAnswers: () => false,
-  finishBody: ({ model: _, ...body }) => ({ ...body, version: "in the body" }),
+  finish: ({ body: { model: _, ...body }, ...rest }) => ({
+    ...rest,
+    body: { ...body, version: "in the body" },
+  }),
 };
 
 function frame(value: unknown, pad = 0): Uint8Array {
@@ -99,7 +102,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
   try {
     const { opened } = await providers.open([route], {
       prepare: ({ api }, model) => ({
-        body: JSON.stringify(api.finishBody!({ model, messages: [] }, model)),
+        body: JSON.stringify(api.finish!({ body: { model, messages: [] }, dropped: [] }, model).body),
       }),
       begin: () => Promise.resolve(),
       stream: true,

@@ -21,7 +21,7 @@ export interface Dimension {
 /** Lets a value be watched while it is read. */
 export type Watch = <T>(value: T) => T;
 
-export const TARGETS = ["chat_completions", "messages", "responses", "gemini"] as const;
+export const TARGETS = ["chat_completions", "messages", "responses", "gemini", "converse"] as const;
 export const CALLERS = ["chat_completions", "messages", "responses"] as const;
 
 const MODELS: Readonly<Record<FormatName, string>> = {
@@ -29,12 +29,14 @@ const MODELS: Readonly<Record<FormatName, string>> = {
   messages: "claude-haiku-4-5",
   responses: "gpt-5-mini",
   gemini: "gemini-3-pro-preview",
+  converse: "anthropic.claude-haiku-4-5-20251001-v1:0",
 };
 const FORMS: Readonly<Record<FormatName, Parameters<typeof flattenTools>[1]>> = {
   chat_completions: { custom: false, namespaces: false },
   messages: { custom: false, namespaces: false },
   responses: { custom: true, namespaces: true },
   gemini: { custom: false, namespaces: false, letterFirst: true },
+  converse: { custom: false, namespaces: false },
 };
 
 const unseal = () => undefined;

@@ -1,0 +1,192 @@
+/**
+ * AWS's binary event stream (`application/vnd.amazon.eventstream`): bytes to frames.
+ *
+ * A message is a prelude (its length, the length of its headers, a checksum of both), headers, a payload, and a checksum of all
+ * before it. Numbers are big-endian, checksums CRC-32. An event becomes a frame of its `:event-type` and payload; a message
+ * that says a failure is thrown as one.
+ */
+import type { Failure } from "../exchange/failure.ts";
+import { isObject, parse, string } from "../exchange/json.ts";
+import { brokenAnswer, decodeLateFailure } from "./decode_failure.ts";
+import type { Frame } from "./format.ts";
+import { MAX_FRAME_BYTES } from "./sse.ts";
+
+const PRELUDE_BYTES = 12;
+const CHECKSUM_BYTES = 4;
+
+/** AWS's own limit. */
+const MAX_HEADERS_BYTES = 128 * 1024;
+
+/** A buffer that a large message made larger than this is given back once it is read. */
+const KEPT_BYTES = 64 * 1024;
+
+export class EventStreamReader {
+  readonly #limit: number;
+  /** Bytes of a message that is not whole yet. */
+  #kept = new Uint8Array(0);
+  #keptBytes = 0;
+
+  constructor(limit: number = MAX_FRAME_BYTES) {
+    this.#limit = limit;
+  }
+
+  /** Frames that these bytes complete. The bytes may be reused by the caller afterwards. */
+  push(bytes: Uint8Array, out: Frame[]): void {
+    let at = 0;
+    if (this.#keptBytes > 0) {
+      // First as many bytes as say how long the message is, then as many as it has.
+      at = this.#keep(bytes, at, PRELUDE_BYTES);
+      if (this.#keptBytes < PRELUDE_BYTES) return;
+      const length = this.#lengthAt(this.#kept, 0);
+      at = this.#keep(bytes, at, length);
+      if (this.#keptBytes < length) return;
+      readMessage(this.#kept.subarray(0, length), out);
+      this.#keptBytes = 0;
+      if (this.#kept.length > KEPT_BYTES) this.#kept = new Uint8Array(0);
+    }
+    while (bytes.length - at >= PRELUDE_BYTES) {
+      const end = at + this.#lengthAt(bytes, at);
+      if (end > bytes.length) break;
+      readMessage(bytes.subarray(at, end), out);
+      at = end;
+    }
+    this.#keep(bytes, at, this.#keptBytes + bytes.length - at);
+  }
+
+  end(): void {
+    if (this.#keptBytes > 0) throw brokenAnswer("it ends inside a message of its event stream");
+  }
+
+  /** Keeps bytes until so many are there. @returns where the rest begins */
+  #keep(bytes: Uint8Array, at: number, wanted: number): number {
+    const more = Math.min(wanted - this.#keptBytes, bytes.length - at);
+    if (more <= 0) return at;
+    const length = this.#keptBytes + more;
+    if (length > this.#kept.length) {
+      const larger = new Uint8Array(Math.max(length, this.#kept.length * 2));
+      larger.set(this.#kept.subarray(0, this.#keptBytes));
+      this.#kept = larger;
+    }
+    this.#kept.set(bytes.subarray(at, at + more), this.#keptBytes);
+    this.#keptBytes = length;
+    return at + more;
+  }
+
+  /** The length of the message that begins here. Nothing is waited for on the word of a prelude that is not sound. */
+  #lengthAt(bytes: Uint8Array, at: number): number {
+    const length = uint32(bytes, at);
+    const headers = uint32(bytes, at + 4);
+    if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) {
+      throw brokenAnswer("a prelude in its event stream has a wrong checksum");
+    }
+    if (length > this.#limit) {
+      throw brokenAnswer(`a message of its event stream is over ${this.#limit} bytes`);
+    }
+    if (headers > MAX_HEADERS_BYTES || headers > length - PRELUDE_BYTES - CHECKSUM_BYTES) {
+      throw brokenAnswer("the headers of a message of its event stream are longer than they may be");
+    }
+    return length;
+  }
+}
+
+/** @param message whole, with a sound prelude */
+function readMessage(message: Uint8Array, out: Frame[]): void {
+  const end = message.length - CHECKSUM_BYTES;
+  if (uint32(message, end) !== crc32(message, 0, end)) {
+    throw brokenAnswer("a message of its event stream has a wrong checksum");
+  }
+  const from = PRELUDE_BYTES + uint32(message, 4);
+  const headers = readHeaders(message, PRELUDE_BYTES, from);
+  const data = decoder.decode(message.subarray(from, end));
+  switch (headers[":message-type"]) {
+    case "exception":
+      throw exceptionFailure(headers[":exception-type"] ?? "", data);
+    case "error":
+      throw exceptionFailure(
+        headers[":error-code"] ?? "",
+        JSON.stringify({ message: headers[":error-message"] }),
+      );
+    default:
+      out.push({ event: headers[":event-type"] ?? "", data });
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes of a header's value by its type: true, false, 8, 16, 32 and 64 bits, bytes, text, time, UUID. -1: a length before it. */
+const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
+const TEXT = 7;
+
+/** Those whose values are text. */
+function readHeaders(bytes: Uint8Array, from: number, end: number): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null);
+  let at = from;
+  const take = (length: number) => {
+    const start = at;
+    at += length;
+    if (at > end) throw brokenAnswer("a header in its event stream is cut off");
+    return start;
+  };
+  while (at < end) {
+    const nameBytes = bytes[take(1)];
+    const name = take(nameBytes);
+    const type = bytes[take(1)];
+    let length = VALUE_BYTES[type];
+    if (length === undefined) throw brokenAnswer("a header in its event stream has an unknown type");
+    if (length < 0) {
+      const start = take(2);
+      length = bytes[start] << 8 | bytes[start + 1];
+    }
+    const value = take(length);
+    if (type !== TEXT) continue;
+    headers[decoder.decode(bytes.subarray(name, name + nameBytes))] = decoder.decode(
+      bytes.subarray(value, value + length),
+    );
+  }
+  return headers;
+}
+
+/** Statuses that exceptions have where they come before the stream. */
+const STATUS: Readonly<Record<string, number>> = {
+  validation: 400,
+  accessdenied: 403,
+  resourcenotfound: 404,
+  modeltimeout: 408,
+  throttling: 429,
+  servicequotaexceeded: 429,
+  modelnotready: 429,
+  internalserver: 500,
+  modelerror: 500,
+  modelstreamerror: 500,
+  serviceunavailable: 503,
+};
+
+/** @param name `throttlingException` and the like */
+function exceptionFailure(name: string, data: string): Failure {
+  const body = parse(data);
+  const said = isObject(body) ? string(body.message) ?? string(body.Message) : undefined;
+  const status = STATUS[name.toLowerCase().replace(/exception$/, "")] ?? 500;
+  return decodeLateFailure({ error: { type: name, message: said ?? "", status_code: status } });
+}
+
+function uint32(bytes: Uint8Array, at: number): number {
+  return (bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]) >>> 0;
+}
+
+let table: Uint32Array | undefined;
+
+/** CRC-32 as zlib has it. */
+function crc32(bytes: Uint8Array, from: number, to: number): number {
+  table ??= crcTable();
+  let crc = -1;
+  for (let i = from; i < to; i++) crc = crc >>> 8 ^ table[(crc ^ bytes[i]) & 255];
+  return ~crc >>> 0;
+}
+
+function crcTable(): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >>> 1 ^ 0xedb88320 : crc >>> 1;
+    return crc >>> 0;
+  });
+}

@@ -1,0 +1,209 @@
+/**
+ * Blocks of a provider's message as parts, from events or whole.
+ *
+ * Events belong to blocks by `contentBlockIndex`. Only a call's start is announced: any other block begins with its first
+ * delta. `messageStop` says why the answer ended, `metadata` behind it what it used.
+ */
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import type { Proof } from "../../exchange/proof.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+import { joinBase64 } from "../media.ts";
+import { decodeCitation } from "./citations.ts";
+import { decodeFinish } from "./finish.ts";
+import { decodeUsage } from "./usage.ts";
+
+type Open =
+  | { kind: "text"; block: number }
+  | { kind: "reasoning"; block: number; signature: string; redacted: string[] }
+  | { kind: "call"; block: number }
+  /** Known whole only at its end. */
+  | { kind: "image"; mediaType: string; pieces: string[] }
+  /** What a tool of the provider says: nobody here asked for one. */
+  | { kind: "ignored" };
+
+export class MessageReader {
+  stopped = false;
+  #started = false;
+  #finished = false;
+  #blocks = 0;
+  #calls = false;
+  #stop: unknown;
+  #more: unknown;
+  #usage: unknown;
+  readonly #open = new Map<unknown, Open>();
+
+  start(out: Part[]): void {
+    if (this.#started) {
+      if (this.#blocks > 0) throw brokenAnswer("a second answer begins inside the first");
+      return;
+    }
+    this.#started = true;
+    out.push({ type: "start" });
+  }
+
+  /** `contentBlockStart`, or a whole block of another kind than text and reasoning. */
+  openBlock(index: unknown, start: Loose, out: Part[]): void {
+    if (!this.#started) this.start(out);
+    this.closeBlock(index, out);
+    if (isObject(start.toolUse)) this.#open.set(index, this.#call(start.toolUse, out));
+    else if (isObject(start.image)) {
+      this.#open.set(index, {
+        kind: "image",
+        mediaType: `image/${string(start.image.format) ?? "png"}`,
+        pieces: [],
+      });
+    } else if (start.toolResult !== undefined) this.#open.set(index, { kind: "ignored" });
+  }
+
+  #call(toolUse: Loose, out: Part[]): Open {
+    if (toolUse.type === "server_tool_use") return { kind: "ignored" };
+    const name = string(toolUse.name);
+    if (!name) throw brokenAnswer("a tool call has no name");
+    const block = this.#blocks++;
+    this.#calls = true;
+    const id = string(toolUse.toolUseId) || `tooluse_${block}`;
+    out.push({ type: "call-start", block, choice: 0, id, name, kind: "function" });
+    return { kind: "call", block };
+  }
+
+  /** `delta` of a `contentBlockDelta`. */
+  delta(index: unknown, delta: Loose, out: Part[]): void {
+    if (!this.#started) this.start(out);
+    const { text, reasoningContent, toolUse, citation, image } = delta;
+    if (typeof text === "string") {
+      const open = this.#opened(index, "text", out);
+      if (open?.kind === "text" && text !== "") out.push({ type: "text-delta", block: open.block, text });
+    } else if (isObject(reasoningContent)) this.#reasoning(index, reasoningContent, out);
+    else if (isObject(toolUse)) {
+      const open = this.#open.get(index);
+      const input = toolUse.input;
+      if (open?.kind === "call" && typeof input === "string" && input !== "") {
+        out.push({ type: "call-delta", block: open.block, text: input });
+      }
+    } else if (isObject(citation)) {
+      const open = this.#opened(index, "text", out);
+      const found = decodeCitation(citation);
+      if (open?.kind === "text" && found) out.push({ type: "citation", block: open.block, citation: found });
+    } else if (isObject(image)) {
+      const open = this.#open.get(index);
+      const bytes = string(object(image.source).bytes);
+      if (open?.kind === "image" && bytes) open.pieces.push(bytes);
+    }
+  }
+
+  #reasoning(index: unknown, { text, signature, redactedContent }: Loose, out: Part[]): void {
+    const open = this.#opened(index, "reasoning", out);
+    if (open?.kind !== "reasoning") return;
+    if (typeof text === "string" && text !== "") {
+      out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
+    }
+    if (typeof signature === "string") open.signature += signature;
+    if (typeof redactedContent === "string" && redactedContent !== "") open.redacted.push(redactedContent);
+  }
+
+  /** The block of this index, begun if it is none yet, or one that another kind of text ends. */
+  #opened(index: unknown, kind: "text" | "reasoning", out: Part[]): Open | undefined {
+    const open = this.#open.get(index);
+    if (open && (open.kind === kind || (open.kind !== "text" && open.kind !== "reasoning"))) return open;
+    this.closeBlock(index, out);
+    const block = this.#blocks++;
+    let made: Open;
+    if (kind === "text") {
+      out.push({ type: "text-start", block, choice: 0 });
+      made = { kind, block };
+    } else {
+      out.push({ type: "reasoning-start", block, choice: 0, kind: "text" });
+      made = { kind, block, signature: "", redacted: [] };
+    }
+    this.#open.set(index, made);
+    return made;
+  }
+
+  closeBlock(index: unknown, out: Part[]): void {
+    const open = this.#open.get(index);
+    if (!open) return;
+    this.#open.delete(index);
+    switch (open.kind) {
+      case "text":
+        out.push({ type: "text-end", block: open.block });
+        return;
+      case "reasoning": {
+        const proof = proofOf(open.signature, open.redacted);
+        out.push({ type: "reasoning-end", block: open.block, ...(proof && { proof }) });
+        return;
+      }
+      case "call":
+        out.push({ type: "call-end", block: open.block });
+        return;
+      case "image": {
+        const { mediaType, pieces } = open;
+        if (pieces.length === 0) return;
+        out.push({ type: "media", block: this.#blocks++, choice: 0, mediaType, data: joinBase64(pieces) });
+      }
+    }
+  }
+
+  /** `messageStop`, or the ending fields of a whole answer. */
+  stop({ stopReason, additionalModelResponseFields }: Loose, out: Part[]): void {
+    if (!this.#started) this.start(out);
+    this.stopped = true;
+    this.#stop = stopReason;
+    this.#more = additionalModelResponseFields;
+    for (const index of [...this.#open.keys()]) this.closeBlock(index, out);
+  }
+
+  /** `metadata`. */
+  count({ usage }: Loose, out: Part[]): void {
+    this.#usage = usage ?? this.#usage;
+    if (this.stopped) this.finish(out);
+  }
+
+  /** Behind this nothing more is told. */
+  finish(out: Part[]): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    const usage = decodeUsage(this.#usage);
+    if (usage) out.push({ type: "usage", usage });
+    out.push(decodeFinish(this.#stop, this.#more, this.#calls));
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /** A block of a whole answer. */
+  whole(index: number, value: Loose, out: Part[]): void {
+    const { text, toolUse, reasoningContent, citationsContent, image } = value;
+    if (isObject(toolUse)) {
+      this.openBlock(index, { toolUse }, out);
+      this.delta(index, { toolUse: { input: toJson(toolUse.input ?? {}) } }, out);
+    } else if (isObject(reasoningContent)) {
+      const { reasoningText, redactedContent } = reasoningContent;
+      this.delta(index, { reasoningContent: { ...object(reasoningText), redactedContent } }, out);
+    } else if (isObject(citationsContent)) {
+      for (const piece of array(citationsContent.content)) {
+        this.delta(index, { text: object(piece).text }, out);
+      }
+      for (const citation of array(citationsContent.citations)) this.delta(index, { citation }, out);
+    } else if (isObject(image)) {
+      this.openBlock(index, { image }, out);
+      this.delta(index, { image }, out);
+    } else this.delta(index, { text }, out);
+    this.closeBlock(index, out);
+  }
+}
+
+function proofOf(signature: string, redacted: readonly string[]): Proof | undefined {
+  if (signature !== "") return { api: "converse", kind: "signature", data: signature };
+  return redacted.length > 0 ? { api: "converse", kind: "redacted", data: joinBase64(redacted) } : undefined;
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // V8 parses any depth, but recurses when it writes.
+    throw brokenAnswer("a tool's input is nested too deeply");
+  }
+}

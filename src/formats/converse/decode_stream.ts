@@ -1,0 +1,37 @@
+/** The events of `ConverseStream` as parts. Only `messageStop` ends a good answer. */
+import { isObject, object, parse, unread } from "../../exchange/json.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+import type { StreamDecoder } from "../format.ts";
+import { MessageReader } from "./decode_blocks.ts";
+
+export function decodeStream(): StreamDecoder {
+  const reader = new MessageReader();
+  return {
+    push({ event, data }, out) {
+      if (reader.finished) return;
+      const body = parse(data);
+      if (body === undefined) throw brokenAnswer(`a message of its stream ${unread(data)}`);
+      if (!isObject(body)) throw brokenAnswer("a message of its stream is not a JSON object");
+      switch (event) {
+        case "contentBlockDelta":
+          if (!reader.stopped) reader.delta(body.contentBlockIndex, object(body.delta), out);
+          return;
+        case "contentBlockStart":
+          if (!reader.stopped) reader.openBlock(body.contentBlockIndex, object(body.start), out);
+          return;
+        case "contentBlockStop":
+          return reader.closeBlock(body.contentBlockIndex, out);
+        case "messageStart":
+          return reader.start(out);
+        case "messageStop":
+          return reader.stop(body, out);
+        case "metadata":
+          return reader.count(body, out);
+      }
+    },
+    end(out) {
+      if (!reader.stopped) throw brokenAnswer("it ended without messageStop");
+      reader.finish(out);
+    },
+  };
+}

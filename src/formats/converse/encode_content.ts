@@ -1,0 +1,90 @@
+/** Contents of turns as blocks. A cache mark becomes a cache point behind its block. */
+import { argumentsObject, type Loose } from "../../exchange/json.ts";
+import type { CacheMark, Content, ReasoningContent, ResultContent } from "../../exchange/prompt.ts";
+import { digest } from "../short_id.ts";
+import { type DocumentNames, encodeAttachment, isAttachment } from "./encode_media.ts";
+import type { Rules } from "./rules.ts";
+
+export interface EncodeContent {
+  rules: Rules;
+  names: DocumentNames;
+}
+
+export function encodeContents(contents: readonly Content[], context: EncodeContent): Loose[] {
+  const blocks: Loose[] = [];
+  for (const c of contents) {
+    const before = blocks.length;
+    blocks.push(...encodeContent(c, context));
+    const point = c.cache && encodeCachePoint(c.cache, context.rules);
+    if (point && blocks.length > before) blocks.push(point);
+  }
+  return blocks;
+}
+
+export function encodeCachePoint(mark: CacheMark, rules: Rules): Loose | undefined {
+  if (!rules.caches) return undefined;
+  return { cachePoint: { type: "default", ...(rules.hourCache && mark.ttl === "1h" && { ttl: "1h" }) } };
+}
+
+function encodeContent(c: Content, context: EncodeContent): Loose[] {
+  if (isAttachment(c)) return [encodeAttachment(c, context.names)];
+  switch (c.type) {
+    case "text":
+    case "refusal":
+      // A blank text is refused.
+      return c.text.trim() === "" ? [] : [{ text: c.text }];
+    case "search-result": {
+      const content = c.texts.filter((text) => text.trim() !== "").map((text) => ({ text }));
+      if (!context.rules.claude || content.length === 0) {
+        return [{ text: [c.title, c.url, "", ...c.texts].join("\n") }];
+      }
+      const citations = c.cite ? { citations: { enabled: true } } : {};
+      return [{ searchResult: { source: c.url, title: c.title, content, ...citations } }];
+    }
+    case "reasoning":
+      return encodeReasoning(c);
+    case "call":
+      return [{ toolUse: { toolUseId: shortId(c.id), name: c.name, input: argumentsObject(c.arguments) } }];
+    case "result":
+      return encodeResult(c, context);
+    case "opaque":
+      return [];
+  }
+}
+
+/** Reasoning goes back with its own proof only, and unchanged. */
+function encodeReasoning(c: ReasoningContent): Loose[] {
+  if (c.proof?.api !== "converse") return [];
+  const { kind, data } = c.proof;
+  if (kind === "redacted") return [{ reasoningContent: { redactedContent: data } }];
+  return [{ reasoningContent: { reasoningText: { text: c.sections.join("\n\n"), signature: data } } }];
+}
+
+/** Only some models take a `status`; others are told of a failure in words. */
+function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
+  const blocks = encodeContents(c.content, context);
+  const points = blocks.filter((block) => block.cachePoint);
+  const content = blocks.filter((block) => !block.cachePoint && !block.audio);
+  if (content.length === 0) {
+    content.push({ text: c.isError ? "The tool failed and gave no message." : "(no output)" });
+  }
+  if (c.isError && !context.rules.status) {
+    const first = content.findIndex((block) => typeof block.text === "string");
+    if (first < 0) content.unshift({ text: "Error:" });
+    else content[first] = { text: `Error: ${content[first].text}` };
+  }
+  const toolResult = {
+    toolUseId: shortId(c.callId),
+    content,
+    ...(c.isError && context.rules.status && { status: "error" }),
+  };
+  // A mark inside of a result stands behind it.
+  return points.length > 0 && !c.cache ? [{ toolResult }, points[0]] : [{ toolResult }];
+}
+
+const LONGEST_ID = 64;
+
+/** Ids are legal and unique already, but may be too long. */
+function shortId(id: string): string {
+  return id.length <= LONGEST_ID ? id : `${id.slice(0, LONGEST_ID - 17)}_${digest(id)}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * How much to reason. The API has a field for the effort; everything else is the model's own and goes to it as it is, in
+ * `additionalModelRequestFields`: Claude's `thinking`, Nova's `reasoningConfig`, `reasoning_effort` of gpt-oss.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import type { Effort, Prompt } from "../../exchange/prompt.ts";
+import { nearestEffort, requestedEffort } from "../effort.ts";
+import type { EncodeRequest } from "../format.ts";
+import { encodeEffort as encodeClaudeEffort } from "../messages/encode_effort.ts";
+import type { Rules } from "./rules.ts";
+
+interface EncodedEffort {
+  /** For `additionalModelRequestFields`. */
+  fields?: Loose;
+  /** For `outputConfig`. */
+  effort?: Effort;
+  /** The model thinks, which forbids other options. */
+  thinks: boolean;
+  /** The model cannot be told what the caller asked for. */
+  dropped: boolean;
+}
+
+const THREE: readonly Effort[] = ["low", "medium", "high"];
+
+/** @param free false: something else in the request forbids thinking */
+export function encodeEffort(
+  prompt: Prompt,
+  context: EncodeRequest,
+  { rules, free }: { rules: Rules; free: boolean },
+): EncodedEffort {
+  const { reasoning } = prompt;
+  const effort = requestedEffort(reasoning);
+  if (rules.claude) {
+    const cap = Math.min(prompt.maxOutput ?? Infinity, context.maxOutput ?? Infinity);
+    const { thinking, effort: level, dropped } = encodeClaudeEffort(reasoning, cap, context, free);
+    return {
+      ...(thinking && { fields: { thinking } }),
+      ...(level !== undefined && { effort: level }),
+      thinks: thinking !== undefined && thinking.type !== "disabled",
+      dropped,
+    };
+  }
+  if (effort === undefined || effort === "none") return { thinks: false, dropped: false };
+  if (context.features !== null && !context.features.has("reasoning")) {
+    return { thinks: false, dropped: true };
+  }
+  const level = nearestEffort(effort, context.efforts?.filter((e) => THREE.includes(e)) ?? THREE);
+  if (context.model.includes("gpt-oss")) {
+    return { fields: { reasoning_effort: level }, thinks: false, dropped: false };
+  }
+  if (/nova-2/.test(context.model)) {
+    return {
+      fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: level } },
+      thinks: false,
+      dropped: false,
+    };
+  }
+  return { thinks: false, dropped: true };
+}

@@ -1,0 +1,157 @@
+/**
+ * Images, documents, sounds and films as blocks. Their bytes stand in the request, or in S3; Bedrock fetches nothing from
+ * other addresses.
+ */
+import { Buffer } from "node:buffer";
+import { Failure } from "../../exchange/failure.ts";
+import type { Loose } from "../../exchange/json.ts";
+import type {
+  AudioContent,
+  Content,
+  DocumentContent,
+  ImageContent,
+  Source,
+  VideoContent,
+} from "../../exchange/prompt.ts";
+import { UnusedNames } from "../../exchange/unused_names.ts";
+import { isText, typeOfName, UNKNOWN_TYPE } from "../media.ts";
+
+export type Attachment = ImageContent | DocumentContent | AudioContent | VideoContent;
+
+export function isAttachment(c: Content): c is Attachment {
+  return c.type === "image" || c.type === "document" || c.type === "audio" || c.type === "video";
+}
+
+/** Names of formats by media type. */
+const FORMATS: Readonly<Record<Attachment["type"], Readonly<Record<string, string>>>> = {
+  image: {
+    "image/png": "png",
+    "image/jpeg": "jpeg",
+    "image/jpg": "jpeg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+  },
+  document: {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "application/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+    "application/msword": "doc",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  },
+  audio: {
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/flac": "flac",
+    "audio/ogg": "ogg",
+    "audio/opus": "opus",
+    "audio/aac": "aac",
+    "audio/mp4": "mp4",
+    "audio/x-m4a": "m4a",
+    "audio/webm": "webm",
+    "audio/pcm": "pcm",
+    "audio/pcm16": "pcm",
+  },
+  video: {
+    "video/mp4": "mp4",
+    "video/quicktime": "mov",
+    "video/webm": "webm",
+    "video/x-matroska": "mkv",
+    "video/x-flv": "flv",
+    "video/mpeg": "mpeg",
+    "video/x-ms-wmv": "wmv",
+    "video/3gpp": "three_gp",
+  },
+};
+
+/** Gives the documents of a request the names that the API wants them to have. */
+export class DocumentNames {
+  readonly #unused = new UnusedNames([], 100);
+
+  /** Letters, digits, single blanks, hyphens, parentheses and brackets; no two documents of a request alike. */
+  take(name: string | undefined): string {
+    const legal = (name ?? "").replace(/\.[a-z\d]{1,5}$/i, "").replace(/[^a-zA-Z0-9()-]+/g, " ").trim();
+    // The number of a second one stands in brackets, which no name itself keeps.
+    return this.#unused.take(legal === "" ? "document" : legal).replace(/_(\d+)$/, " [$1]");
+  }
+}
+
+export function encodeAttachment(c: Attachment, names: DocumentNames): Loose {
+  if (c.type === "document") return encodeDocument(c, names);
+  const { source, type } = c;
+  // Text in the place of an image.
+  if (source.kind === "text") return { text: source.text };
+  const from = encodeSource(type, source);
+  const mediaType = source.kind === "base64" ? source.mediaType : typeOf(source);
+  const format = FORMATS[type][bare(mediaType)];
+  if (format === undefined) throw refusal(type, `got ${mediaType.slice(0, 100)}`);
+  return { [type]: { format, source: from } };
+}
+
+function encodeDocument(c: DocumentContent, names: DocumentNames): Loose {
+  const { source } = c;
+  if (source.kind === "base64" && bare(source.mediaType).startsWith("image/")) {
+    const image: ImageContent = { type: "image", source };
+    return encodeAttachment(image, names);
+  }
+  const document = (format: string, from: Loose) => ({
+    document: {
+      format,
+      name: names.take(c.name),
+      source: from,
+      ...(c.context !== undefined && c.context !== "" && { context: c.context }),
+      ...(c.cite && { citations: { enabled: true } }),
+    },
+  });
+  if (source.kind === "text") {
+    return document("txt", { bytes: Buffer.from(source.text).toString("base64") });
+  }
+  const from = encodeSource("document", source);
+  const mediaType = source.kind === "base64"
+    ? untyped(source.mediaType, source.data, c.name)
+    : typeOf(source);
+  const format = FORMATS.document[bare(mediaType)] ?? (isText(mediaType) ? "txt" : undefined);
+  if (format === undefined) throw refusal("document", `got ${mediaType.slice(0, 100)}`);
+  return document(format, from);
+}
+
+/** What clients say of a file whose type they do not know: its name or its first bytes tell. */
+function untyped(mediaType: string, data: string, name: string | undefined): string {
+  if (bare(mediaType) !== UNKNOWN_TYPE) return mediaType;
+  return data.startsWith("JVBERi") ? "application/pdf" : typeOfName(name);
+}
+
+function encodeSource(type: Attachment["type"], source: Source): Loose {
+  if (source.kind === "base64") return { bytes: source.data };
+  const address = source.kind === "url" ? source.url : source.kind === "file" ? source.id : "";
+  if (address.startsWith("s3://")) return { s3Location: { uri: address } };
+  throw source.kind === "file"
+    ? refusal(type, "got the id of a stored file")
+    : refusal(type, "got an address, and nothing is fetched");
+}
+
+function typeOf(source: Source): string {
+  if (source.kind === "url" && source.mediaType !== undefined) return source.mediaType;
+  const address = source.kind === "url" ? source.url : source.kind === "file" ? source.id : "";
+  return typeOfName(address);
+}
+
+function bare(mediaType: string): string {
+  return mediaType.split(";", 1)[0].trim().toLowerCase();
+}
+
+function refusal(type: Attachment["type"], got: string): Failure {
+  const kinds = [...new Set(Object.values(FORMATS[type]))].join(", ");
+  return new Failure(
+    "feature_not_supported",
+    `Cannot send the ${type}: Bedrock takes its bytes or an s3:// address, as ${kinds}; ${got}.`,
+    { param: "messages" },
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Turns to `messages` and `system`.
+ *
+ * User and assistant alternate, every call has its result in the next message, images and documents are the user's. A system
+ * turn in mid-conversation has no form: it becomes the user's text in its place, between `<system>` tags.
+ */
+import type { Loose } from "../../exchange/json.ts";
+import { splitSystem, type Turn } from "../../exchange/prompt.ts";
+import { arrangeTurns } from "../messages/encode_turn_order.ts";
+import { isAttachment } from "./encode_media.ts";
+import { type EncodeContent, encodeContents } from "./encode_content.ts";
+
+interface EncodedTurns {
+  system: Loose[];
+  messages: Loose[];
+  /** Reasoning of the latest tool loop had to be left out, so Claude would refuse to think on. */
+  thinkingLost: boolean;
+}
+
+export function encodeTurns(all: readonly Turn[], context: EncodeContent): EncodedTurns {
+  let { system, rest } = splitSystem(all);
+  // At least one message. A prompt of system text alone says what it wants there.
+  if (!rest.some((turn) => turn.role !== "system") && system.length > 0) {
+    rest = [{ ...system[system.length - 1], role: "user" }, ...rest];
+    system = system.slice(0, -1);
+  }
+  const turns = arrangeTurns(rest.map(spoken));
+  const messages: Loose[] = [];
+  const loop = turns.findLastIndex((turn) =>
+    turn.role === "user" && !turn.content.some((c) => c.type === "result")
+  );
+  let thinkingLost = false;
+  let carried: Turn["content"] = [];
+  turns.forEach((turn, i) => {
+    if (turn.role === "assistant") {
+      carried = [...carried, ...turn.content.filter(isAttachment)];
+      const blocks = encodeContents(turn.content.filter((c) => !isAttachment(c)), context);
+      const begins = blocks[0]?.reasoningContent !== undefined;
+      if (i > loop && !begins && turn.content.some((c) => c.type === "call")) thinkingLost = true;
+      push(messages, "assistant", trimLast(blocks, i === turns.length - 1));
+      return;
+    }
+    const results = turn.content.filter((c) => c.type === "result");
+    const others = turn.content.filter((c) => c.type !== "result");
+    push(messages, "user", encodeContents([...results, ...carried, ...others], context));
+    carried = [];
+  });
+  push(messages, "user", encodeContents(carried, context));
+  for (const message of messages) captionDocuments(message);
+  if (messages[0]?.role !== "user") messages.unshift({ role: "user", content: [{ text: "(no message)" }] });
+  return { system: encodeSystem(system, messages, context), messages, thinkingLost };
+}
+
+function spoken(turn: Turn): Turn {
+  if (turn.role !== "system") return turn;
+  const content = turn.content.map((c) =>
+    c.type === "text" ? { ...c, text: `<system>\n${c.text}\n</system>` } : c
+  );
+  return { ...turn, role: "user", content };
+}
+
+/** System text and marks; anything else is the user's. */
+function encodeSystem(turns: readonly Turn[], messages: readonly Loose[], context: EncodeContent): Loose[] {
+  const content = turns.flatMap((turn) => turn.content);
+  const others = encodeContents(content.filter((c) => c.type !== "text" && c.type !== "refusal"), context);
+  if (others.length > 0) (messages[0].content as Loose[]).unshift(...others);
+  return encodeContents(content.filter((c) => c.type === "text" || c.type === "refusal"), context);
+}
+
+/** What stood between two turns of a role may have had nothing to say here. */
+function push(messages: Loose[], role: "user" | "assistant", blocks: readonly Loose[]): void {
+  if (blocks.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === role) (last.content as Loose[]).push(...blocks);
+  else messages.push({ role, content: [...blocks] });
+}
+
+/** "A text field is required when documents are included." */
+function captionDocuments(message: Loose): void {
+  const blocks = message.content as Loose[];
+  if (!blocks.some((b) => b.document) || blocks.some((b) => b.text !== undefined)) return;
+  blocks.push({ text: "The document is attached." });
+}
+
+/** A beginning for the model to go on with must not end in white space. */
+function trimLast(blocks: Loose[], last: boolean): Loose[] {
+  const block = blocks.at(-1);
+  if (!last || typeof block?.text !== "string") return blocks;
+  return [...blocks.slice(0, -1), { text: block.text.trimEnd() }];
+}

@@ -1,0 +1,7 @@
+/** Amazon Bedrock's Converse, the provider's side: callers do not speak it here. */
+import type { ProviderFormat } from "../format.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { decodeStream } from "./decode_stream.ts";
+import { encodeRequest } from "./encode_request.ts";
+
+export const converse: ProviderFormat = { name: "converse", encodeRequest, decodeStream, decodeAnswer };

@@ -1,0 +1,28 @@
+/** The cache points of a request, no more than there may be. */
+import { array, type Loose, object } from "../../exchange/json.ts";
+
+/** Claude's limit and Nova's. */
+const MOST = 4;
+
+/** The first points cover what many requests share, the last what the next one will: the middle is given up. */
+export function thinMarks(body: Loose): void {
+  const lists = [
+    array(object(body.toolConfig).tools),
+    array(body.system),
+    ...array(body.messages).map((message) => array(object(message).content)),
+  ] as Loose[][];
+  const total = lists.reduce((sum, list) => sum + list.filter(isPoint).length, 0);
+  if (total <= MOST) return;
+  let nth = 0;
+  for (const list of lists) {
+    let kept = 0;
+    for (const block of list) {
+      if (!isPoint(block) || nth++ < MOST / 2 || nth > total - MOST / 2) list[kept++] = block;
+    }
+    list.length = kept;
+  }
+}
+
+function isPoint(block: Loose): boolean {
+  return block.cachePoint !== undefined;
+}

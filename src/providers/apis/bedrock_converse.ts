@@ -1,0 +1,23 @@
+/** Amazon Bedrock's Converse: one API for all models there. The model and the mode stand in the address. */
+import type { ToolForms } from "../../exchange/tools.ts";
+import { converse } from "../../formats/converse/mod.ts";
+import type { ProviderApi } from "./api.ts";
+import { AWS_EVENT_STREAM } from "./framing.ts";
+import { bearer } from "./openai.ts";
+
+const FUNCTIONS: ToolForms = { custom: false, namespaces: false };
+
+export const bedrockConverseApi: ProviderApi = {
+  name: "bedrock-converse",
+  format: converse,
+  framing: AWS_EVENT_STREAM,
+  headers: {},
+  needsBaseUrl: true,
+  modelsList: null,
+  keyHeaders: bearer,
+  // An ARN has slashes and colons, and must stay one segment.
+  address: (baseUrl, model, stream) =>
+    `${baseUrl}/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,
+  toolForms: () => FUNCTIONS,
+  severalAnswers: () => false,
+};
