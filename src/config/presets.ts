@@ -3,8 +3,11 @@
  *
  * A provider follows a preset when it names it, or has its name and leaves out `api` or `base_url`. A provider that says both
  * and names no preset is the file's own, whatever its name: a key of the environment must not go to another address unasked.
+ * A cloud's address is without path: with one, it is one API's, and the file's own likewise.
  */
-import { type Preset, PRESET_NAMES, PRESETS, type PresetValues, presetValues } from "../providers/presets.ts";
+import { BEDROCK_MANTLE } from "../providers/clouds/bedrock.ts";
+import type { CloudKind } from "../providers/clouds/cloud.ts";
+import { type Preset, PRESETS, type PresetValues, presetValues } from "../providers/presets.ts";
 import { pathText } from "../schema/mistakes.ts";
 import type { Env, Parsed } from "./jsonc.ts";
 
@@ -17,18 +20,31 @@ export function applyPresets(parsed: Parsed, env: Env): void {
   for (const [name, provider] of Object.entries(providers)) {
     if (!isObject(provider)) continue;
     const preset = presetOf(name, provider);
-    if (preset) fillIn(provider, ["providers", name], { preset, values: presetValues(preset, env), parsed });
+    if (preset) {
+      fillIn(provider, ["providers", name], { preset, values: presetValues(preset, env, provider), parsed });
+    }
   }
 }
 
 function presetOf(name: string, provider: Fields): Preset | undefined {
   const wanted = provider.preset ?? name;
-  if (provider.preset === undefined && provider.api !== undefined && provider.base_url !== undefined) {
-    return undefined;
+  const found = PRESETS.find((preset) => preset.name === wanted);
+  if (found?.cloud !== undefined && isMantle(provider)) {
+    return PRESETS.find((preset) => preset.cloud === BEDROCK_MANTLE);
   }
-  return typeof wanted === "string" && PRESET_NAMES.includes(wanted)
-    ? PRESETS.find((preset) => preset.name === wanted)
-    : undefined;
+  const whole = provider.preset === undefined && provider.api !== undefined &&
+    provider.base_url !== undefined;
+  return whole && (found?.cloud === undefined || hasPath(provider.base_url)) ? undefined : found;
+}
+
+/** Bedrock's newer endpoint has a service name and hosts of its own. */
+function isMantle({ auth, base_url }: Fields): boolean {
+  return (isObject(auth) && auth.service === "bedrock-mantle") ||
+    (typeof base_url === "string" && base_url.startsWith("https://bedrock-mantle."));
+}
+
+function hasPath(url: unknown): boolean {
+  return typeof url === "string" && URL.canParse(url) && new URL(url).pathname !== "/";
 }
 
 interface Filling {
@@ -54,6 +70,7 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
     provider[field] = value;
     if (variable !== undefined) parsed.written.set(at, `\${${variable}}`);
   }
+  if (preset.cloud !== undefined) return fillInCloud(provider, preset, preset.cloud, values, set);
   provider.api ??= preset.api;
   const ofAddress = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).join(" or ");
   set("base_url", values.baseUrl, values.baseUrlFrom, ofAddress);
@@ -61,6 +78,44 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
   const other = isObject(provider.auth) && provider.auth.type !== undefined && provider.auth.type !== "key";
   if (!other && preset.keys.length > 0) set("api_key", values.key, values.keyFrom, preset.keys.join(" or "));
 }
+
+type Set = (
+  field: string,
+  value: string | undefined,
+  variable: string | undefined,
+  missing: string,
+) => void;
+
+/** Which API a route has where nobody names one, the cloud says. */
+function fillInCloud(
+  provider: Fields,
+  preset: Preset,
+  cloud: CloudKind,
+  { baseUrl, baseUrlFrom, place, key, keyFrom }: PresetValues,
+  set: Set,
+): void {
+  provider.preset = preset.name;
+  const addressed = provider.base_url !== undefined || baseUrlFrom !== undefined;
+  for (const { name, variables, addressOnly } of cloud.fields) {
+    const found = place?.[name];
+    if (found !== undefined || !(addressOnly && addressed)) {
+      set(name, found?.value, found?.from, variables.join(" or "));
+    }
+  }
+  // Without a place there is no address, and the mistake is the place's.
+  provider.base_url ??= baseUrl ?? UNKNOWN_ADDRESS;
+  const own = isObject(provider.auth) ? provider.auth : {};
+  if (own.type === "key") {
+    if (preset.keys.length > 0) set("api_key", key, keyFrom, preset.keys.join(" or "));
+  } else if (own.type === undefined && provider.api_key === undefined && key !== undefined) {
+    set("api_key", key, keyFrom, "");
+  } else if (own.type === undefined ? !provider.api_key : own.type === cloud.auth(undefined).type) {
+    provider.auth = { ...cloud.auth(place?.region?.value), ...own };
+  }
+}
+
+/** Of a cloud whose place is a mistake. */
+const UNKNOWN_ADDRESS = "https://unknown.invalid";
 
 function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);

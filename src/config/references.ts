@@ -7,6 +7,7 @@
 import { LEFT_OUT } from "../accounts/config.ts";
 import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
+import { PRESETS } from "../providers/presets.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
 
 type Loose = Record<string, unknown>;
@@ -52,6 +53,10 @@ export function checkReferences(root: unknown, report: Report): void {
 
   for (const [name, provider] of Object.entries(providers)) {
     const { api, base_url } = object(provider);
+    if (typeof api === "string" && api !== "" && PROVIDER_APIS.some(({ name }) => name === api)) {
+      const cloud = PRESETS.find(({ name }) => name === object(provider).preset)?.cloud;
+      if (cloud !== undefined) known({ text: api, path: ["providers", name, "api"] }, cloud.apis, "", report);
+    }
     const optional = PROVIDER_APIS.some(({ name, needsBaseUrl }) => name === api && !needsBaseUrl);
     if (!optional && (base_url === undefined || base_url === "")) {
       report.expect("an http:// or https:// address", base_url, ["providers", name, "base_url"]);
@@ -108,6 +113,8 @@ export function checkReferences(root: unknown, report: Report): void {
 
 /** The APIs that routes to a provider may name. One without an address has no other than its own. */
 function apisOf(provider: Loose): readonly string[] {
+  const cloud = PRESETS.find(({ name }) => name === provider.preset)?.cloud;
+  if (cloud !== undefined) return cloud.apis;
   const own = PROVIDER_APIS.find(({ name }) => name === provider.api);
   if (own && !own.needsBaseUrl) return [own.name];
   return PROVIDER_APIS.filter(({ needsBaseUrl }) => needsBaseUrl).map(({ name }) => name);

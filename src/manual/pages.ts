@@ -15,6 +15,7 @@ import glossary from "./pages/glossary.md" with { type: "text" };
 import limits from "./pages/limits.md" with { type: "text" };
 import operation from "./pages/operation.md" with { type: "text" };
 import providers from "./pages/providers.md" with { type: "text" };
+import clouds from "./pages/clouds.md" with { type: "text" };
 import configuration from "./pages/reference/configuration.md" with { type: "text" };
 import entities from "./pages/reference/entities.md" with { type: "text" };
 import errors from "./pages/reference/errors.md" with { type: "text" };
@@ -41,7 +42,7 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
   Object.entries(pages).map(([name, text]) => ({ name, group, text }));
 
 export const PAGES: readonly Page[] = [
-  ...group("Use", { start, clients, providers, translation }),
+  ...group("Use", { start, clients, providers, clouds, translation }),
   ...group("Features", { accounts, administration, dlp, search, routing, limits }),
   ...group("Run", { operation, speed }),
   ...group("Reference", {

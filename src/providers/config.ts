@@ -4,6 +4,7 @@ import {
   fields,
   headerValue,
   label,
+  listOf,
   matching,
   named,
   says,
@@ -15,7 +16,7 @@ import { z } from "zod";
 import { API_NAMES, apiNamed } from "./apis/mod.ts";
 import { AUTH } from "./credentials/config.ts";
 import type { AuthSettings } from "./credentials/open_credential.ts";
-import { PRESET_NAMES } from "./presets.ts";
+import { PRESET_NAMES, PRESETS } from "./presets.ts";
 import type { Provider } from "./provider.ts";
 
 const [FIRST_API, ...OTHER_APIS] = API_NAMES;
@@ -69,6 +70,22 @@ const BREAKER = fields({
 const API = choice(FIRST_API, ...OTHER_APIS);
 const [FIRST_PRESET, ...OTHER_PRESETS] = PRESET_NAMES;
 
+/** A part of a host or a path. */
+const place = (what: string) =>
+  matching(/^[a-zA-Z\d][\w.:-]{0,127}$/, `${what} of letters, digits, "-", "_", "." and ":"`).optional();
+
+const MODEL_NAME = matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a model without spaces");
+
+const DEPLOYMENTS = z.union(
+  [
+    named(MODEL_NAME, matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a deployment without spaces")),
+    listOf(MODEL_NAME, "names of deployments"),
+  ],
+  says("names of deployments by the names of models, or a list of names that are both"),
+).transform((deployments): Readonly<Record<string, string>> =>
+  Array.isArray(deployments) ? Object.fromEntries(deployments.map((name) => [name, name])) : deployments
+);
+
 const PROVIDER = fields({
   preset: choice(FIRST_PRESET, ...OTHER_PRESETS).optional().describe(
     "Known provider whose API, address and environment variable for the key count where other fields are left out. Left out: the provider's name, if it is a preset's.",
@@ -80,6 +97,21 @@ const PROVIDER = fields({
     .describe(
       "Address that the paths of the API follow, with its version: `https://api.openai.com/v1`. Not needed for `demo` and presets.",
     ),
+  region: place("a region").describe(
+    "For the presets `bedrock` and `bedrock-mantle`: region of AWS. Left out: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
+  ),
+  project: place("a project").describe(
+    "For the preset `vertex`: project of Google Cloud. Left out: `GOOGLE_CLOUD_PROJECT`.",
+  ),
+  location: place("a location").describe(
+    "For the preset `vertex`: location, as `global`, `eu` or `europe-west4`. Left out: `GOOGLE_CLOUD_LOCATION`, else `global`.",
+  ),
+  resource: place("a resource").describe(
+    "For the preset `azure`: name of the resource, the first part of its host. Left out: `AZURE_RESOURCE_NAME`.",
+  ),
+  deployments: DEPLOYMENTS.prefault({}).describe(
+    "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same.",
+  ),
   api_key: headerValue().prefault("")
     .describe(
       "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
@@ -106,15 +138,40 @@ const PROVIDER = fields({
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
-}).transform(({ preset: _, api: name, apiKey, auth, ...rest }, context): Omit<ConfiguredProvider, "name"> => {
-  // Presets are laid over the file before; without one an API must be named.
+}).transform((provider, context): Omit<ConfiguredProvider, "name"> => {
+  const { preset, api: name, apiKey, auth, region, project, location, resource, deployments, ...rest } =
+    provider;
+  const credential: AuthSettings = auth.type === "key" ? { type: "key", key: apiKey } : auth;
+  // Presets are laid over the file before.
+  const kind = PRESETS.find((known) => known.name === preset);
+  const given = { region, project, location, resource };
+  for (const [field, input] of Object.entries(given)) {
+    if (input === undefined || kind?.cloud?.fields.some(({ name }) => name === field)) continue;
+    context.addIssue({
+      code: "custom",
+      path: [field],
+      input,
+      message: `nothing, for ${preset ?? "a provider without preset"}`,
+    });
+  }
+  if (kind?.cloud !== undefined) {
+    const cloud = kind.cloud.open({
+      api: name ?? null,
+      region: region ?? null,
+      project: project ?? null,
+      location: location ?? null,
+      resource: resource ?? null,
+      deployments,
+    });
+    return { ...rest, api: apiNamed(name ?? kind.api), cloud, auth: credential };
+  }
   if (name === undefined) {
     for (const issue of API.safeParse(undefined).error?.issues ?? []) {
       context.addIssue({ code: "custom", path: ["api"], input: undefined, message: issue.message });
     }
     return z.NEVER;
   }
-  return { ...rest, api: apiNamed(name), auth: auth.type === "key" ? { type: "key", key: apiKey } : auth };
+  return { ...rest, api: apiNamed(name), auth: credential };
 });
 
 /** A provider whose credential is not opened yet. */

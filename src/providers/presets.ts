@@ -4,16 +4,23 @@
  *
  * Addresses and variables are those of the vendors' documentation and of models.dev.
  */
+import { AZURE } from "./clouds/azure.ts";
+import { BEDROCK, BEDROCK_MANTLE } from "./clouds/bedrock.ts";
+import type { CloudField, CloudKind } from "./clouds/cloud.ts";
+import { VERTEX } from "./clouds/vertex.ts";
+
 export interface Preset {
   readonly name: string;
-  /** One of the names of the provider APIs. */
+  /** One of the names of the provider APIs. Of a cloud: that of most models, others have another. */
   readonly api: string;
-  /** `${NAME}` stands for a variable that must be set. */
+  /** `${NAME}` stands for a variable that must be set. Empty: `cloud` knows it. */
   readonly baseUrl: string;
   /** Variables that hold the key, the first that is set counts. Empty: a server of one's own, which asks for no key. */
   readonly keys: readonly string[];
   /** The vendor's own variable for another address, and what is put behind its value to make a `base_url`. */
   readonly otherUrl?: { readonly variable: string; readonly path: string };
+  /** Without a key it is called with the credential of the machine. */
+  readonly cloud?: CloudKind;
 }
 
 export const PRESETS: readonly Preset[] = [
@@ -69,6 +76,10 @@ export const PRESETS: readonly Preset[] = [
     baseUrl: "https://api.cloudflare.com/client/v4/accounts/${CLOUDFLARE_ACCOUNT_ID}/ai/v1",
     keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
   },
+  { name: "azure", api: "openai-responses", baseUrl: "", keys: ["AZURE_OPENAI_API_KEY"], cloud: AZURE },
+  { name: "bedrock", api: "bedrock-converse", baseUrl: "", keys: [], cloud: BEDROCK },
+  { name: "bedrock-mantle", api: "openai-responses", baseUrl: "", keys: [], cloud: BEDROCK_MANTLE },
+  { name: "vertex", api: "gemini", baseUrl: "", keys: [], cloud: VERTEX },
   chat("ollama", "http://127.0.0.1:11434/v1"),
   chat("lmstudio", "http://127.0.0.1:1234/v1"),
   chat("vllm", "http://127.0.0.1:8000/v1"),
@@ -93,12 +104,22 @@ export interface PresetValues {
   /** Absent: no variable is set, or none is needed. */
   key?: string;
   keyFrom?: string;
+  /** Of a cloud: where it is, and the variable that says so. */
+  place?: Partial<Record<CloudField, { value: string; from?: string }>>;
   /** Variables that must be set, alternatives joined by ` or `. */
   missing: string[];
 }
 
-export function presetValues(preset: Preset, env: Env): PresetValues {
+/** @param said what the file says of the place of a cloud */
+export function presetValues(
+  preset: Preset,
+  env: Env,
+  said: Readonly<Record<string, unknown>> = {},
+): PresetValues {
   const values: PresetValues = { missing: [] };
+  values.keyFrom = preset.keys.find((name) => env(name));
+  if (values.keyFrom !== undefined) values.key = env(values.keyFrom);
+  if (preset.cloud !== undefined) return cloudValues(preset.cloud, values, env, said);
   const other = preset.otherUrl && env(preset.otherUrl.variable);
   if (preset.otherUrl && other) {
     const base = other.replace(/\/+$/, "");
@@ -117,8 +138,31 @@ export function presetValues(preset: Preset, env: Env): PresetValues {
       );
     }
   }
-  values.keyFrom = preset.keys.find((name) => env(name));
-  if (values.keyFrom !== undefined) values.key = env(values.keyFrom);
-  else if (preset.keys.length > 0) values.missing.push(preset.keys.join(" or "));
+  if (values.key === undefined && preset.keys.length > 0) values.missing.push(preset.keys.join(" or "));
   return values;
+}
+
+function cloudValues(
+  cloud: CloudKind,
+  values: PresetValues,
+  env: Env,
+  said: Readonly<Record<string, unknown>>,
+) {
+  const other = cloud.otherUrls.find((name) => env(name));
+  const addressed = said.base_url !== undefined || other !== undefined;
+  const place: NonNullable<PresetValues["place"]> = {};
+  const at: Partial<Record<CloudField, string>> = {};
+  for (const { name, variables, usual, addressOnly } of cloud.fields) {
+    const from = variables.find((variable) => env(variable));
+    const value = typeof said[name] === "string" ? said[name] : from === undefined ? usual : env(from);
+    if (value !== undefined) {
+      place[name] = { value, from };
+      at[name] = value;
+    } else if (!(addressOnly && addressed)) values.missing.push(variables.join(" or "));
+  }
+  if (other !== undefined) {
+    values.baseUrl = env(other)!.replace(/(?:\/openai(?:\/v1)?)?\/*$/, "");
+    values.baseUrlFrom = other;
+  } else if (values.missing.length === 0) values.baseUrl = cloud.baseUrl(at);
+  return { ...values, place };
 }

@@ -16,7 +16,7 @@ const ADDRESS = "an http:// or https:// address without user, query or fragment"
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 const PROVIDER_FIELDS =
-  "preset, api, base_url, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
+  "preset, api, base_url, region, project, location, resource, deployments, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, retries, breaker, max_concurrent";
 
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["nothing at all", {}, [
@@ -60,7 +60,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     ],
   ],
   ["a misspelt API", provider({ api: "anthropic" }), [
-    "providers.up.api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, demo, " +
+    "providers.up.api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse, demo, " +
     'got "anthropic"; nearest is anthropic-messages',
   ]],
   ["a provider without address", plus({ providers: { up: { api: "gemini" } } }), [
@@ -98,7 +98,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "a route over an unknown API",
     model({ routes: [{ provider: "up", model: "a", api: "telepathy" }] }),
     [
-      'models[0].routes[0].api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, got "telepathy"',
+      'models[0].routes[0].api: expected one of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse, got "telepathy"',
     ],
   ],
   ["no route", model({ routes: [] }), [

@@ -39,6 +39,10 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
   assertEquals(silent.filter((path) => !/^models\[\]\.(?:pricing|parameters)\./.test(path)), [
     "providers.*.preset",
     "providers.*.api",
+    "providers.*.region",
+    "providers.*.project",
+    "providers.*.location",
+    "providers.*.resource",
     "models[].name",
     "models[].routes[].api",
     "dlp_policies.*.entity_types",

@@ -1,0 +1,65 @@
+/**
+ * Azure: OpenAI's APIs at `/openai/v1/`, where a deployment's name is the model's, and Claude in Foundry, at another host of
+ * the same resource.
+ */
+import type { ProviderRequest } from "../../formats/format.ts";
+import type { ProviderApi } from "../apis/mod.ts";
+import { type Cloud, type CloudKind, type CloudSettings, variant } from "./cloud.ts";
+
+const OPENAI_HOST = ".openai.azure.com";
+const FOUNDRY_HOST = ".services.ai.azure.com";
+
+const keyHeaders = (key: string) => ({ "api-key": key });
+
+function openAzure(settings: CloudSettings): Cloud {
+  const { deployments } = settings;
+  const deployed = (model: string) => Object.hasOwn(deployments, model) ? deployments[model] : model;
+  const finish = ({ body, ...rest }: ProviderRequest, model: string): ProviderRequest => ({
+    ...rest,
+    body: { ...body, model: deployed(model) },
+  });
+  const apis: Record<string, ProviderApi> = {
+    "openai-responses": variant({
+      name: "openai-responses",
+      keyHeaders,
+      address: (base) => `${base}/openai/v1/responses`,
+      finish,
+    }),
+    "openai-chat": variant({
+      name: "openai-chat",
+      keyHeaders,
+      address: (base) => `${base}/openai/v1/chat/completions`,
+      finish,
+    }),
+    "anthropic-messages": variant({
+      name: "anthropic-messages",
+      keyHeaders: (key) => ({ "x-api-key": key }),
+      address: (base) =>
+        `${
+          base.endsWith(OPENAI_HOST) ? base.slice(0, -OPENAI_HOST.length) + FOUNDRY_HOST : base
+        }/anthropic/v1/messages`,
+      finish,
+    }),
+  };
+  return {
+    identity: JSON.stringify(["azure", settings]),
+    api: (name, model) => apis[name ?? settings.api ?? usual(model)],
+  };
+}
+
+/** Models that Azure has beside OpenAI's; the Responses API has not all of them. */
+const OTHERS = /deepseek|llama|mistral|codestral|ministral|phi-|grok|kimi|qwen|command|gpt-oss|jais|mai-/i;
+
+function usual(model: string): string {
+  if (/claude-/i.test(model)) return "anthropic-messages";
+  return OTHERS.test(model) ? "openai-chat" : "openai-responses";
+}
+
+export const AZURE: CloudKind = {
+  apis: ["openai-responses", "openai-chat", "anthropic-messages"],
+  fields: [{ name: "resource", variables: ["AZURE_RESOURCE_NAME"], addressOnly: true }],
+  otherUrls: ["AZURE_OPENAI_ENDPOINT"],
+  auth: () => ({ type: "azure" }),
+  baseUrl: ({ resource = "" }) => `https://${resource}${OPENAI_HOST}`,
+  open: openAzure,
+};

@@ -1,0 +1,131 @@
+/**
+ * Amazon Bedrock. Its own API, Converse, has every model. Claude is reached through InvokeModel up to generation 4.6, and
+ * through Anthropic's own address after it; models that speak OpenAI's APIs have those. The newer endpoint, `bedrock-mantle`,
+ * has only the vendors' own APIs.
+ */
+import { array, string } from "../../exchange/json.ts";
+import type { ProviderRequest } from "../../formats/format.ts";
+import { claudeGeneration } from "../../formats/refused_parameters.ts";
+import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
+import type { ProviderApi } from "../apis/mod.ts";
+import { BEDROCK_CHUNKS } from "../apis/framing.ts";
+import { bearer } from "../apis/openai.ts";
+import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
+
+/** Generation of Claude from which on Bedrock has it at Anthropic's own address. */
+const AFTER_INVOKE = 4.6;
+
+const runtime = {
+  "bedrock-converse": bedrockConverseApi,
+  ...openai(() => "/openai/v1"),
+};
+
+const invoke = variant({
+  name: "anthropic-messages",
+  framing: BEDROCK_CHUNKS,
+  // The version stands in the body.
+  headers: {},
+  versionHeader: undefined,
+  keyHeaders: bearer,
+  address: (base, model, stream) =>
+    `${base}/model/${segment(model)}/${stream ? "invoke-with-response-stream" : "invoke"}`,
+  finish: invokeRequest,
+});
+
+const anthropic = variant({
+  name: "anthropic-messages",
+  keyHeaders: bearer,
+  address: (base) => `${base}/anthropic/v1/messages`,
+});
+
+/** Most models are at /v1. A model at the wrong prefix is refused. */
+const mantle = {
+  "anthropic-messages": anthropic,
+  ...openai((model) => /(?:^|\.)openai\.gpt-\d/.test(model) ? "/openai/v1" : "/v1"),
+};
+
+function openai(prefix: (model: string) => string): Record<"openai-chat" | "openai-responses", ProviderApi> {
+  return {
+    "openai-chat": variant({
+      name: "openai-chat",
+      keyHeaders: bearer,
+      address: (base, model) => `${base}${prefix(model)}/chat/completions`,
+    }),
+    "openai-responses": variant({
+      name: "openai-responses",
+      keyHeaders: bearer,
+      address: (base, model) => `${base}${prefix(model)}/responses`,
+    }),
+  };
+}
+
+/** Beta features that InvokeModel knows; any other makes it refuse the request. Source: AWS's page on Claude's request body. */
+const BETAS =
+  /^(?:computer-use|token-efficient-tools|interleaved-thinking|output-128k|dev-full-thinking|context-1m|context-management|effort|tool-search-tool|tool-examples|compact|fine-grained-tool-streaming)-\d{4}-\d{2}-\d{2}$/;
+
+/** The address names model and mode; version and beta features stand in the body. */
+function invokeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
+  const { model: _, stream: __, ...rest } = body;
+  const asked = [
+    ...(headers?.["anthropic-beta"] ?? "").split(","),
+    ...array(body.anthropic_beta).map((beta) => string(beta) ?? ""),
+  ].map((beta) => beta.trim()).filter((beta) => beta !== "");
+  const betas = asked.filter((beta) => BETAS.test(beta));
+  return {
+    body: {
+      ...rest,
+      anthropic_version: "bedrock-2023-05-31",
+      ...(asked.length > 0 && { anthropic_beta: betas.length > 0 ? betas : undefined }),
+    },
+    dropped: betas.length < asked.length ? [...dropped, "anthropic-beta"] : dropped,
+  };
+}
+
+function openRuntime(settings: CloudSettings): Cloud {
+  return {
+    identity: JSON.stringify(["bedrock", settings]),
+    api(name, model) {
+      const wanted = name ?? settings.api ?? "bedrock-converse";
+      if (wanted !== "anthropic-messages") return runtime[wanted as keyof typeof runtime];
+      return (claudeGeneration(model) ?? 0) > AFTER_INVOKE ? anthropic : invoke;
+    },
+  };
+}
+
+function openMantle(settings: CloudSettings): Cloud {
+  return {
+    identity: JSON.stringify(["bedrock-mantle", settings]),
+    api: (name, model) => mantle[(name ?? settings.api ?? usualOfMantle(model)) as keyof typeof mantle],
+  };
+}
+
+/** GPT-5 and later have Responses only. */
+function usualOfMantle(model: string): keyof typeof mantle {
+  if (model.includes("claude")) return "anthropic-messages";
+  return /(?:^|\.)openai\.gpt-\d/.test(model) ? "openai-responses" : "openai-chat";
+}
+
+const REGION = {
+  name: "region",
+  variables: ["AWS_REGION", "AWS_DEFAULT_REGION"],
+  addressOnly: true,
+} as const;
+
+export const BEDROCK: CloudKind = {
+  apis: [...Object.keys(runtime), "anthropic-messages"],
+  fields: [REGION],
+  otherUrls: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
+  auth: (region) => ({ type: "aws", ...(region !== undefined && { region }) }),
+  baseUrl: ({ region = "" }) =>
+    `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
+  open: openRuntime,
+};
+
+export const BEDROCK_MANTLE: CloudKind = {
+  apis: Object.keys(mantle),
+  fields: [REGION],
+  otherUrls: [],
+  auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
+  baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,
+  open: openMantle,
+};

@@ -1,0 +1,86 @@
+/**
+ * Google Vertex AI: Gemini at its own API, Claude at `rawPredict`, the models of other vendors at an address that speaks
+ * OpenAI's. Account and place stand in the path.
+ */
+import type { ProviderRequest } from "../../formats/format.ts";
+import type { ProviderApi } from "../apis/mod.ts";
+import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
+
+const keyHeaders = (key: string) => ({ "x-goog-api-key": key });
+
+/** Google's own libraries leave the `@` before a version as it is. */
+const named = (model: string) => segment(model).replaceAll("%40", "@");
+
+function openVertex(settings: CloudSettings): Cloud {
+  const project = settings.project ?? "";
+  const place = `/v1/projects/${segment(project)}/locations/${segment(settings.location ?? GLOBAL)}`;
+  const apis: Record<string, ProviderApi> = {
+    "gemini": variant({
+      name: "gemini",
+      keyHeaders,
+      address: (base, model, stream) =>
+        `${base}${geminiPath(place, model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    }),
+    "anthropic-messages": variant({
+      name: "anthropic-messages",
+      // The version stands in the body.
+      headers: {},
+      versionHeader: undefined,
+      keyHeaders,
+      address: (base, model, stream) =>
+        `${base}${place}/publishers/anthropic/models/${named(model)}:${
+          stream ? "streamRawPredict" : "rawPredict"
+        }`,
+      finish: claudeRequest,
+    }),
+    "openai-chat": variant({
+      name: "openai-chat",
+      keyHeaders,
+      address: (base) => `${base}${place}/endpoints/openapi/chat/completions`,
+    }),
+  };
+  return {
+    identity: JSON.stringify(["vertex", settings]),
+    api: (name, model) => apis[name ?? settings.api ?? usual(model)],
+  };
+}
+
+/** A model of Google's by its name, or anything by its whole path: a tuned model's endpoint, a model of another publisher. */
+function geminiPath(place: string, model: string): string {
+  const path = model.split("/").map(named).join("/");
+  if (model.startsWith("projects/")) return `/v1/${path}`;
+  if (/^(?:publishers|endpoints)\//.test(model)) return `${place}/${path}`;
+  return `${place}/publishers/google/models/${named(model.replace(/^(?:models|google)\//, ""))}`;
+}
+
+/** The address names the model. */
+function claudeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
+  const { model: _, ...rest } = body;
+  const { "anthropic-version": __, ...others } = headers ?? {};
+  return { body: { ...rest, anthropic_version: "vertex-2023-10-16" }, headers: others, dropped };
+}
+
+function usual(model: string): string {
+  if (/^claude-/.test(model)) return "anthropic-messages";
+  return /^(?!google\/|models\/|projects\/|publishers\/|endpoints\/)[\w-]+\//.test(model)
+    ? "openai-chat"
+    : "gemini";
+}
+
+const GLOBAL = "global";
+
+export const VERTEX: CloudKind = {
+  apis: ["gemini", "anthropic-messages", "openai-chat"],
+  fields: [
+    { name: "project", variables: ["GOOGLE_CLOUD_PROJECT"] },
+    { name: "location", variables: ["GOOGLE_CLOUD_LOCATION"], usual: GLOBAL },
+  ],
+  otherUrls: [],
+  auth: () => ({ type: "google" }),
+  baseUrl({ location = GLOBAL }) {
+    if (location === GLOBAL) return "https://aiplatform.googleapis.com";
+    if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
+    return `https://${location}-aiplatform.googleapis.com`;
+  },
+  open: openVertex,
+};
