@@ -3,7 +3,8 @@
  * end, one that has no meaning there is left out, and both are said in `x-svc-dropped`. A caller of the API's own format
  * gets what it sent.
  *
- * Sources: OpenAI's and Anthropic's references of their requests; Google's references of `GenerationConfig`, of the Gemini
+ * Sources: OpenAI's and Anthropic's references of their requests; AWS's of `InferenceConfiguration`, and of Claude's `top_k`
+ * in its own body; Google's references of `GenerationConfig`, of the Gemini
  * API for the types (int32) and of Vertex AI for penalties ("up to, but not including, 2.0") and `candidateCount`.
  */
 import type { FormatName, Prompt } from "../exchange/prompt.ts";
@@ -60,6 +61,12 @@ const RANGES: Readonly<Record<FormatName, Partial<Record<NumberField, Range>>>> 
     temperature: SHARE,
     topP: SHARE,
     topK: { least: 0, most: INT32, whole: true, belowIsNone: true },
+    maxOutput: OUTPUT,
+  },
+  converse: {
+    temperature: SHARE,
+    topP: SHARE,
+    topK: { least: 0, most: 500, whole: true, belowIsNone: true },
     maxOutput: OUTPUT,
   },
   gemini: {

@@ -97,6 +97,8 @@ function pairsOf(body: Any): string[] {
     if (m.type === "function_call") call(m.call_id, m.arguments);
     if (m.type === "function_call_output") result(m.call_id, m.output);
     for (const b of Array.isArray(m.content) ? m.content : m.parts ?? []) {
+      if (b.toolUse) call(b.toolUse.toolUseId, b.toolUse.input);
+      if (b.toolResult) result(b.toolResult.toolUseId, b.toolResult.content);
       if (b.type === "tool_use") call(b.id, b.input);
       if (b.type === "tool_result") result(b.tool_use_id, b.content);
       if (b.functionCall) call(b.functionCall.id, b.functionCall.args);
@@ -184,6 +186,16 @@ const ANSWERS: Readonly<Record<keyof typeof PROVIDER_FORMATS, Loose>> = {
       arguments: `{"n":${n}}`,
       status: "completed",
     })),
+  },
+  converse: {
+    output: {
+      message: {
+        role: "assistant",
+        content: [1, 2].map((n) => ({ toolUse: { toolUseId: "c", name: "f", input: { n } } })),
+      },
+    },
+    stopReason: "tool_use",
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
   },
   gemini: {
     candidates: [{

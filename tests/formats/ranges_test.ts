@@ -31,6 +31,12 @@ const FIELDS: Readonly<Record<Caller, readonly string[]>> = {
 const CAP = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 function sentOf(target: FormatName, body: Any, field: string): unknown {
+  if (target === "converse") {
+    const { inferenceConfig: config = {}, additionalModelRequestFields: own = {} } = body;
+    if (CAP.includes(field)) return config.maxTokens;
+    if (field === "top_k") return own.top_k ?? own.inferenceConfig?.topK;
+    return field === "temperature" ? config.temperature : field === "top_p" ? config.topP : undefined;
+  }
   if (CAP.includes(field)) {
     return target === "gemini"
       ? body.generationConfig?.maxOutputTokens

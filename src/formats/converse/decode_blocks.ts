@@ -7,11 +7,13 @@
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Proof } from "../../exchange/proof.ts";
+import { UnusedNames } from "../../exchange/unused_names.ts";
+import { misreports } from "../../exchange/usage.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import { joinBase64 } from "../media.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, TOTALS } from "./usage.ts";
 
 type Open =
   | { kind: "text"; block: number }
@@ -28,6 +30,7 @@ export class MessageReader {
   #finished = false;
   #blocks = 0;
   #calls = false;
+  readonly #ids = new UnusedNames();
   #stop: unknown;
   #more: unknown;
   #usage: unknown;
@@ -62,7 +65,7 @@ export class MessageReader {
     if (!name) throw brokenAnswer("a tool call has no name");
     const block = this.#blocks++;
     this.#calls = true;
-    const id = string(toolUse.toolUseId) || `tooluse_${block}`;
+    const id = this.#ids.take(string(toolUse.toolUseId) || `tooluse_${block}`);
     out.push({ type: "call-start", block, choice: 0, id, name, kind: "function" });
     return { kind: "call", block };
   }
@@ -164,7 +167,10 @@ export class MessageReader {
     if (this.#finished) return;
     this.#finished = true;
     const usage = decodeUsage(this.#usage);
-    if (usage) out.push({ type: "usage", usage });
+    if (usage) {
+      const estimated = misreports(object(this.#usage), TOTALS);
+      out.push({ type: "usage", usage, ...(estimated && { estimated }) });
+    }
     out.push(decodeFinish(this.#stop, this.#more, this.#calls));
   }
 

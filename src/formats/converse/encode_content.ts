@@ -1,7 +1,6 @@
 /** Contents of turns as blocks. A cache mark becomes a cache point behind its block. */
 import { argumentsObject, type Loose } from "../../exchange/json.ts";
 import type { CacheMark, Content, ReasoningContent, ResultContent } from "../../exchange/prompt.ts";
-import { digest } from "../short_id.ts";
 import { type DocumentNames, encodeAttachment, isAttachment } from "./encode_media.ts";
 import type { Rules } from "./rules.ts";
 
@@ -44,7 +43,7 @@ function encodeContent(c: Content, context: EncodeContent): Loose[] {
     case "reasoning":
       return encodeReasoning(c);
     case "call":
-      return [{ toolUse: { toolUseId: shortId(c.id), name: c.name, input: argumentsObject(c.arguments) } }];
+      return [{ toolUse: { toolUseId: c.id, name: c.name, input: argumentsObject(c.arguments) } }];
     case "result":
       return encodeResult(c, context);
     case "opaque":
@@ -74,17 +73,10 @@ function encodeResult(c: ResultContent, context: EncodeContent): Loose[] {
     else content[first] = { text: `Error: ${content[first].text}` };
   }
   const toolResult = {
-    toolUseId: shortId(c.callId),
+    toolUseId: c.callId,
     content,
     ...(c.isError && context.rules.status && { status: "error" }),
   };
   // A mark inside of a result stands behind it.
   return points.length > 0 && !c.cache ? [{ toolResult }, points[0]] : [{ toolResult }];
-}
-
-const LONGEST_ID = 64;
-
-/** Ids are legal and unique already, but may be too long. */
-function shortId(id: string): string {
-  return id.length <= LONGEST_ID ? id : `${id.slice(0, LONGEST_ID - 17)}_${digest(id)}`;
 }

@@ -9,7 +9,9 @@ import { foreignFields } from "../encode_dropped.ts";
 import { fieldName, lostHints, type NamedField } from "../field_names.ts";
 import type { EncodeRequest, ProviderRequest } from "../format.ts";
 import { answerSchema } from "../messages/encode_schema.ts";
+import { withinRanges } from "../ranges.ts";
 import { takes } from "../refused_parameters.ts";
+import { mustSay } from "../validation.ts";
 import { lostStrictness } from "../strict_schema.ts";
 import { encodeCachePoint } from "./encode_content.ts";
 import { encodeEffort } from "./encode_effort.ts";
@@ -19,12 +21,15 @@ import { encodeTurns } from "./encode_turns.ts";
 import { type Rules, rulesOf } from "./rules.ts";
 import { thinMarks } from "./thin_marks.ts";
 
-export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderRequest {
+export function encodeRequest(given: Prompt, context: EncodeRequest): ProviderRequest {
+  const { prompt, cut } = withinRanges(given, "converse");
   const rules = rulesOf(context);
   const dropped = new Set<string>([...Object.keys(prompt.unknown), ...foreignFields(prompt, "converse")]);
   const lose = (field: NamedField) => dropped.add(fieldName(field, prompt));
+  cut.forEach(lose);
 
   const { system, messages, thinkingLost } = encodeTurns(prompt.turns, { rules, names: new DocumentNames() });
+  mustSay(messages, prompt);
   const tools = encodeTools(prompt, messages, rules);
   const choice = (tools.config?.toolChoice ?? {}) as Loose;
   const forced = choice.any !== undefined || choice.tool !== undefined;
@@ -60,7 +65,7 @@ export function encodeRequest(prompt: Prompt, context: EncodeRequest): ProviderR
 
   for (const field of UNKNOWN_HERE) {
     const value = prompt[field];
-    if (value !== undefined && value !== false && !isEmpty(value)) lose(field);
+    if (value !== undefined && value !== false && (field === "seed" || !isEmpty(value))) lose(field);
   }
   if (prompt.parallelCalls === false && prompt.tools.length > 0) lose("parallelCalls");
   if (prompt.modalities?.some((m) => m !== "text")) lose("modalities");
@@ -110,10 +115,8 @@ function encodeSampling(
   const { maxOutput, temperature, topP, topK } = prompt;
   if (maxOutput !== undefined) config.maxTokens = Math.min(maxOutput, context.maxOutput ?? Infinity);
   if (temperature !== undefined) {
-    // The API's own range ends at 1.
-    if (takes("temperature", context) && (!thinks || temperature >= 1)) {
-      config.temperature = Math.min(temperature, 1);
-    } else lose("temperature");
+    if (takes("temperature", context) && (!thinks || temperature >= 1)) config.temperature = temperature;
+    else lose("temperature");
   }
   if (topP !== undefined && !takes("top_p", context)) lose("topP");
   else if (topP !== undefined && topP < 1) {

@@ -6,8 +6,9 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import { splitSystem, type Turn } from "../../exchange/prompt.ts";
-import { arrangeTurns } from "../messages/encode_turn_order.ts";
-import { isAttachment } from "./encode_media.ts";
+import { arrangeTurns, legalId } from "../messages/encode_turn_order.ts";
+import { digest } from "../short_id.ts";
+import { DocumentNames, isAttachment } from "./encode_media.ts";
 import { type EncodeContent, encodeContents } from "./encode_content.ts";
 
 interface EncodedTurns {
@@ -18,13 +19,8 @@ interface EncodedTurns {
 }
 
 export function encodeTurns(all: readonly Turn[], context: EncodeContent): EncodedTurns {
-  let { system, rest } = splitSystem(all);
-  // At least one message. A prompt of system text alone says what it wants there.
-  if (!rest.some((turn) => turn.role !== "system") && system.length > 0) {
-    rest = [{ ...system[system.length - 1], role: "user" }, ...rest];
-    system = system.slice(0, -1);
-  }
-  const turns = arrangeTurns(rest.map(spoken));
+  const { system, rest } = withUser(all, context);
+  const turns = arrangeTurns(rest.map(spoken), { legal: legalToolUseId, longest: LONGEST_ID });
   const messages: Loose[] = [];
   const loop = turns.findLastIndex((turn) =>
     turn.role === "user" && !turn.content.some((c) => c.type === "result")
@@ -47,8 +43,34 @@ export function encodeTurns(all: readonly Turn[], context: EncodeContent): Encod
   });
   push(messages, "user", encodeContents(carried, context));
   for (const message of messages) captionDocuments(message);
-  if (messages[0]?.role !== "user") messages.unshift({ role: "user", content: [{ text: "(no message)" }] });
+  // The user speaks first; what it said may have been empty.
+  if (messages.length > 0 && messages[0].role !== "user") {
+    messages.unshift({ role: "user", content: [{ text: "(no message)" }] });
+  }
   return { system: encodeSystem(system, messages, context), messages, thinkingLost };
+}
+
+const LONGEST_ID = 64;
+
+/** Letters, digits, `_` and `-`. Two long ids that begin alike stay apart. */
+function legalToolUseId(id: string): string {
+  const legal = legalId(id);
+  return legal.length <= LONGEST_ID ? legal : `${legal.slice(0, LONGEST_ID - 17)}_${digest(legal)}`;
+}
+
+/**
+ * At least one message of the user. A prompt of system text alone, or with nothing but empty words beside it, says there what
+ * it wants.
+ */
+function withUser(turns: readonly Turn[], context: EncodeContent): { system: Turn[]; rest: Turn[] } {
+  // Names of documents are given out once.
+  const says = (turn: Turn) =>
+    encodeContents(turn.content, { ...context, names: new DocumentNames() }).length > 0;
+  const split = splitSystem(turns);
+  if (split.rest.some((turn) => turn.role !== "system" && says(turn))) return split;
+  const system = turns.filter((turn) => turn.role === "system" && says(turn));
+  const last = system.pop();
+  return last ? { system, rest: [{ ...last, role: "user" }] } : split;
 }
 
 function spoken(turn: Turn): Turn {

@@ -2,7 +2,7 @@
  * Turns of another format in the order that this API wants: results right behind their calls and before anything else of
  * the turn, every call answered, ids legal and unique, roles alternating.
  */
-import { distinctCalls } from "../../exchange/call_ids.ts";
+import { type CallIdRules, distinctCalls } from "../../exchange/call_ids.ts";
 import type { CallContent, Content, ResultContent, Turn } from "../../exchange/prompt.ts";
 import { joinTurns } from "../../exchange/prompt.ts";
 
@@ -13,8 +13,8 @@ export function legalId(id: string): string {
 }
 
 /** @param turns without the leading system turns */
-export function arrangeTurns(turns: readonly Turn[]): Turn[] {
-  const joined = distinctCalls(joinTurns(turns), { legal: legalId });
+export function arrangeTurns(turns: readonly Turn[], rules: CallIdRules = { legal: legalId }): Turn[] {
+  const joined = distinctCalls(joinTurns(turns), rules);
   const answers = matchResults(joined);
   const out: Turn[] = [];
   for (const turn of joined) {
