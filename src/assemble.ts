@@ -27,6 +27,7 @@ import { MANUAL } from "./manual/mod.ts";
 import { collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
 import { openRe2 } from "./dlp/re2.ts";
+import { openDocuments } from "./documents/mod.ts";
 import { loadScreening } from "./pipeline/guard.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -93,6 +94,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const accounts = await openAccounts(accountsOptions(config, store, options));
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
+  const documents = openDocuments();
   const tokens = openTokenCounter();
   const credentials = new Credentials({
     env: options.env ?? (() => undefined),
@@ -154,6 +156,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         dlp: config.dlp,
         dlpPolicies: config.dlpPolicies,
         re2,
+        documents,
         secrets: ownSecrets(config, opened),
       },
       sealer: seal,
@@ -205,6 +208,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       ticker.close();
       memory.close();
       re2.close();
+      documents.close();
       tokens.close();
       seal.close();
       return accounts.close();

@@ -21,6 +21,9 @@ const CARRIED = [
   "postgres",
   "re2-wasm",
   "zod",
+  "unpdf",
+  "@noble",
+  "@scure",
 ];
 
 Deno.test("the compiled binary carries the packages that the program reaches, and the worker modules", async () => {

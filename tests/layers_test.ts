@@ -21,6 +21,7 @@ const RANKS: Record<string, number> = {
   formats: 2,
   store: 2,
   http1: 1,
+  documents: 1,
   exchange: 0,
   schema: 0,
   timing: 0,

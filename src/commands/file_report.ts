@@ -6,6 +6,8 @@ export type ReportForm = "text" | "json" | "sarif";
 
 export interface FileFinding extends Region, Pick<Reported, "category" | "entity_type" | "confidence"> {
   file: string;
+  /** The text was taken out of a document: positions count in it, not in the file. */
+  extracted?: true;
   /** UTF-16 units of the file's text. */
   start: number;
   end: number;

@@ -1,6 +1,6 @@
 /** Findings as SARIF 2.1.0, which code hosts and editors show at the lines that they are about. */
 import { STDIN } from "./find_files.ts";
-import type { FileReport, UnscannedFile } from "./file_report.ts";
+import type { FileFinding, FileReport, UnscannedFile } from "./file_report.ts";
 
 const SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -37,12 +37,8 @@ export function sarif({ findings, unscanned, mode }: FileReport, version: string
         locations: [{
           physicalLocation: {
             artifactLocation: { uri: uriOf(finding.file) },
-            region: {
-              startLine: finding.line,
-              startColumn: finding.column,
-              endLine: finding.end_line,
-              endColumn: finding.end_column,
-            },
+            // Nobody can be shown a line of a document that has none.
+            ...!finding.extracted && { region: regionOf(finding) },
           },
         }],
         properties: { confidence: finding.confidence, category: finding.category },
@@ -53,6 +49,10 @@ export function sarif({ findings, unscanned, mode }: FileReport, version: string
       }],
     }],
   };
+}
+
+function regionOf({ line, column, end_line, end_column }: FileFinding): unknown {
+  return { startLine: line, startColumn: column, endLine: end_line, endColumn: end_column };
 }
 
 function notification({ file, why }: UnscannedFile): unknown {

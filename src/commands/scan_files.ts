@@ -5,12 +5,13 @@
 import type { Dlp } from "../pipeline/dlp.ts";
 import { openRe2 } from "../dlp/re2.ts";
 import { printable } from "../exchange/printable.ts";
-import { textOfFile } from "../formats/data_text.ts";
+import { type Documents, openDocuments } from "../documents/mod.ts";
 import { type DryRules, dryRules, dryScanText } from "../pipeline/dry_scan.ts";
 import type { Tools } from "../pipeline/screen.ts";
 import { Slices } from "../timing/slices.ts";
 import type { FileReport, ReportForm } from "./file_report.ts";
-import { filesUnder, LARGEST, STDIN } from "./find_files.ts";
+import { contentOf } from "./file_content.ts";
+import { filesUnder } from "./find_files.ts";
 import { Lines } from "./lines.ts";
 import { sarif } from "./sarif.ts";
 
@@ -22,6 +23,9 @@ export interface ScanOutput {
   /** 0: nothing was found. 1: something was, or the policy refuses what cannot be scanned. 2: a file cannot be read. */
   status: 0 | 1 | 2;
 }
+
+/** Milliseconds that one document has. */
+const DOCUMENT_MS = 60_000;
 
 export interface ScanCommand {
   files: readonly string[];
@@ -37,11 +41,13 @@ export async function scanFiles(
   version: string,
 ): Promise<ScanOutput> {
   const re2 = openRe2();
+  const documents = openDocuments({ limitMs: DOCUMENT_MS });
   try {
     const rules = dryRules(policy, undefined, {
       dlp: settings.dlp,
       dlpPolicies: settings.dlpPolicies,
       re2,
+      documents,
       secrets: [],
     });
     // Nobody waits for anything else, so a file may take its time.
@@ -55,7 +61,7 @@ export async function scanFiles(
     const report: FileReport = { mode: rules.check.mode, files: 0, findings: [], unscanned: [] };
     let unread = 0;
     for await (const { path, problem } of filesUnder(files)) {
-      const why = problem ?? await scanFile(path, report, rules, tools);
+      const why = problem ?? await scanFile(path, report, { rules, tools, documents });
       if (why !== null) report.unscanned.push({ file: path, why });
       if (problem === undefined) report.files++;
       else unread++;
@@ -72,35 +78,32 @@ export async function scanFiles(
     };
   } finally {
     re2.close();
+    documents.close();
   }
+}
+
+interface Scanner {
+  rules: DryRules;
+  tools: Tools;
+  documents: Documents;
 }
 
 /** Answers why the file, or a part of it, was not scanned; null: it was. */
 async function scanFile(
   path: string,
   report: FileReport,
-  rules: DryRules,
-  tools: Tools,
+  { rules, tools, documents }: Scanner,
 ): Promise<string | null> {
-  let bytes: Uint8Array;
-  try {
-    bytes = path === STDIN
-      ? new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer())
-      : await Deno.readFile(path);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  if (bytes.length > LARGEST) return `it is larger than ${LARGEST / 1_048_576} MB`;
-  const content = textOfFile(bytes);
-  if (content === null) return "it holds no text";
-  // Editors do not count the byte order mark.
-  const text = content.text.replace(/^\ufeff/, "");
+  const content = await contentOf(path, documents);
+  if (typeof content === "string") return content;
+  const { text, extracted, missing } = content;
   const lines = new Lines(text);
   const scanned = await dryScanText(text, rules, tools);
   for (const { category, entity_type, confidence, start, end } of scanned.findings) {
     report.findings.push({
       file: path,
       ...lines.region(start, end),
+      ...extracted && { extracted: true as const },
       category,
       entity_type,
       confidence,
@@ -110,7 +113,7 @@ async function scanFile(
   }
   return scanned.unscanned > 0
     ? "a part of it, because it holds too many findings or patterns took too long"
-    : null;
+    : missing;
 }
 
 function written(report: FileReport, form: ReportForm, version: string): string {

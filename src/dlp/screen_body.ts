@@ -62,7 +62,7 @@ export function* screenBody(
   const unscanned: Unscanned[] = [];
   let endless = false;
   for (const leaf of reading.leaves) {
-    if (leaf.kind !== "media" && leaf.kind !== "endless") continue;
+    if (!isUnread(leaf)) continue;
     endless ||= leaf.kind === "endless";
     unscanned.push({ message_index: leaf.message, location: leaf.location });
   }
@@ -112,8 +112,12 @@ export function readText(text: string): { reading: BodyLeaves; holder: { text?: 
   return { reading: { leaves: [leaf], senders: [], rest: 0 }, holder };
 }
 
+function isUnread({ kind }: Leaf): boolean {
+  return kind === "media" || kind === "document" || kind === "endless";
+}
+
 function isScanned(leaf: Leaf, reading: BodyLeaves, check: Check): boolean {
-  if (leaf.kind === "media" || leaf.kind === "endless") return false;
+  if (isUnread(leaf)) return false;
   if (check.injected.size === 0 || leaf.message === null) return true;
   const name = reading.senders[leaf.message]?.name;
   return name === undefined || !check.injected.has(name);

@@ -8,7 +8,8 @@
  */
 import { Buffer } from "node:buffer";
 import { isObject, type Loose, parseExact } from "../exchange/json.ts";
-import { textOf } from "./data_text.ts";
+import { textOf } from "../documents/data_text.ts";
+import { type DocumentKind, documentKind } from "../documents/kind.ts";
 import { isSetting } from "./enumerations.ts";
 
 export interface Leaf {
@@ -19,9 +20,10 @@ export interface Leaf {
   /**
    * `json`: the text is JSON, whose strings and keys count as they decode; a field that is no string is meant as its
    * compact JSON text. `encoded`: the text is decoded from the field's, which counts as a whole.
-   * `media`: no text, an image or anything else that cannot be scanned. `endless`: nested too deeply to be read.
+   * `document`: holds text that takes long to read; until then it has none. `media`: no text, an image or anything else
+   * that cannot be scanned. `endless`: nested too deeply to be read.
    */
-  readonly kind: "text" | "json" | "encoded" | "media" | "endless";
+  readonly kind: "text" | "json" | "encoded" | "document" | "media" | "endless";
   readonly text: string;
   /** Signed by a provider, or a name that other fields refer to: replacing it breaks the request. */
   readonly fixed: boolean;
@@ -29,6 +31,8 @@ export interface Leaf {
   readonly group: PartGroup | null;
   /** `encoded`: the run in the field as sent that the text was decoded from. */
   readonly run?: { readonly start: number; readonly end: number };
+  /** `document`: what it is. */
+  readonly document?: DocumentKind;
   readonly holder: Loose;
   readonly key: string;
   /** What the field is set to for a text; absent: the text. */
@@ -349,6 +353,7 @@ function add(
     fixed: more?.fixed ?? false,
     group: more?.group ?? null,
     run: more?.run,
+    document: more?.document,
     holder,
     key,
     write: more?.write,
@@ -359,6 +364,11 @@ const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|^[\d\s-]+$/;
 /** Whatever type is declared: what decodes to text is text. */
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
+  const document = documentKind(Buffer.from(value.slice(start, start + 12), "base64"));
+  if (document !== null) {
+    const run = { start, end: value.length };
+    return add(walk, "document", "", holder, key, path, { run, document, fixed: true });
+  }
   const content = textOf(value, start, type);
   if (content === null) {
     // What is no base64, or digits alone, is a text that was put in the place of data.

@@ -13,6 +13,7 @@ import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
 import { policiesOf } from "./policies.ts";
+import { readDocuments } from "./read_documents.ts";
 import { checksOf, type Tools, verdictOn } from "./screen.ts";
 
 export interface DryScan {
@@ -35,7 +36,10 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: "console" };
   if (typeof text === "string") return await dryScanText(text, given, tools);
-  const reading = readLeaves(request, LEAVES[format as CallerFormatName]);
+  const reading = await readDocuments(
+    readLeaves(request, LEAVES[format as CallerFormatName]),
+    kit.dlp.documents,
+  );
   return toldOf(await verdictOn(reading, given.check, tools, given.wishes), given.check);
 }
 

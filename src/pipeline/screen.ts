@@ -18,6 +18,7 @@ import { measureText } from "../models/limits.ts";
 import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
+import { holdsDocuments, readDocuments } from "./read_documents.ts";
 import { type Policies, policiesOf } from "./policies.ts";
 import { screenAnswer } from "./screen_answer.ts";
 
@@ -51,9 +52,13 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   };
   const { slices, metrics } = kit;
   const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: arrival.key.id };
+  const judged = (reading: BodyLeaves) =>
+    holdsDocuments(reading)
+      ? readDocuments(reading, kit.dlp.documents).then((read) => verdictOn(read, check, tools, wishes))
+      : verdictOn(reading, check, tools, wishes);
   const verdict = arrival.large
-    ? slices.step(tools.key, "screen", read).then((reading) => verdictOn(reading, check, tools, wishes))
-    : verdictOn(metrics.holding("screen", read), check, tools, wishes);
+    ? slices.step(tools.key, "screen", read).then(judged)
+    : judged(metrics.holding("screen", read));
   const concluded = (verdict: Verdict): Screened => ({
     ...conclude(tell(verdict, check, arrival, kit), check, tools),
     answers: answers && {

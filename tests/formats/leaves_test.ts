@@ -96,7 +96,9 @@ Deno.test("readLeaves() decodes data that is text, whatever is declared, and nam
   assertEquals(kinds(`data:image/png;base64,${btoa("hello, I am no image")}`), [
     "encoded hello, I am no image",
   ]);
-  assertEquals(kinds(`data:application/pdf;base64,${btoa("%PDF-1.7\n%\xe2\xe3\xcf\xd3\nobj")}`), ["media "]);
+  assertEquals(kinds(`data:application/pdf;base64,${btoa("%PDF-1.7\n%\xe2\xe3\xcf\xd3\nobj")}`), [
+    "document ",
+  ]);
   assertEquals(kinds(btoa("no data: URL at all")), ["encoded no data: URL at all"]);
   assertEquals(kinds("data:text/csv,a%2Cb%20c"), ["encoded a,b c"]);
   assertEquals(kinds("data:text/csv,100%"), ["encoded 100%"]);

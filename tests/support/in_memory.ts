@@ -126,6 +126,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
       dlpPolicies: {},
       secrets: [],
       re2: openRe2(),
+      documents: { read: () => Promise.resolve(null), close: () => {} },
     },
     sealer: sealer(new Uint8Array(32)),
     limits: { maxTextChars: 1e6, maxFileBytes: 1e6, maxMessages: 1000 },

@@ -5,8 +5,6 @@ import { isControl, isUtf8, utf32, utf7, wideText } from "../exchange/readable.t
 /** Base64 units that show whether what they hold is text. */
 const HEAD = 1024;
 const TEXT_TYPE = /^\s*(?:text\/|application\/(?:json|xml|csv|x-ndjson|yaml|sql|javascript))/i;
-/** A format of data that may begin like text. */
-const PDF = /^%PDF-/;
 const CHARSET = /charset\s*=\s*"?([\w.:-]{2,30})/i;
 
 /** What text is in which encoding. */
@@ -69,6 +67,6 @@ function isText(head: Buffer): boolean {
   if (controls * 40 > head.length && controls > 1) return false;
   // The cut may have left a part of the last character.
   if (!new TextDecoder().decode(head).slice(0, -4).includes("\ufffd")) return true;
-  // Latin-1 and its like; the comment that a PDF begins with has such bytes too.
-  return controls === 0 && high * 3 < head.length && !PDF.test(head.toString("latin1", 0, 8));
+  // Latin-1 and its like.
+  return controls === 0 && high * 3 < head.length;
 }

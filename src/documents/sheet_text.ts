@@ -1,0 +1,51 @@
+/** Cells of a spreadsheet: a line a row, with tabs between. Strings stand in a part of their own and are named by number. */
+import { decodeXML } from "entities";
+
+export type SharedStrings = readonly string[];
+
+const ITEM = /<(?:\w+:)?si\b[^>]*>([\s\S]*?)<\/(?:\w+:)?si>|<(?:\w+:)?si\/>/g;
+const TEXT = /<(?:\w+:)?t\b[^>]*>([^<]*)<\/(?:\w+:)?t>/g;
+
+export function sharedStrings(xml: string): SharedStrings {
+  return Array.from(xml.matchAll(ITEM), ([, inner = ""]) => textIn(inner));
+}
+
+function textIn(xml: string): string {
+  let text = "";
+  for (const [, part] of xml.matchAll(TEXT)) text += part;
+  return decodeXML(text);
+}
+
+const CELL =
+  /<(?:\w+:)?row\b|<(?:\w+:)?c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/(?:\w+:)?c>)|<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>([^<]*)|<(?:\w+:)?hyperlink\b[^>]*\b(?:display|location)="([^"]*)"/g;
+
+export function sheetText(xml: string, strings: SharedStrings): string {
+  const out: string[] = [];
+  for (const [whole, attributes, inner, margin, link] of xml.matchAll(CELL)) {
+    if (margin !== undefined || link !== undefined) out.push("\n", decodeXML(margin ?? link));
+    else if (attributes === undefined) out.push("\n");
+    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings), "\t");
+  }
+  return `${out.join("")}\n`;
+}
+
+function cell(attributes: string, inner: string, strings: SharedStrings): string {
+  const value = /<(?:\w+:)?v\b[^>]*>([^<]*)</.exec(inner)?.[1];
+  const formula = /<(?:\w+:)?f\b[^>]*>([^<]*)</.exec(inner)?.[1];
+  const kind = /\bt="(\w+)"/.exec(attributes)?.[1];
+  const said = kind === "s"
+    ? strings[Number(value)] ?? ""
+    : kind === "inlineStr"
+    ? textIn(inner)
+    : kind === undefined || kind === "n"
+    ? number(value ?? "")
+    : decodeXML(value ?? "");
+  return formula === undefined ? said : `${said} ${decodeXML(formula)}`;
+}
+
+/** Long numbers are stored as `4.539E+15`, and shown in full. */
+function number(written: string): string {
+  if (!/e/i.test(written)) return written;
+  const value = Number(written);
+  return Number.isInteger(value) && Math.abs(value) < 1e21 ? String(value) : written;
+}
