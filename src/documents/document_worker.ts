@@ -1,5 +1,4 @@
 /** The worker that reads documents. One that it cannot read is answered with null, whatever is wrong with it. */
-/// <reference lib="webworker" />
 import { readArchive, readGzip } from "./archive_text.ts";
 import type { DocumentKind, DocumentText } from "./kind.ts";
 
@@ -14,7 +13,11 @@ export interface DocumentReply {
   read: DocumentText | null;
 }
 
-declare const self: DedicatedWorkerGlobalScope;
+/** The program's types are those of the main thread, whose `self` differs. */
+declare const self: {
+  onmessage: (event: MessageEvent<DocumentJob>) => void;
+  postMessage(reply: DocumentReply): void;
+};
 
 async function read({ kind, bytes }: DocumentJob): Promise<DocumentText | null> {
   if (kind === "zip") return readArchive(bytes);

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { loadValue } from "../../src/config/load.ts";
+import { openDocuments } from "../../src/documents/mod.ts";
 import { openRe2 } from "../../src/dlp/re2.ts";
 import { policiesOf } from "../../src/pipeline/policies.ts";
 
@@ -14,7 +15,7 @@ function config(dlp_policies: Record<string, unknown>) {
 Deno.test("policiesOf() makes each policy's check once", () => {
   const re2 = openRe2();
   const { dlp, dlpPolicies } = config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } });
-  const given = { dlp, dlpPolicies, re2, secrets: [] };
+  const given = { dlp, dlpPolicies, re2, documents: openDocuments(), secrets: [] };
   const policies = policiesOf(given);
   assertEquals(policiesOf(given), policies);
   re2.close();
