@@ -44,9 +44,10 @@ interface Admission {
 }
 
 async function generate(
-  { request, id, surface, state }: RequestContext,
+  context: RequestContext,
   { formatName, bytes, key: pendingKey, admitted }: Admission,
 ): Promise<Response> {
+  const { request, id, surface, state } = context;
   const { kit, inFlight } = state;
   const { format } = surface;
   const place = inFlight.enter(bytes);
@@ -62,13 +63,16 @@ async function generate(
   };
   try {
     if (admitted !== true && !await admitted) throw OVERLOADED;
-    const key = pendingKey instanceof Promise ? await pendingKey : pendingKey;
-    place.own(key.id);
+    const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
+    place.own(asker.id);
     const body = await readJson(request, state.maxBodyBytes, {
       step: (work) => kit.slices.step(key.id, "parse", work),
       ticker: kit.ticker,
       count: counter(state, place),
     });
+    // While the body came in, the key may have been changed, or its secret have ended.
+    const known = authenticate(context);
+    const key = known instanceof Promise ? await known : known;
     const arrival: Arrival = {
       id,
       format,
