@@ -129,7 +129,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     );
     const auto = await autoRouter(config, catalog);
     const opened = credentials.open(config.providers);
-    const current = providers = openProviders(
+    const current = openProviders(
       config.providers.map(({ auth: _, ...provider }, i) => ({
         ...provider,
         credential: opened[i],
@@ -186,21 +186,24 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   };
 
   let state = await stateOf(config);
+  providers = state.kit.providers;
+  let reloading: Promise<void> = Promise.resolve();
   const memory = collectWhenIdle({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
     handle: handler(ENDPOINTS, () => state),
     accounts,
-    async reload(next) {
-      const before = providers;
-      try {
+    reload(next) {
+      // One after the other, so that the last one stays.
+      const reloaded = reloading.then(async () => {
         const made = await stateOf(next);
+        // All or nothing: what may fail changes nothing, and then nothing fails any more.
         await accounts.reload(accountsConfig(next));
         state = made;
-      } catch (error) {
-        // All or nothing: keys of the one and models of the other would be neither.
-        providers = before;
-        throw error;
-      }
+        providers = made.kit.providers;
+        providers.states.takeOver();
+      });
+      reloading = reloaded.catch(() => {});
+      return reloaded;
     },
     stop: () => stopped = true,
     idle: () => inFlight.idle(),

@@ -70,6 +70,8 @@ export interface States {
   /** Undefined: the configuration has no such provider. */
   find(route: Route): RouteState | undefined;
   health(now: number): ProviderHealth[];
+  /** These are in use from now on, and those before no more: limits that both share become these ones'. */
+  takeOver(): void;
 }
 
 export interface StatesOptions {
@@ -103,6 +105,9 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
       return state && found && { state, ...found };
     },
     health: (now) => [...states.values()].map((state) => healthOf(state, now)),
+    takeOver() {
+      for (const { limiter, provider } of states.values()) limiter.setLimit(provider.maxConcurrent);
+    },
   };
 }
 
@@ -130,12 +135,10 @@ function doorOf({ provider, doors }: ProviderState, route: Route): Door {
 
 /** The limiter is kept by the provider's name, since calls under way hold some of its places. */
 function stateOf(provider: Provider, ticker: Ticker, before: ProviderState | undefined): ProviderState {
-  const limiter = before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker);
-  limiter.setLimit(provider.maxConcurrent);
   return {
     provider,
     doors: new Map(),
-    limiter,
+    limiter: before?.limiter ?? new ConcurrencyLimiter(provider.maxConcurrent, ticker),
     budget: before?.budget ?? new RetryBudget(),
     models: new Map(),
   };

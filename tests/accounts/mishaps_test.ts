@@ -6,7 +6,7 @@ import { encodeRecord, type Generation } from "../../src/store/mod.ts";
 import { sqlitePlace } from "../support/cluster.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, inTime } from "../support/time.ts";
 import { codeOf, configOf, endOf, NOON, open, requestOf, SECRET as DEV_SECRET } from "./support.ts";
 
 const answer = (prompt_tokens: unknown, completion_tokens: unknown) =>
@@ -170,7 +170,15 @@ Deno.test("a key that is revoked, removed or expired while a body comes in is re
 });
 
 Deno.test("a configuration that the store cannot be told of is not taken over, no part of it", async () => {
-  const provider = loopbackProvider(() => answer(5, 7));
+  /** Answers so many at a time. */
+  let together = 1;
+  const waiting: (() => void)[] = [];
+  const provider = loopbackProvider(async () => {
+    const release = new Promise<void>((resolve) => waiting.push(resolve));
+    if (waiting.length >= together) { for (const go of waiting.splice(0)) go(); }
+    await release;
+    return answer(5, 7);
+  });
   const folder = await Deno.makeTempDir({ prefix: "sluice-mishaps-" });
   const path = `${folder}/store.db`;
   const gateway = await testGateway(
@@ -179,7 +187,7 @@ Deno.test("a configuration that the store cannot be told of is not taken over, n
   );
   const next = loadValue({
     store: { url: `sqlite:${path}` },
-    providers: { p: { api: "openai-chat", base_url: provider.url } },
+    providers: { p: { api: "openai-chat", base_url: provider.url, max_concurrent: 1 } },
     models: [{
       id: "p/other",
       routes: [{ provider: "p", model: "m" }],
@@ -202,6 +210,13 @@ Deno.test("a configuration that the store cannot be told of is not taken over, n
     await eventually(async () => await status("sk_live_newnewnewnewnewnewnewnewnewnew", "p/model") === 401);
     assertEquals(await status(SECRET, "p/other"), 404);
     await eventually(async () => await status(SECRET, "p/model") === 200);
+    // Limits that providers keep over a reload are those of before, too.
+    together = 2;
+    assertEquals(
+      await inTime(Promise.all([status(SECRET, "p/model"), status(SECRET, "p/model")]), { within: 20_000 }),
+      [200, 200],
+    );
+    together = 1;
     await gateway.gateway.reload(next);
     assertEquals(await status("sk_live_newnewnewnewnewnewnewnewnewnew", "p/other"), 200);
     assertEquals(await status(SECRET, "p/other"), 401);
@@ -209,6 +224,33 @@ Deno.test("a configuration that the store cannot be told of is not taken over, n
     await gateway.close();
     await provider.close();
     await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("of reloads that overlap the last one stays", async () => {
+  const provider = loopbackProvider(() => answer(5, 7));
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
+  const configWith = (id: string, auto: boolean) =>
+    loadValue({
+      store: { url: "sqlite::memory:" },
+      providers: { p: { api: "openai-chat", base_url: provider.url } },
+      models: [{ id, routes: [{ provider: "p", model: "m" }] }],
+      // Takes a while to be loaded.
+      ...(auto && { auto: { models: [id] } }),
+      keys: [{ name: "test", secret: SECRET }],
+    }, { env: () => undefined }).config;
+  try {
+    await Promise.all([
+      gateway.gateway.reload(configWith("p/first", true)),
+      gateway.gateway.reload(configWith("p/last", false)),
+    ]);
+    const { data } = await (await fetch(`${gateway.url}/v1/models`, {
+      headers: { authorization: `Bearer ${SECRET}` },
+    })).json();
+    assertEquals(data.map((model: { id: string }) => model.id), ["p/last"]);
+  } finally {
+    await gateway.close();
+    await provider.close();
   }
 });
 
