@@ -20,10 +20,10 @@
  * | `web_search`                                           | searches; a price each                         |
  */
 import { createHash } from "node:crypto";
+import type { Prices } from "../exchange/prices.ts";
 import type { Usage } from "../exchange/usage.ts";
 
-/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
-export type Prices = Readonly<Record<string, string | undefined>>;
+export type { Prices } from "../exchange/prices.ts";
 
 const UNIT_DIGITS = 12;
 const PRICE_DIGITS = 18;

@@ -1,0 +1,144 @@
+/**
+ * Prices as they are: by day, by hour, by the size of the prompt, by the tier of service. Which of them a call is billed by is
+ * decided here; what they come to is money's.
+ */
+
+/** Prices per token (and per search) as exact decimal strings, keys as in a catalog entry plus `web_search`. */
+export type Prices = Readonly<Record<string, string | undefined>>;
+
+/** Prices of calls that are larger than usual, or served otherwise. */
+export interface PriceTier {
+  /** It counts for calls with more input tokens than this. */
+  above: number;
+  /** It counts for calls that were served in this tier; null: in the usual one. */
+  service: string | null;
+  prices: Prices;
+}
+
+/** Prices that are in force together. */
+export interface PriceSheet {
+  /** Where they are from, for the record: `genai-prices 0.1.8`, `file`. */
+  source: string;
+  /** Milliseconds since the epoch; they are not in force before. */
+  from: number;
+  /** Minutes of the UTC day, the first and the one behind the last. Null: all day. */
+  hours: readonly [number, number] | null;
+  prices: Prices;
+  tiers: readonly PriceTier[];
+}
+
+/** What a call is billed by. */
+export interface PriceChoice {
+  prices: Prices;
+  /** Tells the price from all others that the model has had, for the record. */
+  version: string;
+}
+
+/** Names of the usual tier. */
+const USUAL = new Set([
+  "",
+  "default",
+  "standard",
+  "standard_only",
+  "auto",
+  "on_demand",
+  "regional",
+  "global",
+]);
+
+/** Of those in force the last counts. */
+export function sheetAt(sheets: readonly PriceSheet[], time: number): PriceSheet | undefined {
+  if (sheets.length < 2) return sheets[0];
+  const minute = Math.floor(time / 60_000) % 1440;
+  return sheets.findLast(({ from, hours }) => from <= time && (hours === null || inHours(hours, minute))) ??
+    sheets[0];
+}
+
+function inHours([begin, end]: readonly [number, number], minute: number): boolean {
+  return begin <= end ? begin <= minute && minute < end : minute >= begin || minute < end;
+}
+
+/** @param service as the answer names it, else as the request did */
+export function priceOf(sheet: PriceSheet, input: number, service: string | undefined): PriceChoice {
+  const wanted = service === undefined || USUAL.has(service.toLowerCase()) ? null : service.toLowerCase();
+  const tier = tierOf(sheet.tiers, input, wanted) ??
+    (wanted === null ? undefined : tierOf(sheet.tiers, input, null));
+  const day = sheet.from > 0 ? ` from ${new Date(sheet.from).toISOString().slice(0, 10)}` : "";
+  const hours = sheet.hours === null ? "" : ` ${clock(sheet.hours[0])}-${clock(sheet.hours[1])}`;
+  const above = tier !== undefined && tier.above > 0 ? ` above ${tier.above}` : "";
+  const served = tier !== undefined && tier.service !== null ? ` ${tier.service}` : "";
+  return { prices: tier?.prices ?? sheet.prices, version: sheet.source + day + hours + above + served };
+}
+
+function clock(minutes: number): string {
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** The one for the largest prompts that this prompt is above. */
+function tierOf(tiers: readonly PriceTier[], input: number, service: string | null): PriceTier | undefined {
+  let found: PriceTier | undefined;
+  for (const tier of tiers) {
+    if (tier.service === service && fits(tier, input) && (found === undefined || tier.above > found.above)) {
+      found = tier;
+    }
+  }
+  return found;
+}
+
+function fits({ above }: PriceTier, input: number): boolean {
+  return above === 0 || input > above;
+}
+
+/** Kinds of price, each with the kind that counts where it has none. */
+const FALLBACKS: readonly (readonly [kind: string, instead: string])[] = [
+  ["input_cache_read", "prompt"],
+  ["input_cache_write", "prompt"],
+  ["input_cache_write_1h", "input_cache_write"],
+  ["audio", "prompt"],
+  ["image", "prompt"],
+  ["internal_reasoning", "completion"],
+  ["audio_output", "completion"],
+  ["image_output", "completion"],
+];
+
+const dearest = new WeakMap<PriceSheet, Map<string, Prices>>();
+
+/**
+ * Of every kind the dearest price that a call can be billed by, for its reservation.
+ * @param input the most input tokens that it can have
+ * @param asked the tier of service that it asks for; undefined or `auto`: the provider's account decides
+ */
+export function dearestOf(sheet: PriceSheet, input: number, asked: string | undefined): Prices {
+  if (sheet.tiers.length === 0) return sheet.prices;
+  const open = asked === undefined || asked === "auto" || !USUAL.has(asked);
+  const reached = sheet.tiers.filter((tier) =>
+    fits(tier, input) &&
+    (tier.service === null || (open && (asked === undefined || asked === "auto" || tier.service === asked)))
+  );
+  if (reached.length === 0) return sheet.prices;
+  const key = reached.map((tier) => sheet.tiers.indexOf(tier)).join();
+  let known = dearest.get(sheet);
+  if (known === undefined) dearest.set(sheet, known = new Map());
+  let prices = known.get(key);
+  if (prices === undefined) {
+    prices = [sheet.prices, ...reached.map((tier) => tier.prices)].map(complete).reduce(mostOfEach);
+    known.set(key, prices);
+  }
+  return prices;
+}
+
+function complete(prices: Prices): Record<string, string | undefined> {
+  const whole = { ...prices };
+  for (const [kind, instead] of FALLBACKS) whole[kind] ??= whole[instead];
+  return whole;
+}
+
+/** Compared as numbers: a difference that a double cannot hold matters to nobody's reservation. */
+function mostOfEach(a: Record<string, string | undefined>, b: Record<string, string | undefined>) {
+  const most = { ...a };
+  for (const [kind, price] of Object.entries(b)) {
+    if (price !== undefined && Number(price) > Number(most[kind] ?? 0)) most[kind] = price;
+  }
+  return most;
+}

@@ -1,0 +1,29 @@
+/**
+ * Writes `table.json`, the table of known models and their prices, out of models.dev's facts and the price package.
+ *
+ *     deno task catalog ../shared/catalog/models-dev.json
+ *
+ * The same sources give the same bytes.
+ */
+import { compile } from "./merge.ts";
+import type { Table } from "../row.ts";
+
+/** One model a line, so that a change shows what changed. */
+export function tableText({ sources, doors }: Table): string {
+  const texts = Object.entries(doors).map(([name, rows]) =>
+    `${JSON.stringify(name)}: ${JSON.stringify(rows.map((row) => JSON.stringify(row)), null, 1)}`
+  );
+  return `{"sources": ${JSON.stringify(sources)}, "doors": {\n${texts.join(",\n")}\n}}\n`;
+}
+
+if (import.meta.main) {
+  const [facts = "../shared/catalog/models-dev.json"] = Deno.args;
+  const today = new Date().toISOString().slice(0, 10);
+  const { table, disagreements } = compile(JSON.parse(await Deno.readTextFile(facts)), today);
+  const text = tableText(table);
+  await Deno.writeTextFile(new URL("../table.json", import.meta.url), text);
+  const count = Object.values(table.doors).reduce((sum, rows) => sum + rows.length, 0);
+  console.log(
+    `wrote ${count} models, ${text.length} bytes; the sources disagree on ${disagreements.length} prices`,
+  );
+}

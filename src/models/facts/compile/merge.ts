@@ -1,0 +1,88 @@
+/** One table of two sources: facts of models.dev, prices of the package where it has the model. */
+import { DOORS } from "../doors.ts";
+import { factRows, FACTS_VERSION, type FactsFile, priceRows, PRICES_VERSION } from "./sources.ts";
+import type { Row, RowSheet, Table } from "../row.ts";
+import { DECISIONS } from "./decisions.ts";
+
+/** A price that the sources tell differently, in dollars for a million tokens. */
+export interface Disagreement {
+  door: string;
+  model: string;
+  price: string;
+  package: number;
+  modelsDev: number;
+}
+
+export interface Compiled {
+  table: Table;
+  disagreements: Disagreement[];
+}
+
+/** @param today the day, as `2026-11-22`, whose prices are compared */
+export function compile(file: FactsFile, today: string): Compiled {
+  const disagreements: Disagreement[] = [];
+  const doors: Record<string, Row[]> = {};
+  for (const door of DOORS) {
+    const priced = priceRows(door);
+    const taken = new Set<Row>();
+    const rows = factRows(door, file).map((facts): Row => {
+      const prices = rowFor(priced, facts.id);
+      if (prices === undefined) return facts;
+      if (prices.id === facts.id) taken.add(prices);
+      const key = `${door.name} ${facts.id}`;
+      const found = differences(facts, prices, today).map((d) => ({
+        door: door.name,
+        model: facts.id,
+        ...d,
+      }));
+      disagreements.push(...found);
+      const trusted = prices.sheets === undefined || DECISIONS[key]?.take === "models.dev" ? facts : prices;
+      const { sheets, source } = trusted.sheets ? trusted : facts;
+      const match = prices.id === facts.id ? prices.match : undefined;
+      return { ...facts, match, source, sheets: withModes(sheets, facts) };
+    });
+    const known = new Set(rows.map(({ id }) => id));
+    for (const row of priced) {
+      if (!taken.has(row) && !known.has(row.id)) rows.push(row);
+    }
+    doors[door.name] = rows.map(tidy);
+  }
+  const sources = { "genai-prices": PRICES_VERSION, "models.dev": FACTS_VERSION };
+  return { table: { sources, doors }, disagreements };
+}
+
+function rowFor(rows: readonly Row[], id: string): Row | undefined {
+  const name = id.toLowerCase();
+  return rows.find((row) => row.id === name) ??
+    rows.find(({ match }) => match !== undefined && new RegExp(match).test(name));
+}
+
+/** Modes of service with a price of their own are known to models.dev alone. */
+function withModes(sheets: readonly RowSheet[] | undefined, facts: Row): readonly RowSheet[] | undefined {
+  const modes = facts.sheets?.[0].tiers?.filter(({ service }) => service !== undefined) ?? [];
+  if (modes.length === 0 || sheets === facts.sheets) return sheets;
+  return sheets?.map((sheet) => ({ ...sheet, tiers: [...sheet.tiers ?? [], ...modes] }));
+}
+
+/** Of the kinds that both price; of the tiers only whether they cost the same from the same size on. */
+function differences(
+  facts: Row,
+  prices: Row,
+  today: string,
+): Pick<Disagreement, "price" | "package" | "modelsDev">[] {
+  const theirs = facts.sheets?.[0].prices;
+  const ours = prices.sheets?.findLast(({ from, hours }) => hours === undefined && (from ?? "") <= today)
+    ?.prices;
+  if (!theirs || !ours) return [];
+  return Object.keys(theirs).filter((kind) => ours[kind] !== undefined && ours[kind] !== theirs[kind])
+    .map((kind) => ({ price: kind, package: ours[kind], modelsDev: theirs[kind] }));
+}
+
+/** Without what says nothing. */
+function tidy(row: Row): Row {
+  const kept = Object.fromEntries(
+    Object.entries(row).filter(([, value]) => value !== undefined),
+  ) as unknown as Row;
+  if (kept.other) return { id: kept.id, ...(kept.match && { match: kept.match }), other: true };
+  return kept;
+}

@@ -1,0 +1,21 @@
+/** What service tiers cost: of a source where it says so, else by the vendor's factor. */
+import { TIER_FACTORS } from "./doors.ts";
+import type { MillionPrices, RowSheet, RowTier } from "./row.ts";
+
+/** The tiers of a sheet, with those that the door's vendor has beside them. */
+export function withServices(door: string, { prices, tiers = [] }: RowSheet): readonly RowTier[] {
+  const factors = Object.entries(TIER_FACTORS[door] ?? {});
+  const steps = tiers.filter(({ service }) => service === undefined);
+  const derived = factors.filter(([service]) => !tiers.some((tier) => tier.service === service))
+    .flatMap(([service, factor]): RowTier[] => [
+      { service, prices: times(prices, factor) },
+      ...steps.map(({ above, prices }) => ({ above, service, prices: times(prices, factor) })),
+    ]);
+  return [...tiers, ...derived];
+}
+
+function times(prices: MillionPrices, factor: number): MillionPrices {
+  return Object.fromEntries(
+    Object.entries(prices).map(([name, price]) => [name, Number((price * factor).toFixed(9))]),
+  );
+}
