@@ -175,6 +175,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     authenticate: (secret) => keyring.authenticate(secret),
     audit: (entry) => audit.add(entry),
     requestsPerMinute: (key) => keyring.state(key.id)?.requestsPerMinute ?? null,
+    isLimited: (key) =>
+      !configured.isUnlimited(key.account) || (keyring.state(key.id)?.spendLimit ?? null) !== null,
     isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,

@@ -77,6 +77,8 @@ export interface Accounts {
   isSecret(text: string): boolean;
   /** Tells the audit log. Nobody waits for it. */
   audit(entry: AuditEntry): void;
+  /** Whether what the key may spend has any limit. */
+  isLimited(key: Key): boolean;
   /** The key's limit of requests a minute; null: it has none. */
   requestsPerMinute(key: Key): number | null;
   /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */

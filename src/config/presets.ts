@@ -70,6 +70,7 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
     provider[field] = value;
     if (variable !== undefined) parsed.written.set(at, `\${${variable}}`);
   }
+  provider.preset = preset.name;
   if (preset.cloud !== undefined) return fillInCloud(provider, preset, preset.cloud, values, set);
   provider.api ??= preset.api;
   const ofAddress = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).join(" or ");

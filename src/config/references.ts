@@ -51,6 +51,10 @@ export function checkReferences(root: unknown, report: Report): void {
     : [];
   unique([...adminKey, ...spots(keys, "secret")], report);
 
+  const discovers = object(config.catalog).discover !== false;
+  if (models.length === 0 && !discovers) {
+    report.expect("a list of at least one model, as catalog.discover is false", config.models, ["models"]);
+  }
   for (const [name, provider] of Object.entries(providers)) {
     const { api, base_url } = object(provider);
     if (typeof api === "string" && api !== "" && PROVIDER_APIS.some(({ name }) => name === api)) {
@@ -66,6 +70,12 @@ export function checkReferences(root: unknown, report: Report): void {
     if (text === "svc/auto") report.expect("another id, this one is the gateway's own", text, path);
   }
   for (const { value, path } of models) {
+    if (value.routes === undefined && !discovers) {
+      report.expect("a list of at least one route, as catalog.discover is false", undefined, [
+        ...path,
+        "routes",
+      ]);
+    }
     const routes = items(value.routes, [...path, "routes"]);
     for (const route of spots(routes, "provider")) {
       known(route, Object.keys(providers), "the providers ", report);
@@ -76,7 +86,9 @@ export function checkReferences(root: unknown, report: Report): void {
       known({ text: route.api, path: [...path, "api"] }, apis, "", report);
     }
     if (value.pricing === undefined) {
-      report.warnings.push(`${pathText([...path, "pricing"])}: left out, so the model costs nothing`);
+      report.warnings.push(
+        `${pathText([...path, "pricing"])}: left out, so the model costs nothing unless its price is known`,
+      );
     }
     for (const [kind, price] of Object.entries(object(value.pricing))) {
       if (!(Number(price) > DEAREST_TOKEN)) continue;
@@ -106,8 +118,8 @@ export function checkReferences(root: unknown, report: Report): void {
       );
     }
   }
-  checkAuto(config, ids, report);
-  checkPolicies(config, keys, ids, report);
+  checkAuto(config, ids, report, discovers);
+  checkPolicies(config, keys, ids, report, discovers);
   checkSearch(object(config.search), report);
 }
 
@@ -134,18 +146,26 @@ function checkNames(config: Loose, report: Report): void {
   }
 }
 
-function checkAuto(config: Loose, ids: readonly Spot[], report: Report): void {
+function checkAuto(config: Loose, ids: readonly Spot[], report: Report, discovers: boolean): void {
   const catalog = ids.map(({ text }) => text);
   const wanted = strings(object(config.auto).models, ["auto", "models"]);
   unique(wanted, report);
   const strange = wanted.filter(({ text }) => !catalog.includes(text));
   // The contract's own example names a model that it does not configure: svc/auto does without, unless none is left.
-  const tell = strange.length === wanted.length ? report.expect : report.doubt;
+  const tell = strange.length === wanted.length && !discovers ? report.expect : report.doubt;
+  // Providers list models whose ids nobody knows here.
+  if (discovers && ids.length === 0) return;
   for (const { text, path } of strange) tell(oneOf(catalog, "the models "), text, path, catalog);
 }
 
 /** Policies come and go while the gateway runs: a key whose policy is absent is refused call by call, not here. */
-function checkPolicies(config: Loose, keys: readonly Item[], ids: readonly Spot[], report: Report): void {
+function checkPolicies(
+  config: Loose,
+  keys: readonly Item[],
+  ids: readonly Spot[],
+  report: Report,
+  discovers: boolean,
+): void {
   for (const kind of ["access_policy", "dlp_policy"]) {
     const plural = kind.replace(/y$/, "ies");
     const names = Object.keys(object(config[plural]));
@@ -160,6 +180,7 @@ function checkPolicies(config: Loose, keys: readonly Item[], ids: readonly Spot[
   );
   const views = keys.flatMap(({ value, path }) => strings(value.models, [...path, "models"]));
   const catalog = [...ids.map(({ text }) => text), "svc/auto"];
+  if (discovers && ids.length === 0) return;
   for (const { text, path } of [...policies, ...views]) {
     if (text.includes("*") || catalog.includes(text)) continue;
     report.doubt(`${oneOf(catalog, "the models ")} or a pattern`, text, path, catalog);

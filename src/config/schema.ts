@@ -8,7 +8,7 @@ import { ACCESS_POLICIES, ACCOUNTS, KEYS } from "../accounts/config.ts";
 import { ADMIN_KEY } from "../console/config.ts";
 import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
-import { AUTO_SECTION, MODELS } from "../models/config.ts";
+import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
 import { fields, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
@@ -23,7 +23,10 @@ export const CONFIG = fields({
         "administration.",
     ),
   providers: PROVIDERS.describe("Providers by name."),
-  models: MODELS.describe("Catalog of models."),
+  models: MODELS.prefault([]).describe(
+    "Catalog of models. Fields that an entry leaves out are those of the model that a provider lists under the same id, if one does.",
+  ),
+  catalog: CATALOG_SECTION.prefault({}).describe("How models that providers list join the catalog."),
   auto: AUTO_SECTION.prefault({}).describe("What `svc/auto` chooses from, and how."),
   search: SEARCH.prefault({}).describe("Engine that web search asks."),
   dlp: DLP.prefault({}).describe("Data-loss prevention."),

@@ -3,6 +3,7 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Listing } from "../models/catalog.ts";
+import type { Kit } from "../pipeline/kit.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { withBody } from "./gate.ts";
@@ -71,7 +72,7 @@ export const API: readonly Endpoint[] = [
     credential: "api_key",
     summary: "Lists the models that the key sees.",
     answer: { schema: "ModelList" },
-    handle: ({ state }, key) => Response.json(modelList(state.kit.catalog.list(key))),
+    handle: ({ state }, key) => Response.json(modelList(listed(state.kit, key))),
   },
   {
     method: "GET",
@@ -109,6 +110,10 @@ export const API: readonly Endpoint[] = [
   },
 ];
 
+function listed({ catalog, accounts }: Kit, key: Key): Listing[] {
+  return catalog.list(key, { limited: accounts.isLimited(key) });
+}
+
 /** One page, in the words of both families of clients. */
 function modelList(data: Listing[]) {
   return {
@@ -130,7 +135,9 @@ function count(
 }
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {
-  const found = state.kit.catalog.list(key).find((m) => m.id === model);
+  // An alias leads to the model that it means.
+  const id = state.kit.catalog.find(model)?.id ?? model;
+  const found = listed(state.kit, key).find((m) => m.id === id);
   if (found) return Response.json(found);
   throw new Failure("model_not_found", `Cannot find model ${JSON.stringify(model.slice(0, 200))}.`);
 }

@@ -35,8 +35,9 @@ export async function countTokens(
     headers: (prefix) => headersWith(request, prefix),
   });
   // Whichever model autorouting chooses, the count is the same.
-  const listed = prompt.model === AUTO && kit.catalog.list(key).some(({ id }) => id === AUTO);
-  if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages" });
+  const limited = kit.accounts.isLimited(key);
+  const listed = prompt.model === AUTO && kit.catalog.list(key, { limited }).some(({ id }) => id === AUTO);
+  if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });
   const reading = readLeaves(asked, LEAVES[formatName]);
   const { attachments } = measure(prompt, reading, kit.limits);
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];

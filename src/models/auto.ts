@@ -9,7 +9,15 @@ import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import { type Content, marksCache, type Prompt } from "../exchange/prompt.ts";
 import { chooseByQuality, difficulty } from "./autoroute/predict.ts";
-import { AUTO, type Catalog, isPermitted, isVisible, type Model, type ModelAccess } from "./catalog.ts";
+import {
+  AUTO,
+  type Catalog,
+  isPermitted,
+  isPriced,
+  isVisible,
+  type Model,
+  type ModelAccess,
+} from "./catalog.ts";
 import { leastTokens, type PromptSize } from "./limits.ts";
 
 export interface AutoSettings {
@@ -28,6 +36,8 @@ export interface AutoRequest {
   prompt: Prompt;
   size: PromptSize;
   access: ModelAccess;
+  /** The key's spending has a limit: models without a price are not for it. */
+  limited?: boolean;
   /** Whether some route of a model is believed to work. */
   healthy(model: Model): boolean;
 }
@@ -41,8 +51,8 @@ export function openAuto(settings: AutoSettings, catalog: Catalog): AutoRouter {
   const all = settings.models.map((id) => catalog.find(id)).filter((m) => m !== undefined);
   // The first judgement compiles what it needs; nobody's request should wait for that.
   difficulty("");
-  return ({ prompt, size, access, healthy }) => {
-    const mine = all.filter((m) => isVisible(access, m.id));
+  return ({ prompt, size, access, limited, healthy }) => {
+    const mine = all.filter((m) => isVisible(access, m.id) && !(limited && !isPriced(m)));
     if (mine.length === 0 || !isVisible(access, AUTO)) {
       throw new Failure("model_not_found", `Cannot find model ${AUTO}: this key has none to choose from.`, {
         param: "model",

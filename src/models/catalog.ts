@@ -7,6 +7,7 @@
 import { Failure } from "../exchange/failure.ts";
 import type { Parameters } from "../exchange/parameters.ts";
 import type { Effort } from "../exchange/prompt.ts";
+import { type Prices, type PriceSheet, sheetAt } from "../exchange/prices.ts";
 import { matchesAny } from "./patterns.ts";
 
 /** The id that lets the gateway choose. */
@@ -22,6 +23,8 @@ export interface ModelRoute {
 
 export interface Model {
   id: string;
+  /** Further ids that mean the model: the same name with or without its date. */
+  aliases?: readonly string[];
   name: string;
   routes: readonly ModelRoute[];
   /** Tokens, null when unknown. */
@@ -29,16 +32,22 @@ export interface Model {
   maxCompletion: number | null;
   /** Cap on output for a request that names none. */
   defaultOutput?: number | null;
-  /** Prices per token as exact decimal strings, keys as listed. */
-  pricing: Readonly<Record<string, string | undefined>>;
+  /** Prices as they are now, per token, keys as listed. */
+  pricing: Prices;
+  /** All prices that it had and will have. Empty: nobody knows what it costs. Absent: `pricing` for ever. */
+  sheets?: readonly PriceSheet[];
   inputs: readonly string[];
   outputs: readonly string[];
   features: ReadonlySet<string>;
   efforts: readonly Effort[] | null;
+  /** `2025-05`, as far as it is known. */
+  knowledgeCutoff?: string | null;
   parameters: Parameters;
   /** Turns of a conversation go to one of the routes that share the load, where the prompt is cached. */
   stickyCache: boolean;
   shortNames: readonly string[];
+  /** Fields that the file says itself, in the code's names; they win over what is found out. */
+  given?: ReadonlySet<string>;
 }
 
 /** Which models a key may see and use. */
@@ -67,20 +76,49 @@ export interface Listing {
   retires_at: null;
   context_length: number | null;
   max_completion_tokens: number | null;
-  pricing: Record<string, string>;
+  /** Prices of the usual tier; null where nobody knows them. */
+  pricing: Record<string, string | null>;
+  pricing_tiers?: Record<string, string | number>[];
+  reasoning_efforts?: readonly Effort[];
+  knowledge_cutoff?: string;
   capabilities: { modality_input: string[]; modality_output: string[]; features: string[] };
 }
 
 export interface Catalog {
   readonly models: readonly Model[];
   /** What the key may see, in catalog order; `svc/auto` first when there is something to choose from. */
-  list(access: ModelAccess): Listing[];
+  list(access: ModelAccess, options?: Asker): Listing[];
   find(id: string): Model | undefined;
   /**
    * The model that a caller's name means. Throws `model_not_found`, `policy_violation`. Short names are tried when
    * `short` is set: exact ones first, then the longest prefix.
    */
-  resolve(name: string, access: ModelAccess, options: { short: boolean }): Model;
+  resolve(name: string, access: ModelAccess, options: { short: boolean } & Asker): Model;
+}
+
+export interface Asker {
+  /** The key's spending has a limit, so that models without a price do not exist for it. */
+  limited?: boolean;
+}
+
+/** Whether somebody knows what the model costs. */
+export function isPriced({ sheets }: Model): boolean {
+  return sheets === undefined || sheets.length > 0;
+}
+
+const implied = new WeakMap<Model, PriceSheet>();
+
+/** Prices that are in force at a time, in milliseconds since the epoch. */
+export function sheetOf(model: Model, time: number): PriceSheet {
+  const sheet = model.sheets && sheetAt(model.sheets, time);
+  if (sheet !== undefined) return sheet;
+  let made = implied.get(model);
+  if (made === undefined) {
+    const source = isPriced(model) ? "file" : "unknown";
+    made = { source, from: 0, hours: null, prices: model.pricing, tiers: [] };
+    implied.set(model, made);
+  }
+  return made;
 }
 
 export function isVisible(access: ModelAccess, id: string): boolean {
@@ -94,10 +132,32 @@ export function isPermitted(access: ModelAccess, id: string): boolean {
   return matchesAny(policy.allow, id) && !matchesAny(policy.deny, id);
 }
 
-/** @param created when the catalog was read, in seconds since the epoch */
-export function openCatalog(models: readonly Model[], auto: readonly string[], created: number): Catalog {
-  const byId = new Map(models.map((m) => [m.id, m]));
-  const listings = models.map((m) => listing(m, created));
+/**
+ * @param created when the catalog was read, in seconds since the epoch
+ * @param now milliseconds since the epoch; by default the catalog's prices do not change
+ */
+export function openCatalog(
+  models: readonly Model[],
+  auto: readonly string[],
+  created: number,
+  now: () => number = () => created * 1000,
+): Catalog {
+  const byId = new Map([
+    ...models.flatMap((m) => (m.aliases ?? []).map((alias) => [alias, m] as const)),
+    ...models.map((m) => [m.id, m] as const),
+  ]);
+  let listings = models.map((m) => listing(m, created, now()));
+  let listedAt = now();
+  const changing = models.some(({ sheets }) => sheets !== undefined && sheets.length > 1);
+
+  /** Prices may change by the minute. */
+  function current(): Listing[] {
+    if (changing && Math.floor(now() / 60_000) !== Math.floor(listedAt / 60_000)) {
+      listedAt = now();
+      listings = models.map((m) => listing(m, created, listedAt));
+    }
+    return listings;
+  }
 
   function byShortName(name: string): Model | undefined {
     // What follows a prefix goes into records: no place for a text of any kind and length.
@@ -120,14 +180,16 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
   return {
     models,
     find: (id) => byId.get(id),
-    list(access) {
-      const seen = listings.filter((l) => isVisible(access, l.id));
-      const choices = auto.filter((id) => byId.has(id) && isVisible(access, id));
+    list(access, { limited = false } = {}) {
+      const seen = current().filter((l, i) => isVisible(access, l.id) && !(limited && !isPriced(models[i])));
+      const choices = auto.filter((id) =>
+        byId.has(id) && isVisible(access, id) && !(limited && !isPriced(byId.get(id)!))
+      );
       return choices.length > 0 && isVisible(access, AUTO)
         ? [autoListing(choices.map((id) => byId.get(id)!), created), ...seen]
         : seen;
     },
-    resolve(name, access, { short }) {
+    resolve(name, access, { short, limited = false }) {
       const model = byId.get(name) ?? (short ? byShortName(name) : undefined);
       if (!model || !isVisible(access, model.id)) {
         throw new Failure(
@@ -138,6 +200,7 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
           { param: "model" },
         );
       }
+      if (limited && !isPriced(model)) throw unpriced(model);
       if (!isPermitted(access, model.id)) {
         throw new Failure(
           "policy_violation",
@@ -152,15 +215,39 @@ export function openCatalog(models: readonly Model[], auto: readonly string[], c
   };
 }
 
-function listing(model: Model, created: number): Listing {
-  const pricing: Record<string, string> = {};
-  for (const [key, price] of Object.entries(model.pricing)) if (price !== undefined) pricing[key] = price;
+function unpriced({ id }: Model): Failure {
+  return new Failure(
+    "model_not_found",
+    `Cannot use model ${id} with this key: its price is not known, and the key's spending has a limit.`,
+    {
+      param: "model",
+      operator: `${id} has no price: give it one in models[].pricing, or say catalog.unpriced: "free"`,
+    },
+  );
+}
+
+function listing(model: Model, created: number, now: number): Listing {
+  const { prices, tiers } = sheetOf(model, now);
+  const known = (prices: Prices) =>
+    Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)) as Record<
+      string,
+      string
+    >;
   return {
     id: model.id,
     object: "model",
     owned_by: model.id.slice(0, model.id.indexOf("/")),
     ...described({ name: model.name, created, context: model.contextLength, output: model.maxCompletion }),
-    pricing,
+    pricing: isPriced(model) ? known(prices) : { prompt: null, completion: null },
+    ...(tiers.length > 0 && {
+      pricing_tiers: tiers.map(({ above, service, prices }) => ({
+        ...(above > 0 && { above_input_tokens: above }),
+        ...(service !== null && { service_tier: service }),
+        ...known(prices),
+      })),
+    }),
+    ...(model.efforts !== null && { reasoning_efforts: model.efforts }),
+    ...(model.knowledgeCutoff && { knowledge_cutoff: model.knowledgeCutoff }),
     capabilities: {
       modality_input: [...model.inputs],
       modality_output: [...model.outputs],

@@ -1,6 +1,8 @@
-/** The sections `models` and `auto` of the configuration: the catalog, and what `svc/auto` chooses from. */
+/** The sections `models`, `catalog` and `auto` of the configuration: which models there are, and what `svc/auto` chooses from. */
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
+import type { PriceSheet, PriceTier } from "../exchange/prices.ts";
 import type { Effort } from "../exchange/prompt.ts";
 import {
   between,
@@ -10,6 +12,8 @@ import {
   flag,
   listOf,
   matching,
+  moment,
+  MOMENT_WORDS,
   nonBlank,
   price,
   says,
@@ -35,7 +39,7 @@ const EFFORTS = [
  * Prices per token. The names are those of OpenRouter's catalog, the most copied one; where it counts whole images, here
  * as everywhere else a price is for one token.
  */
-const PRICING = exactly({
+const PRICES = {
   prompt: price().describe("One token of input, where nothing below has a price of its own for it."),
   completion: price().describe("One token of output, where nothing below has a price of its own for it."),
   input_cache_read: price().optional().describe(
@@ -55,6 +59,33 @@ const PRICING = exactly({
   ),
   audio: price().optional().describe("One token of input that is audio. Left out: as `prompt`."),
   audio_output: price().optional().describe("One token of output that is audio. Left out: as `completion`."),
+  web_search: price().optional().describe("One web search for this model. Left out: `search.price`."),
+};
+
+const PRICING = exactly(PRICES);
+
+/** Fields of prices stand beside the condition, so names go out as they came in. */
+const TIER = exactly({
+  above_input_tokens: whole(0, 2 ** 31).optional().describe(
+    "The prices count for calls with more input tokens than this. Left out: for all.",
+  ),
+  service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
+    .describe(
+      "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
+    ),
+  ...PRICES,
+}).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
+  above: above_input_tokens,
+  service: service_tier,
+  prices,
+}));
+
+const TIERS = listOf(TIER, "price tiers");
+
+const CHANGE = fields({
+  from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
+  pricing: PRICING.describe("Prices from then on."),
+  pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
 });
 
 const WEIGHT = "a number from 0.000001 to 1000000, or null";
@@ -76,12 +107,12 @@ const ROUTE = fields({
 });
 
 const CAPABILITIES = fields({
-  modality_input: listOf(choice(...MODALITIES), "modalities").prefault(["text"]).describe(
+  modality_input: listOf(choice(...MODALITIES), "modalities").optional().meta({ default: ["text"] }).describe(
     "What the model takes.",
   ),
-  modality_output: listOf(choice("text", "image", "audio", "video"), "modalities").prefault(["text"])
-    .describe("What the model gives."),
-  features: listOf(choice(...FEATURES), "features").prefault([])
+  modality_output: listOf(choice("text", "image", "audio", "video"), "modalities").optional()
+    .meta({ default: ["text"] }).describe("What the model gives."),
+  features: listOf(choice(...FEATURES), "features").optional().meta({ default: [] })
     .describe("What the model can do beyond that; `svc/auto` goes by it."),
 });
 
@@ -99,11 +130,14 @@ const MODEL = fields({
   name: nonBlank(256, "a display name").optional().describe(
     "Name for people, listed by `GET /v1/models`. Left out: the id.",
   ),
-  routes: listOf(ROUTE, "routes").min(1, says("a list of at least one route"))
-    .describe("Providers that have the model, tried in order; those with a weight share the load."),
-  context_length: whole(1, 2 ** 31).nullable().prefault(null)
+  routes: listOf(ROUTE, "routes").min(1, says("a list of at least one route")).optional()
+    .describe(
+      "Providers that have the model, tried in order; those with a weight share the load. Left out: the providers that " +
+        "list it, in the order of the configuration.",
+    ),
+  context_length: whole(1, 2 ** 31).nullable().optional().meta({ default: null })
     .describe("Most tokens of input and output together. Null: unknown, so the provider decides."),
-  max_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
+  max_completion_tokens: whole(1, 2 ** 31).nullable().optional().meta({ default: null })
     .describe("Most tokens of output. Null: unknown, so the provider decides."),
   default_completion_tokens: whole(1, 2 ** 31).nullable().prefault(null)
     .describe(
@@ -111,16 +145,32 @@ const MODEL = fields({
         "is sent to a model whose `max_completion_tokens` is known, and as many are reserved, or as many as the budget still " +
         "covers, from 4096 on, which are then sent as the cap. Where they are not known and output has a price, 16384 are.",
     ),
-  pricing: PRICING.prefault({ prompt: "0", completion: "0" })
+  pricing: PRICING.optional()
     .describe(
-      "Prices of one token as decimal strings, in the currency of all amounts. Left out: the model costs nothing.",
+      "Prices of one token as decimal strings, in the currency of all amounts. Left out: those that the table of known " +
+        "models has for the first route; a model that is not in it costs nothing.",
     ),
-  capabilities: CAPABILITIES.prefault({}).describe("What the model takes, gives and can do."),
-  reasoning_efforts: listOf(choice(...EFFORTS), "reasoning efforts").nullable().prefault(null)
+  pricing_tiers: TIERS.optional().meta({ default: [] }).describe(
+    "Other prices for calls with long prompts, or in a service tier. A tier has all its prices, and the whole call is billed by " +
+      "them.",
+  ),
+  price_changes: listOf(CHANGE, "changes of prices").optional().meta({ default: [] }).describe(
+    "Prices that count from a moment on. A call is billed by those of the moment it came in.",
+  ),
+  capabilities: CAPABILITIES.optional().meta({ default: {} }).describe(
+    "What the model takes, gives and can do.",
+  ),
+  reasoning_efforts: listOf(choice(...EFFORTS), "reasoning efforts").nullable().optional().meta({
+    default: null,
+  })
     .describe(
       "Levels of reasoning that the model has; others become the nearest one. Null: every level is passed on.",
     ),
-  parameters: TAKES.prefault({}).describe(
+  knowledge_cutoff: matching(/^\d{4}-\d{2}(?:-\d{2})?$/, 'a month or day like "2025-05"').nullable()
+    .optional().describe(
+      "What the model has read ends here; `GET /v1/models` tells it.",
+    ),
+  parameters: TAKES.optional().meta({ default: {} }).describe(
     "What of a request the model takes (`true`) or refuses (`false`). Left out: its name decides. What it refuses is left " +
       "out of requests of other formats and listed in `x-svc-dropped`; callers of the provider's own format pass what they " +
       "sent.",
@@ -135,27 +185,72 @@ const MODEL = fields({
     .describe(
       "Further names that `/v1/messages` accepts for the model, like `claude-sonnet-4-5`; a `*` at the end is a prefix.",
     ),
-}).transform(({
-  name,
-  maxCompletionTokens,
-  defaultCompletionTokens,
-  capabilities,
-  reasoningEfforts,
-  cache,
-  ...rest
-}): Model => ({
-  ...rest,
-  stickyCache: cache === "sticky",
-  name: name ?? rest.id,
-  maxCompletion: maxCompletionTokens,
-  defaultOutput: defaultCompletionTokens,
-  inputs: capabilities.modalityInput,
-  outputs: capabilities.modalityOutput,
-  features: new Set(capabilities.features),
-  efforts: reasoningEfforts,
-}));
+}).transform((entry, context): Model => {
+  const { id, name, routes, pricing, pricingTiers, priceChanges, capabilities, cache } = entry;
+  for (const [field, value] of Object.entries({ pricing_tiers: pricingTiers, price_changes: priceChanges })) {
+    if (value === undefined || pricing !== undefined) continue;
+    context.addIssue({ code: "custom", path: [field], input: value, message: "none without `pricing`" });
+  }
+  const free = { prompt: "0", completion: "0" };
+  return {
+    id,
+    name: name ?? id,
+    routes: routes ?? [],
+    contextLength: entry.contextLength ?? null,
+    maxCompletion: entry.maxCompletionTokens ?? null,
+    defaultOutput: entry.defaultCompletionTokens,
+    pricing: pricing ?? free,
+    sheets: sheetsOf({ pricing: pricing ?? free, tiers: pricingTiers ?? [], changes: priceChanges ?? [] }),
+    inputs: capabilities?.modalityInput ?? ["text"],
+    outputs: capabilities?.modalityOutput ?? ["text"],
+    features: new Set(capabilities?.features),
+    efforts: entry.reasoningEfforts ?? null,
+    knowledgeCutoff: entry.knowledgeCutoff ?? null,
+    parameters: entry.parameters ?? {},
+    stickyCache: cache === "sticky",
+    shortNames: entry.shortNames,
+    given: new Set([
+      ...Object.keys(entry),
+      ...Object.entries(capabilities ?? {}).flatMap(([field, value]) => value === undefined ? [] : [field]),
+    ]),
+  };
+});
 
-export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
+interface Written {
+  pricing: PriceSheet["prices"];
+  tiers: readonly PriceTier[];
+  changes: readonly { from: number; pricing: PriceSheet["prices"]; pricingTiers: readonly PriceTier[] }[];
+}
+
+/** Named by what they are, so that a record tells which of the prices that the file has had it was billed by. */
+function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
+  const all = [{ from: 0, pricing, pricingTiers: tiers }, ...[...changes].sort((a, b) => a.from - b.from)];
+  return all.map(({ from, pricing: prices, pricingTiers }) => {
+    const hash = createHash("sha256").update(JSON.stringify([prices, pricingTiers])).digest("hex");
+    return { source: `file ${hash.slice(0, 8)}`, from, hours: null, prices, tiers: pricingTiers };
+  });
+}
+
+export const MODELS = listOf(MODEL, "models");
+
+export interface CatalogSettings {
+  /** Null: nothing is said, so that providers are asked that follow a preset or that no model of the file names. */
+  discover: boolean | null;
+  discoverHours: number;
+  unpriced: "refuse" | "free";
+}
+
+export const CATALOG_SECTION = fields({
+  discover: flag().nullable().prefault(null).describe(
+    "Whether providers are asked which models they have; those join the catalog. `false`: the catalog is `models` alone. Null: " +
+      "asked are the providers that follow a preset, and those that no model of the file has a route to.",
+  ),
+  discover_hours: between(0.001, 720, " of hours").prefault(1).describe("Hours between two questions."),
+  unpriced: choice("refuse", "free").prefault("refuse").describe(
+    "Models of providers that nobody knows the price of. `refuse`: they exist only for keys whose spending has no limit at " +
+      "all. `free`: for everybody, and cost nothing.",
+  ),
+}).transform((section): CatalogSettings => section);
 
 export const AUTO_SECTION = fields({
   models: listOf(stringField("the id of a model"), "model ids").prefault([])

@@ -163,7 +163,7 @@ const PROVIDER = fields({
       resource: resource ?? null,
       deployments,
     });
-    return { ...rest, api: apiNamed(name ?? kind.api), cloud, auth: credential };
+    return { ...rest, preset: preset!, api: apiNamed(name ?? kind.api), cloud, auth: credential };
   }
   if (name === undefined) {
     for (const issue of API.safeParse(undefined).error?.issues ?? []) {
@@ -171,11 +171,13 @@ const PROVIDER = fields({
     }
     return z.NEVER;
   }
-  return { ...rest, api: apiNamed(name), auth: credential };
+  return { ...rest, preset: preset ?? null, api: apiNamed(name), auth: credential };
 });
 
 /** A provider whose credential is not opened yet. */
 export interface ConfiguredProvider extends Omit<Provider, "credential"> {
+  /** The preset that it follows; null: none. */
+  preset: string | null;
   auth: AuthSettings;
 }
 

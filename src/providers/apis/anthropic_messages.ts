@@ -1,5 +1,5 @@
 /** Anthropic's Messages API. */
-import { array, number, object, string } from "../../exchange/json.ts";
+import { number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import { messages } from "../../formats/messages/mod.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
@@ -12,7 +12,8 @@ const MODELS: ModelsList = {
   path: (page) => `/models?limit=1000${page === null ? "" : `&after_id=${encodeURIComponent(page)}`}`,
   read(body) {
     const { data, has_more, last_id } = object(body);
-    const models = array(data).map(object).flatMap((m) => {
+    if (!Array.isArray(data)) return null;
+    const models = data.map(object).flatMap((m) => {
       const id = string(m.id);
       if (id === undefined || id === "") return [];
       const contextLength = number(m.max_input_tokens);

@@ -50,12 +50,17 @@ export interface ListedModel {
   /** Tokens; absent where the list does not say. */
   contextLength?: number;
   maxCompletion?: number;
+  /** Prices per token, as the catalog names them, where the list tells them. */
+  pricing?: Readonly<Record<string, string>>;
 }
 
 /** A list of models, which may come in pages: `GET` of the base address and this path. */
 export interface ModelsList {
   /** @param page what the page before gave as `next`; null: the first page */
   path(page: string | null): string;
-  /** Entries without an id, and models that do not generate, are left out. `next` is null on the last page. */
-  read(body: unknown): { models: ListedModel[]; next: string | null };
+  /**
+   * Entries without an id, and models that do not generate, are left out. `next` is null on the last page. Null: the body is no
+   * list of models.
+   */
+  read(body: unknown): { models: ListedModel[]; next: string | null } | null;
 }

@@ -13,6 +13,8 @@ const MODELS: ModelsList = {
   path: (page) => `/models?pageSize=1000${page === null ? "" : `&pageToken=${encodeURIComponent(page)}`}`,
   read(body) {
     const { models: data, nextPageToken } = object(body);
+    // Without models the last page is an empty object.
+    if (!Array.isArray(data) && JSON.stringify(body) !== "{}") return null;
     const models = array(data).map(object).flatMap((m) => {
       const id = string(m.name)?.replace(/^models\//, "");
       const methods = m.supportedGenerationMethods;

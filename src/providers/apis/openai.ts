@@ -1,5 +1,5 @@
 /** What OpenAI's two APIs have in common, with the servers that copied them. */
-import { array, number, object, string } from "../../exchange/json.ts";
+import { number, object, string } from "../../exchange/json.ts";
 import type { ListedModel, ModelsList } from "./api.ts";
 
 /** RFC 6750. */
@@ -14,14 +14,36 @@ export function bearer(key: string): Record<string, string> {
 export const OPENAI_MODELS: ModelsList = {
   path: () => "/models",
   read(body) {
-    const models = array(Array.isArray(body) ? body : object(body).data).map(object).flatMap((m) => {
+    const data = Array.isArray(body) ? body : object(body).data;
+    if (!Array.isArray(data)) return null;
+    const models = data.map(object).flatMap((m) => {
       const id = string(m.id);
       if (id === undefined || id === "") return [];
       const contextLength = number(m.max_model_len) ?? number(m.context_length) ?? number(m.context_window) ??
         number(m.max_context_length);
-      const listed: ListedModel = { id, ...(contextLength !== undefined && { contextLength }) };
+      const maxCompletion = number(object(m.top_provider).max_completion_tokens) ??
+        number(m.max_completion_tokens);
+      const pricing = pricesOf(object(m.pricing));
+      const listed: ListedModel = {
+        id,
+        ...(contextLength !== undefined && { contextLength }),
+        ...(maxCompletion !== undefined && { maxCompletion }),
+        ...(pricing !== undefined && { pricing }),
+      };
       return [listed];
     });
     return { models, next: null };
   },
 };
+
+const PRICE_KINDS = ["input_cache_read", "input_cache_write", "internal_reasoning"];
+
+/** As OpenRouter writes them: strings for a token. It writes `-1` where a price depends on what answers. */
+function pricesOf(pricing: Record<string, unknown>): Record<string, string> | undefined {
+  const isPrice = (value: unknown): value is string =>
+    typeof value === "string" && /^\d{1,3}(?:\.\d{1,18})?$/.test(value);
+  const { prompt, completion } = pricing;
+  if (!isPrice(prompt) || !isPrice(completion)) return undefined;
+  const more = PRICE_KINDS.flatMap((kind) => isPrice(pricing[kind]) ? [[kind, pricing[kind]] as const] : []);
+  return { prompt, completion, ...Object.fromEntries(more) };
+}

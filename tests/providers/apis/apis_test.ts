@@ -99,7 +99,7 @@ Deno.test("modelsList of the OpenAI APIs reads ids, and sizes by the names that 
     models: [{ id: "gpt-5" }, { id: "qwen", contextLength: 32768 }, { id: "llama", contextLength: 131072 }],
     next: null,
   });
-  assertEquals(read([{ id: "a", context_length: 8 }]).models, [{ id: "a", contextLength: 8 }]);
+  assertEquals(read([{ id: "a", context_length: 8 }])!.models, [{ id: "a", contextLength: 8 }]);
   assertEquals(read("no list"), { models: [], next: null });
 });
 
@@ -116,7 +116,7 @@ Deno.test("modelsList of the Messages API goes on after the last id", () => {
     next: "claude-a",
   });
   assertEquals(path(null), "/models?limit=1000");
-  assertEquals(path(first.next), "/models?limit=1000&after_id=claude-a");
+  assertEquals(path(first!.next), "/models?limit=1000&after_id=claude-a");
   const last = read({
     data: [{ id: "b", max_input_tokens: null, max_tokens: null }],
     has_more: false,
@@ -144,5 +144,5 @@ Deno.test("modelsList of Gemini leaves out what does not generate", () => {
     next: "a/b",
   });
   assertEquals(path("a/b"), "/models?pageSize=1000&pageToken=a%2Fb");
-  assertEquals(read({ models: [] }).next, null);
+  assertEquals(read({ models: [] })!.next, null);
 });

@@ -1,0 +1,228 @@
+/**
+ * The catalog of a configuration: its own entries, and the models that providers list, filled up with what is known of them.
+ *
+ * A model that several providers list is one, with a route for each in the order of the configuration. What the file says of a
+ * model wins field by field; then what the first of its routes lists; then the table of known models.
+ */
+import { type PriceSheet, sheetAt } from "../../exchange/prices.ts";
+import type { Model, ModelRoute } from "../catalog.ts";
+import type { CatalogSettings } from "../config.ts";
+import type { FactsTable, ModelFacts } from "../facts/facts.ts";
+import { answersConversations, idOf, isLocal, undated } from "./names.ts";
+
+/** A model as a provider lists it. */
+export interface Listed {
+  id: string;
+  contextLength?: number;
+  maxCompletion?: number;
+  pricing?: Readonly<Record<string, string>>;
+}
+
+/** A provider of the configuration, with its list. */
+export interface Door {
+  provider: string;
+  /** The preset that it follows; null: none. */
+  preset: string | null;
+  /** Null: it was not asked, or has never told. */
+  models: readonly Listed[] | null;
+}
+
+export interface Sources {
+  doors: readonly Door[];
+  facts: FactsTable;
+  now: number;
+}
+
+/** What one route knows of its model. */
+interface Known {
+  route: ModelRoute;
+  door: string | null;
+  listed: Listed;
+  facts: ModelFacts | undefined;
+}
+
+const FREE = { prompt: "0", completion: "0" };
+/** Features of a model that nobody knows: a refusal by the provider says more than leaving things out. */
+const LIKELY = ["tools", "structured_outputs", "response_format"];
+
+export function mergeCatalog(
+  written: readonly Model[],
+  { unpriced }: Pick<CatalogSettings, "unpriced">,
+  { doors, facts, now }: Sources,
+): Model[] {
+  const found = gather(doors, facts);
+  const presets = new Map(doors.map(({ provider, preset }) => [provider, preset]));
+  const merged: Model[] = [];
+  for (const model of written) {
+    const same = found.get(model.id.toLowerCase());
+    const routes = model.routes.length > 0 ? model.routes : same?.routes ?? [];
+    // A model that the file only describes exists while a provider lists it.
+    if (routes.length === 0) continue;
+    const known = factsOfRoute(routes[0], presets, facts) ?? undefined;
+    const base = same?.model ?? (known && modelOf(model.id, [{ ...known, route: routes[0] }], "free"));
+    merged.push(base === undefined ? { ...model, routes } : { ...overlaid(model, base), routes });
+    if (same !== undefined) found.delete(model.id.toLowerCase());
+  }
+  for (const { model } of found.values()) {
+    merged.push(
+      model.sheets?.length === 0 && unpriced === "free"
+        ? { ...model, pricing: FREE, sheets: undefined }
+        : model,
+    );
+  }
+  return named(merged.map((model) => ({ ...model, pricing: priceNow(model, now) })));
+}
+
+function priceNow({ pricing, sheets }: Model, now: number): Model["pricing"] {
+  return sheets === undefined ? pricing : sheetAt(sheets, now)?.prices ?? {};
+}
+
+/** What providers list, by id in lower case. */
+function gather(
+  doors: readonly Door[],
+  facts: FactsTable,
+): Map<string, { routes: ModelRoute[]; model: Model }> {
+  const groups = new Map<string, { id: string; known: Known[] }>();
+  for (const { provider, preset, models } of doors) {
+    for (const listed of models ?? []) {
+      const known = preset === null ? undefined : facts.find(preset, listed.id);
+      if (known === null || (known === undefined && !answersConversations(listed.id))) continue;
+      const id = idOf(preset, provider, listed.id);
+      if (!VALID.test(id) || id === "svc/auto") continue;
+      const route = { provider, model: listed.id, weight: null };
+      const group = groups.get(id.toLowerCase());
+      const one = { route, door: preset, listed, facts: known };
+      if (group === undefined) groups.set(id.toLowerCase(), { id, known: [one] });
+      // Of one provider's names that mean the same, the first counts: the others are regions and versions of it.
+      else if (!group.known.some((k) => k.route.provider === provider)) group.known.push(one);
+    }
+  }
+  joinDates(groups);
+  return new Map(
+    [...groups].map(([key, { id, known }]) => {
+      const ordered = doors.flatMap(({ provider }) => known.filter((k) => k.route.provider === provider));
+      return [key, { routes: ordered.map((k) => k.route), model: modelOf(id, ordered, "refuse") }];
+    }),
+  );
+}
+
+/** As the configuration allows them. */
+const VALID = /^(?=.{3,256}$)[!-)+-.0-~]+\/[!-)+-~]+$/;
+
+/** One provider writes the date of a model, another does not. Where there is one date only, both mean the same. */
+function joinDates(groups: Map<string, { id: string; known: Known[] }>): void {
+  const dated = new Map<string, string[]>();
+  for (const key of groups.keys()) {
+    const short = undated(key);
+    if (short !== key) dated.set(short, [...dated.get(short) ?? [], key]);
+  }
+  for (const [short, [only, ...others]] of dated) {
+    const plain = groups.get(short);
+    const full = groups.get(only)!;
+    if (plain === undefined || others.length > 0) continue;
+    const providers = new Set(full.known.map((k) => k.route.provider));
+    // A provider that lists both has two models, or a name that moves.
+    if (plain.known.some((k) => providers.has(k.route.provider))) continue;
+    full.known.push(...plain.known);
+    groups.delete(short);
+  }
+}
+
+function factsOfRoute(
+  route: ModelRoute,
+  presets: ReadonlyMap<string, string | null>,
+  table: FactsTable,
+): Omit<Known, "route"> | undefined {
+  const door = presets.get(route.provider) ?? null;
+  const facts = door === null ? undefined : table.find(door, route.model);
+  return facts ? { door, listed: { id: route.model }, facts } : undefined;
+}
+
+/** The first route that knows something says it. */
+function modelOf(id: string, known: readonly Known[], unpriced: CatalogSettings["unpriced"]): Model {
+  const first = <T>(of: (k: Known) => T | undefined): T | undefined => {
+    for (const k of known) {
+      const value = of(k);
+      if (value !== undefined) return value;
+    }
+  };
+  const sheets = first(sheetsOf) ?? [];
+  const contextLength = first((k) => k.listed.contextLength ?? k.facts?.contextLength) ?? null;
+  const maxCompletion = first((k) => k.listed.maxCompletion ?? k.facts?.maxCompletion) ?? null;
+  const short = id.slice(id.indexOf("/") + 1);
+  return {
+    id,
+    name: first((k) => k.facts?.name) ?? short,
+    routes: known.map((k) => k.route),
+    contextLength,
+    maxCompletion: maxCompletion !== null && contextLength !== null
+      ? Math.min(maxCompletion, contextLength)
+      : maxCompletion,
+    pricing: sheets[0]?.prices ?? (unpriced === "free" ? FREE : {}),
+    sheets: sheets.length === 0 && unpriced === "free" ? undefined : sheets,
+    inputs: first((k) => k.facts?.inputs) ?? ["text"],
+    outputs: first((k) => k.facts?.outputs) ?? ["text"],
+    features: new Set(first((k) => k.facts?.features) ?? LIKELY),
+    efforts: first((k) => k.facts?.efforts) ?? null,
+    parameters: first((k) => k.facts?.parameters) ?? {},
+    knowledgeCutoff: null,
+    stickyCache: true,
+    // What clients of the messages format ask for.
+    shortNames: id.startsWith("anthropic/") ? [short] : [],
+  };
+}
+
+function sheetsOf({ door, listed, facts }: Known): readonly PriceSheet[] | undefined {
+  if (listed.pricing !== undefined) {
+    return [{ source: "listed", from: 0, hours: null, prices: listed.pricing, tiers: [] }];
+  }
+  // A machine of one's own is paid for already.
+  if (isLocal(door)) return [{ source: "own server", from: 0, hours: null, prices: FREE, tiers: [] }];
+  return facts?.sheets;
+}
+
+/** Fields of an entry and the ones of a model that they are, where the file says them. */
+const FIELDS: readonly (readonly [written: string, fields: readonly (keyof Model)[]])[] = [
+  ["name", ["name"]],
+  ["contextLength", ["contextLength"]],
+  ["maxCompletionTokens", ["maxCompletion"]],
+  ["defaultCompletionTokens", ["defaultOutput"]],
+  ["pricing", ["pricing", "sheets"]],
+  ["modalityInput", ["inputs"]],
+  ["modalityOutput", ["outputs"]],
+  ["features", ["features"]],
+  ["reasoningEfforts", ["efforts"]],
+  ["knowledgeCutoff", ["knowledgeCutoff"]],
+  ["parameters", ["parameters"]],
+];
+
+function overlaid(written: Model, base: Model): Model {
+  const merged: Model = { ...written };
+  const target = merged as unknown as Record<string, unknown>;
+  for (const [field, names] of FIELDS) {
+    if (written.given?.has(field)) continue;
+    for (const name of names) target[name] = base[name];
+  }
+  // Whoever wrote where the model is called, and no price, has said that it costs nothing.
+  if (merged.sheets?.length === 0 && written.routes.length > 0) {
+    return { ...merged, pricing: written.pricing, sheets: written.sheets };
+  }
+  const shortNames = [...new Set([...written.shortNames, ...base.shortNames])];
+  return { ...merged, shortNames };
+}
+
+/** Gives each model the ids that mean it beside its own, as far as they mean no other. */
+function named(models: readonly Model[]): Model[] {
+  const ids = new Set(models.map(({ id }) => id));
+  const dated = new Map<string, number>();
+  for (const { id } of models) dated.set(undated(id), (dated.get(undated(id)) ?? 0) + 1);
+  const shorts = new Set<string>();
+  return models.map((model) => {
+    const plain = undated(model.id);
+    const alone = plain !== model.id && !ids.has(plain) && dated.get(plain) === 1;
+    const more = alone && model.id.startsWith("anthropic/") ? [plain.slice(plain.indexOf("/") + 1)] : [];
+    // A short name belongs to the first: the file's own entries come first.
+    const shortNames = [...model.shortNames, ...more].filter((name) => !shorts.has(name) && shorts.add(name));
+    return { ...model, shortNames, ...(alone && { aliases: [plain] }) };
+  });
+}

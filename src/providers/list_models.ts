@@ -1,0 +1,135 @@
+/**
+ * Asks a provider which models it has. What comes is a stranger's: pages, bytes, entries and time are bounded, and ids that no
+ * route could name are left out.
+ */
+import { object } from "../exchange/json.ts";
+import type { ListedModel } from "./apis/mod.ts";
+import { type Door, openDoor, type Provider } from "./provider.ts";
+
+const MOST_PAGES = 50;
+const MOST_MODELS = 20_000;
+const MOST_BYTES = 32 << 20;
+/** Server of one's own: how many of its models are asked about one by one, and how many at a time. */
+const MOST_SHOWN = 200;
+const SHOWN_AT_ONCE = 4;
+const LARGEST_CONTEXT = 2 ** 31;
+
+/** What a route may name, and no `*`, which patterns of keys would take for any text. */
+const ID = /^[!-)+-~]{1,200}$/;
+
+/**
+ * Null: the API has no list of models. Throws where the provider gives none.
+ * @param preset that the provider follows; `signal` ends everything
+ */
+export async function listModels(
+  provider: Provider,
+  { preset, signal }: { preset: string | null; signal: AbortSignal },
+): Promise<ListedModel[] | null> {
+  const { modelsList } = provider.api;
+  const door = openDoor(provider, provider.api);
+  if (modelsList === null) return null;
+  const models = new Map<string, ListedModel>();
+  const pages = new Set<string>();
+  for (let page: string | null = null;;) {
+    const body = await ask(
+      provider,
+      { method: "GET", url: provider.baseUrl + modelsList.path(page) },
+      signal,
+    );
+    const read = modelsList.read(body);
+    if (read === null) throw new Error("the answer is no list of models");
+    for (const model of read.models) {
+      if (ID.test(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));
+    }
+    page = read.next;
+    // A page that comes again would come for ever.
+    if (page === null || pages.has(page) || pages.size >= MOST_PAGES || models.size >= MOST_MODELS) break;
+    pages.add(page);
+  }
+  const list = [...models.values()];
+  return preset === "ollama" ? await shown(door, list, signal) : list;
+}
+
+function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): ListedModel {
+  const tokens = (n: number | undefined) =>
+    n !== undefined && Number.isSafeInteger(n) && n > 0 && n <= LARGEST_CONTEXT ? n : undefined;
+  const context = tokens(contextLength);
+  const output = tokens(maxCompletion);
+  return {
+    id,
+    ...(context !== undefined && { contextLength: context }),
+    ...(output !== undefined && { maxCompletion: output }),
+    ...(pricing !== undefined && { pricing }),
+  };
+}
+
+/** Ollama's own API beside `/v1` tells the context of each model, and whether it answers conversations at all. */
+async function shown(
+  provider: ProviderList,
+  list: ListedModel[],
+  signal: AbortSignal,
+): Promise<ListedModel[]> {
+  const url = `${door.provider.baseUrl.replace(/\/v1$/, "")}/api/show`;
+  const waiting = list.slice(0, MOST_SHOWN).entries();
+  const told: (ListedModel | null)[] = [...list];
+  await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, async () => {
+    for (const [i, model] of waiting) {
+      try {
+        const body = JSON.stringify({ model: model.id });
+        const { model_info, capabilities } = object(
+          await ask(door, { method: "POST", url, body }, signal),
+        );
+        const length = Object.entries(object(model_info)).find(([name]) => name.endsWith(".context_length"));
+        if (Array.isArray(capabilities) && !capabilities.includes("completion")) told[i] = null;
+        else if (length) told[i] = bounded({ ...model, contextLength: Number(length[1]) });
+      } catch (error) {
+        // One that does not show its size is still there.
+        if (signal.aborted) throw error;
+      }
+    }
+  }));
+  return told.filter((model) => model !== null);
+}
+
+interface Question {
+  method: "GET" | "POST";
+  url: string;
+  body?: string;
+}
+
+async function ask(
+  provider: ProviderList,
+  { method, url, body = "" }: Question,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const signed = await provider.credential.sign?.({ method, url, headers, body });
+  const answer = await fetch(url, {
+    method,
+    headers: { ...headers, accept: "application/json", ...signed },
+    ...(method === "POST" && { body }),
+    // A credential goes to the address of the configuration and to no other.
+    redirect: "manual",
+    signal,
+  });
+  try {
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return JSON.parse(await textOf(answer));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error("the answer is not JSON");
+    throw error;
+  } finally {
+    await answer.body?.cancel().catch(() => {});
+  }
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
+}
