@@ -24,7 +24,7 @@ import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
-import { collectWhenIdle } from "./memory.ts";
+import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDocuments } from "./documents/mod.ts";
@@ -39,9 +39,12 @@ import { readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
+import { Discovery } from "./discovery/discovery.ts";
+import { askedOf, effectiveModels, listsFile } from "./discovery/effective_catalog.ts";
 import type { Clock } from "./timing/clock.ts";
 import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
+import { Turns } from "./timing/turns.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 /** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
@@ -56,6 +59,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** Waits before a retry; absent: a timer. */
   sleep?(ms: number): Promise<void>;
+  /** Providers are asked for their models. Absent: the configuration is all there is. */
+  discovers?: boolean;
   /** A variable of the environment, for credentials of clouds; absent: none is set. */
   env?(name: string): string | undefined;
   /** Certificates, in PEM, that providers may show besides those that the process trusts. */
@@ -107,6 +112,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   let stopped = false;
 
   const { worker } = options;
+  const turns = new Turns();
   const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
   const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
   let providers: Providers | undefined;
@@ -121,11 +127,25 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     lagSeconds: ticker.lag / 1000,
     ...providerMetrics(providers?.health() ?? []),
   }));
+  const discovery = options.discovers === true
+    ? new Discovery({
+      file: listsFile(store),
+      follower: worker?.which ?? 1,
+      now: options.now,
+      log: options.log,
+      changed: () => void turns.run(refresh),
+    })
+    : null;
+  /** What providers list, as far as it is known. */
+  const follow = (config: Config) =>
+    discovery?.follow(askedOf(config, credentials), config.catalog.discoverHours * 3_600_000);
   const stateOf = async (config: Config): Promise<ServerState> => {
+    const asked = discovery === null ? [] : askedOf(config, credentials);
     const catalog = openCatalog(
-      config.models,
+      await effectiveModels(config, { discovery, asked, now: options.now() }),
       config.auto.models,
       Math.floor(options.now() / 1000),
+      options.now,
     );
     const auto = await autoRouter(config, catalog);
     const opened = credentials.open(config.providers);
@@ -137,7 +157,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       })),
       {
         ticker,
-        routes: catalog.models.flatMap((m) => m.routes),
+        routes: config.models.flatMap((m) => m.routes),
+        discovered: catalog.models.flatMap((m) => m.routes),
         previous: providers,
         makeRoom: (provider) => inFlight.makeRoom(provider),
         log: options.log,
@@ -185,29 +206,49 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     };
   };
 
-  let state = await stateOf(config);
-  providers = state.kit.providers;
-  let reloading: Promise<void> = Promise.resolve();
+  let running = config;
+  let state: ServerState;
+  function become(made: ServerState): void {
+    state = made;
+    providers = made.kit.providers;
+    providers.states.takeOver();
+  }
+  async function refresh(): Promise<void> {
+    if (stopped) return;
+    const before = state.kit.catalog.models.length;
+    become(await stateOf(running));
+    const { length } = state.kit.catalog.models;
+    options.log(`the providers' models have changed: ${length} in the catalog, ${before} before`);
+  }
+  // One after the other, so that the last one stays.
+  await turns.run(async () => {
+    await follow(config);
+    become(await stateOf(config));
+    // Of merging lists much is left behind, and nobody is waiting yet.
+    if (state.kit.catalog.models !== config.models) collectNow();
+  });
   const memory = collectWhenIdle({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
     handle: handler(ENDPOINTS, () => state),
     accounts,
-    reload(next) {
-      // One after the other, so that the last one stays.
-      const reloaded = reloading.then(async () => {
-        const made = await stateOf(next);
-        // All or nothing: what may fail changes nothing, and then nothing fails any more.
-        await accounts.reload(accountsConfig(next));
-        state = made;
-        providers = made.kit.providers;
-        providers.states.takeOver();
-      });
-      reloading = reloaded.catch(() => {});
-      return reloaded;
-    },
+    reload: (next) =>
+      turns.run(async () => {
+        try {
+          await follow(next);
+          const made = await stateOf(next);
+          // All or nothing: what may fail changes nothing, and then nothing fails any more.
+          await accounts.reload(accountsConfig(next));
+          become(made);
+          running = next;
+        } catch (error) {
+          void follow(running);
+          throw error;
+        }
+      }),
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     close() {
+      discovery?.close();
       ticker.close();
       memory.close();
       re2.close();

@@ -172,7 +172,13 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     log("one worker only: a store in memory cannot be shared");
   }
   for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
-  const gateway = await assemble(config, { now: Date.now, log, env, worker: worker ?? undefined });
+  const gateway = await assemble(config, {
+    now: Date.now,
+    log,
+    env,
+    worker: worker ?? undefined,
+    discovers: true,
+  });
   const { hostname, port } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
   const server = listen({

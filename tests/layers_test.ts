@@ -9,6 +9,7 @@ const RANKS: Record<string, number> = {
   main: 9,
   manual: 8,
   commands: 8,
+  discovery: 8,
   config: 7,
   console: 6,
   http: 5,

@@ -4,11 +4,11 @@
  * What a caller chose freely (the model's name as requested) is cut to a length and cleaned of what a database would
  * refuse, because a record must always be writable.
  */
-import type { GenerationEnd, GenerationStart } from "../exchange/generation.ts";
+import type { Charge, GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
 import type { Generation } from "../store/mod.ts";
 import type { Key } from "./types.ts";
-import { costOf, MAX_AMOUNT, type Prices, priceTable, savedByCache } from "./money.ts";
+import { costOf, costOfAll, MAX_AMOUNT, type Prices, priceTable, savedByCache } from "./money.ts";
 
 const TEXT_CHARS = 200;
 
@@ -65,7 +65,10 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   // A failed call pays for its searches and not for its tokens.
   const table = priceTable(prices);
   const billed = end.status === "failed" ? null : usage;
-  const cost = costOf(billed, searches, table);
+  const charges = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output
+    ? null
+    : end.charges ?? null;
+  const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
   return {
     ...beginning,
     model: end.model === undefined ? beginning.model : clean(end.model),
@@ -80,10 +83,19 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     latencyMs: end.latencyMs,
     clientGone: end.clientGone,
     dlp: end.dlp,
-    priceVersion: table.version,
-    cacheSaved: billed === null ? null : savedByCache(billed, table),
+    priceVersion: charges === null ? table.version : versionOf(charges),
+    cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
   };
+}
+
+/** Of several calls, all prices that count. */
+function versionOf(charges: readonly Charge[]): string {
+  return clean([...new Set(charges.map(({ version }) => version))].join(", "));
+}
+
+function savedByAll(charges: readonly Charge[]): bigint {
+  return charges.reduce((sum, { usage, prices }) => sum + savedByCache(usage, priceTable(prices)), 0n);
 }
 
 function bounded(usage: Readonly<Usage>): Usage {

@@ -140,6 +140,20 @@ export function costOf(usage: Readonly<Usage> | null, searches: number, table: P
   return round(sum);
 }
 
+/** What several calls cost together, each by prices of its own, and the searches by the table's. */
+export function costOfAll(
+  calls: readonly { usage: Readonly<Usage>; prices: Prices }[],
+  searches: number,
+  table: PriceTable,
+): bigint {
+  let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
+  for (const { usage, prices } of calls) {
+    const own = priceTable(prices);
+    sum += inputCost(usage, own) + outputCost(usage, own);
+  }
+  return round(sum);
+}
+
 /** What input read from a cache would have cost more otherwise, in picodollars. */
 export function savedByCache(usage: Readonly<Usage>, table: PriceTable): bigint {
   if (usage.cached === 0) return 0n;

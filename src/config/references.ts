@@ -51,9 +51,11 @@ export function checkReferences(root: unknown, report: Report): void {
     : [];
   unique([...adminKey, ...spots(keys, "secret")], report);
 
-  const discovers = object(config.catalog).discover !== false;
-  if (models.length === 0 && !discovers) {
-    report.expect("a list of at least one model, as catalog.discover is false", config.models, ["models"]);
+  const discovers = asksProviders(config, models);
+  if (models.length === 0 && !discovers && Object.keys(providers).length > 0) {
+    report.expect("a list of at least one model, as no provider is asked for its own", config.models, [
+      "models",
+    ]);
   }
   for (const [name, provider] of Object.entries(providers)) {
     const { api, base_url } = object(provider);
@@ -71,7 +73,7 @@ export function checkReferences(root: unknown, report: Report): void {
   }
   for (const { value, path } of models) {
     if (value.routes === undefined && !discovers) {
-      report.expect("a list of at least one route, as catalog.discover is false", undefined, [
+      report.expect("a list of at least one route, as no provider is asked for its models", undefined, [
         ...path,
         "routes",
       ]);
@@ -130,6 +132,21 @@ function apisOf(provider: Loose): readonly string[] {
   const own = PROVIDER_APIS.find(({ name }) => name === provider.api);
   if (own && !own.needsBaseUrl) return [own.name];
   return PROVIDER_APIS.filter(({ needsBaseUrl }) => needsBaseUrl).map(({ name }) => name);
+}
+
+/** Whether some provider is asked for its models, so that there are more than the file's. */
+function asksProviders(config: Loose, models: readonly Item[]): boolean {
+  const { discover } = object(config.catalog);
+  if (discover === false) return false;
+  const routed = new Set(
+    models.flatMap(({ value, path }) => spots(items(value.routes, [...path, "routes"]), "provider"))
+      .map(({ text }) => text),
+  );
+  return Object.entries(object(config.providers)).some(([name, provider]) => {
+    const { preset, api } = object(provider);
+    const lists = PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null);
+    return lists && (discover === true || preset !== undefined || !routed.has(name));
+  });
 }
 
 /** A name that JavaScript keeps for itself is lost on the way through the schema. */

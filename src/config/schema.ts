@@ -23,7 +23,7 @@ export const CONFIG = fields({
         "administration.",
     ),
   providers: PROVIDERS.describe("Providers by name."),
-  models: MODELS.prefault([]).describe(
+  models: MODELS.default([]).describe(
     "Catalog of models. Fields that an entry leaves out are those of the model that a provider lists under the same id, if one does.",
   ),
   catalog: CATALOG_SECTION.prefault({}).describe("How models that providers list join the catalog."),

@@ -4,6 +4,7 @@
  */
 import type { FailureCode } from "./failure.ts";
 import type { CallerFormatName } from "./format_name.ts";
+import type { PriceChoice } from "./prices.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -33,6 +34,11 @@ export interface Labels {
   session: string | null;
 }
 
+/** What one call of a provider used, and what that is billed by. */
+export interface Charge extends PriceChoice {
+  usage: Usage;
+}
+
 /** What is known at the end. */
 export interface GenerationEnd {
   status: GenerationStatus;
@@ -43,6 +49,8 @@ export interface GenerationEnd {
   errorCode: FailureCode | null;
   /** Null: the provider reported none. */
   usage: Usage | null;
+  /** The provider calls that `usage` is the sum of. Absent: it is billed by the reservation's prices. */
+  charges?: readonly Charge[];
   /** True: usage was estimated, because the provider never reported it. */
   estimated: boolean;
   /** Web searches that were executed and are billed. */

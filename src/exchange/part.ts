@@ -98,9 +98,10 @@ export type Part =
   | { type: "opaque"; block: number; choice: number; format: FormatName; value: Loose }
   /**
    * Counts so far: each replaces the one before. `searches`: executed web searches, once there are any. `estimated`: the
-   * provider did not report all of them. `extra`: what the provider's own report holds beside the counts.
+   * provider did not report all of them. `service`: the tier of service that the provider says it gave, in its own word.
+   * `extra`: what the provider's own report holds beside the counts.
    */
-  | { type: "usage"; usage: Usage; searches?: number; estimated?: boolean; extra?: Extra }
+  | { type: "usage"; usage: Usage; searches?: number; estimated?: boolean; service?: string; extra?: Extra }
   | {
     type: "finish";
     choice: number;

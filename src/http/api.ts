@@ -2,7 +2,6 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
-import type { Listing } from "../models/catalog.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
@@ -72,7 +71,7 @@ export const API: readonly Endpoint[] = [
     credential: "api_key",
     summary: "Lists the models that the key sees.",
     answer: { schema: "ModelList" },
-    handle: ({ state }, key) => Response.json(modelList(listed(state.kit, key))),
+    handle: ({ state }, key) => listOfModels(state.kit, key),
   },
   {
     method: "GET",
@@ -110,19 +109,9 @@ export const API: readonly Endpoint[] = [
   },
 ];
 
-function listed({ catalog, accounts }: Kit, key: Key): Listing[] {
-  return catalog.list(key, { limited: accounts.isLimited(key) });
-}
-
-/** One page, in the words of both families of clients. */
-function modelList(data: Listing[]) {
-  return {
-    object: "list",
-    data,
-    has_more: false,
-    first_id: data.at(0)?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  };
+function listOfModels({ catalog, accounts }: Kit, key: Key): Response {
+  const body = catalog.listText(key, { limited: accounts.isLimited(key) });
+  return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
 function count(
@@ -136,8 +125,9 @@ function count(
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {
   // An alias leads to the model that it means.
-  const id = state.kit.catalog.find(model)?.id ?? model;
-  const found = listed(state.kit, key).find((m) => m.id === id);
+  const { catalog, accounts } = state.kit;
+  const id = catalog.find(model)?.id ?? model;
+  const found = catalog.list(key, { limited: accounts.isLimited(key) }).find((m) => m.id === id);
   if (found) return Response.json(found);
   throw new Failure("model_not_found", `Cannot find model ${JSON.stringify(model.slice(0, 200))}.`);
 }

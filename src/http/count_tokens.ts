@@ -36,7 +36,7 @@ export async function countTokens(
   });
   // Whichever model autorouting chooses, the count is the same.
   const limited = kit.accounts.isLimited(key);
-  const listed = prompt.model === AUTO && kit.catalog.list(key, { limited }).some(({ id }) => id === AUTO);
+  const listed = prompt.model === AUTO && kit.catalog.offersAuto(key, { limited });
   if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });
   const reading = readLeaves(asked, LEAVES[formatName]);
   const { attachments } = measure(prompt, reading, kit.limits);

@@ -88,6 +88,10 @@ export interface Catalog {
   readonly models: readonly Model[];
   /** What the key may see, in catalog order; `svc/auto` first when there is something to choose from. */
   list(access: ModelAccess, options?: Asker): Listing[];
+  /** The same as the body of `GET /v1/models`. */
+  listText(access: ModelAccess, options?: Asker): string;
+  /** Whether the key may ask for `svc/auto`. */
+  offersAuto(access: ModelAccess, options?: Asker): boolean;
   find(id: string): Model | undefined;
   /**
    * The model that a caller's name means. Throws `model_not_found`, `policy_violation`. Short names are tried when
@@ -146,17 +150,28 @@ export function openCatalog(
     ...models.flatMap((m) => (m.aliases ?? []).map((alias) => [alias, m] as const)),
     ...models.map((m) => [m.id, m] as const),
   ]);
-  let listings = models.map((m) => listing(m, created, now()));
-  let listedAt = now();
-  const changing = models.some(({ sheets }) => sheets !== undefined && sheets.length > 1);
+  /** Listings as JSON, made when first asked for: of thousands of models the objects would take several times the memory. */
+  const texts = new Map<Model, { sheet: PriceSheet; text: string }>();
 
-  /** Prices may change by the minute. */
-  function current(): Listing[] {
-    if (changing && Math.floor(now() / 60_000) !== Math.floor(listedAt / 60_000)) {
-      listedAt = now();
-      listings = models.map((m) => listing(m, created, listedAt));
+  function textOf(model: Model): string {
+    const sheet = sheetOf(model, now());
+    let known = texts.get(model);
+    if (known?.sheet !== sheet) {
+      texts.set(model, known = { sheet, text: JSON.stringify(listing(model, created, now())) });
     }
-    return listings;
+    return known.text;
+  }
+
+  function seen(access: ModelAccess, { limited = false }: Asker): readonly Model[] {
+    return models.filter((model) => isVisible(access, model.id) && !(limited && !isPriced(model)));
+  }
+
+  /** Null: there is no choice. */
+  function autoEntry(access: ModelAccess, { limited = false }: Asker): Listing | null {
+    const choices = auto.map((id) => byId.get(id)).filter((m) =>
+      m !== undefined && isVisible(access, m.id) && !(limited && !isPriced(m))
+    ) as Model[];
+    return choices.length > 0 && isVisible(access, AUTO) ? autoListing(choices, created) : null;
   }
 
   function byShortName(name: string): Model | undefined {
@@ -180,14 +195,23 @@ export function openCatalog(
   return {
     models,
     find: (id) => byId.get(id),
-    list(access, { limited = false } = {}) {
-      const seen = current().filter((l, i) => isVisible(access, l.id) && !(limited && !isPriced(models[i])));
-      const choices = auto.filter((id) =>
-        byId.has(id) && isVisible(access, id) && !(limited && !isPriced(byId.get(id)!))
-      );
-      return choices.length > 0 && isVisible(access, AUTO)
-        ? [autoListing(choices.map((id) => byId.get(id)!), created), ...seen]
-        : seen;
+    offersAuto: (access, asker = {}) => autoEntry(access, asker) !== null,
+    list(access, asker = {}) {
+      const entry = autoEntry(access, asker);
+      const rest = seen(access, asker).map((model) => listing(model, created, now()));
+      return entry === null ? rest : [entry, ...rest];
+    },
+    listText(access, asker = {}) {
+      const entry = autoEntry(access, asker);
+      const rest = seen(access, asker);
+      const data = rest.map(textOf);
+      if (entry !== null) data.unshift(JSON.stringify(entry));
+      const first = entry?.id ?? rest.at(0)?.id ?? null;
+      const last = rest.at(-1)?.id ?? entry?.id ?? null;
+      // One page, in the words of both families of clients.
+      return `{"object":"list","data":[${data.join()}],"has_more":false,"first_id":${
+        JSON.stringify(first)
+      },"last_id":${JSON.stringify(last)}}`;
     },
     resolve(name, access, { short, limited = false }) {
       const model = byId.get(name) ?? (short ? byShortName(name) : undefined);

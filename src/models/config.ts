@@ -167,7 +167,7 @@ const MODEL = fields({
       "Levels of reasoning that the model has; others become the nearest one. Null: every level is passed on.",
     ),
   knowledge_cutoff: matching(/^\d{4}-\d{2}(?:-\d{2})?$/, 'a month or day like "2025-05"').nullable()
-    .optional().describe(
+    .optional().meta({ default: null }).describe(
       "What the model has read ends here; `GET /v1/models` tells it.",
     ),
   parameters: TAKES.optional().meta({ default: {} }).describe(
@@ -231,7 +231,7 @@ function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
   });
 }
 
-export const MODELS = listOf(MODEL, "models");
+export const MODELS = listOf(MODEL, "models").min(1, says("a list of at least one model"));
 
 export interface CatalogSettings {
   /** Null: nothing is said, so that providers are asked that follow a preset or that no model of the file names. */

@@ -3,11 +3,14 @@
  * provider is refused here, with a status of its own.
  */
 import type { Arrival, Call, Screened } from "./call.ts";
+import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
+import { Failure } from "../exchange/failure.ts";
+import { dearestOf } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
-import { AUTO, type Model } from "../models/catalog.ts";
+import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
@@ -32,6 +35,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const shape = shapeOf(prompt, model, kit.providers);
   const estimate = upperBound(prompt, model, size, shape);
   const created = kit.now();
+  const sheet = sheetOf(model, created);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,
@@ -40,7 +44,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: model.pricing,
+    prices: dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
     estimate,
   });
   if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
@@ -52,6 +56,8 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     shape,
     size,
     reservation,
+    sheet,
+    uses: [],
     screened,
     created,
     headers,
@@ -70,16 +76,40 @@ async function choose(
   kit: Kit,
 ): Promise<{ model: Model; headers: Record<string, string> }> {
   const { key } = arrival;
+  const limited = kit.accounts.isLimited(key);
   const counting = { tokens: kit.tokens, key: key.id };
   if (prompt.model === AUTO && kit.auto) {
     const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
     await countIfOver(reading, size, contexts, counting);
     const healthy = (m: Model) => kit.providers.healthy(m.routes);
-    const { model, route } = kit.auto({ prompt, size, access: key, healthy });
+    const { model, route } = kit.auto({ prompt, size, access: key, limited, healthy });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";
-  const model = kit.catalog.resolve(prompt.model, key, { short });
+  const model = resolve(prompt.model, { key, short, limited }, kit);
   if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength], counting);
   return { model, headers: {} };
+}
+
+interface Asking {
+  key: Key;
+  short: boolean;
+  limited: boolean;
+}
+
+/** What operators have been told of a catalog: callers repeat themselves. */
+const told = new WeakMap<Catalog, Set<string>>();
+
+function resolve(name: string, { key, ...asker }: Asking, { catalog, log }: Kit): Model {
+  try {
+    return catalog.resolve(name, key, asker);
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.operator !== undefined) {
+      const before = told.get(catalog) ?? new Set();
+      told.set(catalog, before);
+      if (!before.has(thrown.operator)) log(thrown.operator);
+      before.add(thrown.operator);
+    }
+    throw thrown;
+  }
 }

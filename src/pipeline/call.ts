@@ -3,7 +3,9 @@ import type { Key, Reservation } from "../accounts/mod.ts";
 import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Mode } from "../dlp/policy.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import type { PriceSheet } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
+import type { Usage } from "../exchange/usage.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
@@ -49,6 +51,12 @@ export interface Screened {
   query(text: string): Promise<string | null>;
 }
 
+export interface ProviderUse {
+  usage: Usage | null;
+  /** The tier of service that the provider says it gave. */
+  service: string | undefined;
+}
+
 /** An admitted call on its way. */
 export interface Call {
   arrival: Arrival;
@@ -57,6 +65,10 @@ export interface Call {
   shape: Shape;
   size: PromptSize;
   reservation: Reservation;
+  /** Prices that are in force for the call. */
+  sheet: PriceSheet;
+  /** What each call of a provider reports to have used so far. */
+  uses: ProviderUse[];
   /** Null: nothing was checked. */
   screened: Screened | null;
   /** Milliseconds since the epoch. */

@@ -11,7 +11,7 @@ import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import { AnswerReader, readWhole } from "./answer_reader.ts";
-import type { Call } from "./call.ts";
+import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
 import { plausible } from "./plausible.ts";
@@ -67,6 +67,8 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     conversation: conversationOf(call),
   });
   call.provider = opened.provider.name;
+  const use: ProviderUse = { usage: null, service: undefined };
+  call.uses.push(use);
   if (dropped.length > 0) call.headers["x-svc-dropped"] = headerList(dropped);
 
   const restore = names === null ? null : restoreTools(names);
@@ -79,7 +81,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   try {
     while (true) {
       if (batch.length > 0) {
-        boundUsage(batch, prompt, call, kit);
+        noteUsage(batch, prompt, { call, use }, kit);
         yield restore ? restore(batch) : batch;
       }
       if (failure) throw failure;
@@ -155,11 +157,21 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   }
 }
 
-/** Cuts reports of usage that the model cannot have had, and tells the operator of these and of what is no count. */
-function boundUsage(batch: Part[], prompt: Prompt, call: Call, kit: Kit): void {
+/**
+ * Notes what is billed. Reports of usage that the model cannot have had are cut, and the operator is told of these and of what is
+ * no count.
+ */
+function noteUsage(
+  batch: Part[],
+  prompt: Prompt,
+  { call, use }: { call: Call; use: ProviderUse },
+  kit: Kit,
+): void {
   for (const [i, part] of batch.entries()) {
     if (part.type !== "usage") continue;
     const bounded = plausible(part, prompt, call.model);
+    use.usage = bounded.usage;
+    use.service = part.service ?? use.service;
     if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
     const { input, output } = part.usage;

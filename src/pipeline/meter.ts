@@ -7,11 +7,12 @@
  */
 import { withLimit } from "../exchange/context_overflow.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
-import type { GenerationEnd } from "../exchange/generation.ts";
+import type { Charge, GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
-import { atLeast, type Usage } from "../exchange/usage.ts";
+import { priceOf } from "../exchange/prices.ts";
+import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
-import type { Call } from "./call.ts";
+import type { Call, ProviderUse } from "./call.ts";
 import type { Kit } from "./kit.ts";
 
 export async function* meter(
@@ -73,6 +74,7 @@ export async function* meter(
       model: call.model.id,
       errorCode: failed,
       usage: failed ? null : usage,
+      charges: failed || usage === null ? undefined : charges(usage, call),
       estimated,
       searches: searches ?? 0,
       ttftMs: ttft,
@@ -85,4 +87,16 @@ export async function* meter(
     else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
   }
+}
+
+/** What each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. */
+function charges(usage: Usage, { uses, sheet, prompt }: Call): Charge[] {
+  const reported = uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
+  const sum = reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
+  const whole = sum.input === usage.input && sum.output === usage.output;
+  const billed = whole ? reported : [{ usage, service: reported.at(-1)?.service }];
+  return billed.map(({ usage, service }) => ({
+    usage,
+    ...priceOf(sheet, usage.input, service ?? prompt.serviceTier),
+  }));
 }

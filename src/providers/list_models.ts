@@ -31,11 +31,7 @@ export async function listModels(
   const models = new Map<string, ListedModel>();
   const pages = new Set<string>();
   for (let page: string | null = null;;) {
-    const body = await ask(
-      provider,
-      { method: "GET", url: provider.baseUrl + modelsList.path(page) },
-      signal,
-    );
+    const body = await ask(door, { method: "GET", url: provider.baseUrl + modelsList.path(page) }, signal);
     const read = modelsList.read(body);
     if (read === null) throw new Error("the answer is no list of models");
     for (const model of read.models) {
@@ -65,7 +61,7 @@ function bounded({ id, contextLength, maxCompletion, pricing }: ListedModel): Li
 
 /** Ollama's own API beside `/v1` tells the context of each model, and whether it answers conversations at all. */
 async function shown(
-  provider: ProviderList,
+  door: Door,
   list: ListedModel[],
   signal: AbortSignal,
 ): Promise<ListedModel[]> {
@@ -98,7 +94,7 @@ interface Question {
 }
 
 async function ask(
-  provider: ProviderList,
+  { provider, headers }: Door,
   { method, url, body = "" }: Question,
   signal: AbortSignal,
 ): Promise<unknown> {

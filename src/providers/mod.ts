@@ -75,6 +75,8 @@ export interface ProvidersOptions {
   ticker: Ticker;
   /** Routes of the catalog. */
   routes: readonly Route[];
+  /** Routes of models that providers list. */
+  discovered?: readonly Route[];
   /** What ran before a reload. */
   previous?: Providers;
   log(line: string): void;
@@ -96,7 +98,13 @@ interface Failed {
 export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
   const { ticker, routes, log, previous, random = Math.random, sleep = pause } = options;
   const send = options.send ?? openTransport();
-  const states = openStates(list, { ticker, routes, log, previous: previous?.states });
+  const states = openStates(list, {
+    ticker,
+    routes,
+    discovered: options.discovered,
+    log,
+    previous: previous?.states,
+  });
 
   /** One exchange up to its first bytes, or what the provider's status says. */
   async function exchange(

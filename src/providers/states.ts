@@ -16,7 +16,12 @@ export interface ProviderState {
   limiter: ConcurrencyLimiter;
   budget: RetryBudget;
   /** By {@link modelKey}. */
-  models: Map<string, { model: ModelState; door: Door }>;
+  models: Map<string, ModelAtDoor>;
+}
+
+interface ModelAtDoor {
+  model: ModelState;
+  door: Door;
 }
 
 /** A model of a provider, through one of its APIs. */
@@ -76,33 +81,61 @@ export interface States {
 
 export interface StatesOptions {
   ticker: Ticker;
-  /** Routes of the catalog; each has its breaker from the start. */
+  /** Routes of the configuration; each has its breaker from the start. */
   routes: readonly Route[];
+  /** Further routes, of models that providers list: each has a breaker once it is called. */
+  discovered?: readonly Route[];
   /** What ran before a reload. */
   previous?: States;
   log(line: string): void;
 }
 
 export function openStates(list: readonly Provider[], options: StatesOptions): States {
-  const { ticker, log, previous } = options;
+  const { ticker, log } = options;
+  // Let go of at the end: else every state that there ever was would be kept.
+  let previous = options.previous;
   const states = new Map(list.map((p) => [p.name, stateOf(p, ticker, previous?.get(p.name))]));
+
+  const same = new Set(
+    [...states.values()].map(({ provider }) => provider).filter(({ name, ...provider }) => {
+      const before = previous?.get(name);
+      return before !== undefined && identity(before.provider) === identity({ name, ...provider });
+    }).map(({ name }) => name),
+  );
+
+  function add(state: ProviderState, route: Route, lately: boolean): ModelAtDoor | undefined {
+    const key = modelKey(route);
+    const known = state.models.get(key);
+    if (known !== undefined) return known;
+    const kept = same.has(route.provider) ? previous?.get(route.provider)?.models.get(key)?.model : undefined;
+    if (lately && kept === undefined) return undefined;
+    const made = { door: doorOf(state, route), model: kept ?? modelState(state.provider, route, log) };
+    state.models.set(key, made);
+    return made;
+  }
 
   for (const route of options.routes) {
     const state = states.get(route.provider);
-    const key = modelKey(route);
-    if (state === undefined || state.models.has(key)) continue;
-    const door = doorOf(state, route);
-    const before = previous?.get(route.provider);
-    const kept = before && identity(before.provider) === identity(state.provider) && before.models.get(key);
-    state.models.set(key, { door, model: kept ? kept.model : modelState(state.provider, route, log) });
+    if (state !== undefined) add(state, route, false);
   }
+  const found = new Set<string>();
+  for (const route of options.discovered ?? []) {
+    const state = states.get(route.provider);
+    if (state === undefined) continue;
+    found.add(`${route.provider}\n${modelKey(route)}`);
+    add(state, route, true);
+  }
+  previous = undefined;
 
   return {
     get: (name) => states.get(name),
     find(route) {
       const state = states.get(route.provider);
-      const found = state?.models.get(modelKey(route));
-      return state && found && { state, ...found };
+      if (state === undefined) return undefined;
+      const key = modelKey(route);
+      const known = state.models.get(key) ??
+        (found.has(`${route.provider}\n${key}`) ? add(state, route, false) : undefined);
+      return known && { state, ...known };
     },
     health: (now) => [...states.values()].map((state) => healthOf(state, now)),
     takeOver() {

@@ -21,7 +21,28 @@ const PROVIDER_FIELDS =
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["nothing at all", {}, [
     "providers: expected an object of named entries, got nothing",
-    "models: expected a list of models, got nothing",
+  ]],
+  ["no model, and nobody to ask", { providers: { demo: { api: "demo" } } }, [
+    "models: expected a list of at least one model, as no provider is asked for its own, got nothing",
+  ]],
+  ["no model, and nobody asked", { providers: least().providers, catalog: { discover: false } }, [
+    "models: expected a list of at least one model, as no provider is asked for its own, got nothing",
+  ]],
+  [
+    "a model without routes, and nobody asked",
+    plus({
+      models: [{ id: "a/b", pricing: { prompt: "0", completion: "0" } }],
+      catalog: { discover: false },
+    }),
+    [
+      "models[0].routes: expected a list of at least one route, as no provider is asked for its models, got nothing",
+    ],
+  ],
+  ["tiers of prices without prices", model({ pricing: undefined, pricing_tiers: [] }), [
+    "models[0].pricing_tiers: expected none without `pricing`, got a list of 0",
+  ]],
+  ["hours that are none", plus({ catalog: { discover_hours: 0 } }), [
+    "catalog.discover_hours: expected a number of hours from 0.001 to 720, got 0",
   ]],
   ["a list for the whole", [], [": expected an object, got a list of 0"]],
   ["no model", plus({ models: [] }), ["models: expected a list of at least one model, got a list of 0"]],
@@ -38,7 +59,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "server.shutdown_grace_seconds: expected a number of seconds from 0 to 86400, got -1",
   ]],
   ["a misspelt section", plus({ dlp_polices: {} }), [
-    "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, auto, " +
+    "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, catalog, auto, " +
     "search, dlp, dlp_policies, access_policies, accounts, keys, $schema",
   ]],
   ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
@@ -125,7 +146,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a misspelt kind of price", model({ pricing: { prompt: "1", completion: "1", input_cache_reads: "1" } }), [
     "models[0].pricing.input_cache_reads: unknown field; nearest is input_cache_read; known are prompt, completion, " +
-    "input_cache_read, input_cache_write, input_cache_write_1h, internal_reasoning, image, image_output, audio, audio_output",
+    "input_cache_read, input_cache_write, input_cache_write_1h, internal_reasoning, image, image_output, audio, audio_output, web_search",
   ]],
   ["an unknown feature", model({ capabilities: { features: ["tool"] } }), [
     "models[0].capabilities.features[0]: expected one of tools, reasoning, prompt_caching, structured_outputs, " +
@@ -275,9 +296,9 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   }, [
     "providers.up.api_key: expected the environment variable NONE, which is not set",
     "providers.up.retries: expected a whole number from 0 to 10, got 99",
-    "models[0].price: unknown field; known are id, name, routes, context_length, " +
-    "max_completion_tokens, default_completion_tokens, pricing, capabilities, reasoning_efforts, parameters, cache, short_names",
-    "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, auto, search, dlp, " +
+    "models[0].price: unknown field; nearest is price_changes; known are id, name, routes, context_length, " +
+    "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, cache, short_names",
+    "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, catalog, auto, search, dlp, " +
     "dlp_policies, access_policies, accounts, keys, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',
     'keys[0].account: expected one of the accounts default, got "nobody"',
@@ -343,7 +364,7 @@ const WARNINGS: [situation: string, value: unknown, warnings: string[]][] = [
     ],
   ],
   ["prices left out", model({ pricing: undefined }), [
-    "models[0].pricing: left out, so the model costs nothing",
+    "models[0].pricing: left out, so the model costs nothing unless its price is known",
   ]],
   [
     "a search engine at an address of one's own without a key",
@@ -369,9 +390,8 @@ Deno.test("ConfigError lists its mistakes under the name of the source", () => {
   );
   assertEquals(
     error.message,
-    "Cannot use configuration s.jsonc: 2 mistakes\n" +
-      "  providers: expected an object of named entries, got nothing\n" +
-      "  models: expected a list of models, got nothing",
+    "Cannot use configuration s.jsonc: 1 mistake\n" +
+      "  providers: expected an object of named entries, got nothing",
   );
 });
 

@@ -36,23 +36,34 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
   const silent = all.filter(([, node, required]) => !required && node.default === undefined).map(([path]) =>
     path
   );
-  assertEquals(silent.filter((path) => !/^models\[\]\.(?:pricing|parameters)\./.test(path)), [
-    "providers.*.preset",
-    "providers.*.api",
-    "providers.*.region",
-    "providers.*.project",
-    "providers.*.location",
-    "providers.*.resource",
-    "models[].name",
-    "models[].routes[].api",
-    "dlp_policies.*.entity_types",
-    "$schema",
-  ]);
+  assertEquals(
+    silent.filter((path) =>
+      !/^models\[\]\.(?:pricing|pricing_tiers\[\]|price_changes\[\].*|parameters)\./.test(path)
+    ),
+    [
+      "providers.*.preset",
+      "providers.*.api",
+      "providers.*.region",
+      "providers.*.project",
+      "providers.*.location",
+      "providers.*.resource",
+      "models",
+      "models[].name",
+      "models[].routes",
+      "models[].routes[].api",
+      "models[].pricing",
+      "models[].pricing_tiers",
+      "models[].price_changes",
+      "models[].capabilities",
+      "dlp_policies.*.entity_types",
+      "$schema",
+    ],
+  );
 });
 
 Deno.test("configJsonSchema() is of the configuration as it is written", () => {
   const schema: Node = configJsonSchema();
-  assertEquals(schema.required, ["providers", "models"]);
+  assertEquals(schema.required, ["providers"]);
   assertEquals(schema.properties?.server.properties?.keepalive_seconds.default, 15);
   assertEquals(schema.additionalProperties, false);
 });

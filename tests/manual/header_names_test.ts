@@ -10,6 +10,8 @@ const ELSEWHERE = [
   /^x-goog-(?:api-key|user-project)$/,
   /^x-am(?:zn-errortype|z-)|^x-aws-ec2-|^x-identity-header$/,
   /^x-subscription-token$/,
+  // A vendor.
+  /^x-ai$/,
   /^x-loc-/,
   /^retry-after-ms$/,
   /^anthropic-(?:version|messages)$/,

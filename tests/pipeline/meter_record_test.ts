@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
+import type { Prompt } from "../../src/exchange/prompt.ts";
 import type { Part } from "../../src/exchange/part.ts";
 import { normalizeUsage } from "../../src/exchange/usage.ts";
 import type { Model } from "../../src/models/catalog.ts";
@@ -43,6 +44,9 @@ async function record(
     created: 0,
     provider,
     screened: null,
+    prompt: some<Prompt>({}),
+    uses: [],
+    sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },
     reservation: {
       output: 0,
       extend: () => Promise.resolve(true),

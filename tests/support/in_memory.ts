@@ -142,6 +142,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 function accountsOf(account: Account): Accounts {
   return {
     requestsPerMinute: () => null,
+    isLimited: () => false,
     isSecret: () => false,
     audit: () => {},
     authenticate: () => KEY,

@@ -36,6 +36,7 @@ export class ChunkReader {
   readonly #state: AnswerState = { nextBlock: 0, held: 0, id: "" };
   #started = false;
   #usage: Loose | undefined;
+  #service: string | undefined;
   #sources: Citation[] = [];
   #promptFilters: unknown[] = [];
 
@@ -53,6 +54,7 @@ export class ChunkReader {
     }
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
     const usage = chunk.usage ?? object(chunk.x_groq).usage;
+    this.#service = string(chunk.service_tier) ?? this.#service;
     if (isObject(usage)) this.#addUsage(usage);
     if (chunk.citations || chunk.search_results) {
       // Every chunk repeats all of them.

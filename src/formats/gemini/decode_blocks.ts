@@ -10,7 +10,7 @@ import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
 import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
-import { decodeUsage, mergeUsage, TOTALS } from "./usage.ts";
+import { decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";
 
 export class ChunkReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -60,7 +60,9 @@ export class ChunkReader {
     }
     const usage = decodeUsage(this.#usage);
     if (usage) {
-      out.push({ type: "usage", usage, ...(misreports(this.#usage, TOTALS) && { estimated: true }) });
+      const service = serviceOf(this.#usage);
+      const estimated = misreports(this.#usage, TOTALS);
+      out.push({ type: "usage", usage, ...(estimated && { estimated }), ...(service && { service }) });
     }
     out.push(...finishes);
   }

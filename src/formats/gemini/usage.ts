@@ -14,7 +14,7 @@
  * A stream repeats the object in every chunk with counts so far, and leaves fields out of some of them: the last value
  * of each field counts. Some chunks hold only a `trafficType`.
  */
-import { array, isObject, type Loose } from "../../exchange/json.ts";
+import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
 /** Overwrites the counts so far with those of one more chunk, field by field. */
@@ -24,6 +24,13 @@ export function mergeUsage(sofar: Loose, chunk: unknown): void {
     if (chunk[field] !== undefined && chunk[field] !== null) sofar[field] = chunk[field];
   }
   for (const field of DETAILS) if (Array.isArray(chunk[field])) sofar[field] = chunk[field];
+  for (const field of SERVICE) if (typeof chunk[field] === "string") sofar[field] = chunk[field];
+}
+
+/** `flex` and `priority` from Google's own names; Vertex says `ON_DEMAND_FLEX`. */
+export function serviceOf(metadata: Loose): string | undefined {
+  const said = SERVICE.map((field) => string(metadata[field])).find((name) => name !== undefined);
+  return said && /(?:^|_)(flex|priority|batch)$/i.exec(said)?.[1].toLowerCase();
 }
 
 /** Null when no count was reported. */
@@ -53,6 +60,7 @@ export const TOTALS = [
   "toolUsePromptTokenCount",
 ];
 const COUNTS = [...TOTALS, "cachedContentTokenCount"];
+const SERVICE = ["serviceTier", "trafficType"];
 const DETAILS = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"];
 
 /** Gateways over gRPC send the enum's numbers. */

@@ -14,7 +14,7 @@ import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeSearches, decodeService, decodeUsage, mergeUsage, TOTALS } from "./usage.ts";
+import { decodeSearches, decodeService, decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";
 
 /** A block between its start and its stop. */
 type Open =
@@ -273,12 +273,14 @@ export class MessageReader {
     const usage = decodeUsage(this.#usage);
     const searches = decodeSearches(this.#usage);
     const extra = decodeService(this.#usage);
+    const service = serviceOf(this.#usage);
     if (usage) {
       out.push({
         type: "usage",
         usage,
         ...(misreports(this.#usage, TOTALS) && { estimated: true }),
         ...(searches !== undefined && { searches }),
+        ...(service !== undefined && { service }),
         ...(extra && { extra }),
       });
     }

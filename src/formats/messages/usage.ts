@@ -18,7 +18,7 @@
  * How the provider served the call (`service_tier`, `inference_geo`, `speed`, `iterations`) is given back to callers of this
  * format. Their types want the first three always; null stands for what was not said.
  */
-import { isNumber, isObject, type Loose, object } from "../../exchange/json.ts";
+import { isNumber, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
@@ -29,6 +29,11 @@ export function decodeService(raw: Loose): Extra | undefined {
   const fields: Loose = {};
   for (const name of SERVICE) if (raw[name] !== undefined && raw[name] !== null) fields[name] = raw[name];
   return Object.keys(fields).length > 0 ? { format: "messages", fields } : undefined;
+}
+
+/** The tier that the call is billed in. Fast mode, where it was given, has a price of its own. */
+export function serviceOf(raw: Loose): string | undefined {
+  return raw.speed === "fast" ? "fast" : string(raw.service_tier);
 }
 
 function encodeService(extra: Extra | undefined): Loose {

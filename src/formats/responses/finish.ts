@@ -43,6 +43,7 @@ export function finishParts(response: Loose, incomplete: boolean, items: ItemRea
       usage,
       ...(misreports(object(response.usage), TOTALS) && { estimated: true }),
       ...(items.searches > 0 && { searches: items.searches }),
+      ...(typeof response.service_tier === "string" && { service: response.service_tier }),
     });
   }
   const reason = reasonOf(response, incomplete, items);

@@ -100,7 +100,28 @@ Deno.test("modelsList of the OpenAI APIs reads ids, and sizes by the names that 
     next: null,
   });
   assertEquals(read([{ id: "a", context_length: 8 }])!.models, [{ id: "a", contextLength: 8 }]);
-  assertEquals(read("no list"), { models: [], next: null });
+  assertEquals(read("no list"), null);
+  assertEquals(read({ id: "chatcmpl-1", choices: [] }), null);
+});
+
+Deno.test("modelsList of the OpenAI APIs reads prices for a token, and no others", () => {
+  const { read } = apiNamed("openai-chat").modelsList!;
+  const priced = (pricing: unknown) => read({ data: [{ id: "a", pricing }] })!.models[0].pricing;
+  assertEquals(
+    priced({ prompt: "0.000003", completion: "0.000015", input_cache_read: "0.0000003", image: "0" }),
+    {
+      prompt: "0.000003",
+      completion: "0.000015",
+      input_cache_read: "0.0000003",
+    },
+  );
+  // Depends on what answers; for a million; missing; hostile.
+  for (
+    const odd of [{ prompt: "-1", completion: "-1" }, { input: 3, output: 15 }, { prompt: "0.1" }, "1", null]
+  ) {
+    assertEquals(priced(odd), undefined);
+  }
+  assertEquals(priced({ prompt: "1e-6", completion: "0.0000000000000000001" }), undefined);
 });
 
 Deno.test("modelsList of the Messages API goes on after the last id", () => {

@@ -1,0 +1,60 @@
+/** The catalog that a configuration comes to: its own entries, with what its providers list and what is known of models. */
+import type { Config } from "../config/schema.ts";
+import type { Asked, Discovery } from "./discovery.ts";
+import type { Model } from "../models/catalog.ts";
+import type { Door } from "../models/discovered/merge.ts";
+import type { ConfiguredProvider } from "../providers/config.ts";
+import type { Credentials } from "../providers/credentials/open_credential.ts";
+import { PRESETS } from "../providers/presets.ts";
+import type { Store } from "../store/mod.ts";
+
+/** The door that a provider is: the preset it follows, or the one whose address it has. */
+function doorOf({ preset, baseUrl }: ConfiguredProvider): string | null {
+  return preset ?? PRESETS.find((known) => known.baseUrl === baseUrl)?.name ?? null;
+}
+
+/**
+ * The providers that are asked for their models. Where the configuration does not say, one that it describes whole, with models
+ * of its own, is left alone.
+ */
+export function askedOf(config: Config, credentials: Credentials): Asked[] {
+  const { discover } = config.catalog;
+  if (discover === false) return [];
+  const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
+  const opened = credentials.open(config.providers);
+  return config.providers.flatMap((settings, i): Asked[] => {
+    if (settings.api.modelsList === null) return [];
+    const door = doorOf(settings);
+    if (discover !== true && door === null && routed.has(settings.name)) return [];
+    const { auth: _, ...provider } = settings;
+    return [{
+      provider: { ...provider, credential: opened[i] },
+      settings: { name: settings.name, preset: door },
+    }];
+  });
+}
+
+/** @param asked providers whose lists are known, as {@link askedOf} gave them */
+export async function effectiveModels(
+  config: Config,
+  { discovery, asked, now }: { discovery: Discovery | null; asked: readonly Asked[]; now: number },
+): Promise<readonly Model[]> {
+  if (config.catalog.discover === false) return config.models;
+  const lists = new Map(asked.map((one) => [one.settings.name, discovery?.list(one) ?? null]));
+  const doors = config.providers.map((provider): Door => ({
+    provider: provider.name,
+    preset: doorOf(provider),
+    models: lists.get(provider.name) ?? null,
+  }));
+  if (doors.every(({ preset, models }) => preset === null && models === null)) return config.models;
+  const [{ mergeCatalog }, { openFacts }] = await Promise.all([
+    import("../models/discovered/merge.ts"),
+    import("../models/facts/facts.ts"),
+  ]);
+  return mergeCatalog(config.models, config.catalog, { doors, facts: await openFacts(), now });
+}
+
+/** Where a machine keeps the lists of its providers; null: it has no place of its own. */
+export function listsFile({ filePrefix }: Pick<Store, "filePrefix">): string | null {
+  return filePrefix === null ? null : `${filePrefix}.models.json`;
+}

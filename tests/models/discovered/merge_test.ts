@@ -1,0 +1,158 @@
+/** The catalog that lists, known facts and the file come to. */
+import { assertEquals } from "@std/assert";
+import { loadValue } from "../../../src/config/load.ts";
+import type { FactsTable, ModelFacts } from "../../../src/models/facts/facts.ts";
+import { type Door, mergeCatalog } from "../../../src/models/discovered/merge.ts";
+import type { Model } from "../../../src/models/catalog.ts";
+
+const sheets = (prompt: string) => [{
+  source: "known",
+  from: 0,
+  hours: null,
+  prices: { prompt, completion: "1" },
+  tiers: [],
+}];
+
+const KNOWN: Record<string, ModelFacts | null> = {
+  "anthropic claude-x-20250101": {
+    name: "Claude X",
+    contextLength: 200,
+    maxCompletion: 50,
+    inputs: ["text", "image"],
+    features: ["tools", "reasoning"],
+    efforts: ["low", "high"],
+    parameters: { temperature: false },
+    sheets: sheets("3"),
+  },
+  "bedrock us.anthropic.claude-x-20250101-v1:0": { name: "X on Bedrock", sheets: sheets("3.3") },
+  "openai gpt-a": { name: "A", contextLength: 100, sheets: sheets("2") },
+  "openai embeds": null,
+};
+const facts: FactsTable = { find: (door, model) => KNOWN[`${door} ${model}`] };
+
+const door = (
+  provider: string,
+  preset: string | null,
+  ...models: (string | Record<string, unknown>)[]
+): Door => ({
+  provider,
+  preset,
+  models: models.map((m) => typeof m === "string" ? { id: m } : m as { id: string }),
+});
+
+const written = (...models: Record<string, unknown>[]): readonly Model[] =>
+  loadValue({
+    providers: {
+      openai: { api: "openai-chat", base_url: "http://127.0.0.1:1" },
+      p: { api: "openai-chat", base_url: "http://127.0.0.1:1" },
+    },
+    models,
+    catalog: { discover: true },
+  }, { env: () => undefined }).config.models;
+
+const merge = (models: readonly Model[], doors: Door[], unpriced: "refuse" | "free" = "refuse") =>
+  mergeCatalog(models, { unpriced }, { doors, facts, now: 0 });
+const routes = (model: Model) => model.routes.map((r) => `${r.provider}:${r.model}`);
+
+const CLAUDES = [
+  door("anthropic", "anthropic", "claude-x-20250101"),
+  door("bedrock", "bedrock", "us.anthropic.claude-x-20250101-v1:0", "eu.anthropic.claude-x-20250101-v1:0"),
+  door("openrouter", "openrouter", "anthropic/claude-x"),
+];
+
+Deno.test("the same model behind several doors is one, with routes in the order of the configuration", () => {
+  const [model, ...others] = merge([], CLAUDES);
+  assertEquals(others, []);
+  assertEquals(model.id, "anthropic/claude-x-20250101");
+  assertEquals(routes(model), [
+    "anthropic:claude-x-20250101",
+    "bedrock:us.anthropic.claude-x-20250101-v1:0",
+    "openrouter:anthropic/claude-x",
+  ]);
+  // The first route that knows something says it.
+  assertEquals([model.name, model.pricing.prompt, model.contextLength], ["Claude X", "3", 200]);
+  assertEquals(model.aliases, ["anthropic/claude-x"]);
+  assertEquals(model.shortNames, ["claude-x-20250101", "claude-x"]);
+  const [turned] = merge([], CLAUDES.toReversed());
+  assertEquals(routes(turned)[0], "openrouter:anthropic/claude-x");
+  assertEquals(turned.pricing.prompt, "3.3");
+});
+
+Deno.test("a name with and one without a date stay apart where one provider lists both, or there are two dates", () => {
+  const ids = (...names: string[]) => merge([], [door("o", "openai", ...names)]).map((m) => m.id);
+  assertEquals(ids("gpt-b", "gpt-b-2024-08-06"), ["openai/gpt-b", "openai/gpt-b-2024-08-06"]);
+  const two = merge([], [
+    door("o", "openai", "gpt-b-2024-08-06", "gpt-b-2024-11-20"),
+    door("r", "openrouter", "openai/gpt-b"),
+  ]);
+  assertEquals(two.length, 3);
+  assertEquals(two.flatMap((m) => m.aliases ?? []), []);
+});
+
+Deno.test("what the file says of a model wins field by field", () => {
+  const models = written(
+    { id: "anthropic/claude-x-20250101", name: "Ours", capabilities: { features: ["tools"] } },
+    { id: "openai/gpt-a", pricing: { prompt: "9", completion: "9" } },
+  );
+  const [claude, gpt] = merge(models, [...CLAUDES, door("openai", "openai", "gpt-a")]);
+  assertEquals([claude.name, [...claude.features], claude.inputs], ["Ours", ["tools"], ["text", "image"]]);
+  assertEquals([claude.contextLength, claude.pricing.prompt, claude.parameters], [200, "3", {
+    temperature: false,
+  }]);
+  assertEquals(routes(claude).length, 3);
+  assertEquals([gpt.pricing.prompt, gpt.contextLength, gpt.name], ["9", 100, "A"]);
+});
+
+Deno.test("an entry that leaves its routes out exists while a provider lists it", () => {
+  const models = written({ id: "openai/gpt-a", name: "Ours" });
+  assertEquals(merge(models, [door("openai", "openai")]), []);
+  assertEquals(merge(models, [door("openai", "openai", "gpt-a")]).map(routes), [["openai:gpt-a"]]);
+});
+
+Deno.test("an entry with routes is filled up with what is known, also while nobody lists it", () => {
+  const entry = { id: "mine/a", routes: [{ provider: "openai", model: "gpt-a" }] };
+  const [known] = merge(written(entry), [{ provider: "openai", preset: "openai", models: null }]);
+  assertEquals([known.pricing.prompt, known.contextLength, known.id], ["2", 100, "mine/a"]);
+  // Behind an unknown door it costs what the file says by silence.
+  const [unknown] = merge(written(entry), [{ provider: "openai", preset: null, models: null }]);
+  assertEquals([unknown.pricing, unknown.contextLength], [{ prompt: "0", completion: "0" }, null]);
+});
+
+Deno.test("a model that nobody knows the price of has none, or is free where the operator says so", () => {
+  const doors = [
+    door("openai", "openai", "gpt-new"),
+    door("p", null, "gpt-a"),
+    door("o", "ollama", "qwen3:8b"),
+  ];
+  const [gpt, proxied, own] = merge([], doors);
+  assertEquals([gpt.sheets, gpt.pricing], [[], {}]);
+  assertEquals(proxied.sheets, []);
+  assertEquals(own.pricing, { prompt: "0", completion: "0" });
+  const [free] = merge([], doors, "free");
+  assertEquals([free.sheets, free.pricing], [undefined, { prompt: "0", completion: "0" }]);
+});
+
+Deno.test("a price of the list counts before that of the table", () => {
+  const listed = { id: "gpt-a", contextLength: 64, pricing: { prompt: "0.5", completion: "0.6" } };
+  const [model] = merge([], [door("openai", "openai", listed)]);
+  assertEquals([model.pricing, model.contextLength], [{ prompt: "0.5", completion: "0.6" }, 64]);
+  assertEquals(model.sheets![0].source, "listed");
+});
+
+Deno.test("what is no conversation's model, and ids that no key could name, are left out", () => {
+  const ids = merge([], [
+    door("openai", "openai", "embeds", "text-embedding-9", "gpt-a", "x*y", "a b", "é"),
+    door("svc", null, "auto"),
+  ]).map((m) => m.id);
+  assertEquals(ids, ["openai/gpt-a"]);
+});
+
+Deno.test("a short name belongs to the first that has it, the file's before what is found out", () => {
+  const models = written({
+    id: "p/mine",
+    routes: [{ provider: "p", model: "m" }],
+    short_names: ["claude-x"],
+  });
+  const [mine, claude] = merge(models, CLAUDES);
+  assertEquals([mine.shortNames, claude.shortNames], [["claude-x"], ["claude-x-20250101"]]);
+});
