@@ -12,7 +12,6 @@ import { PRICES_VERSION } from "../../../src/models/facts/compile/sources.ts";
 import manifest from "../../../deno.json" with { type: "json" };
 import { shared, sharedTest } from "../../support/shared.ts";
 
-const SOURCE = "catalog/models-dev.json";
 /** The day that the recorded disagreements are of. */
 const TODAY = "2026-11-22";
 const RECORDED = new URL("disagreements.txt", import.meta.url);
@@ -105,21 +104,32 @@ Deno.test("the table's version of the price package is the one that the import m
   assertEquals(manifest.imports["@pydantic/genai-prices"], `npm:@pydantic/genai-prices@${PRICES_VERSION}`);
 });
 
-sharedTest(SOURCE, "the table is what its sources make; `deno task catalog` writes it", async () => {
-  const { table } = compile(JSON.parse(await Deno.readTextFile(shared(SOURCE))), TODAY);
-  const written = await Deno.readTextFile(new URL("../../../src/models/facts/table.json", import.meta.url));
-  assertEquals(written === tableText(table), true, "`deno task catalog` has to be run");
-});
+sharedTest(
+  "catalog/models-dev.json",
+  "the table is what its sources make; `deno task catalog` writes it",
+  async () => {
+    const { table } = compile(JSON.parse(await Deno.readTextFile(shared("catalog/models-dev.json"))), TODAY);
+    const written = await Deno.readTextFile(new URL("../../../src/models/facts/table.json", import.meta.url));
+    assertEquals(written === tableText(table), true, "`deno task catalog` has to be run");
+  },
+);
 
-sharedTest(SOURCE, "where the sources disagree on a price, the decision is written down", async () => {
-  const { disagreements } = compile(JSON.parse(await Deno.readTextFile(shared(SOURCE))), TODAY);
-  const lines = disagreements.map((d) => {
-    const taken = DECISIONS[`${d.door} ${d.model}`] ? "models.dev" : "package";
-    return `${d.door} ${d.model} ${d.price}: package ${d.package}, models.dev ${d.modelsDev}; taken: ${taken}`;
-  });
-  const known = (await Deno.readTextFile(RECORDED)).trimEnd().split("\n").slice(1);
-  // A new line wants a look: into DECISIONS where the package is wrong, and into the file either way.
-  assertEquals(lines, known);
-  const decided = new Set(disagreements.map((d) => `${d.door} ${d.model}`));
-  assertEquals(Object.keys(DECISIONS).filter((key) => !decided.has(key)), [], "decisions about nothing");
-});
+sharedTest(
+  "catalog/models-dev.json",
+  "where the sources disagree on a price, the decision is written down",
+  async () => {
+    const { disagreements } = compile(
+      JSON.parse(await Deno.readTextFile(shared("catalog/models-dev.json"))),
+      TODAY,
+    );
+    const lines = disagreements.map((d) => {
+      const taken = DECISIONS[`${d.door} ${d.model}`] ? "models.dev" : "package";
+      return `${d.door} ${d.model} ${d.price}: package ${d.package}, models.dev ${d.modelsDev}; taken: ${taken}`;
+    });
+    const known = (await Deno.readTextFile(RECORDED)).trimEnd().split("\n").slice(1);
+    // A new line wants a look: into DECISIONS where the package is wrong, and into the file either way.
+    assertEquals(lines, known);
+    const decided = new Set(disagreements.map((d) => `${d.door} ${d.model}`));
+    assertEquals(Object.keys(DECISIONS).filter((key) => !decided.has(key)), [], "decisions about nothing");
+  },
+);
