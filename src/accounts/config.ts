@@ -18,6 +18,7 @@ import {
   title,
   whole,
 } from "../schema/fields.ts";
+import { TAG_NAME, TAG_NAME_WORDS } from "../exchange/labels.ts";
 import { parseAmount } from "./money.ts";
 import type { AccessPolicy } from "./types.ts";
 import type { Period } from "./period.ts";
@@ -52,10 +53,33 @@ const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Pe
 const MOST_PATTERNS = 1000;
 
 const SPEND_LIMIT = fields({
-  amount: amount().describe("Most that the key may spend in a period, as a decimal string."),
+  amount: amount().describe("Most that may be spent in a period, as a decimal string."),
   period: choice(...PERIODS).describe(
     "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",
   ),
+});
+
+const SESSION_LIMIT_WORDS = "an object with `amount`, `requests_per_minute`, or both";
+
+const SESSION_LIMIT = fields({
+  amount: amount().nullable().prefault(null).describe(
+    "Most that one session of the key may spend in all, as a decimal string. Null: no limit.",
+  ),
+  requests_per_minute: whole(1, 1e12).nullable().prefault(null)
+    .describe("Most requests of one session in a minute. Null: no limit."),
+}).refine(
+  ({ amount, requestsPerMinute }) => amount !== null || requestsPerMinute !== null,
+  says(SESSION_LIMIT_WORDS),
+);
+
+const MOST_TAG_LIMITS = 8;
+
+const TAG_LIMIT = fields({
+  tag: matching(TAG_NAME, TAG_NAME_WORDS).describe(
+    "Name of the tag; each of its values has a budget of its own.",
+  ),
+  amount: amount().describe("Most that the key's calls with one value of the tag may spend in a period."),
+  period: choice(...PERIODS).describe("Period of the UTC calendar after which the limit begins anew."),
 });
 
 const rate = () => whole(1, 1e12).nullable();
@@ -70,7 +94,7 @@ const RATE_LIMIT = fields({
 /** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
 const KEY = {
   name: title().describe("Name of the key, in records, usage and commands; no other key has it."),
-  account: ACCOUNT_NAME.describe("Account that pays."),
+  account: ACCOUNT_NAME.nullable().describe("Account that pays. Null: that of the team, else `default`."),
   access_policy: title().nullable()
     .describe(
       "Access policy that the models of the key must pass. Null: none. A policy that is missing refuses every call.",
@@ -86,19 +110,32 @@ const KEY = {
     .describe("Models that exist for the key, as patterns like `mistral/*`. Null: all."),
   spend_limit: SPEND_LIMIT.nullable().describe("Most that the key may spend. Null: no limit."),
   rate_limit: RATE_LIMIT.nullable().describe("Most that the key may use in a minute. Null: no limit."),
+  team: title().nullable().describe(
+    "Team that the key belongs to; the stricter of both their limits holds. Null: none.",
+  ),
+  session_limit: SESSION_LIMIT.nullable().describe(
+    "Most that one session of the key may use. Null: no limit.",
+  ),
+  tag_limits: listOf(TAG_LIMIT, "limits of tags").max(
+    MOST_TAG_LIMITS,
+    says(`a list of at most ${MOST_TAG_LIMITS} limits of tags`),
+  ).describe("Most that the key's calls with one value of a tag may spend."),
   expires_at: moment().nullable()
     .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
 };
 
 const NEW_KEY = {
   ...KEY,
-  account: KEY.account.prefault("default"),
+  account: KEY.account.prefault(null),
   access_policy: KEY.access_policy.prefault(null),
   dlp_policy: KEY.dlp_policy.prefault(null),
   models: KEY.models.prefault(null),
   spend_limit: KEY.spend_limit.prefault(null),
   rate_limit: KEY.rate_limit.prefault(null),
   expires_at: KEY.expires_at.prefault(null),
+  team: KEY.team.prefault(null),
+  session_limit: KEY.session_limit.prefault(null),
+  tag_limits: KEY.tag_limits.prefault([]),
 };
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
@@ -139,9 +176,32 @@ export const KEY_CHANGE = fields({
   spend_limit: KEY.spend_limit.optional(),
   rate_limit: KEY.rate_limit.optional(),
   expires_at: KEY.expires_at.optional(),
+  team: KEY.team.optional(),
+  session_limit: KEY.session_limit.optional(),
+  tag_limits: KEY.tag_limits.optional(),
 }).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
+
+export const TEAMS = listOf(
+  fields({
+    name: title().describe("Name of the team; keys name it."),
+    account: ACCOUNT_NAME.nullable().prefault(null)
+      .describe("Account that pays for the team's keys. Null: each key's own."),
+    spend_limit: SPEND_LIMIT.nullable().prefault(null)
+      .describe("Most that the team's keys may spend together. Null: no limit."),
+    models: KEY.models.prefault(null).describe(
+      "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
+    ),
+    access_policy: KEY.access_policy.prefault(null).describe(
+      "Access policy that the models of the team's keys must pass, beside the key's own.",
+    ),
+    dlp_policy: KEY.dlp_policy.prefault(null).describe(
+      "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
+    ),
+  }),
+  "teams",
+);
 
 export const ACCOUNTS = listOf(
   fields({
@@ -166,4 +226,5 @@ export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)
   );
 
 export type ConfigKey = z.output<typeof CONFIG_KEY>;
+export type ConfigTeam = z.output<typeof TEAMS>[number];
 export type ConfigAccount = z.output<typeof ACCOUNTS>[number];

@@ -1,16 +1,19 @@
 /** What the configuration says of keys, accounts and policies; all of it may change while running. */
-import type { AccountDeclaration } from "../store/mod.ts";
-import type { ConfigAccount, ConfigKey } from "./config.ts";
-import type { KeyState } from "./key_state.ts";
+import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
+import type { ConfigAccount, ConfigKey, ConfigTeam } from "./config.ts";
 import type { AccessPolicy } from "./types.ts";
 
 export interface AccountsConfig {
   keys: readonly ConfigKey[];
   accounts: readonly ConfigAccount[];
   accessPolicies: readonly AccessPolicy[];
+  teams?: readonly ConfigTeam[];
   /** Price of one executed search, as a decimal string. */
   searchPrice?: string;
 }
+
+/** Of keys that name none, and whose team names none. */
+export const DEFAULT_ACCOUNT = "default";
 
 export class Configured {
   #config: AccountsConfig;
@@ -45,9 +48,13 @@ export class Configured {
     return [...this.#credits].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
   }
 
-  /** In the order of the secrets. Policies are resolved by the keyring. */
-  keys(): KeyState[] {
-    return this.#config.keys.map(stateOfConfigured);
+  get teams(): readonly ConfigTeam[] {
+    return this.#config.teams ?? [];
+  }
+
+  /** In the order of the secrets. */
+  keys(): StoredKey[] {
+    return this.#config.keys.map(storedOfConfigured);
   }
 
   secrets(): string[] {
@@ -57,28 +64,15 @@ export class Configured {
 
 /** Keys need an account even where nobody has thought of accounts. */
 function creditsOf({ accounts }: AccountsConfig): Map<string, bigint | null> {
-  return new Map([["default", null], ...accounts.map(({ name, credits }) => [name, credits] as const)]);
+  return new Map([[DEFAULT_ACCOUNT, null], ...accounts.map(({ name, credits }) => [name, credits] as const)]);
 }
 
-function stateOfConfigured(configured: ConfigKey): KeyState {
-  const { name, account, dlpPolicy, models } = configured;
+function storedOfConfigured({ secret: _, ...configured }: ConfigKey): StoredKey {
   return {
-    key: Object.freeze({
-      id: `key_config_${name}`,
-      name,
-      account,
-      accessPolicy: null,
-      dlpPolicy,
-      models,
-      team: null,
-    }),
-    source: "config",
-    accessPolicyName: configured.accessPolicy,
-    spendLimit: configured.spendLimit,
-    requestsPerMinute: configured.requestsPerMinute,
-    tokensPerMinute: configured.tokensPerMinute,
-    created: null,
-    expiresAt: configured.expiresAt,
+    ...configured,
+    account: configured.account ?? DEFAULT_ACCOUNT,
+    id: `key_config_${configured.name}`,
+    created: 0,
     revokedAt: null,
   };
 }

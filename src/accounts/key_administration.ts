@@ -2,7 +2,8 @@
 import { Failure } from "../exchange/failure.ts";
 import { NameTaken, type Position, type Store, type StoredKey } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { Configured } from "./configured.ts";
+import type { ConfigTeam } from "./config.ts";
+import { type Configured, DEFAULT_ACCOUNT } from "./configured.ts";
 import {
   decodeCursor,
   decodeOffset,
@@ -17,7 +18,7 @@ import {
   readKeyChange,
   readNewKey,
 } from "./input.ts";
-import { type KeyState, PolicyTable, stateOfStored, storedOf } from "./key_state.ts";
+import { KeyContext, type KeyState, stateOf, storedOf } from "./key_state.ts";
 import type { Keyring } from "./keyring.ts";
 import { newId, newSecret } from "./secrets.ts";
 import type { StoreChanges } from "./store_changes.ts";
@@ -32,8 +33,6 @@ export interface KeyAdministrationOptions {
 }
 
 const YEAR_SECONDS = 31_536_000;
-/** A list shows names of policies, not what they say. */
-const NO_POLICIES = new PolicyTable([]);
 
 export class KeyAdministration {
   readonly #options: KeyAdministrationOptions;
@@ -44,14 +43,17 @@ export class KeyAdministration {
 
   async create(input: KeyInput): Promise<{ key: KeyView; secret: string }> {
     const { store, keyring, clock } = this.#options;
+    const written = readNewKey(input);
+    const team = this.#teamNamed(written.team);
     const key: StoredKey = {
-      ...readNewKey(input),
+      ...written,
+      account: written.account ?? team?.account ?? DEFAULT_ACCOUNT,
       id: newId("key_"),
       created: clock.now(),
       revokedAt: null,
     };
     this.#checkName(key.name);
-    await this.#checkAccount(key.account);
+    await this.#checkAccount(key.account, team);
     const secret = newSecret();
     await refusingTakenName(() => store.insertKey(key, keyring.hash(secret)));
     return { key: await this.get(key.id), secret };
@@ -66,8 +68,9 @@ export class KeyAdministration {
     const views = configured.map(keyView);
     if (views.length > limit) return { data: views.slice(0, limit), next_cursor: encodeOffset(skip + limit) };
     // One more than the page tells whether there is another.
+    const context = new KeyContext([], this.#options.configured.teams);
     const stored = await store.listKeys({ after, limit: limit - views.length + 1 });
-    const data = [...views, ...stored.map((key) => keyView(stateOfStored(key, NO_POLICIES)))];
+    const data = [...views, ...stored.map((key) => keyView(stateOf("store", key, context)))];
     if (data.length <= limit) return { data, next_cursor: null };
     const last = stored[stored.length - 2];
     return {
@@ -84,8 +87,18 @@ export class KeyAdministration {
     const changed = readKeyChange(patch);
     const state = await this.#findStored(idOrName);
     if (changed.name !== undefined) this.#checkName(changed.name);
-    if (changed.account !== undefined) await this.#checkAccount(changed.account);
-    return await this.#save({ ...storedOf(state), ...changed });
+    const before = storedOf(state);
+    const team = this.#teamNamed(
+      changed.team === undefined ? before.team : changed.team,
+      changed.team !== undefined,
+    );
+    // What is null was not chosen: it follows the team again.
+    const chosen = changed.account === undefined && changed.team === undefined
+      ? before.account
+      : changed.account;
+    const account = chosen ?? team?.account ?? (changed.account === null ? DEFAULT_ACCOUNT : before.account);
+    await this.#checkAccount(account, team);
+    return await this.#save({ ...before, ...changed, account });
   }
 
   async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyView; secret: string }> {
@@ -134,8 +147,20 @@ export class KeyAdministration {
     return await this.get(key.id);
   }
 
-  async #checkAccount(name: string): Promise<void> {
+  /** @param known false: a team that the configuration no longer has is let pass */
+  #teamNamed(name: string | null, known = true): ConfigTeam | null {
+    if (name === null) return null;
+    const team = this.#options.configured.teams.find((team) => team.name === name);
+    if (team !== undefined) return team;
+    if (known) throw invalid("team", "there is no such team in the configuration");
+    return null;
+  }
+
+  async #checkAccount(name: string, team: ConfigTeam | null): Promise<void> {
     const { configured, store } = this.#options;
+    if (team !== null && team.account !== null && team.account !== name) {
+      throw invalid("account", "the team has another account, which pays for its keys");
+    }
     if (configured.hasAccount(name) || await store.account(name) !== null) return;
     throw invalid("account", "there is no such account");
   }

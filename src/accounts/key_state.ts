@@ -1,76 +1,60 @@
 /** A key with what limits it, of either source. */
 import type { StoredKey } from "../store/mod.ts";
-import type { Period } from "./period.ts";
-import type { AccessPolicy, Key } from "./types.ts";
+import type { ConfigTeam } from "./config.ts";
+import type { AccessPolicy, Key, Rights } from "./types.ts";
 
-export interface KeyState {
+/** A key as it was written, and what follows from it under the present configuration. */
+export interface KeyState extends Readonly<StoredKey> {
   key: Key;
   source: "config" | "store";
-  accessPolicyName: string | null;
-  spendLimit: { amount: bigint; period: Period } | null;
-  requestsPerMinute: number | null;
-  tokensPerMinute: number | null;
-  created: number | null;
-  expiresAt: number | null;
-  revokedAt: number | null;
+  teamSpendLimit: ConfigTeam["spendLimit"];
 }
 
-/** Access policies by name; a name that is missing must refuse every call. */
-export class PolicyTable {
+/** Access policies and teams by name; a name that is missing must refuse every call. */
+export class KeyContext {
   readonly #policies: ReadonlyMap<string, AccessPolicy>;
+  readonly #teams: ReadonlyMap<string, ConfigTeam>;
 
-  constructor(policies: readonly AccessPolicy[]) {
+  constructor(policies: readonly AccessPolicy[], teams: readonly ConfigTeam[]) {
     this.#policies = new Map(policies.map((policy) => [policy.name, policy]));
+    this.#teams = new Map(teams.map((team) => [team.name, team]));
   }
 
-  resolve(name: string | null): Key["accessPolicy"] {
-    return name === null ? null : this.#policies.get(name) ?? "missing";
+  team(name: string | null): ConfigTeam | null {
+    return name === null ? null : this.#teams.get(name) ?? null;
+  }
+
+  rights(of: Pick<StoredKey, "accessPolicy" | "dlpPolicy" | "models">): Rights {
+    const { accessPolicy: name, dlpPolicy, models } = of;
+    const accessPolicy = name === null ? null : this.#policies.get(name) ?? "missing";
+    return { accessPolicy, dlpPolicy, models };
   }
 }
 
-export function stateOfStored(stored: StoredKey, policies: PolicyTable): KeyState {
+const NOTHING: Rights = { accessPolicy: "missing", dlpPolicy: null, models: null };
+
+export function stateOf(source: KeyState["source"], stored: StoredKey, context: KeyContext): KeyState {
+  const { id, name } = stored;
+  const team = context.team(stored.team);
+  const rights = team === null ? NOTHING : context.rights(team);
+  const account = team?.account ?? stored.account;
   return {
+    ...stored,
+    account,
+    source,
+    teamSpendLimit: team?.spendLimit ?? null,
     key: Object.freeze({
-      id: stored.id,
-      name: stored.name,
-      account: stored.account,
-      accessPolicy: policies.resolve(stored.accessPolicy),
-      dlpPolicy: stored.dlpPolicy,
-      models: stored.models,
-      team: null,
+      id,
+      name,
+      account,
+      ...context.rights(stored),
+      team: stored.team === null ? null : { name: stored.team, ...rights },
     }),
-    source: "store",
-    accessPolicyName: stored.accessPolicy,
-    spendLimit: stored.spendLimit,
-    requestsPerMinute: stored.requestsPerMinute,
-    tokensPerMinute: stored.tokensPerMinute,
-    created: stored.created,
-    expiresAt: stored.expiresAt,
-    revokedAt: stored.revokedAt,
   };
 }
 
-/** The inverse of {@link stateOfStored}. */
+/** The key as it is stored. */
 export function storedOf(state: KeyState): StoredKey {
-  const { key } = state;
-  return {
-    id: key.id,
-    name: key.name,
-    account: key.account,
-    accessPolicy: state.accessPolicyName,
-    dlpPolicy: key.dlpPolicy,
-    models: key.models,
-    spendLimit: state.spendLimit,
-    requestsPerMinute: state.requestsPerMinute,
-    tokensPerMinute: state.tokensPerMinute,
-    created: state.created ?? 0,
-    expiresAt: state.expiresAt,
-    revokedAt: state.revokedAt,
-  };
-}
-
-export function withPolicy(state: KeyState, policies: PolicyTable): KeyState {
-  if (state.accessPolicyName === null) return state;
-  const accessPolicy = policies.resolve(state.accessPolicyName);
-  return { ...state, key: Object.freeze({ ...state.key, accessPolicy }) };
+  const { key: _, source: __, teamSpendLimit: ___, ...stored } = state;
+  return stored;
 }

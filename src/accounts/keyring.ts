@@ -7,11 +7,11 @@
  * the answer is "not now".
  */
 import { Failure } from "../exchange/failure.ts";
-import { type KeyWithSecrets, type Store, StoreUnavailable } from "../store/mod.ts";
+import { type KeyWithSecrets, type Store, type StoredKey, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import { type KeyState, PolicyTable, stateOfStored, withPolicy } from "./key_state.ts";
+import { KeyContext, type KeyState, stateOf } from "./key_state.ts";
 import { hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
-import type { AccessPolicy, Key } from "./types.ts";
+import type { Key } from "./types.ts";
 
 export interface KeyringOptions {
   store: Store;
@@ -44,7 +44,7 @@ export class Keyring {
   /** Secrets of the file are known to this process alone, so they need no pepper that others share. */
   readonly #configPepper = newPepper();
   #pepper: string | null = null;
-  #policies = new PolicyTable([]);
+  #context = new KeyContext([], []);
   /** Keys of the configuration: by id, and by the hash of their secret. */
   #configStates = new Map<string, KeyState>();
   #configured = new Map<string, Credential>();
@@ -105,12 +105,12 @@ export class Keyring {
   }
 
   /** Replaces what the configuration names; `secrets` are those of `keys`. */
-  configure(keys: readonly KeyState[], secrets: readonly string[], policies: readonly AccessPolicy[]): void {
-    this.#policies = new PolicyTable(policies);
+  configure(keys: readonly StoredKey[], secrets: readonly string[], context: KeyContext): void {
+    this.#context = context;
     this.#configured = new Map();
     this.#configStates = new Map();
     for (const [i, key] of keys.entries()) {
-      const state = withPolicy(key, this.#policies);
+      const state = stateOf("config", key, context);
       this.#configStates.set(state.key.id, state);
       const until = state.expiresAt ?? Infinity;
       this.#configured.set(hashSecret(secrets[i], this.#configPepper), { state, until });
@@ -124,7 +124,7 @@ export class Keyring {
     for (const key of keys) {
       for (const { hash } of this.#stored.get(key.id)?.secrets ?? []) this.#byHash.delete(hash);
       this.#stored.set(key.id, key);
-      const state = stateOfStored(key, this.#policies);
+      const state = stateOf("store", key, this.#context);
       this.#storedStates.set(key.id, state);
       if (key.revokedAt !== null) continue;
       for (const { hash, expiresAt } of key.secrets) {

@@ -41,7 +41,7 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
     stream: start.stream,
     tags: start.labels?.tags ?? null,
     session: start.labels?.session ?? null,
-    team: key.team,
+    team: key.team === null ? null : clean(key.team.name),
   };
 }
 

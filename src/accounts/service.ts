@@ -15,6 +15,7 @@ import { FileJournal } from "./file_journal.ts";
 import { Holds } from "./holds.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
+import { KeyContext } from "./key_state.ts";
 import { Keyring } from "./keyring.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
@@ -153,7 +154,11 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   });
   const audit = new AuditLog({ store, clock, warn });
   const configureKeys = () =>
-    keyring.configure(configured.keys(), configured.secrets(), configured.config.accessPolicies);
+    keyring.configure(
+      configured.keys(),
+      configured.secrets(),
+      new KeyContext(configured.config.accessPolicies, configured.teams),
+    );
   let closed = false;
 
   configureKeys();

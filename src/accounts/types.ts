@@ -17,19 +17,23 @@ export interface AccessPolicy {
   deny: readonly string[];
 }
 
-/** One API key, without its secret. Frozen: a change makes a new object. */
-export interface Key {
-  id: string;
-  name: string;
-  account: string;
-  /** Null: none. `missing`: the key names a policy that does not exist, so its calls fail closed. */
+/** Which models may be seen and used, and what prompts are screened by. */
+export interface Rights {
+  /** Null: none. `missing`: a policy or team that does not exist was named, so calls fail closed. */
   accessPolicy: AccessPolicy | "missing" | null;
   /** Name of a DLP policy, which may not exist; null: none. */
   dlpPolicy: string | null;
-  /** Catalog patterns this key sees; null: all. */
+  /** Catalog patterns of what is seen; null: all. */
   models: readonly string[] | null;
-  /** Null: it belongs to none. */
-  team: string | null;
+}
+
+/** One API key, without its secret. Frozen: a change makes a new object. */
+export interface Key extends Rights {
+  id: string;
+  name: string;
+  account: string;
+  /** Whose rights hold beside the key's own; null: it belongs to none. */
+  team: (Rights & { name: string }) | null;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

@@ -18,6 +18,9 @@ export interface KeyView {
   models: readonly string[] | null;
   spend_limit: { amount: string; period: Period } | null;
   rate_limit: { requests_per_minute: number | null; tokens_per_minute: number | null } | null;
+  team: string | null;
+  session_limit: { amount: string | null; requests_per_minute: number | null } | null;
+  tag_limits: { tag: string; amount: string; period: Period }[];
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -89,13 +92,13 @@ export interface UsageView {
 }
 
 export function keyView(state: KeyState): KeyView {
-  const { key, spendLimit, requestsPerMinute, tokensPerMinute } = state;
+  const { key, spendLimit, sessionLimit, requestsPerMinute, tokensPerMinute } = state;
   return {
     id: key.id,
     name: key.name,
     source: state.source,
     account: key.account,
-    access_policy: state.accessPolicyName,
+    access_policy: state.accessPolicy,
     dlp_policy: key.dlpPolicy,
     models: key.models,
     spend_limit: spendLimit === null
@@ -104,7 +107,13 @@ export function keyView(state: KeyState): KeyView {
     rate_limit: requestsPerMinute === null && tokensPerMinute === null
       ? null
       : { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute },
-    created: isoOf(state.created),
+    team: state.team,
+    session_limit: sessionLimit === null ? null : {
+      amount: sessionLimit.amount === null ? null : formatAmount(sessionLimit.amount),
+      requests_per_minute: sessionLimit.requestsPerMinute,
+    },
+    tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
+    created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),
     revoked_at: isoOf(state.revokedAt),
   };

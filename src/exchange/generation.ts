@@ -5,6 +5,7 @@
 import type { FailureCode } from "./failure.ts";
 import type { CallerFormatName } from "./format_name.ts";
 import type { PriceChoice } from "./prices.ts";
+import type { Labels } from "./labels.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -24,14 +25,6 @@ export interface GenerationStart {
   model: string;
   stream: boolean;
   labels?: Labels | null;
-}
-
-/** What a caller says of a call, for records, usage and budgets. */
-export interface Labels {
-  /** Null: none. */
-  tags: Readonly<Record<string, string>> | null;
-  /** Of calls that belong together; null: it belongs to none. */
-  session: string | null;
 }
 
 /** What one call of a provider used, and what that is billed by. */

@@ -51,7 +51,12 @@ export interface Model {
 }
 
 /** Which models a key may see and use. */
-export interface ModelAccess {
+export interface ModelAccess extends ModelRights {
+  /** Whose rights hold as well; null: none. */
+  team: ModelRights | null;
+}
+
+interface ModelRights {
   models: readonly string[] | null;
   accessPolicy: { allow: readonly string[]; deny: readonly string[] } | "missing" | null;
 }
@@ -126,11 +131,18 @@ export function sheetOf(model: Model, time: number): PriceSheet {
 }
 
 export function isVisible(access: ModelAccess, id: string): boolean {
-  return access.models === null || matchesAny(access.models, id);
+  return shows(access, id) && (access.team === null || shows(access.team, id));
+}
+
+function shows({ models }: ModelRights, id: string): boolean {
+  return models === null || matchesAny(models, id);
 }
 
 export function isPermitted(access: ModelAccess, id: string): boolean {
-  const policy = access.accessPolicy;
+  return permits(access, id) && (access.team === null || permits(access.team, id));
+}
+
+function permits({ accessPolicy: policy }: ModelRights, id: string): boolean {
   if (policy === null) return true;
   if (policy === "missing") return false;
   return matchesAny(policy.allow, id) && !matchesAny(policy.deny, id);

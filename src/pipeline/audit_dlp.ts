@@ -46,7 +46,7 @@ export function tellFindings(
     key,
     data: {
       generation: id,
-      policy: key.dlpPolicy,
+      policy: key.dlpPolicy ?? key.team?.dlpPolicy ?? null,
       of,
       mode,
       action,

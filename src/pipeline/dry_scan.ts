@@ -59,7 +59,7 @@ export function dryRules(policy: unknown, rules: unknown, dlp: Dlp): DryRules {
     );
   }
   const wishes = rules !== undefined || policy === undefined ? readWishes(rules ?? {}) : null;
-  const { check } = checksOf(policy === undefined ? null : policy as string, wishes, policies);
+  const { check } = checksOf(policy === undefined ? [] : [policy as string], wishes, policies);
   return { check, wishes };
 }
 

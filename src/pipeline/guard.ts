@@ -14,13 +14,13 @@ export async function loadScreening(): Promise<Screening> {
 }
 
 /**
- * Null where there is nothing to check, which is where the key has no policy and the request no `plugins.dlp`. A promise
+ * Null where there is nothing to check: neither key nor team has a policy, the request has no `plugins.dlp`. A promise
  * only where the text is long, or for the first request. Throws what refuses the request.
  */
 export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Screened | null> {
   const { body, key } = arrival;
   const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
-  if (key.dlpPolicy === null && wished === undefined) return null;
+  if (key.dlpPolicy === null && !key.team?.dlpPolicy && wished === undefined) return null;
   return loaded
     ? loaded.screen(arrival, wished, kit)
     : loadScreening().then((screening) => screening.screen(arrival, wished, kit));

@@ -2,13 +2,21 @@
 import type { OwnSecrets } from "../dlp/answer_rules.ts";
 import { DEFAULT_TYPES, resolveEntityTypes } from "../dlp/entities.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
-import type { Check, Defaults, Rules } from "../dlp/policy.ts";
+import type { Check, Defaults, Rules, Wishes } from "../dlp/policy.ts";
+import { stricter } from "../dlp/policy.ts";
 import { stopWordFinder } from "../dlp/stop_words.ts";
+import type { Key } from "../accounts/mod.ts";
 import type { Dlp } from "./dlp.ts";
 
+/** Rules of a policy, and the checks that it makes alone. */
+interface Policy {
+  rules: Rules;
+  check: Check;
+  answers: Check | null;
+}
+
 export interface Policies {
-  /** Rules of the policies, and the checks that each makes alone. */
-  byName: ReadonlyMap<string, { rules: Rules; check: Check; answers: Check | null }>;
+  byName: ReadonlyMap<string, Policy>;
   defaults: Defaults;
   /** Secrets that the gateway was given: no answer may hold one. */
   secrets: Omit<OwnSecrets, "isKey">;
@@ -49,4 +57,36 @@ function make({ dlp, dlpPolicies, secrets }: Dlp): Policies {
       finder: words.length > 0 ? stopWordFinder(words) : null,
     },
   };
+}
+
+/** Of the policies that hold for a key: its own, and its team's. */
+export function policyNames({ dlpPolicy, team }: Key): string[] {
+  return [...new Set([dlpPolicy, team?.dlpPolicy ?? null])].filter((name) => name !== null);
+}
+
+/**
+ * The checks of two policies that hold together: the rules of both under the stricter mode. An allowed value is one that
+ * both allow. Each set of types keeps a detector of its own, which finds as much as it does alone.
+ */
+export function checksOfBoth(
+  a: Policy,
+  b: Policy,
+  wishes: Wishes | null,
+  { defaults }: Policies,
+): Pick<Policy, "check" | "answers"> {
+  const rules: Rules = {
+    mode: stricter(a.rules.mode, b.rules.mode),
+    answers: stricter(a.rules.answers, b.rules.answers),
+    types: a.rules.types.union(b.rules.types),
+    stopWords: [...a.rules.stopWords, ...b.rules.stopWords],
+    patterns: [...a.rules.patterns, ...b.rules.patterns],
+    allowed: a.rules.allowed.filter((value) => b.rules.allowed.includes(value)),
+  };
+  const apart = (check: Check): Check => ({
+    ...check,
+    detectors: [a, b].flatMap((policy) => policy.check.detectors)
+      .concat(wishes === null ? [] : merge(null, wishes, defaults).detectors),
+  });
+  const answers = answerCheck(rules, wishes, defaults);
+  return { check: apart(merge(rules, wishes, defaults)), answers: answers && apart(answers) };
 }

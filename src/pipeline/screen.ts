@@ -19,7 +19,7 @@ import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { holdsDocuments, readDocuments } from "./read_documents.ts";
-import { type Policies, policiesOf } from "./policies.ts";
+import { checksOfBoth, type Policies, policiesOf, policyNames } from "./policies.ts";
 import { screenAnswer } from "./screen_answer.ts";
 
 /** Work that one request may cause; text at the limit of a request takes a tenth of it. */
@@ -43,7 +43,7 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   }
   const wishes = wished === undefined ? null : readWishes(wished);
   const policies = policiesOf(kit.dlp);
-  const { check, answers } = checksOf(arrival.key.dlpPolicy, wishes, policies);
+  const { check, answers } = checksOf(policyNames(arrival.key), wishes, policies);
   const read = () => {
     const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
     measureText(reading, kit.limits);
@@ -131,15 +131,17 @@ interface Checks {
   answers: Check | null;
 }
 
-/** @param name of a policy; null: there is none */
-export function checksOf(name: string | null, wishes: Wishes | null, policies: Policies): Checks {
-  const policy = name === null ? null : policies.byName.get(name);
-  if (policy === undefined) {
+/** @param names of policies that hold together */
+export function checksOf(names: readonly string[], wishes: Wishes | null, policies: Policies): Checks {
+  const found = names.map((name) => policies.byName.get(name));
+  if (found.includes(undefined)) {
     throw new Failure(
       "dlp_policy_unavailable",
       "The data-loss prevention policy of this API key cannot be found, so the request was not run.",
     );
   }
+  const [policy, other] = found;
+  if (policy && other) return checksOfBoth(policy, other, wishes, policies);
   if (wishes === null && policy) return policy;
   const rules = policy?.rules ?? null;
   return {

@@ -16,9 +16,20 @@ export interface StoredKey {
   spendLimit: { amount: bigint; period: SpendPeriod } | null;
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
+  /** Name of its team, which may not exist; null: none. */
+  team: string | null;
+  sessionLimit: { amount: bigint | null; requestsPerMinute: number | null } | null;
+  /** Each value of a tag has a budget of its own. */
+  tagLimits: readonly TagLimit[];
   created: number;
   expiresAt: number | null;
   revokedAt: number | null;
+}
+
+export interface TagLimit {
+  tag: string;
+  amount: bigint;
+  period: SpendPeriod;
 }
 
 export interface StoredSecret {
@@ -49,8 +60,9 @@ export function insertKey(engine: Engine, key: StoredKey, hash: string): Promise
     if (taken.length > 0) throw new NameTaken(key.name);
     await query(
       `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
-         requests_per_minute, tokens_per_minute, created, expires_at, revoked_at, rev)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+         requests_per_minute, tokens_per_minute, team, session_amount, session_requests_per_minute, tag_limits,
+         created, expires_at, revoked_at, rev)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
       [key.id, ...fields(key), key.created, key.expiresAt, key.revokedAt, rev],
     );
     await query("INSERT INTO secrets (hash, key_id, expires_at) VALUES ($1, $2, NULL)", [hash, key.id]);
@@ -67,8 +79,8 @@ export function updateKey(engine: Engine, key: StoredKey): Promise<boolean> {
     if (taken.length > 0 && key.revokedAt === null) throw new NameTaken(key.name);
     const rows = await query(
       `UPDATE keys SET name = $2, account = $3, access_policy = $4, dlp_policy = $5, models = $6, spend_amount = $7,
-         spend_period = $8, requests_per_minute = $9, tokens_per_minute = $10, expires_at = $11, revoked_at = $12,
-         rev = $13 WHERE id = $1 RETURNING id`,
+         spend_period = $8, requests_per_minute = $9, tokens_per_minute = $10, team = $11, session_amount = $12,
+         session_requests_per_minute = $13, tag_limits = $14, expires_at = $15, revoked_at = $16, rev = $17 WHERE id = $1 RETURNING id`,
       [key.id, ...fields(key), key.expiresAt, key.revokedAt, rev],
     );
     return rows.length > 0;
@@ -103,6 +115,12 @@ function fields(key: StoredKey) {
     key.spendLimit?.period ?? null,
     key.requestsPerMinute,
     key.tokensPerMinute,
+    key.team,
+    key.sessionLimit?.amount ?? null,
+    key.sessionLimit?.requestsPerMinute ?? null,
+    key.tagLimits.length === 0
+      ? null
+      : JSON.stringify(key.tagLimits.map((limit) => ({ ...limit, amount: limit.amount.toString() }))),
   ];
 }
 
@@ -161,6 +179,11 @@ function withSecrets(rows: readonly Row[], secrets: readonly Row[]): KeyWithSecr
   }));
 }
 
+function decodeTagLimits(json: string): TagLimit[] {
+  return (JSON.parse(json) as (Omit<TagLimit, "amount"> & { amount: string })[])
+    .map((limit) => ({ ...limit, amount: BigInt(limit.amount) }));
+}
+
 function decodeKey(row: Row): StoredKey {
   return {
     id: asText(row.id),
@@ -175,6 +198,12 @@ function decodeKey(row: Row): StoredKey {
     },
     requestsPerMinute: optional(row.requests_per_minute, asInt),
     tokensPerMinute: optional(row.tokens_per_minute, asInt),
+    team: optional(row.team, asText),
+    sessionLimit: row.session_amount === null && row.session_requests_per_minute === null ? null : {
+      amount: optional(row.session_amount, asMoney),
+      requestsPerMinute: optional(row.session_requests_per_minute, asInt),
+    },
+    tagLimits: row.tag_limits === null ? [] : decodeTagLimits(asText(row.tag_limits)),
     created: asInt(row.created),
     expiresAt: optional(row.expires_at, asInt),
     revokedAt: optional(row.revoked_at, asInt),

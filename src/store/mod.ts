@@ -42,6 +42,7 @@ export {
   type SpendPeriod,
   type StoredKey,
   type StoredSecret,
+  type TagLimit,
 } from "./keys.ts";
 export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";

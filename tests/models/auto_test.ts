@@ -45,7 +45,13 @@ function request(more: Partial<Prompt>, rest: Partial<AutoRequest> = {}): AutoRe
   };
   const limits = { maxTextChars: 1e9, maxFileBytes: 1e9, maxMessages: 1e6 };
   const size = measure(prompt, readLeaves(body, LEAVES.chat_completions), limits);
-  return { prompt, size, access: { models: null, accessPolicy: null }, healthy: () => true, ...rest };
+  return {
+    prompt,
+    size,
+    access: { models: null, accessPolicy: null, team: null },
+    healthy: () => true,
+    ...rest,
+  };
 }
 
 const MODELS = [
@@ -111,7 +117,7 @@ const CASES: [string, string, AutoRequest][] = [
   [
     "auto_routing_no_match",
     "nobody permitted",
-    request({}, { access: { models: null, accessPolicy: "missing" } }),
+    request({}, { access: { models: null, accessPolicy: "missing", team: null } }),
   ],
   [
     "auto_routing_request_too_large",
@@ -123,13 +129,13 @@ const CASES: [string, string, AutoRequest][] = [
     "a cache mark where only the cheap one is seen",
     request(
       { turns: [{ role: "user", content: [{ type: "text", text: "x", cache: {} }] }] },
-      { access: { models: ["a/cheap", "svc/auto"], accessPolicy: null } },
+      { access: { models: ["a/cheap", "svc/auto"], accessPolicy: null, team: null } },
     ),
   ],
   [
     "model_not_found",
     "a key that sees none",
-    request({}, { access: { models: ["b/*", "svc/auto"], accessPolicy: null } }),
+    request({}, { access: { models: ["b/*", "svc/auto"], accessPolicy: null, team: null } }),
   ],
 ];
 

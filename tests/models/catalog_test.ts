@@ -22,7 +22,7 @@ function model(id: string, more: Partial<Model> = {}): Model {
   };
 }
 
-const ALL: ModelAccess = { models: null, accessPolicy: null };
+const ALL: ModelAccess = { models: null, accessPolicy: null, team: null };
 
 const SHORT = [
   model("a/any", { shortNames: ["claude-*"] }),

@@ -1,0 +1,15 @@
+/** What a caller says of a call, for records, usage and budgets: tags, and the session that it belongs to. */
+
+export interface Labels {
+  /** Null: none. */
+  tags: Readonly<Record<string, string>> | null;
+  /** Of calls that belong together; null: it belongs to none. */
+  session: string | null;
+}
+
+export const MOST_TAGS = 8;
+export const TAG_CHARS = 64;
+export const SESSION_CHARS = 128;
+
+export const TAG_NAME = /^[A-Za-z0-9_.:\/-]{1,64}$/;
+export const TAG_NAME_WORDS = "a name of a tag, 1 to 64 letters, digits and `_.:/-`";
