@@ -96,7 +96,11 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
-  const accounts = await openAccounts(accountsOptions(config, store, options));
+  const accounts = await openAccounts({
+    ...accountsOptions(config, store, options),
+    warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
+    told: (outcome) => metrics.webhookTold(outcome),
+  });
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
   const documents = openDocuments();
@@ -294,8 +298,10 @@ function accountsOptions(config: Config, store: Store, { now, log }: GatewayOpti
   };
 }
 
-function accountsConfig({ keys, accounts, accessPolicies, search }: Config): AccountsConfig {
-  return { keys, accounts, accessPolicies, searchPrice: search.price };
+function accountsConfig(
+  { keys, accounts, accessPolicies, teams, webhooks, search }: Config,
+): AccountsConfig {
+  return { keys, accounts, accessPolicies, teams, webhooks, searchPrice: search.price };
 }
 
 /** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */

@@ -17,7 +17,15 @@ import { makeStatement, type Statement, type StatementQuery } from "./statement.
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { AuditEntry, Key } from "./types.ts";
-import type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
+import type {
+  AuditView,
+  CreditsView,
+  GenerationView,
+  KeyStatus,
+  KeyView,
+  TeamView,
+  UsageView,
+} from "./views.ts";
 
 export interface Administration {
   createKey(input: KeyInput): Promise<{ key: KeyView; secret: string }>;
@@ -32,6 +40,9 @@ export interface Administration {
   ): Promise<{ key: KeyView; secret: string }>;
   revokeKey(idOrName: string): Promise<KeyView>;
   keyStatus(key: Key): Promise<KeyStatus>;
+  teams(): Promise<{ data: TeamView[]; next_cursor: null }>;
+  /** Throws `not_found`. */
+  team(name: string): Promise<TeamView>;
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
@@ -91,6 +102,8 @@ export function openAdministration(options: AdministrationOptions): Administrati
       return key;
     }),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
+    teams: needingStore(() => reports.teams()),
+    team: needingStore((name) => reports.team(name)),
     credits: needingStore((account) => reports.credits(account)),
     addCredits: needingStore(async (account, amount, { note } = {}) => {
       const credits = await reports.addCredits(account, amount, note);

@@ -13,12 +13,14 @@ import {
   moment,
   MOMENT_WORDS,
   named,
+  nonBlank,
   says,
   stringField,
   title,
   whole,
 } from "../schema/fields.ts";
 import { TAG_NAME, TAG_NAME_WORDS } from "../exchange/labels.ts";
+import { WARNINGS } from "../store/mod.ts";
 import { parseAmount } from "./money.ts";
 import type { AccessPolicy } from "./types.ts";
 import type { Period } from "./period.ts";
@@ -226,5 +228,31 @@ export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)
   );
 
 export type ConfigKey = z.output<typeof CONFIG_KEY>;
+const WEBHOOK_URL = "an http:// or https:// address without user and fragment";
+
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "" && hash === "";
+}
+
+const EVENTS = WARNINGS.map((share) => `budget.${share}`) as [string, ...string[]];
+
+export const WEBHOOKS = listOf(
+  fields({
+    url: stringField(WEBHOOK_URL).refine(isWebhookUrl, says(WEBHOOK_URL)).describe(
+      "Address that events are posted to. It may be on this machine or network; redirects are not followed.",
+    ),
+    secret: nonBlank(512, "a secret").describe(
+      "Secret of the signature: `x-svc-signature` is `sha256=` and the HMAC of the body under it, in hexadecimal digits.",
+    ),
+    events: listOf(choice(...EVENTS), "events").prefault([...EVENTS]).describe(
+      "Events that are told: shares of a budget that are used, in per cent.",
+    ),
+  }),
+  "webhooks",
+);
+
+export type ConfigWebhook = z.output<typeof WEBHOOKS>[number];
 export type ConfigTeam = z.output<typeof TEAMS>[number];
 export type ConfigAccount = z.output<typeof ACCOUNTS>[number];

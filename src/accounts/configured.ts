@@ -1,6 +1,6 @@
 /** What the configuration says of keys, accounts and policies; all of it may change while running. */
 import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
-import type { ConfigAccount, ConfigKey, ConfigTeam } from "./config.ts";
+import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
 import type { AccessPolicy } from "./types.ts";
 
 export interface AccountsConfig {
@@ -8,6 +8,7 @@ export interface AccountsConfig {
   accounts: readonly ConfigAccount[];
   accessPolicies: readonly AccessPolicy[];
   teams?: readonly ConfigTeam[];
+  webhooks?: readonly ConfigWebhook[];
   /** Price of one executed search, as a decimal string. */
   searchPrice?: string;
 }
@@ -50,6 +51,10 @@ export class Configured {
 
   get teams(): readonly ConfigTeam[] {
     return this.#config.teams ?? [];
+  }
+
+  get webhooks(): readonly ConfigWebhook[] {
+    return this.#config.webhooks ?? [];
   }
 
   /** In the order of the secrets. */

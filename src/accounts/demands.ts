@@ -1,8 +1,16 @@
 /** Which leases a call draws on, and how much of each its estimate takes. */
 import type { Usage } from "../exchange/usage.ts";
-import { accountBudget, accountBudgetId } from "../store/mod.ts";
+import {
+  accountBudget,
+  accountBudgetId,
+  type BudgetRef,
+  sessionOwner,
+  type TagLimit,
+  tagOwner,
+} from "../store/mod.ts";
+import type { Labels } from "../exchange/labels.ts";
 import type { KeyState } from "./key_state.ts";
-import type { Hold, Lease } from "./lease.ts";
+import type { Hold, Lease, LeaseKind } from "./lease.ts";
 import type { LeaseTable } from "./lease_table.ts";
 import { costAtMost, costOf, type Estimate, type Prices, priceTable } from "./money.ts";
 import { spanAt } from "./period.ts";
@@ -19,6 +27,11 @@ export interface DemandsOptions {
   searchPrice(): string | undefined;
   /** True: the account never runs out, as the configuration says. */
   unlimited(account: string): boolean;
+}
+
+/** An owner as a part of an id: messages between nodes hold ids, and break at spaces. */
+function idText(owner: string): string {
+  return encodeURIComponent(owner);
 }
 
 export class Demands {
@@ -60,7 +73,11 @@ export class Demands {
     if (spendLimit !== null) {
       demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost });
     }
-    const { account } = request.key;
+    const { account, team } = request.key;
+    if (team !== null && state.teamSpendLimit !== null) {
+      demands.push({ lease: this.#teamLease(team.name, state.teamSpendLimit, now), amount: cost });
+    }
+    if (request.labels) this.#addLabelled(demands, request.labels, { state, cost, now });
     if (!this.#options.unlimited(account)) demands.push({ lease: this.#creditsLease(account), amount: cost });
     return demands;
   }
@@ -71,6 +88,62 @@ export class Demands {
     const cost = costOf(spent, 0, table) + costAtMost(next, table);
     return holds.filter(({ lease, amount }) => lease.isMoney() && amount < cost)
       .map(({ lease, amount }) => ({ lease, amount: cost - amount }));
+  }
+
+  /** A call without a session, or without a tag, draws on no budget of one. */
+  #addLabelled(
+    demands: Demand[],
+    { session, tags }: Labels,
+    { state: { key, sessionLimit, tagLimits }, cost, now }: { state: KeyState; cost: bigint; now: number },
+  ): void {
+    if (session !== null && sessionLimit !== null) {
+      const { amount, requestsPerMinute } = sessionLimit;
+      const owner = sessionOwner(key.id, session);
+      const starts = 0;
+      if (requestsPerMinute !== null) {
+        const id = `n:${idText(owner)}`;
+        const limit = BigInt(requestsPerMinute);
+        const ref: BudgetRef = { id, scope: "session_rate", owner, starts, ends: null, limit };
+        demands.push({ lease: this.#lease("session_requests", ref, now), amount: 1n });
+      }
+      if (amount !== null) {
+        const ref: BudgetRef = {
+          id: `s:${idText(owner)}`,
+          scope: "session",
+          owner,
+          starts,
+          ends: null,
+          limit: amount,
+        };
+        demands.push({ lease: this.#lease("session", ref, now), amount: cost });
+      }
+    }
+    for (const limit of tagLimits) {
+      const value = tags?.[limit.tag];
+      if (value !== undefined) {
+        demands.push({ lease: this.#tagLease(key.id, limit, value, now), amount: cost });
+      }
+    }
+  }
+
+  #tagLease(keyId: string, { tag, amount, period }: TagLimit, value: string, now: number): Lease {
+    const { starts, ends } = spanAt(period, now);
+    const owner = tagOwner(keyId, tag, value);
+    const id = `g:${idText(owner)}:${period}:${starts}`;
+    return this.#lease("tag", { id, scope: "tag", owner, starts, ends, limit: amount }, now);
+  }
+
+  #teamLease(team: string, { amount, period }: NonNullable<KeyState["teamSpendLimit"]>, now: number): Lease {
+    const { starts, ends } = spanAt(period, now);
+    const id = `m:${idText(team)}:${period}:${starts}`;
+    return this.#lease("team", { id, scope: "team", owner: team, starts, ends, limit: amount }, now);
+  }
+
+  #lease(kind: LeaseKind, ref: BudgetRef, now: number): Lease {
+    const lease = this.#options.leases.get(ref.id) ?? this.#options.leases.open(kind, ref);
+    if (ref.limit !== null) lease.changeLimit(ref.limit);
+    lease.touchedAt = now;
+    return lease;
   }
 
   #rateLease(kind: "requests" | "tokens", keyId: string, perMinute: number): Lease {

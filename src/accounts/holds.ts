@@ -5,7 +5,8 @@
  * was spent, and is refused; or it is only reserved by calls under way, here or elsewhere, and worth a short wait.
  */
 import type { Demand } from "./demands.ts";
-import type { Hold } from "./lease.ts";
+import type { Failure } from "../exchange/failure.ts";
+import type { Hold, Lease } from "./lease.ts";
 import { cannotAdmitNow, refusal, reservedOnly } from "./refusals.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { WaitingLine } from "./waiting_line.ts";
@@ -54,7 +55,7 @@ export class Holds {
     const step = demanded.length - 1;
     const least = demanded[step];
     const spent = least.find(({ lease, amount }) => lease.isSpent(amount, time));
-    if (spent) throw refusal(spent.lease, least, time);
+    if (spent) throw this.#refusal(spent.lease, least, time);
     let holds: Hold[] | null;
     try {
       holds = await line.wait(keyId, least);
@@ -66,7 +67,12 @@ export class Holds {
     const lacking = least.filter(({ lease, amount }) => !lease.fits(amount, after));
     const short = lacking.find(({ lease, amount }) => lease.isSpent(amount, after)) ??
       lacking.find(({ lease }) => lease.isRate());
-    throw short ? refusal(short.lease, least, after) : reservedOnly(after, least);
+    throw short ? this.#refusal(short.lease, least, after) : reservedOnly(after, least);
+  }
+
+  #refusal(lease: Lease, demands: readonly Demand[], now: number): Failure {
+    if (lease.isMoney()) this.#options.sync.exhausted(lease);
+    return refusal(lease, demands, now);
   }
 
   async #refill(steps: readonly (readonly Demand[])[]): Promise<void> {

@@ -6,7 +6,13 @@ import type { z } from "zod";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import { oneOf, openReport, read, shownInput } from "../schema/mistakes.ts";
-import { type AuditKind, type Position, USAGE_DIMENSIONS, type UsageDimension } from "../store/mod.ts";
+import {
+  type AuditKind,
+  isUsageDimension,
+  type Position,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+} from "../store/mod.ts";
 import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
@@ -63,8 +69,8 @@ export function pageSize(limit: number | undefined, usual: number): number {
 }
 
 export function dimensionsOf(by: string): UsageDimension[] {
-  const names = by.split(",").map((name) => USAGE_DIMENSIONS.find((known) => known === name.trim()));
-  const known = names.filter((name) => name !== undefined);
+  const names = by.split(",").map((name) => name.trim());
+  const known = names.filter(isUsageDimension);
   if (known.length === names.length && known.length <= 2 && new Set(known).size === known.length) {
     return known;
   }

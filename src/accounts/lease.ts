@@ -7,7 +7,17 @@
  */
 import type { BudgetRef, LeaseGrant, LeaseRequest } from "../store/mod.ts";
 
-export type LeaseKind = "credits" | "spend" | "requests" | "tokens";
+export type LeaseKind =
+  | "credits"
+  | "spend"
+  | "team"
+  | "session"
+  | "tag"
+  | "requests"
+  | "tokens"
+  | "session_requests";
+/** Kinds whose unit is not money. */
+const RATES: ReadonlySet<LeaseKind> = new Set(["requests", "tokens", "session_requests"]);
 
 /** An amount of a lease that is reserved for one call. */
 export interface Hold {
@@ -26,6 +36,10 @@ export class Lease {
   readonly kind: LeaseKind;
   /** Another node needs some of it. */
   giveBack = false;
+  /** When a call last drew on it, for leases that go when they are not needed. */
+  touchedAt = 0;
+  /** The store has been told that it refuses calls. */
+  toldExhausted = false;
   #budget: BudgetRef;
   #granted = 0n;
   #used = 0n;
@@ -69,6 +83,11 @@ export class Lease {
     return this.#spent;
   }
 
+  /** By all nodes, and here beyond what the store knows. */
+  get spentHere(): bigint {
+    return this.#spent + this.#used;
+  }
+
   get free(): bigint {
     return this.#granted - this.#used - this.#reserved;
   }
@@ -89,11 +108,11 @@ export class Lease {
   }
 
   isMoney(): boolean {
-    return this.kind === "credits" || this.kind === "spend";
+    return !RATES.has(this.kind);
   }
 
   isRate(): boolean {
-    return this.#budget.scope === "rate";
+    return RATES.has(this.kind);
   }
 
   fits(amount: bigint, now: number): boolean {
@@ -194,6 +213,7 @@ export class Lease {
       this.#used = 0n;
       this.#reserved = 0n;
     }
+    if (grant.limit !== this.#limit) this.toldExhausted = false;
     this.#unlimited = grant.limit === null;
     this.#granted = grant.amount;
     this.#limit = grant.limit ?? 0n;

@@ -2,8 +2,25 @@
 import type { BudgetRef } from "../store/mod.ts";
 import { Lease, type LeaseKind } from "./lease.ts";
 
+/** Leases of sessions and tags, of which there is no end, go when no call has drawn on them for so long. */
+const IDLE_MS = 600_000;
+/** With more of them than this, they go sooner. */
+const MANY = 10_000;
+const IDLE_OF_MANY_MS = 5000;
+
+/** One statement of the store takes so many. */
+const MOST_DROPPED = 1000;
+
+function isPassing(kind: LeaseKind): boolean {
+  return kind === "session" || kind === "session_requests" || kind === "tag";
+}
+
 export class LeaseTable {
   readonly #leases = new Map<string, Lease>();
+  /** Those of sessions and tags. */
+  readonly #passing = new Map<string, Lease>();
+  /** Budgets whose leases are gone here, and which the store has not been told of yet. */
+  #dropped = new Set<string>();
   #toRenew = new Set<Lease>();
 
   get(budgetId: string): Lease | undefined {
@@ -16,6 +33,8 @@ export class LeaseTable {
     if (lease === undefined) {
       lease = new Lease(kind, budget);
       this.#leases.set(budget.id, lease);
+      if (isPassing(kind)) this.#passing.set(budget.id, lease);
+      this.#dropped.delete(budget.id);
     }
     return lease;
   }
@@ -29,9 +48,40 @@ export class LeaseTable {
     for (const lease of [...this.#leases.values()]) {
       const { id, ends } = lease.budget;
       if (ends === null || ends >= time || !lease.idle) continue;
-      this.#leases.delete(id);
-      this.#toRenew.delete(lease);
+      this.#forget(id, lease);
     }
+  }
+
+  /** Forgets leases of sessions and tags on which nothing has run for long. The store is told with the next transaction. */
+  dropIdle(now: number): void {
+    const idleMs = this.#passing.size > MANY ? IDLE_OF_MANY_MS : IDLE_MS;
+    for (const [id, lease] of [...this.#passing]) {
+      if (!lease.idle || Math.abs(now - lease.touchedAt) < idleMs || this.#toRenew.has(lease)) continue;
+      this.#forget(id, lease);
+      this.#dropped.add(id);
+    }
+  }
+
+  #forget(id: string, lease: Lease): void {
+    this.#leases.delete(id);
+    this.#passing.delete(id);
+    this.#toRenew.delete(lease);
+  }
+
+  get hasDropped(): boolean {
+    return this.#dropped.size > 0;
+  }
+
+  /** Budgets to tell the store of, so many at a time. */
+  takeDropped(): string[] {
+    const taken = [...this.#dropped].slice(0, MOST_DROPPED);
+    for (const id of taken) this.#dropped.delete(id);
+    return taken;
+  }
+
+  /** The store has not been told; what has been opened again meanwhile stays. */
+  putBackDropped(ids: readonly string[]): void {
+    for (const id of ids) if (!this.#leases.has(id)) this.#dropped.add(id);
   }
 
   get hasToRenew(): boolean {

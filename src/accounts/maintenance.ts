@@ -32,6 +32,8 @@ export interface MaintenanceOptions {
   warn(message: string): void;
 }
 
+/** A budget's id may hold spaces, as the name of a key does. */
+const MESSAGE = /^(\S+)(?: (\S+) (.+))?$/s;
 const TICK_MS = 500;
 const HEARTBEAT_TICKS = 10;
 const DAY = 86_400_000;
@@ -125,13 +127,14 @@ export class Maintenance {
       await recovery.adoptJournals();
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);
+      sync.dropIdle();
     }
   }
 
   /** A message of another process: `changed`, `want NODE BUDGET` or `gave NODE BUDGET`. */
   #hear(message: string): void {
     const { sync, changes, line } = this.#options;
-    const [word, from, budgetId] = message.split(" ");
+    const [, word, from = "", budgetId = ""] = MESSAGE.exec(message) ?? [];
     if (word === "changed") void changes.pull().catch(() => {});
     else if (from === sync.node) return;
     else if (word === "want") sync.giveBack([budgetId]);

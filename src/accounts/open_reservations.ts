@@ -126,7 +126,7 @@ export class OpenReservations {
         if (reservation.expired) lease.charge(cost);
         else lease.settle(hold, cost);
         charged.push(lease);
-      } else if (!reservation.expired) lease.settle(hold, lease.kind === "requests" ? 1n : tokens);
+      } else if (!reservation.expired) lease.settle(hold, lease.kind === "tokens" ? tokens : 1n);
     }
     line.serve();
     const record = encodeRecord(generation);

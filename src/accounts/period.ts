@@ -26,3 +26,14 @@ function fixed(now: number, length: number, origin: number): PeriodSpan {
   const starts = Math.floor((now - origin) / length) * length + origin;
   return { starts, ends: starts + length };
 }
+
+/** A pace is not believed before so much of a period is over: a single call would be a fortune by its end. */
+const LEAST_SHARE = 50;
+
+/** What will have been spent by the period's end at the pace so far; null: it never ends. */
+export function forecast(spent: bigint, { starts, ends }: PeriodSpan, now: number): bigint | null {
+  if (ends === null) return null;
+  const length = ends - starts;
+  const elapsed = Math.min(length, Math.max(now - starts, Math.floor(length / LEAST_SHARE)));
+  return spent * BigInt(length) / BigInt(elapsed);
+}

@@ -2,6 +2,7 @@
 import { Failure } from "../exchange/failure.ts";
 import type { Demand } from "./demands.ts";
 import type { Lease } from "./lease.ts";
+import { formatAmount } from "./money.ts";
 import type { RateState } from "./types.ts";
 
 const RETRY_AFTER = 2;
@@ -21,6 +22,36 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
         "The API key's spend limit for the period does not cover what this request may cost.",
         { details: { reset_at: ends === null ? null : new Date(ends).toISOString() } },
       );
+    case "team":
+      return spentRefusal(
+        `The spend limit of the team ${lease.budget.owner} for the period does not cover`,
+        lease,
+      );
+    case "session":
+      return spentRefusal(
+        `This session has reached its spend limit of ${shown(limit)} (${
+          shown(lease.spentHere)
+        } spent), which does not ` +
+          "cover",
+        lease,
+        " Start a new session, or ask the operator of the gateway for a higher limit.",
+      );
+    case "tag": {
+      const [, tag, value] = lease.budget.owner.split("\n");
+      return spentRefusal(`The spend limit of the tag ${tag}=${value} for the period does not cover`, lease);
+    }
+    case "session_requests":
+      return new Failure(
+        "provider_rate_limited",
+        `This session has reached its limit of ${limit} requests a minute. If an agent is running in a loop, stop it; ` +
+          `the session may go on in ${lease.secondsToReset(now)} seconds.`,
+        {
+          retryAfter: lease.secondsToReset(now),
+          details: { session: true, ...rateStateOf(demands, now) },
+          // A client that tried again by itself would hide the loop from whoever can end it.
+          headers: { "x-should-retry": "false" },
+        },
+      );
     case "requests":
     case "tokens":
       return new Failure(
@@ -29,6 +60,16 @@ export function refusal(lease: Lease, demands: readonly Demand[], now: number): 
         { retryAfter: lease.secondsToReset(now), details: { ...rateStateOf(demands, now) } },
       );
   }
+}
+
+function spentRefusal(lacking: string, { budget: { ends }, kind }: Lease, advice = ""): Failure {
+  return new Failure("api_key_limit_exceeded", `${lacking} what this request may cost.${advice}`, {
+    details: { limit_of: kind, reset_at: ends === null ? null : new Date(ends).toISOString() },
+  });
+}
+
+function shown(amount: bigint | null): string {
+  return formatAmount(amount ?? 0n);
 }
 
 /** What is lacking is reserved by calls under way, and much of it will come back. */

@@ -20,10 +20,12 @@ import {
   type UsageQuery,
 } from "./input.ts";
 import type { Keyring } from "./keyring.ts";
+import type { Configured } from "./configured.ts";
 import { formatAmount, MOST_CREDITS } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
+import { TeamReports } from "./team_reports.ts";
 import type { Key } from "./types.ts";
 import {
   type AuditView,
@@ -33,6 +35,8 @@ import {
   generationView,
   type KeyStatus,
   keyView,
+  spendView,
+  type TeamView,
   type UsageView,
   usageView,
 } from "./views.ts";
@@ -44,6 +48,7 @@ export interface ReportsOptions {
   clock: Clock;
   changes: StoreChanges;
   audit: AuditLog;
+  configured: Configured;
 }
 
 const PAGE = 50;
@@ -52,8 +57,23 @@ const PAGE = 50;
 export class Reports {
   readonly #options: ReportsOptions;
 
+  readonly #teams: TeamReports;
+
   constructor(options: ReportsOptions) {
     this.#options = options;
+    this.#teams = new TeamReports(options);
+  }
+
+  async teams(): Promise<{ data: TeamView[]; next_cursor: null }> {
+    await this.#options.sync.flush();
+    return { data: await this.#teams.all(), next_cursor: null };
+  }
+
+  async team(name: string): Promise<TeamView> {
+    const { data } = await this.teams();
+    const found = data.find((team) => team.name === name);
+    if (found !== undefined) return found;
+    throw new Failure("not_found", "There is no such team.", { param: "team" });
   }
 
   async keyStatus(key: Key): Promise<KeyStatus> {
@@ -61,21 +81,15 @@ export class Reports {
     const state = keyring.state(key.id);
     if (state === undefined) throw new Failure("not_found", "There is no such key.");
     await sync.flush();
-    const period = state.spendLimit?.period ?? "month";
-    const { starts, ends } = spanAt(period, clock.now());
-    const span = { from: starts, to: ends };
-    const sums = await store.sumUsage({ by: ["key"], ...span, keyId: key.id }, undefined, key.id);
+    const now = clock.now();
+    const { starts: from, ends: to } = spanAt(state.spendLimit?.period ?? "month", now);
+    const sums = await store.sumUsage({ by: ["key"], from, to, keyId: key.id }, undefined, key.id);
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
-    const left = state.spendLimit === null ? null : state.spendLimit.amount - spent;
     const { unlimited, balance } = await this.credits(key.account);
     return {
       ...keyView(state),
-      spend: {
-        amount: formatAmount(spent),
-        period,
-        remaining: left === null ? null : formatAmount(left > 0n ? left : 0n),
-        reset_at: ends === null ? null : new Date(ends).toISOString(),
-      },
+      spend: spendView(spent, state.spendLimit, now),
+      team_spend: await this.#teams.spendOf(state.team, key.id),
       credits: { unlimited, balance },
     };
   }

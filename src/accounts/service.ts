@@ -4,7 +4,7 @@
  * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
  * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
  */
-import { type Store, StoreUnavailable } from "../store/mod.ts";
+import { type BudgetWarning, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { AuditLog } from "./audit_log.ts";
 import { type Administration, openAdministration } from "./administration.ts";
@@ -25,6 +25,7 @@ import { newId } from "./secrets.ts";
 import { StoreChanges } from "./store_changes.ts";
 import { StoreSync } from "./store_sync.ts";
 import type { Accounts } from "./types.ts";
+import { type DeliveryOutcome, Webhooks } from "./webhooks.ts";
 import { WaitingLine } from "./waiting_line.ts";
 
 export interface AccountsOptions {
@@ -44,6 +45,10 @@ export interface AccountsOptions {
   reservationMs?: number;
   /** How long a call may wait for budget that other nodes hold, or for a slow store. */
   waitMs?: number;
+  /** Budgets have reached a share of their limit. */
+  warned?(warnings: readonly BudgetWarning[]): void;
+  /** A webhook has been told of an event, or could not be. */
+  told?(outcome: DeliveryOutcome): void;
   /** False: {@link AccountsService.tick} is called by someone else. */
   ticking?: boolean;
 }
@@ -92,6 +97,11 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     warn,
     reportRunning,
     granted: () => line.serve(),
+    webhooks: () => webhooks.refs(),
+    warned: (warnings) => {
+      options.warned?.(warnings);
+      webhooks.wake();
+    },
   });
   const { leases } = sync;
   const line = new WaitingLine({
@@ -152,6 +162,16 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     ready: () => maintenance.prepared && sync.up,
     warn,
   });
+  const webhooks: Webhooks = new Webhooks({
+    store,
+    node,
+    clock,
+    configured: () => configured.webhooks,
+    ready: () => maintenance.prepared && sync.up && configured.webhooks.length > 0,
+    keyName: (id) => keyring.state(id)?.name ?? null,
+    ended: (outcome) => options.told?.(outcome),
+    warn,
+  });
   const audit = new AuditLog({ store, clock, warn });
   const configureKeys = () =>
     keyring.configure(
@@ -174,6 +194,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   if (options.ticking !== false) {
     maintenance.start();
     housekeeping.start();
+    webhooks.start();
   }
 
   return {
@@ -204,7 +225,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([maintenance.stop(), housekeeping.stop()]);
+      await Promise.all([maintenance.stop(), housekeeping.stop(), webhooks.stop()]);
       await audit.close();
       await sync.close();
       line.close();

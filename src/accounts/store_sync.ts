@@ -5,7 +5,15 @@
  * cost one. While the store is away, transactions are tried again at growing intervals, records stay in the outbox, and
  * whoever needs a lease renewed is told at once.
  */
-import { type PriceVersion, StaleSync, type Store, StoreUnavailable, type SyncResult } from "../store/mod.ts";
+import {
+  type BudgetWarning,
+  type PriceVersion,
+  StaleSync,
+  type Store,
+  StoreUnavailable,
+  type SyncResult,
+  type WebhookRef,
+} from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Lease } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
@@ -22,6 +30,10 @@ export interface StoreSyncOptions {
   reportRunning: boolean;
   /** Leases have been renewed. */
   granted(): void;
+  /** Who is told when budgets are used up. */
+  webhooks?(): readonly WebhookRef[];
+  /** Budgets have reached a share of their limit. */
+  warned?(warnings: readonly BudgetWarning[]): void;
 }
 
 interface Waiter {
@@ -35,6 +47,8 @@ interface Round {
   /** What the batch charges to leases. */
   charges: ReadonlyMap<Lease, bigint>;
   renewing: readonly Lease[];
+  dropped: readonly string[];
+  exhausted: readonly Lease[];
   waiters: readonly Waiter[];
   running: RunningChanges;
 }
@@ -56,6 +70,7 @@ export class StoreSync {
   readonly #toldPrices = new Set<string>();
   readonly #running: RunningReport;
   #waiters: Waiter[] = [];
+  #exhausted = new Set<Lease>();
   #current: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Infinity;
@@ -99,6 +114,22 @@ export class StoreSync {
   renewSoon(lease: Lease): void {
     this.leases.renew(lease);
     this.#schedule(0);
+  }
+
+  /** A call was refused for good: the store is told, once the budget is nearly used up. */
+  exhausted(lease: Lease): void {
+    const { limit } = lease.budget;
+    // Of an account the store knows the limit.
+    if (lease.toldExhausted || (limit !== null && lease.spentHere * 5n < limit * 4n)) return;
+    lease.toldExhausted = true;
+    this.#exhausted.add(lease);
+    this.renewSoon(lease);
+  }
+
+  /** Lets go of leases of sessions and tags that are not needed. */
+  dropIdle(): void {
+    this.leases.dropIdle(this.#options.clock.now());
+    if (this.leases.hasDropped) this.#schedule(GATHER_MS);
   }
 
   /** Other nodes lack some of these budgets: what this one does not need goes back. */
@@ -194,7 +225,8 @@ export class StoreSync {
 
   #scheduleNext(): void {
     const { hasToRenew } = this.leases;
-    if (!hasToRenew && this.#outbox.isEmpty && this.#running.isEmpty) return;
+    const idle = !hasToRenew && !this.leases.hasDropped && this.#outbox.isEmpty && this.#running.isEmpty;
+    if (idle) return;
     if (!this.#up) this.#schedule(this.#retryMs);
     else this.#schedule(hasToRenew || this.#outbox.hasFullBatch ? 0 : GATHER_MS);
   }
@@ -218,6 +250,9 @@ export class StoreSync {
         now: clock.now(),
         records: round.batch.map((entry) => entry.record),
         leases,
+        dropped: round.dropped,
+        exhausted: round.exhausted.map(({ budget }) => budget.id),
+        webhooks: this.#options.webhooks?.(),
         began: round.running.began,
         ended: round.running.ended,
         ...(prices.length > 0 && { prices }),
@@ -256,7 +291,17 @@ export class StoreSync {
     }
     const waiters = this.#waiters;
     this.#waiters = [];
-    return { batch, charges, renewing: this.leases.takeToRenew(), waiters, running: this.#running.take() };
+    const exhausted = [...this.#exhausted];
+    this.#exhausted = new Set();
+    return {
+      batch,
+      charges,
+      renewing: this.leases.takeToRenew(),
+      dropped: this.leases.takeDropped(),
+      exhausted,
+      waiters,
+      running: this.#running.take(),
+    };
   }
 
   #finish({ batch, charges, renewing, waiters }: Round, result: SyncResult): void {
@@ -268,6 +313,7 @@ export class StoreSync {
     const ahead = result.now - now;
     for (const grant of result.grants) byId.get(grant.id)?.renewed(grant, now, ahead);
     if (result.grants.length > 0) this.#options.granted();
+    if (result.warnings.length > 0) this.#options.warned?.(result.warnings);
     for (const entry of batch) entry.delivered();
     for (const { resolve } of waiters) resolve();
   }
@@ -284,8 +330,10 @@ export class StoreSync {
     this.#waiters = [...waiters, ...this.#waiters];
   }
 
-  #failed(error: unknown, { batch, renewing, waiters }: Round): void {
+  #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
     const { warn } = this.#options;
+    this.leases.putBackDropped(dropped);
+    for (const lease of exhausted) lease.toldExhausted = false;
     if (error instanceof StoreUnavailable) {
       if (this.#up) warn("The store is unavailable; records wait here.");
       this.#up = false;

@@ -5,7 +5,7 @@ import type { Usage } from "../exchange/usage.ts";
 import type { AuditRecord, Generation, UsageSum } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
 import { formatAmount } from "./money.ts";
-import type { Period } from "./period.ts";
+import { forecast, type Period, spanAt } from "./period.ts";
 
 export interface KeyView {
   id: string;
@@ -26,10 +26,52 @@ export interface KeyView {
   revoked_at: string | null;
 }
 
+export interface SpendView {
+  amount: string;
+  period: Period;
+  remaining: string | null;
+  reset_at: string | null;
+  /** By the period's end, at the pace so far; null: it never ends. */
+  forecast: string | null;
+}
+
+/** @param limit null: there is none, and the month is shown */
+export function spendView(
+  spent: bigint,
+  limit: { amount: bigint; period: Period } | null,
+  now: number,
+): SpendView {
+  const period = limit?.period ?? "month";
+  const span = spanAt(period, now);
+  const left = limit === null ? null : limit.amount - spent;
+  const expected = forecast(spent, span, now);
+  return {
+    amount: formatAmount(spent),
+    period,
+    remaining: left === null ? null : formatAmount(left > 0n ? left : 0n),
+    reset_at: isoOf(span.ends),
+    forecast: expected === null ? null : formatAmount(expected),
+  };
+}
+
+export interface TeamView {
+  name: string;
+  account: string | null;
+  spend_limit: { amount: string; period: Period } | null;
+  models: readonly string[] | null;
+  access_policy: string | null;
+  dlp_policy: string | null;
+  /** Those that are not revoked. */
+  keys: number;
+  spend: SpendView;
+}
+
 /** What a key may know of itself. */
 export interface KeyStatus extends KeyView {
   /** In the current period of the spend limit; in this UTC month where there is none. */
-  spend: { amount: string; period: Period; remaining: string | null; reset_at: string | null };
+  spend: SpendView;
+  /** Of its team, in the same way; null: it has none. */
+  team_spend: SpendView | null;
   credits: { unlimited: boolean; balance: string | null };
 }
 
@@ -80,6 +122,9 @@ export interface UsageView {
   account?: string;
   provider?: string;
   format?: string;
+  team?: string;
+  session?: string;
+  [tag: `tag:${string}`]: string | undefined;
   generations: number;
   failed: number;
   input_tokens: number;
@@ -89,6 +134,11 @@ export interface UsageView {
   reasoning_tokens: number;
   searches: number;
   cost: string;
+  /** Where it is summed by team, session or tag. */
+  cache_saved?: string;
+  tool_calls?: number;
+  /** Of all calls together. */
+  latency_ms?: number;
 }
 
 export function keyView(state: KeyState): KeyView {
@@ -172,6 +222,7 @@ function usageNames(u: Usage): Record<string, number> {
 
 export function usageView({ of, ...sum }: UsageSum): UsageView {
   const { keyId, ...label } = of;
+  const { labelled } = sum;
   return {
     ...label,
     ...(keyId === undefined ? {} : { key_id: keyId }),
@@ -184,6 +235,11 @@ export function usageView({ of, ...sum }: UsageSum): UsageView {
     reasoning_tokens: sum.reasoning,
     searches: sum.searches,
     cost: formatAmount(sum.cost),
+    ...(labelled && {
+      cache_saved: formatAmount(labelled.cacheSaved),
+      tool_calls: labelled.toolCalls,
+      latency_ms: labelled.latencyMs,
+    }),
   };
 }
 

@@ -52,6 +52,7 @@ async function keys(
       const made = await accounts.createKey({
         name: command.name,
         account: command.account,
+        team: command.team,
         access_policy: command.accessPolicy,
         dlp_policy: command.dlpPolicy,
         expires_at: command.expiresAt,

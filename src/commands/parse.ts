@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
-import { USAGE_DIMENSIONS } from "../store/mod.ts";
+import { isUsageDimension, USAGE_DIMENSIONS } from "../store/mod.ts";
 
 export type Command =
   | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
@@ -23,6 +23,7 @@ export type Command =
     by: string;
     from?: string;
     to?: string;
+    limit?: number;
   }
   | { command: "generations"; config?: string; json: boolean; key?: string; limit: number }
   | {
@@ -55,6 +56,7 @@ export type Command =
 export interface NewKey {
   name: string;
   account?: string;
+  team?: string;
   accessPolicy?: string;
   dlpPolicy?: string;
   /** ISO 8601, with a zone. */
@@ -72,13 +74,13 @@ Usage:
   sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N]
                                 Serve. Without a configuration: demo mode on loopback
   sluice check --config FILE    Say what would run, or every mistake; exit 0 or 2
-  sluice keys create NAME [--account A] [--access-policy P] [--dlp-policy P] [--expires TIME]
+  sluice keys create NAME [--account A] [--team T] [--access-policy P] [--dlp-policy P] [--expires TIME]
                                 Make a key; its secret is shown this once
   sluice keys list              Keys of the configuration and of the store
   sluice keys revoke KEY        KEY is an id or a name
   sluice keys rotate KEY [--overlap SECONDS]
                                 A new secret; the old one stays valid for SECONDS (0)
-  sluice usage [--by key|model|day|account|provider] [--from DATE] [--to DATE]
+  sluice usage [--by key|model|day|account|team|provider|format|session|tag:NAME] [--from DATE] [--to DATE] [--limit N]
                                 Two joined by a comma sum by both: --by account,model
   sluice generations [--key NAME] [--limit N]
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
@@ -113,6 +115,7 @@ const OPTIONS = {
   key: { type: "string" },
   limit: { type: "string" },
   account: { type: "string" },
+  team: { type: "string" },
   "access-policy": { type: "string" },
   "dlp-policy": { type: "string" },
   expires: { type: "string" },
@@ -134,11 +137,11 @@ type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? bo
 const TAKES: Record<string, readonly Option[]> = {
   serve: ["port", "hostname", "workers"],
   check: [],
-  "keys create": ["name", "account", "access-policy", "dlp-policy", "expires", "json"],
+  "keys create": ["name", "account", "team", "access-policy", "dlp-policy", "expires", "json"],
   "keys list": ["json"],
   "keys revoke": ["json"],
   "keys rotate": ["overlap", "json"],
-  usage: ["by", "from", "to", "json"],
+  usage: ["by", "from", "to", "limit", "json"],
   generations: ["key", "limit", "json"],
   "dlp scan": ["policy", "json", "sarif"],
   backup: ["force", "json"],
@@ -212,6 +215,7 @@ function build(full: string, values: Values, words: string[]): Command {
         json,
         name,
         account: values.account,
+        team: values.team,
         accessPolicy: values["access-policy"],
         dlpPolicy: values["dlp-policy"],
         expiresAt: time("expires", values.expires),
@@ -227,7 +231,7 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "usage": {
       const by = values.by ?? "key";
-      const unknown = by.split(",").find((name) => !(USAGE_DIMENSIONS as readonly string[]).includes(name));
+      const unknown = by.split(",").find((name) => !isUsageDimension(name.trim()));
       if (unknown !== undefined) throw wrong("--by", USAGE_DIMENSIONS, unknown);
       return {
         command: "usage",
@@ -236,6 +240,7 @@ function build(full: string, values: Values, words: string[]): Command {
         by,
         from: time("from", values.from),
         to: time("to", values.to),
+        limit: whole("limit", values.limit, 1, 1000),
       };
     }
     case "generations": {

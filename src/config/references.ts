@@ -36,6 +36,7 @@ export function checkReferences(root: unknown, report: Report): void {
   const providers = object(config.providers);
   const models = items(config.models, ["models"]);
   const keys = items(config.keys, ["keys"]);
+  const teams = items(config.teams, ["teams"]);
   const accounts = config.accounts === undefined
     ? [{ text: "default", path: [] }]
     : spots(items(config.accounts, ["accounts"]), "name");
@@ -46,6 +47,8 @@ export function checkReferences(root: unknown, report: Report): void {
   unique(accounts, report);
   unique(models.flatMap(({ value, path }) => strings(value.short_names, [...path, "short_names"])), report);
   unique(spots(keys, "name"), report);
+  unique(spots(teams, "name"), report);
+  unique(spots(items(config.webhooks, ["webhooks"]), "url"), report);
   const adminKey = typeof config.admin_key === "string"
     ? [{ text: config.admin_key, path: ["admin_key"] }]
     : [];
@@ -110,7 +113,9 @@ export function checkReferences(root: unknown, report: Report): void {
     }
   }
   for (const { value, path } of keys) {
-    const account = value.account ?? "default";
+    checkTeam(value, path, teams, report);
+    const team = teams.find((team) => team.value.name === value.team)?.value;
+    const account = value.account ?? team?.account ?? "default";
     if (typeof account === "string") {
       known(
         { text: account, path: [...path, "account"] },
@@ -121,7 +126,10 @@ export function checkReferences(root: unknown, report: Report): void {
     }
   }
   checkAuto(config, ids, report, discovers);
-  checkPolicies(config, keys, ids, report, discovers);
+  for (const { text, path } of spots(teams, "account")) {
+    known({ text, path }, accounts.map(({ text }) => text), "the accounts ", report);
+  }
+  checkPolicies(config, [...keys, ...teams], ids, report, discovers);
   checkSearch(object(config.search), report);
 }
 
@@ -147,6 +155,20 @@ function asksProviders(config: Loose, models: readonly Item[]): boolean {
     const lists = PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null);
     return lists && (discover === true || preset !== undefined || !routed.has(name));
   });
+}
+
+/** A key's team exists, and where the team has an account the key names no other. */
+function checkTeam(key: Loose, path: InputPath, teams: readonly Item[], report: Report): void {
+  if (typeof key.team !== "string") return;
+  const names = spots(teams, "name").map(({ text }) => text);
+  known({ text: key.team, path: [...path, "team"] }, names, "the teams ", report);
+  const account = teams.find(({ value }) => value.name === key.team)?.value.account;
+  if (typeof account === "string" && typeof key.account === "string" && key.account !== account) {
+    report.expect(`${JSON.stringify(account)}, which is the team's account, or none`, key.account, [
+      ...path,
+      "account",
+    ]);
+  }
 }
 
 /** A name that JavaScript keeps for itself is lost on the way through the schema. */

@@ -4,7 +4,7 @@
  * and an operator wants all of them at once.
  */
 import { z } from "zod";
-import { ACCESS_POLICIES, ACCOUNTS, KEYS } from "../accounts/config.ts";
+import { ACCESS_POLICIES, ACCOUNTS, KEYS, TEAMS, WEBHOOKS } from "../accounts/config.ts";
 import { ADMIN_KEY } from "../console/config.ts";
 import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
@@ -34,6 +34,8 @@ export const CONFIG = fields({
   access_policies: ACCESS_POLICIES.prefault({}).describe("Access policies by name; a key names one."),
   accounts: ACCOUNTS.prefault([{ name: "default", credits: null }])
     .describe("Accounts, each with its credits. `default` is always there."),
+  teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
+  webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
   keys: KEYS.prefault([]).describe("Keys that exist as long as the configuration names them."),
   $schema: stringField("the address of a JSON Schema").optional()
     .describe(

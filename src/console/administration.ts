@@ -149,6 +149,21 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     },
     { parameters: [KEY], request: "KeyRotation" },
   ),
+  list(
+    "/admin/teams",
+    "Lists the teams of the configuration with what they spent.",
+    "TeamList",
+    ({ state }) => state.administration.teams(),
+    [],
+  ),
+  endpoint(
+    "GET",
+    "/admin/teams/{team}",
+    "Shows a team.",
+    "Team",
+    ({ state, parameters }) => state.administration.team(parameters.team),
+    { parameters: [{ name: "team", in: "path", description: "The team's name." }] },
+  ),
   endpoint(
     "GET",
     "/admin/accounts/{account}/credits",

@@ -46,6 +46,33 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "`headers`; names with `workspace`, `organization` or `account` are left out, because they choose who pays.",
   },
   {
+    name: "x-svc-tags",
+    where: "generations",
+    meaning:
+      "Tags of the call: `name=value, …`, at most 8, names of letters, digits and `_.:/-`, values of printable ASCII without " +
+      "commas, 64 characters each. They stand in the record, and usage can be summed by them. Without it `metadata` and " +
+      "`user` of the body count.",
+  },
+  {
+    name: "x-svc-session",
+    where: "generations",
+    meaning:
+      "Session that the call belongs to, 1 to 128 printable ASCII characters without spaces. Without it the headers of coding agents below count, " +
+      "then the session in Claude Code's `metadata.user_id`, then `prompt_cache_key`.",
+  },
+  { name: "x-claude-code-session-id", where: "generations", meaning: "Session of Claude Code." },
+  ...["session-id", "session_id"].map((name) => ({
+    name,
+    where: "generations",
+    meaning: "Session of Codex.",
+  })),
+  { name: "x-session-id", where: "generations", meaning: "Session of other clients." },
+  ...["x-opencode-session", "x-session-affinity"].map((name) => ({
+    name,
+    where: "generations",
+    meaning: "Session of opencode.",
+  })),
+  {
     name: "accept",
     where: "`/admin/usage`, `/admin/generations`",
     meaning: "`text/csv` asks for CSV instead of JSON.",
@@ -174,6 +201,17 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
     meaning: "As [CORS](https://fetch.spec.whatwg.org/#http-cors-protocol) has it.",
   })),
   { name: "vary", where: "the same", meaning: "`origin`." },
+];
+
+/** Headers of what is posted to webhooks. */
+export const WEBHOOK_HEADERS: readonly HeaderRow[] = [
+  {
+    name: "x-svc-signature",
+    where: "events",
+    meaning: "`sha256=` and the HMAC-SHA256 of the body under the webhook's `secret`, in hexadecimal digits.",
+  },
+  { name: "x-svc-event", where: "events", meaning: "Type of the event, like `budget.80`." },
+  { name: "x-svc-delivery", where: "events", meaning: "Id of the event; the same when it is told again." },
 ];
 
 /** Headers of answers that a page of another origin may read; browsers show it the usual ones in any case. */

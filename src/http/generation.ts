@@ -81,6 +81,7 @@ async function generate(
       body,
       large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
+      header: (name) => request.headers.get(name),
       gone: () => left || connection?.aborted === true,
     };
     const { call, parts } = await run(arrival, kit);

@@ -7,6 +7,7 @@
 import accounts from "./pages/accounts.md" with { type: "text" };
 import administration from "./pages/administration.md" with { type: "text" };
 import architecture from "./pages/architecture.md" with { type: "text" };
+import budgets from "./pages/budgets.md" with { type: "text" };
 import changelog from "./pages/changelog.md" with { type: "text" };
 import clients from "./pages/clients.md" with { type: "text" };
 import contributing from "./pages/contributing.md" with { type: "text" };
@@ -43,7 +44,7 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
 
 export const PAGES: readonly Page[] = [
   ...group("Use", { start, clients, providers, clouds, translation }),
-  ...group("Features", { accounts, administration, dlp, search, routing, limits }),
+  ...group("Features", { accounts, budgets, administration, dlp, search, routing, limits }),
   ...group("Run", { operation, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,

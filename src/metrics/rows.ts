@@ -59,6 +59,19 @@ export const METRICS = {
     help: "Requests and answers with findings, by what was done: refused, masked, alerted.",
     labels: ["of", "action"],
   },
+  budgetWarnings: {
+    name: "sluice_budget_warnings_total",
+    type: "counter",
+    help:
+      "Budgets that have reached 50, 80 or 100 per cent of their limit, by what they are of: account, key, team, session, tag.",
+    labels: ["scope", "percent"],
+  },
+  webhookDeliveries: {
+    name: "sluice_webhook_deliveries_total",
+    type: "counter",
+    help: "Events told to webhooks, by outcome: delivered, failed (tried again), dropped (too old).",
+    labels: ["outcome"],
+  },
   firstPart: {
     name: "sluice_first_part_seconds",
     type: "histogram",

@@ -12,6 +12,7 @@ import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
+import { labelsOf } from "./labels.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
 
@@ -46,6 +47,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     key,
     prices: dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
     estimate,
+    labels: labelsOf(arrival.header, arrival.body),
   });
   if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
   if (screened) Object.assign(headers, screened.headers);

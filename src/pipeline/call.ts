@@ -25,6 +25,8 @@ export interface Arrival {
   large: boolean;
   /** Its headers whose names begin so; names in lower case. */
   headers(prefix: string): Record<string, string>;
+  /** One of its headers, by its name in lower case. */
+  header(name: string): string | null;
   /** Whether the caller has left meanwhile. */
   gone(): boolean;
 }

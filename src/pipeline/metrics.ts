@@ -32,6 +32,14 @@ export class Metrics {
     this.registry.counter("screened", [of, action]).value++;
   }
 
+  budgetWarned(scope: string, percent: number): void {
+    this.registry.counter("budgetWarnings", [scope, percent]).value++;
+  }
+
+  webhookTold(outcome: string): void {
+    this.registry.counter("webhookDeliveries", [outcome]).value++;
+  }
+
   generated(model: string, end: GenerationEnd): void {
     const counters = this.#ofModel(model);
     this.registry.counter("generations", [model, end.provider ?? "none", end.status]).value++;

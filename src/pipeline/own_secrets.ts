@@ -5,6 +5,7 @@ export interface SecretSettings {
   providers: readonly { headers: Readonly<Record<string, string>>; auth: object }[];
   adminKey: string | null;
   keys: readonly { secret: string }[];
+  webhooks: readonly { secret: string }[];
   search: { apiKey: string };
   store: { url: string; pepper: string | null };
 }
@@ -13,7 +14,7 @@ const NAMES_SECRET = /key|token|secret|auth|cookie|signature|password/i;
 
 /** @param credentials of the providers, as they were opened */
 export function ownSecrets(
-  { providers, adminKey, keys, search, store }: SecretSettings,
+  { providers, adminKey, keys, webhooks, search, store }: SecretSettings,
   credentials: readonly ProviderCredential[],
 ): string[] {
   const found = [
@@ -22,6 +23,7 @@ export function ownSecrets(
     store.pepper,
     passwordOf(store.url),
     ...keys.map(({ secret }) => secret),
+    ...webhooks.map(({ secret }) => secret),
     ...credentials.flatMap(({ headers }) => Object.values(headers)),
   ];
   for (const { headers, auth } of providers) {

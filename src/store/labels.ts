@@ -6,7 +6,7 @@
  * all other sums; callers choose their values, so of one tag only so many values a day have sums of their own.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
-import { asText, type Value } from "./rows.ts";
+import { asMoney, asText, type Value } from "./rows.ts";
 import {
   addCounts,
   addToSums,
@@ -17,6 +17,7 @@ import {
   LARGEST_SUM,
   type RecordLabels,
   SUMMED,
+  sumOf,
 } from "./sums.ts";
 
 /** What stands for the values of a tag that are too many for a day. */
@@ -61,6 +62,21 @@ export async function countIn(engine: Engine, query: Query, counted: readonly Co
   await addToSums(engine, query, counted);
   const labelled = counted.filter(({ labels }) => labels !== null);
   if (labelled.length > 0) await addToLabelSums(engine, query, labelled);
+}
+
+/** What generations with a label cost in a span of whole days. */
+export async function labelSpent(
+  query: Query,
+  kind: Engine["kind"],
+  { label, value }: { label: string; value: string },
+  { starts, ends }: { starts: number; ends: number | null },
+): Promise<bigint> {
+  const [row] = await query(
+    `SELECT ${sumOf(kind, "cost")} AS spent FROM label_sums
+     WHERE label = $1 AND value = $2 AND starts >= $3 AND starts < $4`,
+    [label, value, starts, ends ?? Number.MAX_SAFE_INTEGER],
+  );
+  return asMoney(row.spent);
 }
 
 async function addToLabelSums(engine: Engine, query: Query, labelled: readonly Counted[]): Promise<void> {

@@ -5,6 +5,7 @@ import * as deliveries from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
+import * as labels from "./labels.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
@@ -46,7 +47,15 @@ export {
 } from "./keys.ts";
 export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
-export type { AccountStore, KeyStore, LedgerReader, NodeStore, Store, StoreCare } from "./store.ts";
+export type {
+  AccountStore,
+  DeliveryStore,
+  KeyStore,
+  LedgerReader,
+  NodeStore,
+  Store,
+  StoreCare,
+} from "./store.ts";
 export type { Position } from "./position.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export {
@@ -194,6 +203,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retiredBefore: () => usage.retiredBefore(query),
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
+    labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),
     sumUsage(filter, page, asker = "") {
       const lane = filter.keyId === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);

@@ -74,6 +74,12 @@ export interface LedgerReader {
   /** Of versions that are known, those first that were used first. */
   pricesOf(versions: readonly string[]): Promise<KnownPrices[]>;
   generation(id: string, asker?: string): Promise<Generation | null>;
+  /** What generations with a label cost in a span of whole days, in picodollars. */
+  labelSpent(
+    of: { label: string; value: string },
+    span: { starts: number; ends: number | null },
+    asker?: string,
+  ): Promise<bigint>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 

@@ -263,6 +263,7 @@ onBothEngines(({ name, place }) => {
         amount: "1.00",
         period: "day",
         remaining: "0.00",
+        forecast: "2.00",
         reset_at: "2026-01-16T00:00:00.000Z",
       });
       const error = await assertRejects(async () => await service.admit(requestOf(key, 1)), Failure);

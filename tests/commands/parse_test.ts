@@ -22,13 +22,14 @@ const COMMANDS: [line: string, command: Command][] = [
   }],
   ["check --config s.jsonc", { command: "check", config: "s.jsonc" }],
   ["--config s.jsonc check", { command: "check", config: "s.jsonc" }],
-  ["keys create dev --account acme --access-policy eu --dlp-policy f --expires 2030-01-31", {
+  ["keys create dev --account acme --team t --access-policy eu --dlp-policy f --expires 2030-01-31", {
     command: "keys",
     action: "create",
     config: undefined,
     json: false,
     name: "dev",
     account: "acme",
+    team: "t",
     accessPolicy: "eu",
     dlpPolicy: "f",
     expiresAt: "2030-01-31",
@@ -55,14 +56,23 @@ const COMMANDS: [line: string, command: Command][] = [
     key: "dev",
     overlapSeconds: 60,
   }],
-  ["usage", { command: "usage", config: undefined, json: false, by: "key", from: undefined, to: undefined }],
-  ["usage --by day --from 2025-01-01 --to 2025-02-01T00:00:00+01:00 --json", {
+  ["usage", {
+    command: "usage",
+    config: undefined,
+    json: false,
+    by: "key",
+    from: undefined,
+    to: undefined,
+    limit: undefined,
+  }],
+  ["usage --by session,tag:env --from 2025-01-01 --to 2025-02-01T00:00:00+01:00 --limit 7 --json", {
     command: "usage",
     config: undefined,
     json: true,
-    by: "day",
+    by: "session,tag:env",
     from: "2025-01-01",
     to: "2025-02-01T00:00:00+01:00",
+    limit: 7,
   }],
   ["generations --key dev --limit 5", {
     command: "generations",
@@ -119,7 +129,10 @@ const MISTAKES: [line: string, message: string][] = [
   ["--port 1 --port 2", "Cannot read --port: expected it once, got it twice"],
   ["models --json=yes", 'Cannot read --json: expected no value, got "yes"'],
   ["check --port 80", "Cannot use --port with check: expected one of --config"],
-  ["usage --limit 3", "Cannot use --limit with usage: expected one of --config, --by, --from, --to, --json"],
+  [
+    "usage --key k",
+    "Cannot use --key with usage: expected one of --config, --by, --from, --to, --limit, --json",
+  ],
   [
     "usage --by keys",
     'Cannot read --by: expected one of key, model, day, account, provider, format, team, session, tag:NAME, got "keys"; nearest is key',

@@ -109,6 +109,8 @@ Deno.test("loadConfig() fills in every default", () => {
     dlpPolicies: {},
     accessPolicies: [],
     accounts: [{ name: "default", credits: null }],
+    teams: [],
+    webhooks: [],
     keys: [],
   });
 });

@@ -1,6 +1,11 @@
 /** Headers with a meaning for callers are in one table, from which the manual's page is made. */
 import { assert, assertEquals } from "@std/assert";
-import { ANSWER_HEADERS, EXPOSED_HEADERS, REQUEST_HEADERS } from "../../src/exchange/headers.ts";
+import {
+  ANSWER_HEADERS,
+  EXPOSED_HEADERS,
+  REQUEST_HEADERS,
+  WEBHOOK_HEADERS,
+} from "../../src/exchange/headers.ts";
 
 const SOURCE = new URL("../../src/", import.meta.url);
 const TABLE = "exchange/headers.ts";
@@ -38,7 +43,7 @@ export function headerNames(text: string): string[] {
     .filter((name) => name.length > 2);
 }
 
-const known = [...REQUEST_HEADERS, ...ANSWER_HEADERS].map((row) => row.name);
+const known = [...REQUEST_HEADERS, ...ANSWER_HEADERS, ...WEBHOOK_HEADERS].map((row) => row.name);
 
 function isListed(name: string): boolean {
   const pattern = new RegExp(`^${name.replaceAll("*", "[\\w-]+")}$`);

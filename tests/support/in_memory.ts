@@ -71,6 +71,7 @@ export async function call(
       body: { ...body, model: "p/m" },
       headers: () => ({}),
       large: false,
+      header: () => null,
       gone: () => false,
     };
     const { call, parts } = await run(arrival, kit);

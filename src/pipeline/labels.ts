@@ -1,0 +1,155 @@
+/**
+ * What a caller says of a call: tags and a session, in headers, else in what the formats have for it.
+ *
+ * A header that cannot be read is refused, because budgets rest on it. Of fields of the body, which were written for
+ * providers, what cannot be a tag is left out.
+ */
+import { createHash } from "node:crypto";
+import { Failure } from "../exchange/failure.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
+import { type Labels, MOST_TAGS, SESSION_CHARS, TAG_CHARS, TAG_NAME } from "../exchange/labels.ts";
+
+type Header = (name: string) => string | null;
+
+const TAGS = "x-svc-tags";
+const SESSION = "x-svc-session";
+/** Where coding agents say which session a request belongs to: Claude Code; Codex, of two generations; opencode. */
+const SESSIONS_OF_CLIENTS = [
+  "x-claude-code-session-id",
+  "session-id",
+  "session_id",
+  "x-session-id",
+  "x-opencode-session",
+  "x-session-affinity",
+];
+const SESSION_TEXT = /^[!-~]{1,128}$/;
+const TAG_VALUE = /^[ -+\--~]{1,64}$/;
+
+/** Null: nothing is said. Throws `validation_error`. */
+export function labelsOf(header: Header, body: unknown): Labels | null {
+  const fields = isObject(body) ? body : {};
+  const metadata = isObject(fields.metadata) ? fields.metadata : null;
+  const written = header(TAGS);
+  const tags = written === null ? tagsOfBody(fields, metadata) : readTags(written);
+  const session = sessionOf(header, fields, metadata);
+  return tags === null && session === null ? null : { tags, session };
+}
+
+function readTags(header: string): Labels["tags"] {
+  const tags: Record<string, string> = {};
+  const parts = header.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  if (parts.length > MOST_TAGS) {
+    throw refused(TAGS, `expected at most ${MOST_TAGS} tags, got ${parts.length}`);
+  }
+  for (const part of parts) {
+    const at = part.indexOf("=");
+    if (at < 0) throw refused(TAGS, `expected name=value, got ${shown(part)}`);
+    const name = part.slice(0, at).trim();
+    const value = part.slice(at + 1).trim();
+    if (!TAG_NAME.test(name)) {
+      throw refused(
+        TAGS,
+        `expected a name of 1 to ${TAG_CHARS} letters, digits and any of _.:/-, got ${shown(name)}`,
+      );
+    }
+    if (!TAG_VALUE.test(value)) {
+      throw refused(
+        TAGS,
+        `expected a value of 1 to ${TAG_CHARS} printable ASCII characters for ${name}, got ${shown(value)}`,
+      );
+    }
+    if (Object.hasOwn(tags, name)) throw refused(TAGS, `expected ${name} once, got it twice`);
+    setTag(tags, name, value);
+  }
+  return Object.keys(tags).length === 0 ? null : tags;
+}
+
+/** `__proto__` is a name like any other. */
+function setTag(tags: Record<string, string>, name: string, value: string): void {
+  Object.defineProperty(tags, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** `metadata` of chat-completions and responses, and `user`, which messages has in its metadata. */
+function tagsOfBody(fields: Loose, metadata: Loose | null): Labels["tags"] {
+  if (metadata === null && fields.user === undefined && fields.safety_identifier === undefined) return null;
+  const tags: Record<string, string> = {};
+  let count = 0;
+  const add = (name: string, text: unknown) => {
+    if (typeof text !== "string" || count >= MOST_TAGS || !TAG_NAME.test(name)) return;
+    const value = cleanValue(text);
+    if (value === "" || Object.hasOwn(tags, name)) return;
+    setTag(tags, name, value);
+    count++;
+  };
+  add("user", fields.user ?? fields.safety_identifier ?? userOf(metadata?.user_id));
+  for (const [name, value] of Object.entries(metadata ?? {})) if (name !== "user_id") add(name, value);
+  return count === 0 ? null : tags;
+}
+
+/** Of characters that records and tables can hold. */
+function cleanValue(text: string): string {
+  return text.slice(0, TAG_CHARS).toWellFormed().replace(/\p{Cc}/gu, "\ufffd").trim();
+}
+
+function sessionOf(header: Header, fields: Loose, metadata: Loose | null): string | null {
+  const own = header(SESSION);
+  if (own !== null && own.trim() !== "") {
+    const session = own.trim();
+    if (SESSION_TEXT.test(session)) return session;
+    throw refused(
+      SESSION,
+      `expected 1 to ${SESSION_CHARS} printable ASCII characters without spaces, got ${shown(session)}`,
+    );
+  }
+  for (const name of SESSIONS_OF_CLIENTS) {
+    const session = header(name);
+    if (session !== null && session !== "") return shortened(session);
+  }
+  const ofClaudeCode = claudeCodeUser(metadata?.user_id)?.session;
+  if (ofClaudeCode) return shortened(ofClaudeCode);
+  const { prompt_cache_key: cacheKey } = fields;
+  return typeof cacheKey === "string" && cacheKey !== "" ? shortened(cacheKey) : null;
+}
+
+/** A session that was named for another purpose may be longer than ours, or hold any character. */
+function shortened(session: string): string {
+  if (SESSION_TEXT.test(session)) return session;
+  return `sha256:${createHash("sha256").update(session).digest("hex")}`;
+}
+
+const CLAUDE_CODE_USER = /^user_([0-9a-f]+)_account_([\w-]*?)_session_([\w-]+)$/;
+
+/** Claude Code puts its session into `metadata.user_id`: as a part of the text, or as JSON since 2.1.78. */
+function claudeCodeUser(userId: unknown): { user: string; session: string | null } | null {
+  if (typeof userId !== "string") return null;
+  const match = CLAUDE_CODE_USER.exec(userId);
+  if (match !== null) return { user: match[2] || match[1], session: match[3] };
+  if (!userId.startsWith("{")) return null;
+  try {
+    const value: unknown = JSON.parse(userId);
+    if (!isObject(value)) return null;
+    const { account_uuid: account, device_id: device, session_id: session } = value;
+    const user = typeof account === "string" && account !== "" ? account : device;
+    return {
+      user: typeof user === "string" ? user : "",
+      session: typeof session === "string" && session !== "" ? session : null,
+    };
+  } catch {
+    return null;
+  }
+}
+
+function userOf(userId: unknown): unknown {
+  return claudeCodeUser(userId)?.user ?? userId;
+}
+
+function refused(header: string, what: string): Failure {
+  return new Failure("validation_error", `Cannot read ${header}: ${what}.`, {
+    param: header,
+    errors: [{ type: "value_error", loc: [header], msg: what }],
+  });
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
