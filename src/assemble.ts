@@ -19,6 +19,7 @@ import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
 import { InFlight } from "./http/in_flight.ts";
+import { SocketMemory } from "./http/kept_turns.ts";
 import { RequestRates } from "./http/request_rates.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
@@ -92,6 +93,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
   const wrongKeys = new WrongKeys(ticker);
+  const socketMemory = new SocketMemory(config.server.maxInFlightBytes);
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
@@ -207,6 +209,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       shedder,
       wrongKeys,
       requestRates,
+      socketMemory,
     };
   };
 

@@ -7,6 +7,7 @@ import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
+import { responsesSocket } from "./responses_socket.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, type Surface } from "./surfaces.ts";
 
 const generates = (
@@ -35,6 +36,15 @@ export const API: readonly Endpoint[] = [
   ),
   generates("/v1/messages", MESSAGES, "Messages", "Generates an answer in the messages format."),
   generates("/v1/responses", RESPONSES, "Responses", "Generates an answer in the responses format."),
+  {
+    method: "GET",
+    path: "/v1/responses",
+    surface: RESPONSES,
+    credential: "none",
+    summary: "Opens a WebSocket on which answers in the responses format are generated, one after the other.",
+    answer: { status: 101 },
+    handle: responsesSocket,
+  },
   {
     method: "POST",
     path: "/v1/messages/count_tokens",

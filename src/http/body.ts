@@ -35,6 +35,10 @@ export async function readJson(
   maxBytes: number,
   { ticker, empty, count, step = inNextTurn }: ReadJson = {},
 ): Promise<unknown> {
+  if (request.parsed !== undefined) {
+    if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
+    return request.parsed;
+  }
   const text = await readText(request, maxBytes, { ticker, count, step });
   if (text === "" && empty !== undefined) return empty;
   if (text.length <= LARGE) {

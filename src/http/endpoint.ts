@@ -9,6 +9,7 @@ import type { Kit } from "../pipeline/kit.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
+import type { SocketMemory } from "./kept_turns.ts";
 import type { RequestRates } from "./request_rates.ts";
 import type { Surface } from "./surfaces.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
@@ -33,6 +34,7 @@ export interface ServerState
   shedder: LoadShedder;
   wrongKeys: WrongKeys;
   requestRates: RequestRates;
+  socketMemory: SocketMemory;
 }
 
 /** What the server knows of a connection. */
@@ -43,6 +45,8 @@ export interface ConnectionInfo {
 /** What is read of a request; the web's Request has it all. */
 export interface IncomingRequest extends Pick<Request, "method" | "url" | "body" | "signal" | "arrayBuffer"> {
   readonly headers: Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
+  /** The body, where it came another way than as bytes of this request. */
+  readonly parsed?: unknown;
 }
 
 /** One request on its way through an endpoint. */
@@ -56,6 +60,8 @@ export interface RequestContext {
   parameters: Readonly<Record<string, string>>;
   state: ServerState;
   connection: ConnectionInfo | undefined;
+  /** Handles a further request that came with this one. */
+  again(request: IncomingRequest, connection?: ConnectionInfo): Promise<Response>;
 }
 
 type Answer = Response | Promise<Response>;

@@ -8,6 +8,7 @@ import { dispatch } from "./dispatch.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import type { EndpointTable } from "./endpoint_table.ts";
 import { failureResponse } from "./envelope.ts";
+import { generationId } from "./ids.ts";
 import { loggable, pathOf } from "./path.ts";
 import { surfaceOfUnknown } from "./surfaces.ts";
 
@@ -16,7 +17,7 @@ export type Handler = (request: IncomingRequest, connection?: ConnectionInfo) =>
 const NO_PARAMETERS = {};
 
 export function handler(table: EndpointTable, current: () => ServerState): Handler {
-  return async (request, connection) => {
+  const handle: Handler = async (request, connection) => {
     const state = current();
     const { kit } = state;
     const id = generationId(kit.now());
@@ -32,6 +33,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
       parameters: NO_PARAMETERS,
       state,
       connection,
+      again: handle,
     };
     let response: Response;
     try {
@@ -52,12 +54,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     if (request.method === "HEAD") response = new Response(null, response);
     return state.corsOrigins.length > 0 ? withCors(response, request, state.corsOrigins) : response;
   };
-}
-
-/** Begins with the time, so that the ledger's index grows at its end: anywhere else each row would touch a page of its own. */
-function generationId(now: number): string {
-  const random = crypto.randomUUID();
-  return `gen_${now.toString(16).padStart(12, "0")}${random.slice(0, 8)}${random.slice(24)}`;
+  return handle;
 }
 
 /** An error without its text, which may hold anything. */

@@ -87,7 +87,7 @@ export function serve(options: ServeOptions): Server {
     },
     entered(connection) {
       const { phase } = connection;
-      if (phase === "handling") connection.due = Infinity;
+      if (phase === "handling" || phase === "upgraded") connection.due = Infinity;
       else if (phase === "lingering") connection.due = now + ServerConnection.LINGER_MS;
       else connection.due = now + (phase === "head" || phase === "body" ? headerMs : idleMs);
       if (phase === "idle" || phase === "head" || phase === "lingering") {
@@ -177,6 +177,7 @@ export function serve(options: ServeOptions): Server {
         for (const connection of [...waiting, ...turnedAway]) {
           if (connection.phase !== "lingering") connection.close();
         }
+        for (const connection of open) connection.stop();
         if (open.size === 0) empty.resolve();
       }
       await empty.promise;

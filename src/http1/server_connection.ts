@@ -11,6 +11,8 @@ import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import { PlainResponse } from "./plain_response.ts";
+import { WebSocketUpgrade } from "./upgrade.ts";
+import type { WebSocketConnection } from "./websocket.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 import {
   chunk,
@@ -38,7 +40,9 @@ export type Phase =
   | "handling"
   /** The caller has to take bytes. */
   | "writing"
-  | "lingering";
+  | "lingering"
+  /** It is a WebSocket now. */
+  | "upgraded";
 
 export interface Host {
   handle(request: Incoming, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
@@ -59,6 +63,7 @@ export class ServerConnection {
   #ahead: Promise<number | null> | null = null;
   #request: Incoming | null = null;
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #socket: WebSocketConnection | null = null;
   #closed = false;
   phase: Phase = "head";
   /** When the phase ends at the latest; {@link Host.entered} sets it. */
@@ -148,6 +153,7 @@ export class ServerConnection {
       await response.body?.cancel().catch(() => {});
       return false;
     }
+    if (response instanceof WebSocketUpgrade) return await this.#upgrade(response);
     if (isStream(response) && method !== "HEAD") {
       await this.#stream(response, keeps && head.minor === 1, head.minor);
     } else await this.#whole(response, method, keeps, head.minor);
@@ -265,6 +271,23 @@ export class ServerConnection {
       if (this.phase !== "lingering") this.#enter("writing");
       done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
     }
+    if (this.#socket !== null) this.#enter("upgraded");
+  }
+
+  /** The connection belongs to a WebSocket from here to its end. */
+  async #upgrade(response: WebSocketUpgrade): Promise<false> {
+    this.#request = null;
+    this.#enter("upgraded");
+    await this.write(headBytes(response.head));
+    this.#enter("upgraded");
+    if (this.#host.stopping) return false;
+    await response.run(this, (socket) => this.#socket = socket);
+    return false;
+  }
+
+  /** No further requests are taken: a socket is told, and ends when what it does has ended. */
+  stop(): void {
+    this.#socket?.stop();
   }
 
   async #whole(response: Response, method: string, keeps: boolean, minor: number): Promise<void> {

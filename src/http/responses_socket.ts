@@ -1,0 +1,244 @@
+/**
+ * The responses format over a WebSocket: `GET /v1/responses` upgraded. Each message `response.create` is a request, with the
+ * fields that its body has over HTTP; the events of its answer come back as a message each, one answer after the other.
+ *
+ * A turn goes the way of a request over HTTP, limits, screening and bill included. Beyond that the connection knows what was
+ * said on it: `previous_response_id` names one of its own answers. Protocol: OpenAI, "WebSocket mode" of the Responses API.
+ */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import { NO_USAGE } from "../exchange/usage.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
+import { IncomingHeaders } from "../http1/incoming.ts";
+import { asksForWebSocket, WebSocketUpgrade } from "../http1/upgrade.ts";
+import type { WebSocketConnection } from "../http1/websocket.ts";
+import { CLOSE } from "../http1/websocket_frames.ts";
+import { AUTO } from "../models/catalog.ts";
+import { authenticate } from "./credentials.ts";
+import type { IncomingRequest, RequestContext } from "./endpoint.ts";
+import { generationId } from "./ids.ts";
+import { KeptTurns } from "./kept_turns.ts";
+import { parseBody, refuseExcess } from "./parse_body.ts";
+import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
+
+/** A connection takes turns for so long, as OpenAI's do; clients open another one then. */
+const CONNECTION_MS = 3_600_000;
+/** Fields of the message that are no fields of a request. */
+const OF_THE_MESSAGE = ["type", "stream_id", "generate", "stream", "previous_response_id"];
+const LONGEST_STREAM_ID = 256;
+/** Headers of the handshake that say nothing of a request. */
+const OF_THE_HANDSHAKE = /^(?:sec-websocket-|upgrade$|connection$|content-)/;
+
+export async function responsesSocket(context: RequestContext): Promise<Response> {
+  const { request, state } = context;
+  if (!asksForWebSocket(request)) {
+    throw new Failure("method_not_allowed", "Cannot GET here: expected POST, or a WebSocket's handshake.", {
+      details: { allow: "POST" },
+      headers: { allow: "POST" },
+    });
+  }
+  const key = await authenticate(context);
+  const { kit } = state;
+  state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
+  const session = new Session(context, key);
+  let waiting = 0;
+  const upgrade = WebSocketUpgrade.of(request, {
+    mostMessageBytes: state.maxBodyBytes,
+    pingMs: state.keepAliveMs,
+    hold(bytes) {
+      if (!state.socketMemory.take(bytes - waiting)) return false;
+      waiting = bytes;
+      return true;
+    },
+  }, (socket) => session.run(socket));
+  if (upgrade === null) {
+    throw new Failure("validation_error", "Cannot open a WebSocket: expected a handshake of version 13.", {
+      headers: { "sec-websocket-version": "13" },
+    });
+  }
+  return upgrade;
+}
+
+const CONNECTION_OVER = new SocketRefusal(
+  "websocket_connection_limit_reached",
+  "The connection has lasted for an hour: open another one, and send the whole conversation.",
+);
+
+/** A message as it is understood. */
+interface Turn {
+  body: Loose;
+  /** Items that are new in this message. */
+  input: readonly unknown[];
+  previous: string | null;
+  streamId: string | undefined;
+  generates: boolean;
+  /** Of the message. */
+  bytes: number;
+  /** Of the message and the conversation before it. */
+  wholeBytes: number;
+}
+
+class Session {
+  readonly #context: RequestContext;
+  readonly #key: Key;
+  readonly #kept: KeptTurns;
+
+  constructor(context: RequestContext, key: Key) {
+    this.#context = context;
+    this.#key = key;
+    this.#kept = new KeptTurns(context.state.socketMemory);
+  }
+
+  async run(socket: WebSocketConnection): Promise<void> {
+    let over = false;
+    const end = this.#context.state.kit.ticker.deadline(() => {
+      over = true;
+      socket.stop();
+    });
+    end.arm(CONNECTION_MS);
+    try {
+      for (let text = await socket.receive(); text !== null; text = await socket.receive()) {
+        await this.#take(text, socket);
+      }
+      if (over) await socket.send([failureEvent(CONNECTION_OVER)]);
+      await socket.close(
+        over ? CLOSE.normal : CLOSE.goingAway,
+        over ? "the connection's time is over" : "the server stops",
+      );
+    } catch {
+      // The caller has left.
+      await socket.close(CLOSE.internalError, "");
+    } finally {
+      end.close();
+      this.#kept.clear();
+    }
+  }
+
+  async #take(text: string, socket: WebSocketConnection): Promise<void> {
+    let streamId: string | undefined;
+    try {
+      const turn = readTurn(text);
+      if (turn === null) return;
+      streamId = turn.streamId;
+      if (turn.previous !== null) {
+        const before = this.#kept.upTo(turn.previous);
+        if (before === null) {
+          throw new SocketRefusal(
+            "previous_response_not_found",
+            `Cannot find response ${
+              turn.previous.slice(0, 100)
+            }: expected one of this connection; send the whole conversation.`,
+            "previous_response_id",
+          );
+        }
+        turn.body.input = [...before.items, ...turn.input];
+        turn.wholeBytes += before.bytes;
+      }
+      await this.#answer(turn, socket);
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.BadResource) throw thrown;
+      await socket.send([failureEvent(thrown, streamId)]);
+    }
+  }
+
+  /** Asks as over HTTP, and sends the events of the answer. */
+  async #answer(turn: Turn, socket: WebSocketConnection): Promise<void> {
+    const { request, connection, again } = this.#context;
+    const leaving = new AbortController();
+    const asked = new TurnRequest(request, turn, leaving.signal);
+    void socket.gone.then(() => leaving.abort());
+    const response = turn.generates ? await again(asked, connection) : await this.#begin(asked);
+    for await (const batch of socketEvents(response, turn, leaving.signal)) {
+      for (const event of batch) if (event.ended) this.#keep(turn, event);
+      await socket.send(batch.map(({ text }) => text));
+    }
+  }
+
+  /** `generate: false`: an answer without output, which a turn may go on from. No provider is asked, nothing is billed. */
+  async #begin(request: TurnRequest): Promise<Response> {
+    const { state, surface: { format } } = this.#context;
+    const { kit } = state;
+    const key = await authenticate({ ...this.#context, request });
+    const { seal, unseal } = kit.sealer.of(key.account);
+    const prompt = format.decodeRequest(request.parsed, { unseal, headers: () => ({}) });
+    const id = generationId(kit.now());
+    const seconds = Math.floor(kit.now() / 1000);
+    const model = prompt.model === AUTO ? AUTO : kit.catalog.resolve(prompt.model, key, { short: false }).id;
+    const frames = format.encodeStream({ id, created: seconds, now: () => seconds, model, prompt, seal });
+    const text = frames.encode([
+      { type: "start" },
+      { type: "usage", usage: NO_USAGE },
+      { type: "finish", choice: 0, reason: "stop" },
+    ]);
+    return new Response(text + frames.end());
+  }
+
+  #keep({ input, previous, bytes }: Turn, { text, ended }: SocketEvent): void {
+    const { id, output } = ended!;
+    this.#kept.keep(id, previous, { items: [...input, ...output], bytes: bytes + text.length });
+  }
+}
+
+/** Null: the message needs no answer. Throws `validation_error`. */
+function readTurn(text: string): Turn | null {
+  refuseExcess(text);
+  const message = parseBody(text);
+  if (!isObject(message)) throw mistake("the message", "an object");
+  // Codex confirms what it has taken.
+  if (message.type === "response.processed") return null;
+  if (message.type !== "response.create") throw mistake("type", "response.create");
+  const fields = isObject(message.response) ? message.response : message;
+  const { input = [], previous_response_id: previous = null } = fields;
+  const { stream_id: streamId, generate = true } = message;
+  if (previous !== null && typeof previous !== "string") {
+    throw mistake("previous_response_id", "a string or null");
+  }
+  if (streamId !== undefined && (typeof streamId !== "string" || streamId.length > LONGEST_STREAM_ID)) {
+    throw mistake("stream_id", `a string of at most ${LONGEST_STREAM_ID} characters`);
+  }
+  if (typeof generate !== "boolean") throw mistake("generate", "true or false");
+  const items = typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  if (!Array.isArray(items)) throw mistake("input", "a string or a list");
+  const body = Object.fromEntries(Object.entries(fields).filter(([name]) => !OF_THE_MESSAGE.includes(name)));
+  return {
+    body: { ...body, input, stream: true },
+    input: items,
+    previous,
+    streamId,
+    generates: generate,
+    bytes: text.length,
+    wholeBytes: text.length,
+  };
+}
+
+/** A turn as the request that it would be over HTTP. */
+class TurnRequest implements IncomingRequest {
+  readonly method = "POST";
+  readonly url: string;
+  readonly headers: IncomingRequest["headers"];
+  readonly body = null;
+  readonly signal: AbortSignal;
+  readonly parsed: unknown;
+
+  constructor(handshake: IncomingRequest, { body, wholeBytes }: Turn, signal: AbortSignal) {
+    this.url = handshake.url;
+    this.signal = signal;
+    this.parsed = body;
+    const fields = [...handshake.headers].filter(([name]) => !OF_THE_HANDSHAKE.test(name));
+    this.headers = new IncomingHeaders(
+      new Map([...fields, ["content-type", "application/json"], ["content-length", String(wholeBytes)]]),
+    );
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return Promise.resolve(new ArrayBuffer(0));
+  }
+}
+
+function mistake(param: string, expected: string): Failure {
+  const message = `Cannot read ${param}: expected ${expected}.`;
+  return new Failure("validation_error", message, {
+    ...(param !== "the message" && { param }),
+    errors: [{ type: "value_error", loc: [param], msg: message }],
+  });
+}

@@ -1,0 +1,63 @@
+/** The answer to a request that wants to go on as a WebSocket. */
+import { acceptOf, WebSocketConnection, type WebSocketOptions, type Wire } from "./websocket.ts";
+
+/** What a request must say to go on as a WebSocket. */
+interface UpgradeRequest {
+  readonly method: string;
+  readonly headers: Pick<Headers, "get">;
+}
+
+const VERSION = "13";
+
+/** Whether a request asks for a WebSocket, in whatever version of it. */
+export function asksForWebSocket({ method, headers }: UpgradeRequest): boolean {
+  const has = (name: string, word: string) =>
+    (headers.get(name) ?? "").toLowerCase().split(",").some((part) => part.trim() === word);
+  return method === "GET" && has("upgrade", "websocket") && has("connection", "upgrade");
+}
+
+/**
+ * A response that a server of this folder turns into status 101 and hands the connection over; to any other it is status 426,
+ * because a Response cannot have status 101.
+ */
+export class WebSocketUpgrade extends Response {
+  readonly #accept: string;
+  readonly #options: WebSocketOptions;
+  readonly #use: (socket: WebSocketConnection) => Promise<void>;
+
+  private constructor(
+    key: string,
+    options: WebSocketOptions,
+    use: (socket: WebSocketConnection) => Promise<void>,
+  ) {
+    super(null, { status: 426, headers: { upgrade: "websocket", connection: "upgrade" } });
+    this.#accept = acceptOf(key);
+    this.#options = options;
+    this.#use = use;
+  }
+
+  /** Null: the handshake is not one of version 13. @param use until it resolves, the connection is the socket's */
+  static of(
+    { headers }: UpgradeRequest,
+    options: WebSocketOptions,
+    use: (socket: WebSocketConnection) => Promise<void>,
+  ): WebSocketUpgrade | null {
+    const key = headers.get("sec-websocket-key") ?? "";
+    if (headers.get("sec-websocket-version") !== VERSION || !/^[A-Za-z0-9+/]{22}==$/.test(key)) return null;
+    return new WebSocketUpgrade(key, options, use);
+  }
+
+  /** Header lines of the switch. */
+  get head(): string {
+    return `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
+      `sec-websocket-accept: ${this.#accept}\r\n\r\n`;
+  }
+
+  /** Resolves when the socket has ended. */
+  async run(wire: Wire, begun: (socket: WebSocketConnection) => void): Promise<void> {
+    const socket = new WebSocketConnection(wire, this.#options);
+    begun(socket);
+    await this.#use(socket);
+    await socket.gone;
+  }
+}
