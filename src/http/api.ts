@@ -42,7 +42,7 @@ export const API: readonly Endpoint[] = [
     surface: RESPONSES,
     credential: "none",
     summary: "Opens a WebSocket on which answers in the responses format are generated, one after the other.",
-    answer: { status: 101 },
+    answer: { status: 101, types: ["application/json"] },
     handle: responsesSocket,
   },
   {

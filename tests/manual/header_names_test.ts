@@ -20,7 +20,7 @@ const ELSEWHERE = [
   /^x-loc-/,
   /^retry-after-ms$/,
   /^anthropic-(?:version|messages)$/,
-  /^(?:connection|content-type|date|transfer-encoding)$/,
+  /^(?:connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,
 ];
 
 function* sources(directory: URL): Generator<URL> {
