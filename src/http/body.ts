@@ -80,7 +80,8 @@ async function readText(
   }
   try {
     return bytes.byteLength > LARGE ? await step(() => decoder.decode(bytes)) : decoder.decode(bytes);
-  } catch {
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
     throw invalidBody("json_invalid", "expected UTF-8, got bytes that are not");
   }
 }

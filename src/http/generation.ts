@@ -66,7 +66,7 @@ async function generate(
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     place.own(asker.id);
     const body = await readJson(request, state.maxBodyBytes, {
-      step: (work) => kit.slices.step(key.id, "parse", work),
+      step: (work) => kit.slices.step(asker.id, "parse", work),
       ticker: kit.ticker,
       count: counter(state, place),
     });
