@@ -21,6 +21,7 @@ const NAMES = {
     responses: "parallel_tool_calls",
   },
   user: { chat_completions: "user", messages: "metadata", responses: "user" },
+  toolChoice: "tool_choice",
   n: "n",
   maxOutput: {
     chat_completions: "max_completion_tokens",

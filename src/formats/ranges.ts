@@ -82,11 +82,15 @@ const RANGES: Readonly<Record<FormatName, Partial<Record<NumberField, Range>>>> 
   },
 };
 
-/** The prompt with numbers that the API takes, and the fields that had others. */
-export function withinRanges(prompt: Prompt, api: FormatName): { prompt: Prompt; cut: NumberField[] } {
-  const cut: NumberField[] = [];
+/** The prompt with numbers that the API takes, and without a choice of a tool that it lacks; and the fields that had others. */
+export function withinRanges(prompt: Prompt, api: FormatName): { prompt: Prompt; cut: NamedField[] } {
+  const cut: NamedField[] = [];
   if (prompt.format === api) return { prompt, cut };
   let fitted: Prompt | undefined;
+  if (choosesForeignTool(prompt, api)) {
+    cut.push("toolChoice");
+    fitted = { ...prompt, toolChoice: undefined };
+  }
   const ranges = RANGES[api];
   for (const field in ranges) {
     const name = field as NumberField;
@@ -107,4 +111,12 @@ function fit(value: number, { least, most, whole, belowIsNone, wraps }: Range): 
   const near = whole ? Math.round(value) : value;
   if (wraps && (near < least || near > most)) return near % (most + 1);
   return Math.min(most, Math.max(least, near));
+}
+
+/** A tool of the caller's own provider may be chosen by its name, and is not told to another API. */
+function choosesForeignTool({ toolChoice, tools }: Prompt, api: FormatName): boolean {
+  if (toolChoice?.type !== "tool") return false;
+  return tools.some((tool) =>
+    tool.kind === "opaque" && tool.format !== api && tool.value.name === toolChoice.name
+  );
 }

@@ -47,7 +47,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
         );
         const request = api.finish ? api.finish(encoded, providersModel) : encoded;
         dropped = request.dropped;
-        return { body: bounded(() => JSON.stringify(request.body)), headers: request.headers };
+        return { body: bounded(() => wellFormed(JSON.stringify(request.body))), headers: request.headers };
       };
       return large ? kit.slices.step(key.id, "convert", encode) : kit.metrics.holding("convert", encode);
     },
@@ -194,6 +194,18 @@ function isPreamble(part: Part): boolean {
 function headerList(names: readonly string[]): string {
   const listed = names.slice(0, MOST_LISTED).map((name) => name.slice(0, 80).replace(/[^ -+\--~]/g, "?"));
   return (names.length > listed.length ? [...listed, "..."] : listed).join(", ");
+}
+
+/**
+ * JSON text without halves of surrogate pairs, which clients leave where they cut a text in the middle of a character.
+ * JSON.stringify escapes nothing else above ASCII; APIs refuse such a body as no JSON.
+ */
+export function wellFormed(json: string): string {
+  if (!json.includes("\\ud")) return json;
+  return json.replace(
+    /\\(?:\\|ud[89a-f][0-9a-f]{2})/g,
+    (found) => found.startsWith("\\u") ? "\\ufffd" : found,
+  );
 }
 
 /** A request nested so deeply that walking it needs more stack than there is must not look like a fault of ours. */

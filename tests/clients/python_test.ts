@@ -1,9 +1,10 @@
 /**
- * The Python clients, in front of provider APIs: whole and streamed answers, tools, structured output, lists of models,
- * and the class that each raises for a context that overflows. They are installed once into a cache; where there is no
+ * The Python clients, in front of provider APIs: whole and streamed answers, reasoning, searches, tools, structured output,
+ * lists of models, and the class that each raises for each kind of failure. They are installed once into a cache; where there is no
  * Python, or no index to install from, these tests say so and are skipped. `SLUICE_PYTHON_CLIENTS=skip` skips them.
  */
 import { assert, assertEquals } from "@std/assert";
+import { searchStage } from "./search_stage.ts";
 import { refusal, SECRET, stage } from "./support.ts";
 import type { Line, ScriptedApi } from "../support/script/mod.ts";
 import { python } from "./python/environment.ts";
@@ -13,6 +14,7 @@ const CLIENTS = new URL("./python/clients.py", import.meta.url).pathname;
 const RUN_MS = 240_000;
 
 interface Seen {
+  model: string;
   name: string;
   saw?: unknown;
   threw?: { bases?: string[]; status?: number | null; trace?: string };
@@ -74,28 +76,71 @@ Deno.test({
   fn: () => sees("list", TEXT, "openai-responses", ["p/model"]),
 });
 
-/** The classes by which applications tell that the conversation is too long. */
-const OVERFLOW: readonly [RegExp, string][] = [
-  [/^langchain_(?:chat|responses)/, "ContextOverflowError"],
-  [/^litellm_/, "ContextWindowExceededError"],
-  [/^(?:anthropic|langchain)_/, "ContentTooLargeError"],
-  [/^pydantic_ai_/, "ModelHTTPError"],
-  [/./, "APIStatusError"],
+Deno.test({
+  name: "Python clients read reasoning",
+  ignore,
+  fn: () => sees("reasoning", TEXT, "anthropic-messages", "Rain means an umbrella."),
+});
+
+Deno.test({
+  name: "Python clients read answers with searches, and send them back",
+  ignore,
+  async fn() {
+    await using at = await searchStage();
+    const seen = await run(executable!, [at.url, SECRET, at.model, "search"]);
+    assert(seen.length > 8, String(seen.length));
+    for (const { name, saw, threw, message } of seen) {
+      assert(String(saw).endsWith("Found it."), `${name}: ${saw} ${message ?? ""} ${threw?.trace ?? ""}`);
+    }
+  },
+});
+
+/** What the provider answers for each of the models of the next test, and the classes by which applications tell it. */
+const FAILURES: readonly [string, Line, readonly (readonly [RegExp, string])[]][] = [
+  ["overflow", refusal(400, "prompt is too long: 210001 tokens > 200000 maximum"), [
+    [/^langchain_(?:chat|responses)/, "ContextOverflowError"],
+    [/^litellm_/, "ContextWindowExceededError"],
+    [/^(?:anthropic|langchain)_/, "ContentTooLargeError"],
+    [/./, "APIStatusError"],
+  ]],
+  ["limit", refusal(429, "Slow down.", { "retry-after": "7" }), [[/./, "RateLimitError"]]],
+  ["refusal", () =>
+    Response.json(
+      { error: { message: "Your request was flagged by our moderation.", code: "content_policy_violation" } },
+      { status: 403 },
+    ), [[/^litellm_/, "APIError"], [/./, "PermissionDeniedError"]]],
+  ["bad", refusal(400, "Unsupported value."), [[/./, "BadRequestError"]]],
+  ["down", refusal(500, "The server had an error."), [[/^litellm_/, "APIError"], [
+    /./,
+    "InternalServerError",
+  ]]],
+  ["auth", TEXT, [[/./, "AuthenticationError"]]],
 ];
 
 Deno.test({
-  name: "Python clients raise their own class for a context that overflows",
+  name: "Python clients raise their own class for each kind of failure",
   ignore,
   async fn() {
-    const line = refusal(400, "prompt is too long: 210001 tokens > 200000 maximum");
-    await using at = await stage("openai-responses", new Array(80).fill(line));
-    const seen = await run(executable!, [at.url, SECRET, at.model, "error"]);
-    assert(seen.length > 20, String(seen.length));
-    for (const { name, saw, threw, message = "" } of seen) {
-      assertEquals(saw, undefined, name);
-      const [, expected] = OVERFLOW.find(([pattern]) => pattern.test(name))!;
-      assert(threw?.bases?.includes(expected), `${name}: ${threw?.bases} ${message}`);
-      assert(message.includes("210001 tokens > 200000 maximum"), `${name}: ${message}`);
+    const models = FAILURES.map(([kind]) => ({ id: `p/${kind}`, routes: [{ provider: "p", model: kind }] }));
+    const line: Line = (sent) => {
+      const [, answer] = FAILURES.find(([kind]) => kind === sent.body.model)!;
+      return typeof answer === "function" ? answer(sent) : Response.json({}, { status: 500 });
+    };
+    await using at = await stage("openai-responses", new Array(1000).fill(line), { models });
+    const ids = models.map(({ id }) => id).join();
+    const seen = await run(executable!, [at.url, SECRET, ids, "error"]);
+    assert(seen.length > 120, String(seen.length));
+    for (const { model, name, saw, threw, message = "" } of seen) {
+      assertEquals(saw, undefined, `${model} ${name}`);
+      const [, , classes] = FAILURES.find(([kind]) => model === `p/${kind}`)!;
+      // Pydantic AI has one class for all.
+      const expected = name.startsWith("pydantic_ai_")
+        ? "ModelHTTPError"
+        : classes.find(([pattern]) => pattern.test(name))![1];
+      assert(threw?.bases?.includes(expected), `${model} ${name}: ${threw?.bases} ${message}`);
+      if (model === "p/overflow") {
+        assert(message.includes("210001 tokens > 200000 maximum"), `${name}: ${message}`);
+      }
     }
   },
 });

@@ -12,41 +12,16 @@ import { ChatOpenAI } from "@langchain/openai";
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, webSearchTool } from "@openai/agents";
 import { generateText, type LanguageModel, streamText } from "ai";
 import OpenAI from "openai";
-import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
-import { loopbackProvider } from "../support/provider.ts";
-import { hitsOf, searchCall } from "./rig.ts";
-import { type Round, streamOf, wholeOf } from "./rounds.ts";
+import { SECRET, type TestGateway } from "../support/gateway.ts";
+import { searchStage } from "../clients/search_stage.ts";
 
 setTracingDisabled(true);
 
-const SEARCHING: Round = {
-  proof: "PROOF",
-  text: "Wait. ",
-  calls: [searchCall("one", 0), searchCall("two", 1)],
-  usage: { input: 5, output: 5 },
-};
-const ANSWER: Round = { text: "Found it.", usage: { input: 9, output: 3 } };
 const MODEL = "anthropic-messages/model";
 
 async function withGateway(work: (gateway: TestGateway) => Promise<void>): Promise<void> {
-  const provider = loopbackProvider(({ body }) => {
-    const round = JSON.stringify(body).includes("tool_result") ? ANSWER : SEARCHING;
-    const api = "anthropic-messages";
-    if (body.stream !== true) return Response.json(wholeOf(api, round));
-    return new Response(streamOf(api, round).join(""), { headers: { "content-type": "text/event-stream" } });
-  });
-  const engine = loopbackProvider(({ path }) => hitsOf(new URL(path, "http://h").searchParams.get("q")!));
-  const gateway = await testGateway(
-    { "anthropic-messages": { api: "anthropic-messages", url: provider.url } },
-    { search: { engine: "searxng", base_url: engine.url } },
-  );
-  try {
-    await work(gateway);
-  } finally {
-    await gateway.close();
-    await provider.close();
-    await engine.close();
-  }
+  await using at = await searchStage();
+  await work(at.gateway);
 }
 
 const versioned = (gateway: TestGateway) => ({ apiKey: SECRET, baseURL: `${gateway.url}/v1`, maxRetries: 0 });

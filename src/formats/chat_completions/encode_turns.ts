@@ -186,10 +186,12 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
 
   const joined = joinTurns(rest);
   const results = new ResultQueues(joined);
-  const carried: Content[] = [];
+  // System messages are text here; what else there is in them goes to the user.
+  const carried = system.flatMap((turn) => turn.content.filter(isSilentMedia));
   for (let i = 0; i < joined.length; i++) {
     const turn = joined[i];
     if (turn.role === "system") {
+      carried.push(...turn.content.filter(isSilentMedia));
       const text = systemText(turn);
       if (text !== "") messages.push({ role: "system", content: text });
     } else if (turn.role === "assistant") {
@@ -198,7 +200,6 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
       const message = assistant(turn, options);
       if (message.content === "" && Object.keys(message).length === 2) continue;
       messages.push(message);
-      const last = i === joined.length - 1;
       const shown: Content[] = [];
       for (const call of turn.content) {
         if (call.type !== "call") continue;
@@ -207,7 +208,7 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
           messages.push(resultMessage(result, options));
           const rest = result.content.filter((c) => !speaks(c) && c.type !== "opaque");
           if (rest.length > 0) shown.push({ type: "text", text: `From tool ${call.name}:` }, ...rest);
-        } else if (!last) {
+        } else {
           // OpenAI refuses a call without a result.
           messages.push({ role: "tool", tool_call_id: call.id, content: "(no result)" });
         }
@@ -236,6 +237,11 @@ function encodeForeign(turns: readonly Turn[], options: EncodeTurns): Loose[] {
 }
 
 const MEDIA: ReadonlySet<Content["type"]> = new Set(["image", "document", "audio", "video"]);
+
+/** Whether a content is media that does not become text. */
+function isSilentMedia(c: Content): boolean {
+  return MEDIA.has(c.type) && !speaks(c);
+}
 
 function systemText(turn: Turn): string {
   const texts = turn.content.map((c) => encodePart(c, false)?.text);

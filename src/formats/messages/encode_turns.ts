@@ -7,7 +7,7 @@
  */
 import { distinctCalls } from "../../exchange/call_ids.ts";
 import type { Loose } from "../../exchange/json.ts";
-import { extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
+import { type Content, extraOf, type Prompt, splitSystem, type Turn } from "../../exchange/prompt.ts";
 import { encodeContents, singleText } from "./encode_content.ts";
 import { arrangeTurns, legalId } from "./encode_turn_order.ts";
 
@@ -24,7 +24,7 @@ interface EncodedTurns {
 export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
   const own = prompt.format === "messages";
   let citationsLost = false;
-  const { system, rest } = withUser(prompt.turns, own);
+  const { system, rest } = withUser(own ? prompt.turns : withTextualSystem(prompt.turns), own);
   const turns = own ? distinctCalls(rest, { legal: legalId }) : arrangeTurns(rest);
   const messages: Loose[] = [];
   let thinkingLost = false;
@@ -59,12 +59,31 @@ export function encodeTurns(prompt: Prompt, fit: boolean): EncodedTurns {
       push(turn, blocks);
     }
   });
-  if (carried.length > 0) messages.push({ role: "user", content: carried });
+  if (carried.length > 0) push({ role: "user", content: [] }, carried);
   // The user speaks first; what it said may have been empty.
   if (!own && messages.length > 0 && messages[0].role !== "user") {
     messages.unshift({ role: "user", content: [{ type: "text", text: "(no message)" }] });
   }
   return { ...encodeSystem(system, own), messages, thinkingLost, citationsLost };
+}
+
+/** System turns are text here. What else there is in them comes from the user, behind them. */
+function withTextualSystem(turns: readonly Turn[]): readonly Turn[] {
+  const isText = (c: Content) => c.type === "text" || c.type === "refusal";
+  if (turns.every((turn) => turn.role !== "system" || turn.content.every(isText))) return turns;
+  const { system, rest } = splitSystem(turns);
+  const split = (turn: Turn): Turn[] => {
+    if (turn.role !== "system") return [turn];
+    const others = turn.content.filter((c) => !isText(c));
+    const texts = { ...turn, content: turn.content.filter(isText) };
+    return others.length > 0 ? [texts, { role: "user", content: others }] : [texts];
+  };
+  const leading = system.flatMap(split);
+  return [
+    ...leading.filter((turn) => turn.role === "system"),
+    ...leading.filter((turn) => turn.role !== "system"),
+    ...rest.flatMap(split),
+  ];
 }
 
 /**

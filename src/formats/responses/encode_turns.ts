@@ -58,12 +58,18 @@ class ItemWriter {
   #made: Content[] = [];
   /** Whether the call of an id is of a custom tool. */
   readonly #calls = new Map<string, boolean>();
+  /** Ids of calls that a result follows. */
   readonly #results = new Set<string>();
+  readonly #answered = new Set<string>();
 
   constructor(turns: readonly Turn[], own: boolean) {
     this.#own = own;
+    const calls = new Set<string>();
     for (const turn of turns) {
-      for (const c of turn.content) if (c.type === "result") this.#results.add(c.callId);
+      for (const c of turn.content) {
+        if (c.type === "call") calls.add(c.id);
+        else if (c.type === "result" && calls.has(c.callId)) this.#results.add(c.callId);
+      }
     }
   }
 
@@ -138,11 +144,12 @@ class ItemWriter {
   }
 
   #result(c: ResultContent): void {
-    if (!this.#calls.has(c.callId)) {
+    if (!this.#calls.has(c.callId) || (!this.#own && this.#answered.has(c.callId))) {
       const head = { type: "text", text: `Result of ${c.name ?? "a tool"}:` } as const;
       this.items.push({ role: "user", content: encodeParts([head, ...c.content], "input", this.#own) });
       return;
     }
+    this.#answered.add(c.callId);
     const onlyText = c.content.every((part) => part.type === "text");
     let output: unknown;
     if (c.isError && onlyText && plainText(c.content).trim() === "") {

@@ -1,4 +1,4 @@
-"""The Python clients against a gateway: `clients.py URL KEY MODEL CASE`. Prints one JSON line a check: name, what it saw."""
+"""The Python clients against a gateway: `clients.py URL KEY MODEL,… CASE`. Prints one JSON line a check: name, what it saw."""
 import asyncio
 import json
 import os
@@ -335,18 +335,171 @@ def anthropic_models():
     return [model.id for model in anthropic_client().models.list()]
 
 
+REASONING_CHECKS = {}
+
+
+def reasoning(function):
+    REASONING_CHECKS[function.__name__] = function
+    return function
+
+
+@reasoning
+def openai_responses_reasoning():
+    answer = openai_client().responses.create(model=MODEL, input=QUESTION, reasoning={"summary": "auto"})
+    return "".join(part.text for item in answer.output if item.type == "reasoning" for part in item.summary)
+
+
+@reasoning
+def openai_responses_reasoning_stream():
+    with openai_client().responses.stream(model=MODEL, input=QUESTION, reasoning={"summary": "auto"}) as stream:
+        return "".join(e.delta for e in stream if e.type == "response.reasoning_summary_text.delta")
+
+
+@reasoning
+def openai_chat_reasoning():
+    return openai_client().chat.completions.create(model=MODEL, messages=MESSAGES).choices[0].message.reasoning_content
+
+
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+
+
+@reasoning
+def anthropic_thinking():
+    message = anthropic_client().messages.create(model=MODEL, max_tokens=2000, messages=MESSAGES, thinking=THINKING)
+    return "".join(block.thinking for block in message.content if block.type == "thinking")
+
+
+@reasoning
+def anthropic_thinking_stream():
+    client = anthropic_client()
+    with client.messages.stream(model=MODEL, max_tokens=2000, messages=MESSAGES, thinking=THINKING) as stream:
+        return "".join(event.thinking for event in stream if event.type == "thinking")
+
+
+def langchain_reasoning(kind):
+    blocks = langchain_model(kind).invoke(QUESTION).content_blocks
+    return "".join(block["reasoning"] for block in blocks if block["type"] == "reasoning")
+
+
+for surface in ["responses", "messages"]:
+    REASONING_CHECKS[f"langchain_{surface}_reasoning"] = lambda kind=surface: langchain_reasoning(kind)
+
+
+@reasoning
+def pydantic_ai_responses_reasoning():
+    from pydantic_ai import Agent
+
+    parts = Agent(pydantic_model("responses")).run_sync(QUESTION).all_messages()[-1].parts
+    return "".join(part.content for part in parts if part.part_kind == "thinking")
+
+
+def litellm_reasoning(kind):
+    import litellm
+
+    prefix, base = ("anthropic", URL) if kind == "messages" else ("openai", V1)
+    answer = litellm.completion(model=f"{prefix}/{MODEL}", messages=MESSAGES, api_base=base, api_key=KEY, num_retries=0)
+    return answer.choices[0].message.reasoning_content
+
+
+for surface in ["chat", "messages"]:
+    REASONING_CHECKS[f"litellm_{surface}_reasoning"] = lambda kind=surface: litellm_reasoning(kind)
+
+
+SEARCH_CHECKS = {}
+SEARCH = {"type": "web_search"}
+SEARCH_20250305 = {"type": "web_search_20250305", "name": "web_search"}
+
+
+def search(function):
+    SEARCH_CHECKS[function.__name__] = function
+    return function
+
+
+@search
+def openai_responses_search():
+    answer = openai_client().responses.create(model=MODEL, input=QUESTION, tools=[SEARCH])
+    assert any(item.type == "svc:web_search" for item in answer.output)
+    return answer.output_text
+
+
+@search
+def openai_responses_search_stream():
+    with openai_client().responses.stream(model=MODEL, input=QUESTION, tools=[SEARCH]) as stream:
+        return stream.get_final_response().output_text
+
+
+@search
+def openai_responses_search_again():
+    """All that was answered goes back, as the vendor's guide has it."""
+    client = openai_client()
+    first = client.responses.create(model=MODEL, input=QUESTION, tools=[SEARCH])
+    history = [{"role": "user", "content": QUESTION}, *first.output, {"role": "user", "content": QUESTION}]
+    return client.responses.create(model=MODEL, input=history, tools=[SEARCH]).output_text
+
+
+@search
+def openai_chat_search():
+    message = openai_client().chat.completions.create(model=MODEL, messages=MESSAGES, web_search_options={}).choices[0].message
+    assert message.annotations[0].url_citation.url
+    return message.content
+
+
+@search
+def anthropic_search():
+    message = anthropic_client().messages.create(model=MODEL, max_tokens=99, messages=MESSAGES, tools=[SEARCH_20250305])
+    assert any(block.type == "web_search_tool_result" for block in message.content)
+    return "".join(block.text for block in message.content if block.type == "text")
+
+
+@search
+def anthropic_search_stream():
+    client = anthropic_client()
+    with client.messages.stream(model=MODEL, max_tokens=99, messages=MESSAGES, tools=[SEARCH_20250305]) as stream:
+        return "".join(block.text for block in stream.get_final_message().content if block.type == "text")
+
+
+def langchain_search(kind, stream):
+    model = langchain_model(kind).bind_tools([SEARCH_20250305 if kind == "messages" else SEARCH])
+    if stream:
+        return "".join(chunk.text for chunk in model.stream(QUESTION))
+    return model.invoke(QUESTION).text
+
+
+for surface in ["responses", "messages"]:
+    SEARCH_CHECKS[f"langchain_{surface}_search"] = lambda kind=surface: langchain_search(kind, False)
+    SEARCH_CHECKS[f"langchain_{surface}_search_stream"] = lambda kind=surface: langchain_search(kind, True)
+
+
+@search
+def agents_responses_search():
+    from agents import Agent, OpenAIResponsesModel, Runner, WebSearchTool, set_tracing_disabled
+    from openai import AsyncOpenAI
+
+    set_tracing_disabled(True)
+    client = AsyncOpenAI(base_url=V1, api_key=KEY, max_retries=0)
+    agent = Agent(name="packer", model=OpenAIResponsesModel(MODEL, client), tools=[WebSearchTool()])
+    return Runner.run_sync(agent, QUESTION).final_output
+
+
 LISTS = {"openai_models", "anthropic_models"}
 SETS = {
     "text": {name: f for name, f in CHECKS.items() if name not in LISTS},
     "error": {name: f for name, f in CHECKS.items() if name not in LISTS},
+    "reasoning": REASONING_CHECKS,
+    "search": SEARCH_CHECKS,
     "tool": TOOL_CHECKS,
     "shape": SHAPE_CHECKS,
     "list": {name: CHECKS[name] for name in LISTS},
 }
 
-for name, function in SETS[CASE].items():
-    try:
-        print(json.dumps({"name": name, "saw": function()}), flush=True)
-    except Exception as thrown:  # noqa: BLE001
-        told = error_name(thrown) if CASE == "error" else {"trace": traceback.format_exc()[-1500:]}
-        print(json.dumps({"name": name, "threw": told, "message": str(thrown)[:600]}), flush=True)
+for model in MODEL.split(","):
+    MODEL = model
+    if model.endswith("/auth"):
+        KEY = "sk_live_wrong"
+    for name, function in SETS[CASE].items():
+        seen = {"model": model, "name": name}
+        try:
+            print(json.dumps({**seen, "saw": function()}), flush=True)
+        except Exception as thrown:  # noqa: BLE001
+            told = error_name(thrown) if CASE == "error" else {"trace": traceback.format_exc()[-1500:]}
+            print(json.dumps({**seen, "threw": told, "message": str(thrown)[:600]}), flush=True)

@@ -260,6 +260,7 @@ Deno.test("encodeTurns() of another format: results without calls, and calls wit
     ["tool", "(no result)"],
     ["user", "never mind"],
     ["assistant", null],
+    ["tool", "(no result)"],
   ]);
 });
 
