@@ -19,15 +19,15 @@ const RUNS = Number(Deno.env.get("SLUICE_RUNS") ?? 250);
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   seed: ["seed"],
   logit_bias: ["logit_bias"],
-  metadata: ["metadata", "user"],
-  user: ["user", "metadata"],
+  metadata: ["metadata", "user", "requestMetadata"],
+  user: ["user", "metadata", "requestMetadata"],
   safety_identifier: ["safety_identifier", "user", "metadata"],
   prompt_cache_key: ["prompt_cache_key"],
   vendor_field: [],
   truncation: [],
   max_tool_calls: [],
   context_management: [],
-  service_tier: ["service_tier"],
+  service_tier: ["service_tier", "serviceTier"],
   verbosity: ["text", "verbosity"],
   frequency_penalty: ["frequency_penalty", "frequencyPenalty"],
   presence_penalty: ["presence_penalty", "presencePenalty"],
@@ -46,6 +46,8 @@ const CONTEXTS: readonly Partial<EncodeRequest>[] = [
     maxOutput: 5000,
   },
 ];
+
+const REFUSED = /^Cannot send (?:(?:messages|input): expected some|.* nothing is fetched)/;
 
 function says(value: unknown): boolean {
   return value !== 0 && !(Array.isArray(value) && value.length === 0) &&
@@ -76,18 +78,13 @@ for (const caller of CALLERS) {
           for (const [field, names] of Object.entries(ELSEWHERE)) {
             const value = field === "seed" && body.seed === 0 ? 1 : body[field];
             if (value === undefined || !says(value) || dropped.includes(field)) continue;
-            const { generationConfig } = made;
-            const places = [made, isObject(generationConfig) ? generationConfig : {}];
-            if (!places.some((place) => names.some((name) => place[name] !== undefined))) {
-              note(`${field} vanished`);
-            }
+            // Converse's default.
+            if (target === "converse" && (value === "auto" || value === "standard_only")) continue;
+            if (!names.some((name) => text.includes(`"${name}":`))) note(`${field} vanished`);
           }
         } catch (thrown) {
-          if (
-            thrown instanceof Failure && /^Cannot send (?:messages|input): expected some/.test(thrown.message)
-          ) {
-            continue;
-          }
+          // There are no words in it, or the API fetches nothing.
+          if (thrown instanceof Failure && REFUSED.test(thrown.message)) continue;
           note((thrown as Error).message.slice(0, 300));
         }
       }
