@@ -27,6 +27,7 @@ import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
+import { type EntityModel, openModel } from "./dlp/model/mod.ts";
 import { openRe2 } from "./dlp/re2.ts";
 import { openDocuments } from "./documents/mod.ts";
 import { loadScreening } from "./pipeline/guard.ts";
@@ -106,6 +107,15 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
   const documents = openDocuments();
+  let model: { path: string; opened: EntityModel } | null = null;
+  /** The model stays loaded over a reload that leaves it where it is. */
+  const modelAt = (path: string | undefined): EntityModel | null => {
+    if (model?.path !== path) {
+      model?.opened.close();
+      model = path === undefined ? null : { path, opened: openModel(path) };
+    }
+    return model?.opened ?? null;
+  };
   const tokens = openTokenCounter();
   const credentials = new Credentials({
     env: options.env ?? (() => undefined),
@@ -184,6 +194,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         dlpPolicies: config.dlpPolicies,
         re2,
         documents,
+        model: modelAt(config.dlp.model),
         secrets: ownSecrets(config, opened),
       },
       sealer: seal,
@@ -260,6 +271,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       memory.close();
       re2.close();
       documents.close();
+      modelAt(undefined);
       tokens.close();
       seal.close();
       return accounts.close();

@@ -3,6 +3,7 @@
  * print and the status to exit with; it never shows a value.
  */
 import type { Dlp } from "../pipeline/dlp.ts";
+import { openModel } from "../dlp/model/mod.ts";
 import { openRe2 } from "../dlp/re2.ts";
 import { printable } from "../exchange/printable.ts";
 import { type Documents, openDocuments } from "../documents/mod.ts";
@@ -42,17 +43,20 @@ export async function scanFiles(
 ): Promise<ScanOutput> {
   const re2 = openRe2();
   const documents = openDocuments({ limitMs: DOCUMENT_MS });
+  const model = settings.dlp.model === undefined ? null : openModel(settings.dlp.model);
   try {
     const rules = dryRules(policy, undefined, {
       dlp: settings.dlp,
       dlpPolicies: settings.dlpPolicies,
       re2,
       documents,
+      model,
       secrets: [],
     });
     // Nobody waits for anything else, so a file may take its time.
     const tools: Tools = {
       re2,
+      model,
       slices: new Slices(),
       metrics: { holding: (_, work) => work() },
       key: "files",
@@ -79,6 +83,7 @@ export async function scanFiles(
   } finally {
     re2.close();
     documents.close();
+    model?.close();
   }
 }
 

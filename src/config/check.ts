@@ -2,7 +2,7 @@
  * Whether a gateway can start with a configuration: `check`, `serve` and a reload all ask here. Beyond what load.ts sees in the
  * text, the recognizers are asked about entity types, the regular expression engine about patterns, and this machine about files and addresses.
  */
-import { entityTroubles, patternTroubles } from "../dlp/config.ts";
+import { entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
 import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
@@ -13,6 +13,8 @@ export async function checked(examination: Examination, { listens }: { listens: 
   await checkEntityTypes(value, report);
   await checkPatterns(value, report);
   if (config !== undefined) {
+    const trouble = await modelTrouble(config.dlp.model);
+    if (trouble !== null) report.expect(trouble, config.dlp.model, ["dlp", "model"]);
     checkFiles(config.store, report);
     if (listens) checkAddress(config.server, report);
   }

@@ -50,6 +50,10 @@ export const DLP = fields({
     .describe(
       "What a policy in mode `block` does with an image, a PDF or anything else that has no text to scan.",
     ),
+  model: nonBlank(4096, "the path of a file").optional()
+    .describe(
+      "ONNX file of a model that finds names, addresses and organisations, with `config.json` and `vocab.txt` beside it.",
+    ),
   restore: flag().prefault(false)
     .describe("Whether originals are put back where an answer repeats the placeholders of a masked request."),
 });
@@ -109,4 +113,20 @@ export async function patternTroubles(patterns: readonly string[]): Promise<(str
   } finally {
     re2.close();
   }
+}
+
+/** Why a path names no model; null: it does, or there is none. */
+export async function modelTrouble(path: string | undefined): Promise<string | null> {
+  if (path === undefined) return null;
+  if (Deno.build.standalone) return "no model, because the runtime for models is not part of the binary";
+  const folder = path.replace(/[^/\\]*$/, "");
+  for (const file of [path, `${folder}config.json`, `${folder}vocab.txt`]) {
+    try {
+      if ((await Deno.stat(file)).isFile) continue;
+    } catch {
+      // As if it were no file.
+    }
+    return `an ONNX file with config.json and vocab.txt beside it, but ${file} cannot be read`;
+  }
+  return null;
 }

@@ -6,7 +6,9 @@
 import type { Leaf, PartGroup } from "../formats/leaves.ts";
 import { isKnownClean, rememberClean, traceOf } from "./clean_texts.ts";
 import { bordersOf, joined, piecesOf, REACH, windowsOf } from "./joined_parts.ts";
+import { categoryOf } from "./entities.ts";
 import { unescaped } from "./json_text.ts";
+import type { ModelFinding } from "./model/entities_of_pieces.ts";
 import { BOUNDS, readings, revealed } from "./lattice.ts";
 import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, modeOf, type RuleSource, stricter } from "./policy.ts";
@@ -92,6 +94,7 @@ export class Scan {
     readonly check: Check,
     readonly clock: SliceClock,
     readonly patterns: PatternResult | undefined,
+    readonly entities?: ReadonlyMap<string, readonly ModelFinding[]> | null,
   ) {}
 
   /** Adds what is found in one leaf. */
@@ -172,6 +175,17 @@ export class Scan {
       if (clock.due(text.length)) yield* clock.rest();
     }
     if (check.finder) yield* this.stopWords(check.finder, text, judged);
+    for (const { type, start, end, confidence } of this.entities?.get(whole) ?? []) {
+      if (start < at || end > at + text.length) continue;
+      const raw = {
+        category: categoryOf(type),
+        entityType: type,
+        start: start - at,
+        end: end - at,
+        confidence,
+      };
+      if (!judged.covers(raw)) judged.add({ kind: "type", type }, raw);
+    }
     for (const { pattern, start, end } of this.patterns?.matches.get(whole) ?? []) {
       if (start < at || end > at + text.length) continue;
       const raw: Finding = {
@@ -232,6 +246,11 @@ class Judgement {
   readonly #known = new Map<string, Judged>();
 
   constructor(readonly check: Check, readonly text: string) {}
+
+  /** Whether a finding of the same type holds this one. */
+  covers({ entityType, start, end }: Finding): boolean {
+    return this.all.some((one) => one.entityType === entityType && one.start <= start && end <= one.end);
+  }
 
   add(source: RuleSource, raw: Finding): void {
     const value = this.text.slice(raw.start, raw.end);

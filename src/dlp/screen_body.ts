@@ -8,6 +8,7 @@
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 import { groupsOf, joined } from "./joined_parts.ts";
 import { maskAll, type Masked } from "./mask_body.ts";
+import type { ModelFinding } from "./model/entities_of_pieces.ts";
 import type { PatternResult } from "./patterns.ts";
 import { type Check, type Mode, stricter } from "./policy.ts";
 import { type Found, type Reported, Scan, SliceClock, viewOf } from "./scan_leaves.ts";
@@ -42,6 +43,8 @@ export interface ScreenOptions {
   budgetMs: number;
   /** What the check's patterns match in the texts that {@link textsOf} gives. */
   patterns?: PatternResult;
+  /** What the model finds in these texts; null: it was asked and failed. */
+  entities?: ReadonlyMap<string, readonly ModelFinding[]> | null;
 }
 
 /** The texts that patterns are to be run over. */
@@ -58,7 +61,7 @@ export function* screenBody(
   options: ScreenOptions,
 ): Generator<void, Verdict> {
   const clock = new SliceClock(options.budgetMs);
-  const scan = new Scan(check, clock, options.patterns);
+  const scan = new Scan(check, clock, options.patterns, options.entities);
   const unscanned: Unscanned[] = [];
   let endless = false;
   for (const leaf of reading.leaves) {
@@ -75,7 +78,8 @@ export function* screenBody(
     if (clock.spent) break;
     if (isScanned(group.leaves[0], reading, check)) yield* scan.group(group, found);
   }
-  const exhausted = clock.spent || endless || (check.patterns.length > 0 && !options.patterns?.whole);
+  const exhausted = clock.spent || endless || options.entities === null ||
+    (check.patterns.length > 0 && !options.patterns?.whole);
   const strictest = found.reduce<Mode>((mode, f) => stricter(mode, f.mode), "alert");
   const refused = (exhausted && check.mode !== "alert") ||
     (unscanned.length > 0 && check.unscannable === "block" && check.mode === "block");

@@ -34,7 +34,7 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   }
   if (!(String(format) in LEAVES)) throw refused("format", `one of ${Object.keys(LEAVES).join(", ")}`);
   const { slices, metrics } = kit;
-  const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: "console" };
+  const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: "console" };
   if (typeof text === "string") return await dryScanText(text, given, tools);
   const reading = await readDocuments(
     readLeaves(request, LEAVES[format as CallerFormatName]),

@@ -4,13 +4,15 @@
  * A key whose policy cannot be found is refused, not let through unscanned. Masking changes the body in place, so everything
  * after sees only placeholders.
  */
+import { MODEL_TYPES } from "../dlp/model/labels.ts";
+import type { EntityModel } from "../dlp/model/mod.ts";
 import { findPatterns, type PatternResult } from "../dlp/patterns.ts";
 import { AnswerRules } from "../dlp/answer_rules.ts";
 import { answerCheck, merge } from "../dlp/merge.ts";
 import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Re2 } from "../dlp/re2.ts";
 import { readWishes, refusePattern } from "../dlp/request.ts";
-import { readText, screenBody, textsOf, type Verdict } from "../dlp/screen_body.ts";
+import { readText, screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
@@ -51,7 +53,7 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
     return reading;
   };
   const { slices, metrics } = kit;
-  const tools: Tools = { re2: kit.dlp.re2, slices, metrics, key: arrival.key.id };
+  const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: arrival.key.id };
   const judged = (reading: BodyLeaves) =>
     holdsDocuments(reading)
       ? readDocuments(reading, kit.dlp.documents).then((read) => verdictOn(read, check, tools, wishes))
@@ -90,6 +92,8 @@ function tell(verdict: Verdict, { mode }: Check, { id, key }: Arrival, kit: Kit)
 /** What a screening works with. Keys take turns at what is slow. */
 export interface Tools extends Pick<Kit, "slices"> {
   re2: Re2;
+  /** Null: none is configured. */
+  model: EntityModel | null;
   metrics: Pick<Kit["metrics"], "holding">;
   key: string;
   /** Milliseconds of work; absent: what one request may cause. */
@@ -99,14 +103,15 @@ export interface Tools extends Pick<Kit, "slices"> {
 export function verdictOn(
   reading: BodyLeaves,
   check: Check,
-  { re2, slices, metrics, key, budgetMs = BUDGET_MS }: Tools,
+  tools: Tools,
   wishes: Wishes | null,
 ): Verdict | Promise<Verdict> {
-  if (check.patterns.length > 0) {
-    return findPatterns(textsOf(reading, check), check, { re2, key, slices }).then((patterns) => {
-      refuseBadPattern(patterns, check, wishes);
-      return slices.run(key, screenBody(reading, check, { budgetMs, patterns }));
-    });
+  const { slices, metrics, key, budgetMs = BUDGET_MS } = tools;
+  const model = wantsModel(check) ? tools.model : null;
+  if (check.patterns.length > 0 || model !== null) {
+    return besides(reading, check, { ...tools, model }, wishes).then((found) =>
+      slices.run(key, screenBody(reading, check, { budgetMs, ...found }))
+    );
   }
   const work = screenBody(reading, check, { budgetMs });
   if (!isShort(reading)) return slices.run(key, work);
@@ -115,6 +120,26 @@ export function verdictOn(
     while (!step.done) step = work.next();
     return step.value;
   });
+}
+
+/** What is found by others than the recognizers: patterns and a model. */
+async function besides(
+  reading: BodyLeaves,
+  check: Check,
+  { re2, model, slices, key }: Tools,
+  wishes: Wishes | null,
+): Promise<Pick<ScreenOptions, "patterns" | "entities">> {
+  const texts = textsOf(reading, check);
+  const finding = model?.find(texts);
+  const patterns = check.patterns.length > 0
+    ? await findPatterns(texts, check, { re2, key, slices })
+    : undefined;
+  if (patterns) refuseBadPattern(patterns, check, wishes);
+  return { patterns, entities: await finding };
+}
+
+function wantsModel({ detectors }: Check): boolean {
+  return detectors.some(({ types }) => !types.isDisjointFrom(MODEL_TYPES));
 }
 
 /** The request's own pattern is the request's mistake; one of the policy leaves the scan incomplete. */

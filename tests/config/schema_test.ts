@@ -55,6 +55,7 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "models[].pricing_tiers",
       "models[].price_changes",
       "models[].capabilities",
+      "dlp.model",
       "dlp_policies.*.entity_types",
       "$schema",
     ],

@@ -15,7 +15,7 @@ function config(dlp_policies: Record<string, unknown>) {
 Deno.test("policiesOf() makes each policy's check once", () => {
   const re2 = openRe2();
   const { dlp, dlpPolicies } = config({ p: { mode: "mask", stop_words: [{ value: "Falcon" }] } });
-  const given = { dlp, dlpPolicies, re2, documents: openDocuments(), secrets: [] };
+  const given = { dlp, dlpPolicies, re2, documents: openDocuments(), model: null, secrets: [] };
   const policies = policiesOf(given);
   assertEquals(policiesOf(given), policies);
   re2.close();

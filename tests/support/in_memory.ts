@@ -128,6 +128,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
       secrets: [],
       re2: openRe2(),
       documents: { read: () => Promise.resolve(null), close: () => {} },
+      model: null,
     },
     sealer: sealer(new Uint8Array(32)),
     limits: { maxTextChars: 1e6, maxFileBytes: 1e6, maxMessages: 1000 },

@@ -1,0 +1,48 @@
+/** Labels of models for tokens, as the entity types that they mean. */
+
+/** Names that common models have for what they find, besides the types themselves. */
+const MEANS: Readonly<Record<string, string>> = {
+  PER: "PERSON",
+  NAME: "PERSON",
+  PERSON_NAME: "PERSON",
+  PRIVATE_PERSON: "PERSON",
+  FIRSTNAME: "PERSON",
+  LASTNAME: "PERSON",
+  GIVENNAME: "PERSON",
+  SURNAME: "PERSON",
+  LOC: "LOCATION",
+  GPE: "LOCATION",
+  FAC: "LOCATION",
+  CITY: "LOCATION",
+  ADDRESS: "STREET_ADDRESS",
+  STREET: "STREET_ADDRESS",
+  PRIVATE_ADDRESS: "STREET_ADDRESS",
+  ORG: "ORGANIZATION",
+  COMPANY: "ORGANIZATION",
+  COMPANYNAME: "ORGANIZATION",
+};
+
+/** Types that a model may be asked for: those that no check digit and few words tell. */
+export const MODEL_TYPES: ReadonlySet<string> = new Set([
+  "PERSON",
+  "LOCATION",
+  "STREET_ADDRESS",
+  "ORGANIZATION",
+]);
+
+export interface Label {
+  /** Null: nothing that is looked for. */
+  readonly type: string | null;
+  /** An entity begins here, also behind another of the same type. */
+  readonly begins: boolean;
+}
+
+/** `B-PER`, `I-PER`, `E-PER`, `S-PER`, `PER` or `O`. */
+export function readLabel(label: string): Label {
+  const [, place, name] = /^(?:([BIESLU])[-_])?(.+)$/.exec(label.toUpperCase()) ?? [];
+  const meant = MEANS[name] ?? name;
+  return {
+    type: MODEL_TYPES.has(meant) ? meant : null,
+    begins: place === "B" || place === "S" || place === "U",
+  };
+}

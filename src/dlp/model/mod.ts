@@ -1,0 +1,35 @@
+/**
+ * An optional recognizer of names, addresses and organisations: a model of the operator's, run in a thread of its own. It
+ * is asked only for texts that are screened for one of these types.
+ */
+import { WorkerLine } from "../../timing/worker_line.ts";
+import type { ModelFinding } from "./entities_of_pieces.ts";
+import type { ModelJob, ModelResult } from "./model_worker.ts";
+
+export interface EntityModel {
+  /** What is found in each text; null: the model failed, or had not the time. */
+  find(texts: readonly string[]): Promise<Map<string, ModelFinding[]> | null>;
+  close(): void;
+}
+
+/** Milliseconds for all texts of a request, the loading of the model among them. */
+const LIMIT_MS = 20_000;
+const IDLE_MS = 600_000;
+const MOST_WAITING = 64;
+
+/** @param path of the ONNX file */
+export function openModel(path: string): EntityModel {
+  const line = new WorkerLine<ModelJob, ModelResult>({
+    start: () => new Worker(new URL("./model_worker.ts", import.meta.url), { type: "module" }),
+    limitMs: LIMIT_MS,
+    idleMs: IDLE_MS,
+    mostWaiting: MOST_WAITING,
+  });
+  return {
+    async find(texts) {
+      const found = await line.run({ path, texts });
+      return found && new Map(texts.map((text, i) => [text, found[i]]));
+    },
+    close: () => line.close(),
+  };
+}

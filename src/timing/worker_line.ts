@@ -1,0 +1,102 @@
+/**
+ * A line of jobs before one worker, which is started when the first job comes, ended when it takes too long over one, and
+ * ended when nothing comes for a while.
+ */
+
+export interface WorkerLineOptions {
+  start(): Worker;
+  /** Milliseconds that one job has. */
+  limitMs: number;
+  /** A worker that has nothing to do for so long is ended, because it holds memory. */
+  idleMs: number;
+  /** Jobs that wait for the one that is done; another is not done at all. */
+  mostWaiting: number;
+}
+
+export interface WorkerReply<T> {
+  id: number;
+  result: T | null;
+}
+
+interface Waiting<J, T> {
+  id: number;
+  job: J;
+  transfer: Transferable[];
+  done(result: T | null): void;
+}
+
+export class WorkerLine<J extends object, T> {
+  readonly #line: Waiting<J, T>[] = [];
+  readonly #options: WorkerLineOptions;
+  #worker: Worker | null = null;
+  #running: Waiting<J, T> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: WorkerLineOptions) {
+    this.#options = options;
+  }
+
+  /** Null: it took too long, failed, or had no place in the line. */
+  run(job: J, transfer: Transferable[] = []): Promise<T | null> {
+    if (this.#closed || this.#line.length >= this.#options.mostWaiting) return Promise.resolve(null);
+    return new Promise((done) => {
+      this.#line.push({ id: ++this.#lastId, job, transfer, done });
+      this.#next();
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#end();
+    this.#running?.done(null);
+    for (const { done } of this.#line.splice(0)) done(null);
+  }
+
+  #start(): Worker {
+    const made = this.#options.start();
+    made.onmessage = (event: MessageEvent<WorkerReply<T>>) => {
+      if (this.#running?.id === event.data.id) this.#finish(event.data.result);
+    };
+    // A worker that dies of a job must not end the process.
+    made.onerror = (event) => {
+      event.preventDefault();
+      if (this.#worker === made) this.#lose();
+    };
+    return made;
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#worker?.terminate();
+    this.#worker = null;
+  }
+
+  #lose(): void {
+    this.#end();
+    this.#finish(null);
+  }
+
+  #finish(result: T | null): void {
+    clearTimeout(this.#timer);
+    this.#running?.done(result);
+    this.#running = null;
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#running !== null || this.#closed) return;
+    clearTimeout(this.#timer);
+    const waiting = this.#line.shift();
+    if (waiting === undefined) {
+      this.#timer = setTimeout(() => this.#end(), this.#options.idleMs);
+      Deno.unrefTimer(this.#timer as unknown as number);
+      return;
+    }
+    this.#running = waiting;
+    this.#worker ??= this.#start();
+    this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
+    this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);
+  }
+}
