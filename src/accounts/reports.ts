@@ -1,6 +1,6 @@
 /** What operators and holders of keys read of the ledger: credits, usage, generations. */
 import { Failure } from "../exchange/failure.ts";
-import type { AuditFilter, GenerationFilter, Store } from "../store/mod.ts";
+import { type AuditFilter, type GenerationFilter, type Store, TooManyCredits } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { AuditLog } from "./audit_log.ts";
 import {
@@ -114,18 +114,18 @@ export class Reports {
     const { store, clock, changes } = this.#options;
     const addition = readCreditAddition({ amount, note });
     const name = readAccountName(account);
-    const row = await store.account(name);
-    const total = (row?.granted ?? 0n) + (row?.added ?? 0n) + addition.amount;
-    if (total > MOST_CREDITS || total < -MOST_CREDITS) {
+    try {
+      await store.addCredits(name, { ...addition, now: clock.now(), most: MOST_CREDITS });
+    } catch (error) {
+      if (!(error instanceof TooManyCredits)) throw error;
       throw new Failure(
         "validation_error",
         `Cannot add ${amount}: expected at most ${formatAmount(MOST_CREDITS)} of credits in all, got ${
-          formatAmount(total)
+          formatAmount(error.total)
         }.`,
         { param: "amount" },
       );
     }
-    await store.addCredits(name, { ...addition, now: clock.now() });
     await changes.pull();
     return await this.credits(account);
   }

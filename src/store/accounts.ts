@@ -42,17 +42,34 @@ export async function declareAccounts(
   });
 }
 
-export function addCredits(
-  engine: Engine,
-  account: string,
-  addition: { amount: bigint; now: number; note: string | null },
-): Promise<void> {
+export interface NewCredits {
+  amount: bigint;
+  now: number;
+  note: string | null;
+  /** What the account may have been given in all, or may lack; absent: any amount. */
+  most?: bigint;
+}
+
+/** With an addition the account would have been given more than it may. */
+export class TooManyCredits extends Error {
+  constructor(readonly total: bigint) {
+    super("Too many credits.");
+  }
+}
+
+/** Throws {@link TooManyCredits}. */
+export function addCredits(engine: Engine, account: string, addition: NewCredits): Promise<void> {
   return change(engine, async (query, rev) => {
-    await query(
-      `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, 0, $2, $3)
-       ON CONFLICT (name) DO UPDATE SET added = accounts.added + excluded.added, rev = excluded.rev`,
-      [account, addition.amount, rev],
+    const { amount, most } = addition;
+    const [row] = await query(
+      `INSERT INTO accounts (name, granted, added, rev) VALUES ($1, 0, 0, $2)
+       ON CONFLICT (name) DO UPDATE SET rev = excluded.rev RETURNING granted, added`,
+      [account, rev],
     );
+    const added = asMoney(row.added) + amount;
+    const total = added + (optional(row.granted, asMoney) ?? 0n);
+    if (most !== undefined && (total > most || total < -most)) throw new TooManyCredits(total);
+    await query("UPDATE accounts SET added = $2 WHERE name = $1", [account, added]);
     await query("INSERT INTO credit_additions (account, amount, created, note) VALUES ($1, $2, $3, $4)", [
       account,
       addition.amount,

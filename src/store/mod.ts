@@ -19,7 +19,7 @@ import type { Store } from "./store.ts";
 import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
-export type { AccountDeclaration, AccountRow, CreditAddition } from "./accounts.ts";
+export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
 export {
   accountBudget,

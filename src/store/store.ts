@@ -6,7 +6,7 @@
  * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
  */
 import type { AuditFilter, AuditRecord } from "./audit.ts";
-import type { AccountDeclaration, AccountRow, CreditAddition } from "./accounts.ts";
+import type { AccountDeclaration, AccountRow, CreditAddition, NewCredits } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { Generation } from "./records.ts";
@@ -46,7 +46,8 @@ export interface KeyStore {
 
 export interface AccountStore {
   declareAccounts(accounts: readonly AccountDeclaration[]): Promise<void>;
-  addCredits(account: string, addition: { amount: bigint; now: number; note: string | null }): Promise<void>;
+  /** Throws `TooManyCredits`. */
+  addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
   /** Credits added within a span of time, oldest first. */
   creditAdditions(account: string, span: { from: number; to: number }): Promise<CreditAddition[]>;

@@ -242,6 +242,19 @@ onBothEngines(({ name, place }) => {
   });
 
   test(
+    "addCredits() at the same time gives no more either, to the last digit",
+    configOf({}, "10"),
+    async (service) => {
+      const additions = ["4000000.000000000001", "4000000.000000000002", "4000000.000000000004"];
+      const codes = await Promise.all(additions.map((a) => codeOf(() => service.addCredits("acme", a))));
+      assertEquals(codes.filter((code) => code === null).length, 2);
+      const given = additions.filter((_, i) => codes[i] === null).map((a) => Number(a.slice(-1)));
+      const { balance } = await service.credits("acme");
+      assertEquals(balance, `8000010.00000000000${given[0] + given[1]}`);
+    },
+  );
+
+  test(
     "admit() of a thousand at once lets in what the spend limit holds",
     configOf({
       spend_limit: { amount: "1.00", period: "day" },
