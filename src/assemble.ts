@@ -214,7 +214,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       maxInFlightBytes: share(config.server.maxInFlightBytes),
       adminKey: config.adminKey,
       metricLabels,
-      ready: () => !stopped,
+      ready: () => !stopped && accounts.refusal() === null,
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),
       inFlight,
       shedder,

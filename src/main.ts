@@ -2,6 +2,7 @@
  * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
  * the environment, prints, or listens to signals.
  */
+import { StoreRefused } from "./accounts/mod.ts";
 import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
 import { providersCommand } from "./commands/providers.ts";
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
 /** Whether an error is about arguments, configuration, or the machine: a port in use, a folder that is not ours. */
 function isMendable(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof ConfigError || error instanceof SchemaTooNew ||
+    error instanceof StoreRefused ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }

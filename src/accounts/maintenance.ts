@@ -6,11 +6,12 @@
 import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
+import { announce, join } from "./deployment.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import type { Journal } from "./journal.ts";
 import type { Keyring } from "./keyring.ts";
 import type { OpenReservations } from "./open_reservations.ts";
-import { findPepper, refuseOtherPepper } from "./pepper.ts";
+import { findPepper, refuseOtherPepper, StoreRefused } from "./pepper.ts";
 import type { Recovery } from "./recovery.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -42,6 +43,8 @@ export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #heartbeats: Heartbeats;
   #prepared = false;
+  #pepper: string | null = null;
+  #refusal: string | null = null;
   #ticks = 0;
   #stopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -59,6 +62,18 @@ export class Maintenance {
     return this.#prepared;
   }
 
+  /** Why this gateway must not use the database; null: it may, as far as is known. */
+  get refusal(): string | null {
+    return this.#refusal;
+  }
+
+  /** The configuration has changed. */
+  async announce(): Promise<void> {
+    const { store, sync, configured } = this.#options;
+    if (this.#pepper === null) return;
+    await announce({ store, node: sync.node, pepper: this.#pepper }, configured.config);
+  }
+
   /** Throws `StoreUnavailable`: the turns try again. */
   async prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;
@@ -67,6 +82,8 @@ export class Maintenance {
     await refuseOtherPepper(store, found);
     keyring.setPepper(found);
     store.chainWith(chainKeyOf(found));
+    await join({ store, node: sync.node, pepper: found }, configured.config);
+    this.#pepper = found;
     await store.declareAccounts(configured.accounts());
     await sync.connect();
     await changes.pull();
@@ -103,6 +120,7 @@ export class Maintenance {
       await this.#askStore(turn, polls);
     } catch (error) {
       this.#heartbeats.reset();
+      if (error instanceof StoreRefused) this.#refusal = error.message;
       if (error instanceof StoreUnavailable) sync.lost();
       else if (this.#complaint !== (this.#complaint = describe(error))) {
         warn(`A turn of the accounts failed: ${this.#complaint}`);
@@ -113,8 +131,10 @@ export class Maintenance {
 
   async #askStore(turn: number, polls: boolean): Promise<void> {
     const { store, sync, clock, changes, recovery } = this.#options;
-    if (!this.#prepared) await this.prepare();
-    else if (!sync.up) await sync.connect();
+    if (!this.#prepared) {
+      await this.prepare();
+      this.#refusal = null;
+    } else if (!sync.up) await sync.connect();
     await recovery.removeDelivered();
     const beats = turn % HEARTBEAT_TICKS === 0;
     if (polls || beats) {

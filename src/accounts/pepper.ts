@@ -11,10 +11,11 @@ export async function findPepper(store: Store): Promise<string> {
   try {
     const pepper = readPepper(path);
     if (pepper !== null) return pepper;
-    await refuseLostPepper(store, path);
+    if (!await isNew(store)) return readPepper(path) ?? refuseLostPepper(path);
     return makePepper(path);
   } catch (error) {
-    if (error instanceof Deno.errors.PermissionDenied || error instanceof WrongPepper) throw error;
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof StoreRefused) throw error;
+    if (error instanceof StoreUnavailable) throw error;
     // A full disk at the first start: it can be made once there is room.
     throw new StoreUnavailable("The pepper of secrets cannot be read or made.", { cause: error });
   }
@@ -27,7 +28,7 @@ export async function findPepper(store: Store): Promise<string> {
 export async function refuseOtherPepper(store: Store, pepper: string): Promise<void> {
   const own = fingerprintOf(pepper);
   if (await store.shared("pepper_fingerprint", () => own) === own) return;
-  throw new WrongPepper(
+  throw new StoreRefused(
     "This database belongs to a gateway with another pepper, so none of its keys could be told. Restore the pepper " +
       "(`store.pepper`, or the file beside the database whose name ends in .pepper), or use another database.",
   );
@@ -43,17 +44,22 @@ export function pepperPath(filePrefix: string): string {
   return `${filePrefix}.pepper`;
 }
 
-export class WrongPepper extends Error {
-  override readonly name = "WrongPepper";
+/** This gateway and the database do not belong together. */
+export class StoreRefused extends Error {
+  override readonly name = "StoreRefused";
 }
 
-/** A database of a release without fingerprints, whose pepper was left behind. */
-async function refuseLostPepper(store: Store, path: string): Promise<void> {
-  const { keys } = await store.changesSince(0);
-  if (keys.length === 0) return;
-  throw new WrongPepper(
-    `The database has ${keys.length} keys, and the pepper that they were hashed with is missing: expected the file ` +
-      `${path}, or store.pepper. Restore it, or use another database.`,
+/** Whether nothing has been hashed with a pepper yet. A database of a release without fingerprints may have keys. */
+async function isNew(store: Store): Promise<boolean> {
+  if (await store.sharedValue("pepper_fingerprint") !== null) return false;
+  return (await store.changesSince(0)).keys.length === 0;
+}
+
+/** It was left behind when the database was moved, or deleted. */
+function refuseLostPepper(path: string): never {
+  throw new StoreRefused(
+    "The pepper that this database's keys were hashed with is missing, so none of them could be told: expected the " +
+      `file ${path}, or store.pepper. Restore it, or use another database.`,
   );
 }
 

@@ -58,6 +58,8 @@ export interface AccountsService extends Accounts, Administration {
   openCount(): number;
   /** False: the store is away, and what is not known here is answered with 503. */
   storeUp(): boolean;
+  /** Why this gateway must not use the database that it has; null: it may. */
+  refusal(): string | null;
   /** Records that are not in the store yet. */
   pendingCount(): number;
   /** Lines of journals that could not be read, and were set aside. */
@@ -187,6 +189,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) {
       journal.close();
+      await store.close();
       throw error;
     }
     warn("The store is unavailable; starting with what the configuration names.");
@@ -207,6 +210,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,
+    refusal: () => maintenance.refusal,
     pendingCount: () => sync.pending,
     damagedLines: () => recovery.damagedLines,
     async reload(config) {
@@ -214,6 +218,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       if (maintenance.prepared) await store.declareAccounts(new Configured(config).accounts());
       configured.replace(config);
       configureKeys();
+      // Only others want to know: what they hear later they hear soon enough.
+      void maintenance.announce().catch(() => {});
       for (const lease of leases.all()) lease.forgetAnswers();
       audit.add({ kind: "admin", key: null, data: { by: "process", action: "configuration.reloaded" } });
     },

@@ -56,6 +56,7 @@ export type {
   Store,
   StoreCare,
 } from "./store.ts";
+export type { Announcement } from "./nodes.ts";
 export type { Position } from "./position.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export {
@@ -181,6 +182,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     registerNode: (node) => nodes.registerNode(query, node),
     sync: (request) => sync(engine, request, chainKey),
     heartbeat: (node) => nodes.heartbeat(query, node),
+    announce: (node, data) => nodes.announce(query, node, data),
+    announcements: () => nodes.announcements(query),
     wantedLeases: (node) => nodes.wantedLeases(query, node),
     removeNodes: (gone) => nodes.removeNodes(engine, gone),
 
@@ -228,6 +231,10 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       Number(await workers.care({ kind: "retire_budgets", before, most })),
     retireSessions: async (before, most) =>
       Number(await workers.care({ kind: "retire_sessions", before, most })),
+    async sharedValue(name) {
+      const rows = await query("SELECT value FROM meta WHERE name = $1", [name]);
+      return rows.length === 0 ? null : asText(rows[0].value);
+    },
     shared: async (name, made) => {
       await query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", [
         name,

@@ -24,6 +24,30 @@ export async function heartbeat(query: Query, node: string): Promise<Map<string,
   return new Map(rows.map((row) => [asText(row.id), asInt(row.beat)]));
 }
 
+/** What a node says of itself. */
+export interface Announcement {
+  node: string;
+  beat: number;
+  data: string;
+}
+
+const ANNOUNCED = "node ";
+
+export async function announce(query: Query, node: string, data: string): Promise<void> {
+  await query(
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    [ANNOUNCED + node, data],
+  );
+}
+
+/** Of nodes that have not been removed. */
+export async function announcements(query: Query): Promise<Announcement[]> {
+  const rows = await query(
+    `SELECT n.id AS node, n.beat AS beat, m.value AS data FROM nodes n JOIN meta m ON m.name = '${ANNOUNCED}' || n.id`,
+  );
+  return rows.map((row) => ({ node: asText(row.node), beat: asInt(row.beat), data: asText(row.data) }));
+}
+
 /** Budgets of which this node holds something and another needs some. */
 export async function wantedLeases(query: Query, node: string): Promise<string[]> {
   const rows = await query(
@@ -57,6 +81,9 @@ export function removeNodes(
     );
     await query(`DELETE FROM leases WHERE node IN (${engine.list("$1")})`, [list]);
     await dropUnleased(engine, query, JSON.stringify(held.map((row) => row.id)));
+    await query(`DELETE FROM meta WHERE name IN (${engine.list("$1")})`, [
+      JSON.stringify(nodes.map((node) => ANNOUNCED + node)),
+    ]);
     await query(`DELETE FROM wants WHERE node IN (${engine.list("$1")})`, [list]);
     await engine.notify(query, "gave - -");
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [

@@ -11,7 +11,7 @@ import type { GenerationFilter } from "./generations.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { Generation } from "./records.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
-import type { RunningGeneration } from "./nodes.ts";
+import type { Announcement, RunningGeneration } from "./nodes.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
@@ -23,6 +23,9 @@ export interface NodeStore {
   sync(request: SyncRequest): Promise<SyncResult>;
   /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
   heartbeat(node: string): Promise<Map<string, number>>;
+  /** Keeps what a node says of itself, until it is removed. */
+  announce(node: string, data: string): Promise<void>;
+  announcements(): Promise<Announcement[]>;
   /** Ids of budgets of which this node holds a lease and another node lacks some. */
   wantedLeases(node: string): Promise<string[]>;
   /** Removes nodes that are gone, with their leases, and answers the generations that they had running. */
@@ -125,6 +128,8 @@ export interface StoreCare {
   retireSessions(before: number, most: number): Promise<number>;
   /** A value that all nodes share, `made` by the first that asks. */
   shared(name: string, made: () => string): Promise<string>;
+  /** Such a value; null: none was made yet. */
+  sharedValue(name: string): Promise<string | null>;
   /** Calls back with each message of another process, where the engine can. */
   listen(onMessage: (message: string) => void): Promise<void>;
   /** True: messages arrive, so that asking rarely is enough. */
