@@ -86,7 +86,7 @@ export class Maintenance {
     this.#pepper = found;
     await store.declareAccounts(configured.accounts());
     await sync.connect();
-    await changes.pull();
+    await changes.begin();
     await recovery.adoptJournals();
     await store.listen((message) => this.#hear(message));
     this.#prepared = true;

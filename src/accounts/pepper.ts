@@ -52,7 +52,7 @@ export class StoreRefused extends Error {
 /** Whether nothing has been hashed with a pepper yet. A database of a release without fingerprints may have keys. */
 async function isNew(store: Store): Promise<boolean> {
   if (await store.sharedValue("pepper_fingerprint") !== null) return false;
-  return (await store.changesSince(0)).keys.length === 0;
+  return (await store.keysBehind("", 1)).length === 0;
 }
 
 /** It was left behind when the database was moved, or deleted. */

@@ -231,7 +231,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([maintenance.stop(), housekeeping.stop(), webhooks.stop()]);
+      await Promise.all([maintenance.stop(), changes.end(), housekeeping.stop(), webhooks.stop()]);
       await audit.close();
       await sync.close();
       line.close();

@@ -11,9 +11,15 @@ export interface StoreChangesOptions {
   leases: LeaseTable;
 }
 
+/** Keys that are taken in at once: some milliseconds of work. */
+const KEYS = 500;
+const PAUSE_MS = 2;
+
 export class StoreChanges {
   readonly #options: StoreChangesOptions;
-  #rev = 0;
+  /** What is known; null: not all keys yet. */
+  #rev: number | null = null;
+  #ended = false;
 
   constructor(options: StoreChangesOptions) {
     this.#options = options;
@@ -43,7 +49,48 @@ export class StoreChanges {
     return next;
   }
 
+  /**
+   * Begins to take in all there is: a first page now, the rest, of a store with very many keys, after what waits for this.
+   * A key that has not come yet is found by asking the store.
+   */
+  async begin(): Promise<void> {
+    const rev = await this.#options.store.revision();
+    const last = await this.#takeKeys("");
+    if (last === null) this.#rev = rev;
+    else {
+      const rest = this.#takeAll(rev, last);
+      this.#current = rest.catch(() => {});
+    }
+  }
+
+  async #takeAll(rev: number, from: string): Promise<void> {
+    for (let last: string | null = from; last !== null;) {
+      // Calls come first.
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (this.#ended) return;
+      last = await this.#takeKeys(last);
+    }
+    // What has changed meanwhile is told again.
+    this.#rev = rev;
+  }
+
+  /** A page of keys; answers the last one's id, null: there are no more. */
+  async #takeKeys(after: string): Promise<string | null> {
+    const { store, clock, keyring } = this.#options;
+    const keys = await store.keysBehind(after, KEYS);
+    keyring.learn(keys);
+    this.#heardAt = clock.now();
+    return keys.length < KEYS ? null : keys[keys.length - 1].id;
+  }
+
+  /** Nothing more is taken in. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#current;
+  }
+
   async #pull(): Promise<void> {
+    if (this.#rev === null) return await this.#takeAll(await this.#options.store.revision(), "");
     const { store, clock, keyring, leases } = this.#options;
     const changes = await store.changesSince(this.#rev);
     this.#rev = changes.rev;

@@ -142,6 +142,17 @@ export async function changesSince(query: Query, rev: number): Promise<Changes> 
   };
 }
 
+/** All keys, in pages by their ids: those behind `after`. */
+export async function keysBehind(query: Query, after: string, limit: number): Promise<KeyWithSecrets[]> {
+  const keys = await query("SELECT * FROM keys WHERE id > $1 ORDER BY id LIMIT $2", [after, limit]);
+  if (keys.length === 0) return [];
+  const secrets = await query(
+    "SELECT hash, key_id, expires_at FROM secrets WHERE key_id > $1 AND key_id <= $2",
+    [after, keys[keys.length - 1].id],
+  );
+  return withSecrets(keys, secrets);
+}
+
 /** Newest first, revoked and expired ones too. */
 export async function listKeys(
   query: Query,

@@ -11,6 +11,7 @@ import * as nodes from "./nodes.ts";
 import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
+import { currentRevision } from "./revision.ts";
 import { asText, type Row } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
@@ -192,6 +193,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
+    revision: () => currentRevision(query),
+    keysBehind: (after, limit) => keys.keysBehind(query, after, limit),
     changesSince: (rev) => keys.changesSince(query, rev),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),

@@ -43,6 +43,10 @@ export interface KeyStore {
   keyByHash(hash: string): Promise<KeyWithSecrets | null>;
   /** Newest first, revoked and expired ones too. */
   listKeys(page: { after: Position | null; limit: number }, asker?: string): Promise<StoredKey[]>;
+  /** Of what `changesSince` tells. */
+  revision(): Promise<number>;
+  /** All keys, in pages by their ids: those behind `after`. */
+  keysBehind(after: string, limit: number): Promise<KeyWithSecrets[]>;
   /** All that changed after a revision; 0: everything. */
   changesSince(rev: number): Promise<Changes>;
 }

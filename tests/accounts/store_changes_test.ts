@@ -1,15 +1,17 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Keyring } from "../../src/accounts/keyring.ts";
 import { LeaseTable } from "../../src/accounts/lease_table.ts";
 import { StoreChanges } from "../../src/accounts/store_changes.ts";
 import type { Changes, Store } from "../../src/store/mod.ts";
-import { nextTurn } from "../support/time.ts";
+import { eventually, nextTurn } from "../support/time.ts";
 
 Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the answer before is taken in", async () => {
   const asked: { rev: number; answer(changes: Changes): void; fail(error: Error): void }[] = [];
   const learned: unknown[] = [];
   const changes = new StoreChanges({
     store: {
+      revision: () => Promise.resolve(0),
+      keysBehind: () => Promise.resolve([]),
       changesSince: (rev: number) =>
         new Promise<Changes>((answer, fail) => asked.push({ rev, answer, fail })),
     } as unknown as Store,
@@ -17,6 +19,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     keyring: { learn: (keys: unknown) => learned.push(keys) } as unknown as Keyring,
     leases: new LeaseTable(),
   });
+  await changes.begin();
   const first = changes.pull();
   await nextTurn();
   const second = changes.pull();
@@ -37,5 +40,45 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   await nextTurn();
   asked[2].answer({ rev: 6, keys: [], accounts: [] });
   await fourth;
-  assertEquals(learned.length, 2);
+  assertEquals(learned.length, 3);
+});
+
+Deno.test("StoreChanges begins with a page of many keys, and whoever needs all of them waits for the rest", async () => {
+  const ids = Array.from({ length: 1234 }, (_, i) => `key_${String(i).padStart(4, "0")}`);
+  const learned = new Set<string>();
+  let since: number | null = null;
+  let failing = true;
+  let failures = 0;
+  const changes = new StoreChanges({
+    store: {
+      revision: () => Promise.resolve(7),
+      keysBehind(after: string, limit: number) {
+        if (failing && after !== "") {
+          failures++;
+          return Promise.reject(new Error("away"));
+        }
+        return Promise.resolve(ids.filter((id) => id > after).slice(0, limit).map((id) => ({ id })));
+      },
+      changesSince(rev: number) {
+        since = rev;
+        return Promise.resolve({ rev, keys: [], accounts: [] });
+      },
+    } as unknown as Store,
+    clock: { now: () => 0 },
+    keyring: {
+      learn: (keys: { id: string }[]) => keys.forEach(({ id }) => learned.add(id)),
+    } as unknown as Keyring,
+    leases: new LeaseTable(),
+  });
+  await changes.begin();
+  assert(learned.size > 0 && learned.size < ids.length);
+  // The rest cannot be read now: it is read by whoever asks next.
+  await eventually(() => failures > 0);
+  failing = false;
+  await changes.pull();
+  assertEquals([...learned], ids);
+  assertEquals(since, null);
+  await changes.pull();
+  assertEquals(since, 7);
+  await changes.end();
 });
