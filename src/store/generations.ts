@@ -6,7 +6,7 @@ import { countIn } from "./labels.ts";
 import type { Position } from "./position.ts";
 import { COLUMNS, decodeRow, type Generation, labelsOfRow, type LedgerRecord, NAMES } from "./records.ts";
 import { asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
-import { COUNTED, type Counted, COUNTED_OF_LABELS } from "./sums.ts";
+import { COUNTED, type Counted, COUNTED_OF_LABELS, DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /**
@@ -163,7 +163,8 @@ export async function listGenerations(
   page: Page,
 ): Promise<Generation[]> {
   const { key, ...rest } = filter;
-  const ids = key === undefined ? null : await keysNamed(query, key);
+  if (key === undefined) return await selectByDays(query, filter, page);
+  const ids = await keysNamed(query, key);
   if (ids === null) return await select(query, filter, page);
   // A name is that of one key, or of some in turn; of each key the records stand in order in an index.
   const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
@@ -177,6 +178,45 @@ async function keysNamed(query: Query, name: string): Promise<string[] | null> {
   if (!await sumsAreWhole(query)) return null;
   const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [name]);
   return rows.map((row) => asText(row.key_id));
+}
+
+/**
+ * Of an account or a model: only of days on which it has some, since those of others may be very many. Of a key there is
+ * an index.
+ */
+async function selectByDays(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
+  const { account, model, keyId } = filter;
+  const plain = (account ?? model) === undefined || keyId !== undefined;
+  if (plain || !await sumsAreWhole(query)) return await select(query, filter, page);
+  const rows: Generation[] = [];
+  for (const { from, to } of await spansOf(query, filter, page.after?.created ?? Number.MAX_SAFE_INTEGER)) {
+    rows.push(...await select(query, { ...filter, from, to }, { ...page, limit: page.limit - rows.length }));
+    if (rows.length >= page.limit) break;
+  }
+  return rows;
+}
+
+/** Runs of days with generations of an account or a model up to a time, the newest first. */
+async function spansOf(
+  query: Query,
+  { account, model, from = 0, to = Number.MAX_SAFE_INTEGER }: GenerationFilter,
+  until: number,
+): Promise<{ from: number; to: number }[]> {
+  const { where, params } = conditions({ account, model });
+  const days = await query(
+    `SELECT DISTINCT starts FROM sums WHERE kind = 'day' AND ${where.join(" AND ")}
+     AND starts >= (SELECT retired FROM sums_state) AND starts <= $${params.length + 1}
+     ORDER BY starts DESC`,
+    [...params, Math.min(until, to)],
+  );
+  const spans: { from: number; to: number }[] = [];
+  for (const day of days.map((row) => asInt(row.starts))) {
+    const last = spans.at(-1);
+    if (last !== undefined && last.from === day + DAY) last.from = day;
+    else spans.push({ from: day, to: day + DAY });
+  }
+  return spans.map((span) => ({ from: Math.max(span.from, from), to: Math.min(span.to, to) }))
+    .filter((span) => span.from < span.to);
 }
 
 async function select(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {

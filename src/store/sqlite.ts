@@ -78,7 +78,7 @@ class SqliteEngine implements Engine {
   readonly query: Query = (sql, params) =>
     this.#inTurn(() => {
       this.#file?.check();
-      return this.#query(sql, params);
+      return unlessBusy(() => this.#run(sql, params ?? []));
     });
 
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
@@ -198,11 +198,12 @@ class SqliteEngine implements Engine {
 
   /** Of the transaction under way, whose turn it is. */
   // deno-lint-ignore require-await -- the interface is asynchronous for the other engine
-  readonly #query: Query = async (sql, params = []) =>
-    translating(() => {
-      const { statement, order } = this.#prepare(sql);
-      return statement.all(...order.map((i) => bound(params[i]))) as Row[];
-    });
+  readonly #query: Query = async (sql, params = []) => translating(() => this.#run(sql, params));
+
+  #run(sql: string, params: readonly Value[]): Row[] {
+    const { statement, order } = this.#prepare(sql);
+    return statement.all(...order.map((i) => bound(params[i]))) as Row[];
+  }
 
   #open(): DatabaseSync {
     if (this.#database === null) {
@@ -233,15 +234,19 @@ class SqliteEngine implements Engine {
     return result;
   }
 
-  async #begin(): Promise<void> {
-    for (let attempt = 1;; attempt++) {
-      try {
-        this.#open().exec("BEGIN IMMEDIATE");
-        return;
-      } catch (error) {
-        if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
-        await new Promise((resolve) => setTimeout(resolve, BUSY_DELAY_MS));
-      }
+  #begin(): Promise<void> {
+    return unlessBusy(() => this.#open().exec("BEGIN IMMEDIATE"));
+  }
+}
+
+/** Tries again for a while where another process, or a thread of this one, is writing. */
+async function unlessBusy<T>(work: () => T): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
+      await new Promise((resolve) => setTimeout(resolve, BUSY_DELAY_MS));
     }
   }
 }

@@ -2,7 +2,7 @@
  * Sums by day, kept in the transaction that writes the records: what usage, budgets and a key's own page read, so that
  * none of them reads as many rows as there are generations.
  *
- * One table holds three kinds. Each is the smallest that answers some question: usage by model needs no keys, usage by key
+ * One table holds all kinds. Each is the smallest that answers some question: usage by model needs no keys, usage by key
  * over a year needs neither models nor days.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
@@ -36,8 +36,11 @@ export interface Counted {
   moreCounts: readonly (number | bigint)[];
 }
 
-/** `day`: all keys together. `key`: each key by itself. `month`: each key by itself, all of its models together. */
-export type SumKind = "day" | "key" | "month";
+/**
+ * By day, `day`: all keys together; `key`: each key by itself. By month, `month`: each key by itself, all that it used
+ * together; `models`: each of its models; `routes`: each of its providers and formats.
+ */
+export type SumKind = "day" | "key" | "month" | "models" | "routes";
 
 export const DAY = 86_400_000;
 
@@ -117,7 +120,10 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
   for (const sum of byKey.values()) {
     const [, starts, keyId, key, account, model, provider, format] = sum.identity;
     add(rest, ["day", starts, "", "", account, model, provider, format], sum);
-    add(rest, ["month", monthOf(starts), keyId, key, account, "", "", ""], sum);
+    const month = monthOf(starts);
+    add(rest, ["month", month, keyId, key, account, "", "", ""], sum);
+    add(rest, ["models", month, keyId, key, account, model, "", ""], sum);
+    add(rest, ["routes", month, keyId, key, account, "", provider, format], sum);
   }
   return [...byKey, ...rest]
     .sort(([a], [b]) => a < b ? -1 : 1)

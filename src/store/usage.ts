@@ -8,7 +8,7 @@
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
 import { SUMMED_OF_LABELS } from "./labels.ts";
-import { COUNTED, DAY, joined, monthOf, SUM_PARTS, SUMMED } from "./sums.ts";
+import { COUNTED, DAY, joined, monthOf, SUM_PARTS, type SumKind, SUMMED } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
 const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
@@ -85,16 +85,67 @@ export async function retiredBefore(query: Query): Promise<number> {
   return asInt((await query("SELECT retired FROM sums_state"))[0].retired);
 }
 
-/** Dearest first; by day, oldest first. */
+/** Dearest first; where a day is among the dimensions, oldest first. */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
   filter: UsageFilter,
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
-  const spans = spansOf(filter, await retiredBefore(query));
-  const { text, params } = statement(filter, spans, page, kind);
-  return (await query(text, params)).map((row) => decodeSum(row, filter.by));
+  const store = { kind, query, retired: await retiredBefore(query) };
+  const { by } = filter;
+  return by.includes("day") && by.includes("key")
+    ? await sumDayByDay(store, filter, page)
+    : await sumAtOnce(store, filter, page);
 }
+
+interface Summing {
+  kind: Engine["kind"];
+  query: Query;
+  retired: number;
+}
+
+async function sumAtOnce(
+  { kind, query, retired }: Summing,
+  filter: UsageFilter,
+  page: UsagePage,
+): Promise<UsageSum[]> {
+  const run = async (parts: SumParts) => {
+    const { text, params } = statement(filter, spansOf(filter, retired), page, kind, parts);
+    return (await query(text, params)).map((row) => decodeSum(row, filter.by));
+  };
+  if (kind === "postgres") return await run(SUM_PARTS.postgres);
+  try {
+    // Whole sums take two thirds of the time of sums in parts, and hardly any is too large.
+    return await run((column) => ["0", `SUM(${column})`]);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("integer overflow"))) throw error;
+    return await run(SUM_PARTS.sqlite);
+  }
+}
+
+/** Keys times days are many. In the order of days a page is full after a few of them. */
+async function sumDayByDay(store: Summing, filter: UsageFilter, page: UsagePage): Promise<UsageSum[]> {
+  const [ends] = await store.query(
+    `SELECT (SELECT MIN(created) FROM generations) AS oldest, (SELECT MAX(created) FROM generations) AS newest,
+       (SELECT MIN(starts) FROM sums WHERE kind = 'day') AS first, (SELECT MAX(starts) FROM sums WHERE kind = 'day') AS last`,
+  );
+  const times = [ends.oldest, ends.newest, ends.first, ends.last].flatMap((time) =>
+    time === null ? [] : asInt(time)
+  );
+  if (times.length === 0) return [];
+  const begin = Math.max(filter.from ?? 0, Math.min(...times));
+  const end = Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, Math.max(...times) + DAY);
+  const most = page.skip + page.limit;
+  const found: UsageSum[] = [];
+  for (let from = begin, days = 1; from < end && found.length < most; days *= 2) {
+    const to = Math.min(from - from % DAY + days * DAY, end);
+    found.push(...await sumAtOnce(store, { ...filter, from, to }, { skip: 0, limit: most - found.length }));
+    from = to;
+  }
+  return found.slice(page.skip);
+}
+
+type SumParts = (column: string) => string[];
 
 interface Spans {
   /** Whole days. */
@@ -126,6 +177,7 @@ function statement(
   { days, parts }: Spans,
   page: UsagePage,
   kind: Engine["kind"],
+  inParts: SumParts,
 ): { text: string; params: Value[] } {
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
@@ -181,9 +233,12 @@ function statement(
   if (selects.length === 0) selects.push(live("1 = 0"));
 
   const dimensions = by.map((_, i) => `d${i}`);
-  const order = by[0] === "day" ? dimensions : ["cost_high DESC", "cost_low DESC", ...dimensions];
+  const day = by.indexOf("day");
+  const order = day >= 0
+    ? [`d${day}`, ...dimensions.filter((name) => name !== `d${day}`)]
+    : ["cost_high DESC", "cost_low DESC", ...dimensions];
   const sums = summed.flatMap((c) => {
-    const [high, low] = SUM_PARTS[kind](c);
+    const [high, low] = inParts(c);
     return [`${high} AS ${c}_high`, `${low} AS ${c}_low`];
   });
   const text = `SELECT ${[...dimensions, ...(named ? ["MAX(name) AS name"] : []), ...sums].join(", ")}
@@ -193,8 +248,15 @@ function statement(
   return { text, params };
 }
 
+/** Sums by month, those with the fewest rows first. */
+const MONTHLY: readonly { kind: SumKind; tells: readonly UsageDimension[] }[] = [
+  { kind: "month", tells: ["key", "account"] },
+  { kind: "models", tells: ["key", "account", "model"] },
+  { kind: "routes", tells: ["key", "account", "provider", "format"] },
+];
+
 interface KindSpan {
-  kind: "day" | "key" | "month";
+  kind: SumKind;
   from: number;
   to: number;
 }
@@ -203,14 +265,15 @@ interface KindSpan {
 function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days: Spans["days"]): KindSpan[] {
   if (keyId === undefined && !by.includes("key")) return [{ kind: "day", ...days }];
   // One key's days are few, and there is an index for them.
-  if (keyId !== undefined || by.some((name) => name !== "key" && name !== "account")) {
-    return [{ kind: "key", ...days }];
-  }
+  const monthly = keyId === undefined
+    ? MONTHLY.find(({ tells }) => by.every((name) => tells.includes(name)))
+    : undefined;
+  if (monthly === undefined) return [{ kind: "key", ...days }];
   const months = { from: monthStarting(days.from), to: Math.min(monthOf(clamped(days.to)), days.to) };
   if (months.from >= months.to) return [{ kind: "key", ...days }];
   return ([
     { kind: "key", from: days.from, to: months.from },
-    { kind: "month", ...months },
+    { kind: monthly.kind, ...months },
     { kind: "key", from: months.to, to: days.to },
   ] as const).filter(({ from, to }) => from < to);
 }

@@ -8,13 +8,15 @@ import { ACCOUNTS, KEYS } from "../../src/accounts/config.ts";
 import { type AccountsService, type Key, openAccounts } from "../../src/accounts/mod.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { openStore, type Store } from "../../src/store/mod.ts";
+import { backup, verify } from "../../src/store/care/mod.ts";
+import { chainKeyOf, openStore, type Store } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
 
 const DAY = 86_400_000;
+const PEPPER = "pepper of the ledger's bench";
 const SECRET = "sk_live_benchbenchbenchbenchbenchbenchbenchbench";
 /** Keys that have rows; the others are only in the list. */
 const ACTIVE_KEYS = 2000;
@@ -25,6 +27,8 @@ const PRICES = { prompt: "0.00000125", completion: "0.00001" };
 
 interface Place {
   name: string;
+  address(): { url: string };
+  folder: string;
   engine(): Engine;
   open(): Store;
   close(): Promise<void>;
@@ -64,6 +68,8 @@ async function sqlitePlace(): Promise<Place> {
   const folder = await Deno.makeTempDir({ prefix: "sluice-ledger-" });
   return {
     name: "SQLite",
+    address: () => ({ url: `sqlite:${folder}/store.db` }),
+    folder,
     engine: () => openSqlite(`${folder}/store.db`),
     open: () => openStore(`sqlite:${folder}/store.db`),
     close: () => Deno.remove(folder, { recursive: true }),
@@ -75,6 +81,8 @@ async function postgresPlace(): Promise<Place> {
   const folder = await Deno.makeTempDir({ prefix: "sluice-ledger-" });
   return {
     name: "PostgreSQL",
+    address: () => ({ url: cluster.url }),
+    folder,
     engine: () => openPostgres(cluster.url),
     open: () => openStore(cluster.url, { filePrefix: `${folder}/node` }),
     async close() {
@@ -85,32 +93,45 @@ async function postgresPlace(): Promise<Place> {
 }
 
 /** Rows over 120 days, so that the quarter before the retention of 90 has to go. */
-async function fill(place: Place, rows: number, keys: number, now: number): Promise<void> {
+async function fill(place: Place, rows: number, keys: number, now: number, say: Say): Promise<void> {
   await restore010(place, { rows: false });
   const engine = place.engine();
+  const sqlite = engine.kind === "sqlite";
   const series = (from: number, to: number) =>
-    engine.kind === "sqlite"
+    sqlite
       ? `(WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${
         to - 1
       }) SELECT i FROM n) AS n`
       : `(SELECT i FROM generate_series(${from}::bigint, ${to - 1}::bigint) AS i) AS n`;
-  const hash = engine.kind === "sqlite" ? "hex(randomblob(12))" : "md5(random()::text)";
-  const chunk = engine.kind === "sqlite" ? CHUNK : CHUNK / 4;
-  for (let from = 0; from < rows; from += chunk) {
-    const to = Math.min(rows, from + chunk);
-    await engine.query(
-      `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, provider, stream,
-         status, error_code, measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input,
-         output, reasoning, audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings)
-       SELECT 'gen_' || ${hash} || i, ${now} - (${rows} - i) * (${120 * DAY} / ${rows}),
-         CASE WHEN i % 4 = 0 THEN 'key_config_bench' ELSE 'key_' || ((i * 7919) % ${ACTIVE_KEYS}) END,
-         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'name' || ((i * 7919) % ${ACTIVE_KEYS}) END,
-         CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'account' || (i % 20) END,
-         'messages', 'm', 'vendor/model-' || ((i / 3) % 12), 'provider-' || (i % 4), 1,
-         CASE WHEN i % 50 = 0 THEN 'failed' ELSE 'completed' END, NULL, 1, 1000 + i % 500, i % 200, 0, 0, 0, 0, 0,
-         i % 700, 0, 0, 0, 0, 3000000 + i % 1000, 200, 2000, 0, NULL, NULL
-       FROM ${series(from, to)}`,
+  const text = (number: string) => sqlite ? `printf('%010d', ${number})` : `lpad((${number})::text, 10, '0')`;
+  if (sqlite) await engine.query("PRAGMA synchronous = OFF");
+  // Filled without indexes, which are made at the end, as one does who loads that much.
+  const indexes = [
+    ["generations_by_created", "generations (created, id)"],
+    ["generations_by_key", "generations (key_id, created)"],
+  ];
+  for (const [name] of indexes) await engine.query(`DROP INDEX ${name}`);
+  for (let from = 0; from < rows; from += CHUNK) {
+    const to = Math.min(rows, from + CHUNK);
+    await engine.longTransaction((query) =>
+      query(
+        `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, provider, stream,
+           status, error_code, measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input,
+           output, reasoning, audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings)
+         SELECT 'gen_' || ${text("i")}, ${now} - (${rows} - i) * (${120 * DAY} / ${rows}),
+           CASE WHEN i % 4 = 0 THEN 'key_config_bench' ELSE 'key_' || ((i * 7919) % ${ACTIVE_KEYS}) END,
+           CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'name' || ((i * 7919) % ${ACTIVE_KEYS}) END,
+           CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'account' || (i % 20) END,
+           'messages', 'm', 'vendor/model-' || ((i / 3) % 12), 'provider-' || (i % 4), 1,
+           CASE WHEN i % 50 = 0 THEN 'failed' ELSE 'completed' END, NULL, 1, 1000 + i % 500, i % 200, 0, 0, 0, 0, 0,
+           i % 700, 0, 0, 0, 0, 3000000 + i % 1000, 200, 2000, 0, NULL, NULL
+         FROM ${series(from, to)}`,
+      )
     );
+    if (to % 1_000_000 === 0) say(`${place.name}: ${to.toLocaleString("en")} rows made`);
+  }
+  for (const [name, on] of indexes) {
+    await engine.longTransaction((query) => query(`CREATE INDEX ${name} ON ${on}`));
   }
   await engine.query(
     `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
@@ -127,11 +148,13 @@ async function fill(place: Place, rows: number, keys: number, now: number): Prom
   await engine.close();
 }
 
+type Say = (line: string) => void;
+
 function open(store: Store): Promise<AccountsService> {
   return openAccounts({
     store,
     clock: Date,
-    pepper: "pepper of the ledger's bench",
+    pepper: PEPPER,
     log: { info() {}, warn: (line) => console.error(line) },
     config: {
       keys: KEYS.parse([{
@@ -204,11 +227,13 @@ async function measure(
   place: Place,
   rows: number,
   keys: number,
-  say: (line: string) => void,
+  say: Say,
 ): Promise<string> {
   const now = Date.now();
   say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
-  await fill(place, rows, keys, now);
+  const filled = performance.now();
+  await fill(place, rows, keys, now, say);
+  say(`${place.name}: made in ${((performance.now() - filled) / 1000).toFixed(0)} s`);
   const reads: Read[] = [];
   const timed = async (name: string, work: () => Promise<unknown>): Promise<number> => {
     const began = performance.now();
@@ -239,7 +264,9 @@ async function measure(
   // The rest without pauses.
   store = place.open();
   await timed("the rest of the sums", async () => {
-    while (await store.buildSums(20_000));
+    for (let steps = 1; await store.buildSums(20_000); steps++) {
+      if (steps % 50 === 0) say(`${place.name}: sums of ${(steps * 20_000).toLocaleString("en")} more`);
+    }
   });
   await store.close();
 
@@ -255,7 +282,19 @@ async function measure(
   const month = new Date(now - 30 * DAY).toISOString();
   const all = await service.usage({ by: "format" });
   say(`${place.name}: sums of ${all.data[0]?.generations} generations`);
-  for (const by of ["key", "model", "day", "account", "provider", "account,model", "key,model"]) {
+  for (
+    const by of [
+      "key",
+      "model",
+      "day",
+      "account",
+      "provider",
+      "account,model",
+      "key,model",
+      "key,provider",
+      "day,key",
+    ]
+  ) {
     await during(`usage by ${by}`, () => service.usage({ by }));
   }
   await during("usage by key, 30 days to the minute", () => service.usage({ by: "key", from: month }));
@@ -268,6 +307,11 @@ async function measure(
     "generations of a model that has none",
     () => service.generations({ model: "none", limit: 25 }),
   );
+  await during("generations of an account", () => service.generations({ account: "account7", limit: 25 }));
+  await during(
+    "generations of an account that has none",
+    () => service.generations({ account: "none", limit: 25 }),
+  );
   await during("keys, a page", () => service.listKeys({ limit: 100 }));
   await during("export of 50,000 generations", async () => {
     let cursor: string | undefined;
@@ -276,6 +320,21 @@ async function measure(
       cursor = list.next_cursor ?? undefined;
       if (cursor === undefined) break;
     }
+  }, 1);
+  await during("statement of a month, by generation", async () => {
+    const month = new Date(now - 31 * DAY).toISOString().slice(0, 7);
+    const { lines } = await service.statement({ account: "account7", month });
+    let count = 0;
+    for await (const page of lines) count += page.length;
+    say(`${place.name}: ${count.toLocaleString("en")} lines`);
+  }, 1);
+  await during("backup", () => backup(place.address(), `${place.folder}/backup`, { pepper: null }), 1);
+  await during("proof of the ledger", async () => {
+    const { records, chained, faults } = await verify(
+      place.address(),
+      () => Promise.resolve(chainKeyOf(PEPPER)),
+    );
+    say(`${place.name}: ${records} records, ${chained} chained, ${faults} faults`);
   }, 1);
   await during("three loops of GET /v1/key and a usage by key and model at once", async () => {
     let ended = false;

@@ -1,4 +1,5 @@
 /** Reads and housekeeping of an SQLite file in threads of their own: the same answers, and nobody waits for a long one. */
+import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreUnavailable } from "../../src/store/engine.ts";
 import { encodeRecord, type Generation, openStore, type Store } from "../../src/store/mod.ts";
@@ -6,6 +7,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { doJob, type Job } from "../../src/store/sqlite_jobs.ts";
 import { SqliteThread } from "../../src/store/sqlite_thread.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
+import { sqlitePlace } from "../support/cluster.ts";
 import { nextTurn } from "../support/time.ts";
 
 const NOW = Date.UTC(2026, 0, 15, 12);
@@ -159,4 +161,24 @@ Deno.test("closing refuses what still waits, and waits for no long read for ever
       if (read.status === "rejected") assert(read.reason instanceof StoreUnavailable, String(read.reason));
     }
   });
+});
+
+Deno.test("a single statement waits for another writer, like a transaction", async () => {
+  const here = sqlitePlace();
+  const engine = here.engine();
+  await engine.query("CREATE TABLE beats (n INTEGER)");
+  const other = new DatabaseSync(here.address.url.slice("sqlite:".length));
+  try {
+    other.exec("BEGIN IMMEDIATE");
+    let written = false;
+    const writing = engine.query("INSERT INTO beats VALUES (1)").then(() => written = true);
+    await nextTurn();
+    assertEquals(written, false);
+    other.exec("COMMIT");
+    await writing;
+  } finally {
+    other.close();
+    await engine.close();
+    here.remove();
+  }
 });

@@ -5,4 +5,6 @@ export interface Dialect {
   readonly kind: Engine["kind"];
   /** The type of amounts. */
   readonly money: string;
+  /** True: there are so many generations that an index of them takes longer than a start may. */
+  readonly large: boolean;
 }

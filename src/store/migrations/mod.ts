@@ -13,11 +13,12 @@ import { v3 } from "./v3.ts";
 import { v4 } from "./v4.ts";
 import { v5 } from "./v5.ts";
 import { v6 } from "./v6.ts";
+import { v7 } from "./v7.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
 
-const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6];
+const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6, v7];
 
 export const SCHEMA_VERSION = STEPS.length;
 
@@ -59,16 +60,26 @@ async function takeSteps(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   if (from === to) return;
+  const dialect = { kind: engine.kind, money: engine.moneyType, large: from > 0 && await isLarge(query) };
   for (const step of STEPS.slice(from, to)) {
-    for (const statement of step({ kind: engine.kind, money: engine.moneyType })) await query(statement);
+    for (const statement of step(dialect)) await query(statement);
   }
   await query("DELETE FROM schema_version");
   await query("INSERT INTO schema_version VALUES ($1)", [to]);
 }
 
+const LARGE_ROWS = 50_000;
+
+async function isLarge(query: Query): Promise<boolean> {
+  const [row] = await query(
+    `SELECT COUNT(*) AS n FROM (SELECT 1 FROM generations LIMIT ${LARGE_ROWS}) AS few`,
+  );
+  return asInt(row.n) >= LARGE_ROWS;
+}
+
 /** What the steps up to a version make, in that order. */
 export function namesMade(kind: Engine["kind"], what: "TABLE" | "FUNCTION", version: number): string[] {
-  const statements = STEPS.slice(0, version).flatMap((step) => step({ kind, money: "BIGINT" }));
+  const statements = STEPS.slice(0, version).flatMap((step) => step({ kind, money: "BIGINT", large: false }));
   const name = new RegExp(`^\\s*CREATE ${what} (\\w+)`);
   return statements.flatMap((statement) => name.exec(statement)?.[1] ?? []);
 }
