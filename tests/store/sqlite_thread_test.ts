@@ -5,6 +5,7 @@ import { StoreUnavailable } from "../../src/store/engine.ts";
 import { encodeRecord, type Generation, openStore, type Store } from "../../src/store/mod.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { doJob, type Job } from "../../src/store/sqlite_jobs.ts";
+import { SqliteFile } from "../../src/store/sqlite_file.ts";
 import { SqliteThread } from "../../src/store/sqlite_thread.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { sqlitePlace } from "../support/cluster.ts";
@@ -178,6 +179,21 @@ Deno.test("a single statement waits for another writer, like a transaction", asy
     await writing;
   } finally {
     other.close();
+    await engine.close();
+    here.remove();
+  }
+});
+
+Deno.test("a large file whose amounts are beyond what numbers hold exactly is not taken for a damaged one", async () => {
+  const here = sqlitePlace();
+  const engine = here.engine();
+  try {
+    await engine.query("CREATE TABLE amounts (n INTEGER, filling BLOB)");
+    await engine.query("INSERT INTO amounts VALUES (9000000000000000001, zeroblob(40000000))");
+    const file = new SqliteFile(here.address.url.slice("sqlite:".length));
+    file.check();
+    file.close();
+  } finally {
     await engine.close();
     here.remove();
   }
