@@ -98,13 +98,9 @@ function readEnds(database: DatabaseSync): void {
   const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all();
   for (const { name, sql } of tables) {
     const whole = `SELECT * FROM "${name}"`;
-    const orders = /WITHOUT ROWID/i.test(String(sql)) ? [""] : ["ORDER BY rowid ASC", "ORDER BY rowid DESC"];
-    for (const order of orders) {
-      const statement = database.prepare(`${whole} ${order} LIMIT 1`);
-      // Amounts are larger than numbers are exact, which is no damage.
-      statement.setReadBigInts(true);
-      statement.get();
-    }
+    // Executed, not read: a value may be larger than a number can hold.
+    if (/WITHOUT ROWID/i.test(String(sql))) database.exec(`${whole} LIMIT 1`);
+    else for (const order of ["ASC", "DESC"]) database.exec(`${whole} ORDER BY rowid ${order} LIMIT 1`);
   }
 }
 

@@ -1,0 +1,49 @@
+/** Files of a database that are looked at: relied upon whatever they hold, unless they are harmed. */
+import { assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { StoreUnavailable } from "../../src/store/engine.ts";
+import { SqliteFile } from "../../src/store/sqlite_file.ts";
+
+const TABLES = [
+  "CREATE TABLE amounts (id TEXT PRIMARY KEY, amount INTEGER, share REAL, note TEXT, bytes BLOB)",
+  "CREATE TABLE sums (name TEXT, at BIGINT, amount INTEGER, PRIMARY KEY (name, at)) WITHOUT ROWID",
+  "CREATE TABLE empty (id TEXT PRIMARY KEY)",
+];
+
+/** One that is checked whole, and one of which the ends of tables are read. */
+for (const megabytes of [1, 6]) {
+  Deno.test(`SqliteFile relies on ${megabytes} MB with values of every kind, and not on such that are harmed`, () => {
+    const folder = Deno.makeTempDirSync({ prefix: "sluice-file-" });
+    const path = `${folder}/s.db`;
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA journal_mode = WAL");
+    for (const table of TABLES) database.exec(table);
+    for (const amount of ["9223372036854775807", "-9223372036854775808", "9007199254740993", "NULL"]) {
+      database.exec(`INSERT INTO amounts VALUES ('${amount}', ${amount}, 0.1, char(0, 55296), x'00ff')`);
+      database.exec(`INSERT INTO sums VALUES ('${amount}', 9007199254740993, ${amount})`);
+    }
+    for (let i = 0; i < 4 * megabytes; i++) {
+      database.exec(`INSERT INTO amounts VALUES ('${i}', 1, 1, '', randomblob(250000))`);
+    }
+    const files: SqliteFile[] = [];
+    /** A first look, which reads. */
+    const look = () => {
+      const file = new SqliteFile(path);
+      files.push(file);
+      file.check();
+    };
+    try {
+      look();
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      look();
+      using file = Deno.openSync(path, { write: true });
+      file.seekSync(4096, Deno.SeekMode.Start);
+      file.writeSync(new Uint8Array(4096 * 8).fill(90));
+      assertThrows(look, StoreUnavailable, "damaged");
+    } finally {
+      database.close();
+      for (const file of files) file.close();
+      Deno.removeSync(folder, { recursive: true });
+    }
+  });
+}
