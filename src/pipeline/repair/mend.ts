@@ -1,0 +1,197 @@
+/**
+ * Arguments of a call that are no JSON, or whose values are of other kinds than declared, mended by their syntax: fences taken
+ * away, a text in a text unpacked, quotes, commas and brackets put right, a number out of its quotes. What a value says stays.
+ */
+import { Declared, type Kind, kindOf } from "./declared.ts";
+
+/** What no change of syntax makes good. */
+class Beyond extends Error {}
+
+const FENCED = /^```[\w-]*[ \t]*\r?\n?([^]*?)\r?\n?```$/;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WHOLE_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+/** Literals of JSON, of Python and of JavaScript. */
+const WORDS: Readonly<Record<string, string>> = {
+  true: "true",
+  True: "true",
+  false: "false",
+  False: "false",
+  null: "null",
+  None: "null",
+  undefined: "null",
+};
+const MOST_LEVELS = 200;
+
+/**
+ * @param complete the model ended the arguments by itself, so that what is missing at their end is only brackets
+ * @returns JSON of an object; null: it cannot be mended
+ */
+export function mend(text: string, declared: Declared, { complete }: { complete: boolean }): string | null {
+  try {
+    const mended = new Mender(bare(text), complete).all(declared);
+    JSON.parse(mended);
+    return mended;
+  } catch {
+    return null;
+  }
+}
+
+/** The text without what was put around it. */
+function bare(text: string): string {
+  let inner = text.trim();
+  for (let layer = 0; layer < 3; layer++) {
+    const fenced = FENCED.exec(inner);
+    if (fenced) inner = fenced[1].trim();
+    else if (inner.startsWith('"')) {
+      const value: unknown = JSON.parse(inner);
+      if (typeof value !== "string") break;
+      inner = value.trim();
+    } else break;
+  }
+  return inner;
+}
+
+class Mender {
+  readonly #text: string;
+  readonly #complete: boolean;
+  #at = 0;
+  #level = 0;
+
+  constructor(text: string, complete: boolean) {
+    this.#text = text;
+    this.#complete = complete;
+  }
+
+  all(declared: Declared): string {
+    if (this.#text[0] !== "{") throw new Beyond();
+    const mended = this.#value(declared);
+    // Brackets beyond the end close nothing.
+    while (/[\s}\]]/.test(this.#text[this.#at] ?? "")) this.#at++;
+    if (this.#at < this.#text.length) throw new Beyond();
+    return mended;
+  }
+
+  /** The space before the next letter, as it is. */
+  #space(): string {
+    const from = this.#at;
+    while (/[ \t\n\r]/.test(this.#text[this.#at] ?? "")) this.#at++;
+    return this.#text.slice(from, this.#at);
+  }
+
+  #value(declared: Declared): string {
+    const letter = this.#text[this.#at];
+    if (letter === "{" || letter === "[") {
+      if (++this.#level > MOST_LEVELS) throw new Beyond();
+      const mended = letter === "{" ? this.#object(declared) : this.#array(declared);
+      this.#level--;
+      return mended;
+    }
+    if (letter === '"' || letter === "'") return asDeclared(this.#string(), declared);
+    NUMBER.lastIndex = this.#at;
+    const number = NUMBER.exec(this.#text)?.[0];
+    const word = number ?? /^[A-Za-z]{4,9}/.exec(this.#text.slice(this.#at, this.#at + 10))?.[0] ?? "";
+    const literal = number ?? (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined);
+    if (literal === undefined || /[\w.]/.test(this.#text[this.#at + word.length] ?? "")) throw new Beyond();
+    this.#at += word.length;
+    if (declared.allows(kindOf(JSON.parse(literal))) || !declared.allows("string")) return literal;
+    return literal === "null" ? literal : JSON.stringify(literal);
+  }
+
+  #object(declared: Declared): string {
+    let out = "{";
+    this.#at++;
+    for (let first = true;; first = false) {
+      const space = this.#space();
+      if (this.#ends("}")) return `${out}${space}}`;
+      if (!first) out += ",";
+      const name = this.#name();
+      out += `${space}${name}${this.#space()}`;
+      if (this.#text[this.#at] !== ":") throw new Beyond();
+      this.#at++;
+      out += `:${this.#space()}`;
+      out += this.#value(declared.property(JSON.parse(name))) + this.#space();
+      this.#separator("}");
+    }
+  }
+
+  #array(declared: Declared): string {
+    let out = "[";
+    this.#at++;
+    for (let first = true;; first = false) {
+      const space = this.#space();
+      if (this.#ends("]")) return `${out}${space}]`;
+      if (!first) out += ",";
+      out += space + this.#value(declared.item()) + this.#space();
+      this.#separator("]");
+    }
+  }
+
+  /** Whether what is read ends here: by its bracket, or because the text does. */
+  #ends(bracket: string): boolean {
+    if (this.#at === this.#text.length && this.#complete) return true;
+    if (this.#text[this.#at] !== bracket) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Passes a comma. Without one, the end must come. */
+  #separator(bracket: string): void {
+    const letter = this.#text[this.#at];
+    if (letter === ",") this.#at++;
+    else if (letter !== undefined && letter !== bracket) throw new Beyond();
+    else if (letter === undefined && !this.#complete) throw new Beyond();
+  }
+
+  #name(): string {
+    const letter = this.#text[this.#at];
+    if (letter === '"' || letter === "'") return JSON.stringify(this.#string());
+    const bare = /^[A-Za-z_$][\w$-]*/.exec(this.#text.slice(this.#at, this.#at + 256))?.[0];
+    if (bare === undefined) throw new Beyond();
+    this.#at += bare.length;
+    return JSON.stringify(bare);
+  }
+
+  /** A string in either quotes. One that has no end is beyond mending: nobody knows what it would have said. */
+  #string(): string {
+    const quote = this.#text[this.#at];
+    let json = '"';
+    for (let i = this.#at + 1; i < this.#text.length; i++) {
+      const letter = this.#text[i];
+      if (letter === quote) {
+        this.#at = i + 1;
+        return JSON.parse(`${json}"`);
+      }
+      if (letter === "\\") {
+        const next = this.#text[++i] ?? "";
+        // An escape that JSON does not have stands for the letter itself, or for nothing.
+        json += /["\\/bfnrtu]/.test(next) ? `\\${next}` : next === "'" ? "'" : `\\\\${escaped(next)}`;
+      } else json += letter === '"' ? '\\"' : escaped(letter);
+    }
+    throw new Beyond();
+  }
+}
+
+function escaped(letter: string): string {
+  return letter < " " ? JSON.stringify(letter).slice(1, -1) : letter;
+}
+
+/** A string as JSON: as what is declared, where that is no string and the string holds exactly that. */
+function asDeclared(text: string, declared: Declared): string {
+  if (declared.allows("string")) return JSON.stringify(text);
+  const inner = text.trim();
+  const kinds: readonly [Kind, boolean][] = [
+    ["number", (declared.whole ? INTEGER : WHOLE_NUMBER).test(inner)],
+    ["boolean", inner === "true" || inner === "false"],
+    ["null", inner === "null"],
+    ["object", inner.startsWith("{")],
+    ["array", inner.startsWith("[")],
+  ];
+  for (const [kind, fits] of kinds) {
+    if (!fits || !declared.allows(kind)) continue;
+    // Throws where it only begins like one.
+    JSON.parse(inner);
+    return inner;
+  }
+  return JSON.stringify(text);
+}

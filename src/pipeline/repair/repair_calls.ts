@@ -1,0 +1,131 @@
+/**
+ * Stage: arguments of tool calls that do not parse, or whose values are of other kinds than the tool declares, are mended.
+ *
+ * Arguments that are good go on as they come. From the first fault on, the rest of a call's arguments and its end wait until the
+ * answer says how it ended: only then is it known whether the model ended them by itself, or was cut off. What cannot be mended
+ * goes on as the provider sent it.
+ */
+import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { Tool } from "../../exchange/prompt.ts";
+import { Declared } from "./declared.ts";
+import { mend } from "./mend.ts";
+import { ArgumentScanner } from "./scanner.ts";
+
+/** Longer arguments are not held back: whoever sends megabytes of them does not forget a bracket. */
+const MOST_HELD = 1 << 20;
+/** Endings by the model itself. */
+const BY_ITSELF: ReadonlySet<FinishReason> = new Set(["stop", "tool-calls", "stop-sequence"]);
+
+interface CallState {
+  declared: Declared;
+  scanner: ArgumentScanner;
+  /** All of the arguments so far. */
+  text: string;
+  /** How much of them has gone on. */
+  sent: number;
+  ended: boolean;
+}
+
+/** @param mended called for each call that was mended */
+export async function* repairCalls(
+  parts: AsyncGenerator<readonly Part[]>,
+  tools: readonly Tool[],
+  mended: () => void,
+): AsyncGenerator<readonly Part[]> {
+  const stage = new Repair(tools, mended);
+  try {
+    for await (const batch of parts) {
+      const out = stage.take(batch);
+      if (out.length > 0) yield out;
+    }
+  } catch (thrown) {
+    const rest = stage.release(false);
+    if (rest.length > 0) yield rest;
+    throw thrown;
+  }
+  const rest = stage.release(false);
+  if (rest.length > 0) yield rest;
+}
+
+class Repair {
+  readonly #calls = new Map<number, CallState>();
+  readonly #tools = new Map<string, Declared>();
+  readonly #mended: () => void;
+
+  constructor(tools: readonly Tool[], mended: () => void) {
+    for (const tool of tools) {
+      if (tool.kind === "function") this.#tools.set(nameOf(tool), Declared.of(tool.parameters));
+    }
+    this.#mended = mended;
+  }
+
+  take(batch: readonly Part[]): readonly Part[] {
+    if (this.#calls.size === 0 && !batch.some((part) => part.type === "call-start")) return batch;
+    return batch.flatMap((part) => this.#one(part));
+  }
+
+  #one(part: Part): Part[] {
+    switch (part.type) {
+      case "call-start": {
+        const declared = part.kind === "function" ? this.#tools.get(nameOf(part)) : undefined;
+        if (declared) {
+          const scanner = new ArgumentScanner(declared);
+          this.#calls.set(part.block, { declared, scanner, text: "", sent: 0, ended: false });
+        }
+        return [part];
+      }
+      case "call-delta": {
+        const call = this.#calls.get(part.block);
+        return call ? this.#delta(part, call) : [part];
+      }
+      case "call-end": {
+        const call = this.#calls.get(part.block);
+        if (!call) return [part];
+        if (!call.scanner.whole) {
+          call.ended = true;
+          return [];
+        }
+        this.#calls.delete(part.block);
+        return [part];
+      }
+      case "finish":
+        return [...this.release(BY_ITSELF.has(part.reason)), part];
+      default:
+        return [part];
+    }
+  }
+
+  #delta(part: Extract<Part, { type: "call-delta" }>, call: CallState): Part[] {
+    call.text += part.text;
+    if (call.text.length > MOST_HELD) {
+      const rest = call.text.slice(call.sent);
+      this.#calls.delete(part.block);
+      return rest === "" ? [] : [{ ...part, text: rest }];
+    }
+    if (call.scanner.fault === null) call.scanner.push(part.text);
+    const { good } = call.scanner;
+    if (good <= call.sent) return [];
+    const text = call.text.slice(call.sent, good);
+    call.sent = good;
+    return [text === part.text ? part : { ...part, text }];
+  }
+
+  /** What was held back. @param complete the model ended its answer by itself */
+  release(complete: boolean): Part[] {
+    const out: Part[] = [];
+    for (const [block, { declared, text, sent, ended }] of this.#calls) {
+      const good = ended ? mend(text, declared, { complete }) : null;
+      const begins = good?.startsWith(text.slice(0, sent)) === true;
+      if (begins) this.#mended();
+      const rest = (begins ? good! : text).slice(sent);
+      if (rest !== "") out.push({ type: "call-delta", block, text: rest });
+      if (ended) out.push({ type: "call-end", block });
+    }
+    this.#calls.clear();
+    return out;
+  }
+}
+
+function nameOf({ name, namespace = "" }: { name: string; namespace?: string }): string {
+  return `${namespace}\n${name}`;
+}

@@ -1,0 +1,200 @@
+/**
+ * Reads the arguments of a call as they stream, and says where they stop being what they should: JSON, an object, with values
+ * of the kinds that the tool's schema declares. Each letter is looked at once.
+ */
+import { Declared, type Kind } from "./declared.ts";
+
+interface Container {
+  kind: "object" | "array";
+  declared: Declared;
+  /** The name of the member that is read. */
+  name: string;
+}
+
+type State =
+  /** A value must come; `first`: or the end of an empty array. */
+  | "value"
+  | "first"
+  /** A name must come; `members`: or the end of an empty object. */
+  | "name"
+  | "members"
+  | "colon"
+  | "string"
+  | "literal"
+  /** A value has ended: a comma, or the end of what it stands in. */
+  | "after"
+  /** The whole object has ended. */
+  | "over";
+
+const SPACE = /[ \t\n\r]/;
+const LITERALS: Readonly<Record<string, Kind>> = { true: "boolean", false: "boolean", null: "null" };
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const WHOLE = /^-?(?:0|[1-9]\d*)(?:\.0+)?$/;
+
+export class ArgumentScanner {
+  readonly #root: Declared;
+  #state: State = "value";
+  readonly #open: Container[] = [];
+  #read = 0;
+  /** The string or literal that is read. */
+  #token = "";
+  #isName = false;
+  #escape = "";
+  #current: Declared;
+  /** Where a comma or an escape begins that may yet turn out to be a fault. */
+  #pending: number | null = null;
+  /** Where the first fault is; null: there was none yet. */
+  fault: number | null = null;
+
+  constructor(root: Declared) {
+    this.#root = root;
+    this.#current = root;
+  }
+
+  /** How much of the text is good, whatever follows. */
+  get good(): number {
+    return this.#pending ?? this.fault ?? this.#read;
+  }
+
+  /** Whether all is well, as far as it goes, and it goes to the end. */
+  get whole(): boolean {
+    return this.fault === null && (this.#state === "over" || this.#read === 0);
+  }
+
+  push(text: string): void {
+    for (let i = 0; i < text.length && this.fault === null; i++) {
+      const begins = this.#pending === null;
+      if (!this.#take(text[i])) this.fault = this.#read;
+      else if (this.#isOpen) this.#pending = begins ? this.#read : this.#pending;
+      else this.#pending = null;
+      this.#read++;
+    }
+  }
+
+  /** What was read last is good only with what follows. */
+  get #isOpen(): boolean {
+    return this.#escape !== "" || this.#state === "name" ||
+      (this.#state === "value" && this.#open.at(-1)?.kind === "array");
+  }
+
+  #take(letter: string): boolean {
+    switch (this.#state) {
+      case "string":
+        return this.#inString(letter);
+      case "literal":
+        if (/[-+.\w]/.test(letter)) {
+          this.#token += letter;
+          return this.#token.length < 400;
+        }
+        if (!this.#endLiteral()) return false;
+        return this.#take(letter);
+    }
+    if (SPACE.test(letter)) return true;
+    switch (this.#state) {
+      case "first":
+        if (letter === "]") return this.#close("array");
+        return this.#begin(letter);
+      case "value":
+        return this.#begin(letter);
+      case "members":
+        if (letter === "}") return this.#close("object");
+        return this.#beginName(letter);
+      case "name":
+        return this.#beginName(letter);
+      case "colon":
+        if (letter !== ":") return false;
+        this.#current = this.#open.at(-1)!.declared.property(this.#open.at(-1)!.name);
+        this.#state = "value";
+        return true;
+      case "after": {
+        const container = this.#open.at(-1)!;
+        if (letter === ",") {
+          this.#state = container.kind === "object" ? "name" : "value";
+          if (container.kind === "array") this.#current = container.declared.item();
+          return true;
+        }
+        return letter === "}" ? this.#close("object") : letter === "]" && this.#close("array");
+      }
+      default:
+        return false;
+    }
+  }
+
+  #begin(letter: string): boolean {
+    const current = this.#current;
+    if (this.#open.length === 0 && letter !== "{") return false;
+    if (letter === "{" || letter === "[") {
+      const kind = letter === "{" ? "object" : "array";
+      if (!current.allows(kind)) return false;
+      this.#open.push({ kind, declared: current, name: "" });
+      this.#state = kind === "object" ? "members" : "first";
+      if (kind === "array") this.#current = current.item();
+      return true;
+    }
+    if (letter === '"') {
+      this.#isName = false;
+      this.#token = "";
+      this.#state = "string";
+      return current.allows("string");
+    }
+    this.#token = letter;
+    this.#state = "literal";
+    if (/[-\d]/.test(letter)) return current.allows("number");
+    if (letter === "n") return true;
+    return /[tf]/.test(letter) && current.allows("boolean");
+  }
+
+  #beginName(letter: string): boolean {
+    this.#isName = true;
+    this.#token = "";
+    this.#state = "string";
+    return letter === '"';
+  }
+
+  #inString(letter: string): boolean {
+    if (this.#escape !== "") {
+      this.#escape += letter;
+      if (this.#escape.length === 2) {
+        if (!/["\\/bfnrtu]/.test(letter)) return false;
+        if (letter === "u") return true;
+      } else if (!/[\da-fA-F]/.test(letter)) return false;
+      else if (this.#escape.length < 6) return true;
+      if (this.#isName) this.#token += JSON.parse(`"${this.#escape}"`);
+      this.#escape = "";
+      return true;
+    }
+    if (letter === "\\") {
+      this.#escape = letter;
+      return true;
+    }
+    if (letter < " ") return false;
+    if (letter !== '"') {
+      // Of values nobody asks what they are.
+      if (this.#isName) this.#token += letter;
+      return true;
+    }
+    if (!this.#isName) return this.#ended();
+    this.#open.at(-1)!.name = this.#token;
+    this.#state = "colon";
+    return true;
+  }
+
+  #endLiteral(): boolean {
+    const token = this.#token;
+    if (Object.hasOwn(LITERALS, token)) return this.#ended();
+    if (!NUMBER.test(token)) return false;
+    return (!this.#current.whole || this.#current.kinds === null || WHOLE.test(token)) && this.#ended();
+  }
+
+  #ended(): boolean {
+    this.#state = "after";
+    return true;
+  }
+
+  #close(kind: Container["kind"]): boolean {
+    if (this.#open.at(-1)?.kind !== kind) return false;
+    this.#open.pop();
+    this.#state = this.#open.length === 0 ? "over" : "after";
+    return true;
+  }
+}
