@@ -7,6 +7,7 @@ import {
   catalogPattern,
   choice,
   fields,
+  flag,
   label,
   listOf,
   matching,
@@ -122,6 +123,9 @@ const KEY = {
     MOST_TAG_LIMITS,
     says(`a list of at most ${MOST_TAG_LIMITS} limits of tags`),
   ).describe("Most that the key's calls with one value of a tag may spend."),
+  repair: flag().describe(
+    "Whether arguments of tool calls that are no JSON, or whose values are of other kinds than declared, are mended.",
+  ),
   expires_at: moment().nullable()
     .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
 };
@@ -138,6 +142,7 @@ const NEW_KEY = {
   team: KEY.team.prefault(null),
   session_limit: KEY.session_limit.prefault(null),
   tag_limits: KEY.tag_limits.prefault([]),
+  repair: KEY.repair.prefault(false),
 };
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
@@ -181,6 +186,7 @@ export const KEY_CHANGE = fields({
   team: KEY.team.optional(),
   session_limit: KEY.session_limit.optional(),
   tag_limits: KEY.tag_limits.optional(),
+  repair: KEY.repair.optional(),
 }).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");

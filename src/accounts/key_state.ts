@@ -49,6 +49,7 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
       account,
       ...context.rights(stored),
       team: stored.team === null ? null : { name: stored.team, ...rights },
+      repair: stored.repair,
     }),
   };
 }

@@ -86,6 +86,7 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     priceVersion: charges === null ? table.version : versionOf(charges),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
+    repaired: end.repaired ?? null,
   };
 }
 
@@ -125,6 +126,7 @@ export function interruptedGeneration(beginning: Beginning): Generation {
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
   };
 }
 

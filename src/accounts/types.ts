@@ -34,6 +34,8 @@ export interface Key extends Rights {
   account: string;
   /** Whose rights hold beside the key's own; null: it belongs to none. */
   team: (Rights & { name: string }) | null;
+  /** Arguments of tool calls are mended. */
+  repair: boolean;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

@@ -21,6 +21,7 @@ export interface KeyView {
   team: string | null;
   session_limit: { amount: string | null; requests_per_minute: number | null } | null;
   tag_limits: { tag: string; amount: string; period: Period }[];
+  repair: boolean;
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -111,6 +112,8 @@ export interface GenerationView {
   price_version: string | null;
   cache_saved: string | null;
   tool_calls: number | null;
+  /** Of those, whose arguments were mended. */
+  repaired: number;
 }
 
 export interface UsageView {
@@ -162,6 +165,7 @@ export function keyView(state: KeyState): KeyView {
       amount: sessionLimit.amount === null ? null : formatAmount(sessionLimit.amount),
       requests_per_minute: sessionLimit.requestsPerMinute,
     },
+    repair: state.repair,
     tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
     created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),
@@ -201,6 +205,7 @@ export function generationView(g: Generation): GenerationView {
     price_version: g.priceVersion,
     cache_saved: g.cacheSaved === null ? null : formatAmount(g.cacheSaved),
     tool_calls: g.toolCalls,
+    repaired: g.repaired ?? 0,
   };
 }
 

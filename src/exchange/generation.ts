@@ -54,4 +54,6 @@ export interface GenerationEnd {
   dlp: { mode: string; findings: number } | null;
   /** Calls of the caller's tools in the answer; absent: not counted. */
   toolCalls?: number;
+  /** Of those, whose arguments were mended; absent: none. */
+  repaired?: number;
 }

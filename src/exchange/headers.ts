@@ -54,6 +54,12 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "`user` of the body count.",
   },
   {
+    name: "x-svc-repair",
+    where: "generations",
+    meaning:
+      "`true`: arguments of tool calls that do not parse, or are of other kinds than declared, are mended.",
+  },
+  {
     name: "x-svc-session",
     where: "generations",
     meaning:
@@ -172,6 +178,11 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
       meaning: "When all are there again, as RFC 3339 time.",
     },
   ]),
+  {
+    name: "x-svc-repaired",
+    where: "whole answers to requests with `x-svc-repair`",
+    meaning: "How many calls have arguments that were mended. Of streams, the record says it.",
+  },
   { name: "allow", where: "405, `OPTIONS`", meaning: "Methods that the address takes." },
   {
     name: "x-next-cursor",

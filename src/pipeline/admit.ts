@@ -64,6 +64,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     created,
     headers,
     large: false,
+    repaired: 0,
     provider: null,
     answers: new Set(),
     cut: false,

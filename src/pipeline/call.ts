@@ -75,6 +75,8 @@ export interface Call {
   screened: Screened | null;
   /** Milliseconds since the epoch. */
   created: number;
+  /** Tool calls whose arguments were mended. */
+  repaired: number;
   /** Headers of the answer; stages add to them until the first part is out. */
   headers: Record<string, string>;
   /** So is what is done with all of the answer. */

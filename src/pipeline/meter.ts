@@ -81,6 +81,7 @@ export async function* meter(
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
       toolCalls,
+      ...(call.repaired > 0 && { repaired: call.repaired }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
     if (failed && call.provider === null && !searches) await call.reservation.release();

@@ -26,9 +26,23 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     // What the check found is said whatever comes of the request.
     throw Failure.from(thrown).with(screened?.headers ?? {});
   });
-  const parts = ask(call, kit);
+  const parts = repairs(arrival) ? await mending(call, kit) : ask(call, kit);
   const originals = call.screened?.originals;
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
+}
+
+/** Whether the key or the request wants arguments of tool calls mended. */
+function repairs({ key, header }: Arrival): boolean {
+  return key.repair || header("x-svc-repair") === "true";
+}
+
+async function mending(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
+  // Few calls need it.
+  const { repairCalls } = await import("./repair/repair_calls.ts");
+  return repairCalls(ask(call, kit), call.prompt.tools, () => {
+    call.repaired++;
+    call.headers["x-svc-repaired"] = String(call.repaired);
+  });
 }
 
 function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {

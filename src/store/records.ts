@@ -48,6 +48,8 @@ export interface Generation {
   cacheSaved: bigint | null;
   /** Of the caller's tools, that the answer holds; null: not known. */
   toolCalls: number | null;
+  /** Of those, that were mended; null: none. */
+  repaired: number | null;
 }
 
 export const COLUMNS: Columns = [
@@ -88,6 +90,7 @@ export const COLUMNS: Columns = [
   ["price_version", "text"],
   ["cache_saved", "int"],
   ["tool_calls", "int"],
+  ["repaired", "int"],
 ];
 
 /** Of all columns, for a statement. */
@@ -175,6 +178,7 @@ function encodeRow(g: Generation, created: number): string {
     g.priceVersion,
     g.cacheSaved === null ? null : g.cacheSaved.toString(),
     g.toolCalls,
+    g.repaired,
   ]);
 }
 
@@ -239,6 +243,7 @@ export function decodeRow(row: Row): Generation {
     priceVersion: optional(row.price_version, asText),
     cacheSaved: optional(row.cache_saved, asMoney),
     toolCalls: optional(row.tool_calls, asInt),
+    repaired: optional(row.repaired ?? null, asInt),
   };
 }
 

@@ -48,6 +48,7 @@ const ended = (id: string, more: Partial<Generation> = {}) =>
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
     ...more,
   }).json;
 

@@ -74,6 +74,7 @@ function generation(id: string): Generation {
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
   };
 }
 

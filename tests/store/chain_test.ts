@@ -40,6 +40,7 @@ const PLAIN: Generation = {
   priceVersion: null,
   cacheSaved: null,
   toolCalls: null,
+  repaired: null,
 };
 
 /** What is recorded of a call whose node seems to have died. */

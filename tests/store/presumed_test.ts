@@ -43,6 +43,7 @@ const PRESUMED: Generation = {
   priceVersion: null,
   cacheSaved: null,
   toolCalls: null,
+  repaired: null,
 };
 
 const presumed = (id: string) => encodeRecord({ ...PRESUMED, id });

@@ -45,6 +45,7 @@ function generation(id: string, created: number): Generation {
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
   };
 }
 

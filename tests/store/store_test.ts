@@ -49,6 +49,7 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
     ...more,
   };
 }
@@ -66,6 +67,7 @@ const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   team: null,
   sessionLimit: null,
   tagLimits: [],
+  repair: false,
   created: NOW,
   expiresAt: null,
   revokedAt: null,

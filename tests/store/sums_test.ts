@@ -84,6 +84,7 @@ function generationOf(id: string, s: Spec): Generation {
     priceVersion: null,
     cacheSaved: null,
     toolCalls: null,
+    repaired: null,
   };
 }
 

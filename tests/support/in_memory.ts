@@ -33,6 +33,7 @@ const KEY: Key = {
   dlpPolicy: null,
   models: null,
   team: null,
+  repair: false,
 };
 
 export interface Account {

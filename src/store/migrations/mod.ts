@@ -14,11 +14,12 @@ import { v4 } from "./v4.ts";
 import { v5 } from "./v5.ts";
 import { v6 } from "./v6.ts";
 import { v7 } from "./v7.ts";
+import { v8 } from "./v8.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
 
-const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6, v7];
+const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6, v7, v8];
 
 export const SCHEMA_VERSION = STEPS.length;
 
