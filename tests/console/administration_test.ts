@@ -141,6 +141,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       "model",
       "price_version",
       "provider",
+      "repaired",
       "requested_model",
       "searches",
       "session",
