@@ -173,6 +173,23 @@ Deno.test("a budget that Gemini has no room for is cut, and listed", () => {
   assertEquals(ask(5000).dropped, []);
 });
 
+Deno.test("a budget that the cap of a messages caller's own does not cover is cut, and listed", () => {
+  const ask = (budget_tokens: number) =>
+    convert(
+      "messages",
+      {
+        max_tokens: 4000,
+        messages: [{ role: "user", content: "Hi" }],
+        thinking: { type: "enabled", budget_tokens },
+      },
+      "messages",
+      "claude-haiku-4-5",
+    );
+  const { body, dropped } = ask(4000);
+  assertEquals([body.thinking, dropped], [{ type: "enabled", budget_tokens: 3000 }, ["thinking"]]);
+  assertEquals(ask(3999).dropped, []);
+});
+
 Deno.test("metadata reaches responses as short texts, and what else there is is listed", () => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, "v"]));
   for (const metadata of [{ a: 1, b: "x" }, { b: "x".repeat(600), c: "y" }, many]) {

@@ -68,7 +68,7 @@ function encodeOwn(prompt: Prompt, body: Loose, own: Own): ProviderRequest {
   const { stop_sequences, ...refused } = sampling(prompt);
   const dropped = fit ? Object.keys(refused) : [];
   if (own.citationsLost) dropped.push("citations");
-  if (thinking !== undefined && fitting === undefined) dropped.push("thinking");
+  if (fitting !== thinking) dropped.push("thinking");
   return {
     body: {
       ...prompt.unknown,
