@@ -50,7 +50,7 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
   if (openai !== null) {
     return OPENAI_REASONING.includes(name) && !(quiet && openai >= 5.1 && OPENAI_QUIET.includes(name));
   }
-  if (/grok-(?:3-mini|4|5)/.test(model) && !/non-reasoning/.test(model)) {
+  if (/grok-(?:3-mini|4|5)/i.test(model) && !/non-reasoning/i.test(model)) {
     return name === "stop" || name === "frequency_penalty" || name === "presence_penalty";
   }
   return false;
@@ -61,8 +61,8 @@ function refusedByName(name: ParameterName, model: string, quiet: boolean): bool
  * Claude by its name, or one whose name has no number. An alias of the latest stands above all numbers.
  */
 export function claudeGeneration(model: string): number | null {
-  if (/claude-[a-z]+-latest/.test(model)) return Infinity;
-  const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
+  if (/claude-[a-z]+-latest/i.test(model)) return Infinity;
+  const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(model);
   return found && Number(found[1]) + Number(found[2] ?? 0) / 10;
 }
 
@@ -74,6 +74,6 @@ export function openaiReasoning(model: string): number | null {
   const found = /(?:^|[/.:])(?:o([1-9])(?:-|$)|codex-)|(?:^|[^a-z])gpt-([5-9](?:\.\d+)?)(?!\d)/.exec(
     model.toLowerCase(),
   );
-  if (!found || /gpt-5-chat|gpt-oss/.test(model)) return null;
+  if (!found || /gpt-5-chat|gpt-oss/i.test(model)) return null;
   return Number(found[1] ?? found[2] ?? 1);
 }

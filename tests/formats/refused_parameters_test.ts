@@ -22,7 +22,11 @@ Deno.test("claudeGeneration() reads the number in a model's name", () => {
     ["claude-opus-latest", Infinity],
     ["gpt-5", null],
   ];
-  for (const [name, generation] of names) assertEquals(claudeGeneration(name), generation, name);
+  for (const [name, generation] of names) {
+    assertEquals(claudeGeneration(name), generation, name);
+    // Deployments have names that people gave them.
+    assertEquals(claudeGeneration(name.toUpperCase()), generation, name);
+  }
 });
 
 Deno.test("openaiReasoning() knows which models of OpenAI reason", () => {

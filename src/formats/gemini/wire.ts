@@ -27,7 +27,7 @@ export interface WireContent {
  * nowhere in the API, so the name decides.
  */
 export function versionOf(model: string): number | null {
-  const version = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1];
+  const version = /gemini-(\d+(?:\.\d+)?)/i.exec(model)?.[1];
   if (version !== undefined) return Number(version);
-  return model.includes("gemini-") ? Infinity : null;
+  return /gemini-/i.test(model) ? Infinity : null;
 }
