@@ -25,6 +25,10 @@ export function number(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+export function integer(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) ? value as number : undefined;
+}
+
 export function boolean(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
 }

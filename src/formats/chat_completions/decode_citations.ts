@@ -1,5 +1,5 @@
 /** Sources that a provider's answer names: annotations of a message, and Perplexity's lists beside the choices. */
-import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import { array, integer, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
@@ -16,8 +16,8 @@ export function readAnnotations(
     const nested = isObject(wire.url_citation) ? wire.url_citation : wire;
     const url = string(nested.url);
     if (!url) continue;
-    const start = number(nested.start_index);
-    const end = number(nested.end_index);
+    const start = integer(nested.start_index);
+    const end = integer(nested.end_index);
     const quote = string(nested.content);
     choice.cited.add(url);
     cite(state, choice, {

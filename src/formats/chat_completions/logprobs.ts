@@ -18,7 +18,8 @@ function tokenOf(entry: Loose) {
   return {
     token: entry.token as string,
     logprob: number(entry.logprob) ?? 0,
-    ...(bytes !== undefined && { bytes: bytes as number[] | null }),
+    ...(bytes !== undefined &&
+      { bytes: Array.isArray(bytes) && bytes.every(Number.isInteger) ? bytes : null }),
   };
 }
 

@@ -1,12 +1,12 @@
 /** Annotations of a text and the citations that they are, both ways. */
-import { type Loose, number, string } from "../../exchange/json.ts";
+import { integer, type Loose, string } from "../../exchange/json.ts";
 import { type Citation, extraOf } from "../../exchange/prompt.ts";
 
 export function decodeCitation(annotation: Loose): Citation {
   const url = string(annotation.url);
   const title = string(annotation.title) ?? string(annotation.filename);
-  const start = number(annotation.start_index);
-  const end = number(annotation.end_index);
+  const start = integer(annotation.start_index);
+  const end = integer(annotation.end_index);
   return {
     kind: annotation.type === "url_citation" ? "url" : "file",
     ...(url !== undefined && { url }),

@@ -22,7 +22,7 @@ function decodeToken(entry: Loose): Omit<TokenLogprob, "top"> | undefined {
   const token = string(entry.token);
   const logprob = number(entry.logprob);
   if (token === undefined || logprob === undefined) return undefined;
-  const bytes = Array.isArray(entry.bytes) ? entry.bytes.filter((b) => typeof b === "number") : undefined;
+  const bytes = Array.isArray(entry.bytes) ? entry.bytes.filter((b) => Number.isInteger(b)) : undefined;
   return { token, logprob, ...(bytes && { bytes }) };
 }
 
