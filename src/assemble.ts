@@ -18,6 +18,7 @@ import type { IncomingRequest, ServerState } from "./http/endpoint.ts";
 import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
+import type { Server } from "./http1/server.ts";
 import { InFlight } from "./http/in_flight.ts";
 import { SocketMemory } from "./http/kept_turns.ts";
 import { RequestRates } from "./http/request_rates.ts";
@@ -78,6 +79,8 @@ export interface WorkerPlace {
 export interface Gateway {
   handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
+  /** Shows what the server knows of its connections among the metrics. */
+  observe(server: Pick<Server, "connections" | "refused">): void;
   /** Takes another configuration over, without touching what is under way. */
   reload(config: Config): Promise<void>;
   /** From now on `/readyz` says no and new generations are refused. */
@@ -141,6 +144,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     journalDamagedLines: accounts.damagedLines(),
     residentBytes: Deno.memoryUsage().rss,
     lagSeconds: ticker.lag / 1000,
+    deadlines: ticker.watched,
     ...providerMetrics(providers?.health() ?? []),
   }));
   const discovery = options.discovers === true
@@ -249,6 +253,12 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   return {
     handle: handler(ENDPOINTS, () => state),
     accounts,
+    observe(server) {
+      metrics.registry.observe(() => ({
+        connections: Object.entries(server.connections).map(([state, value]) => ({ labels: [state], value })),
+        connectionsRefused: server.refused,
+      }));
+    },
     reload: (next) =>
       turns.run(async () => {
         try {

@@ -21,7 +21,16 @@ import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
 
-const env = (name: string) => Deno.env.get(name);
+/** A variable; one that the process may not read counts as not set. */
+function env(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
 const log = (line: string) => console.error(`${new Date().toISOString()} ${printable(line)}`);
 
 /** Exit status of a mistake that the operator can mend. */
@@ -56,6 +65,8 @@ async function follow(command: Command): Promise<void> {
       for (const warning of warnings) console.error(`warning: ${warning}`);
       return console.log(describe(config));
     }
+    case "permissions":
+      return console.log((await permissions(command.config)).join("\n"));
     case "serve":
       return await serve(command.config, {
         port: command.port,
@@ -122,11 +133,43 @@ async function screenFiles(command: Extract<Command, { command: "dlp" }>): Promi
 }
 
 /** The configuration named by the argument or the environment, else that of demo mode. */
-async function load(named: string | undefined, flags: Flags, { listens = true } = {}): Promise<Loaded> {
+async function load(
+  named: string | undefined,
+  flags: Flags,
+  { listens = true, env: lookUp = env }: { listens?: boolean; env?: typeof env } = {},
+): Promise<Loaded> {
   const source = named ?? env("SLUICE_CONFIG");
-  if (source === undefined || source === "") return await checked(examineDemo({ env, flags }), { listens });
+  if (source === undefined || source === "") {
+    return await checked(examineDemo({ env: lookUp, flags }), { listens });
+  }
   const { name, text } = await readSource(source);
-  return await checked(examineText(text, { env, flags, source: name }), { listens });
+  return await checked(examineText(text, { env: lookUp, flags, source: name }), { listens });
+}
+
+/** The least permissions for a configuration. */
+async function permissions(named: string | undefined): Promise<string[]> {
+  const { permissionFlags } = await import("./commands/permissions.ts");
+  const asked = new Set<string>();
+  const { config } = await load(named, {}, {
+    listens: false,
+    env: (name) => {
+      asked.add(name);
+      return env(name);
+    },
+  });
+  const source = named ?? env("SLUICE_CONFIG") ?? "";
+  return permissionFlags(config, asked, env, {
+    source: source === "" || source.includes("{") ? null : source,
+    program: Deno.build.standalone ? [] : [import.meta.dirname!, await packagesFolder()],
+    deno: Deno.execPath(),
+    set: Object.keys(Deno.env.toObject()),
+  });
+}
+
+/** Where Deno keeps packages, of which some read files of their own. */
+async function packagesFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
 /** Opens the accounts of the configured store for one command. */
@@ -193,6 +236,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     handle: gateway.handle,
     log,
   });
+  gateway.observe(server);
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
   const base = `http://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);

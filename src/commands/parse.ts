@@ -12,6 +12,7 @@ import { isUsageDimension, USAGE_DIMENSIONS } from "../store/mod.ts";
 export type Command =
   | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
   | { command: "check"; config?: string }
+  | { command: "permissions"; config?: string }
   | { command: "keys"; action: "create"; config?: string; json: boolean } & NewKey
   | { command: "keys"; action: "list"; config?: string; json: boolean }
   | { command: "keys"; action: "revoke"; config?: string; json: boolean; key: string }
@@ -74,6 +75,8 @@ Usage:
   sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N]
                                 Serve. Without a configuration: demo mode on loopback
   sluice check --config FILE    Say what would run, or every mistake; exit 0 or 2
+  sluice permissions --config FILE
+                                The least permissions that Deno has to give, one a line
   sluice keys create NAME [--account A] [--team T] [--access-policy P] [--dlp-policy P] [--expires TIME]
                                 Make a key; its secret is shown this once
   sluice keys list              Keys of the configuration and of the store
@@ -137,6 +140,7 @@ type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? bo
 const TAKES: Record<string, readonly Option[]> = {
   serve: ["port", "hostname", "workers"],
   check: [],
+  permissions: [],
   "keys create": ["name", "account", "team", "access-policy", "dlp-policy", "expires", "json"],
   "keys list": ["json"],
   "keys revoke": ["json"],
@@ -155,6 +159,7 @@ const TAKES: Record<string, readonly Option[]> = {
 const COMMANDS = [
   "serve",
   "check",
+  "permissions",
   "keys",
   "usage",
   "generations",
@@ -204,7 +209,8 @@ function build(full: string, values: Values, words: string[]): Command {
   const json = values.json ?? false;
   switch (full) {
     case "check":
-      return { command: "check", config };
+    case "permissions":
+      return { command: full, config };
     case "keys create": {
       const name = values.name ?? words.shift();
       if (!name) throw new UsageError("Cannot read keys create: expected a name for the key, got nothing");

@@ -42,6 +42,8 @@ function folderTrouble(folder: string): string | null {
       Deno.removeSync(Deno.makeTempFileSync({ dir: at, prefix: "sluice-check-" }));
       return null;
     } catch (error) {
+      // It may make the folder that is to be, and not look at what that will be in.
+      if (error instanceof Deno.errors.NotCapable && at !== folder) return null;
       if (!(error instanceof Deno.errors.NotFound)) return passes(error) ? null : allowed;
       const above = folderOf(at.replace(/\/+$/, ""));
       // A folder that is there and in which nothing can be found, like those of /proc.

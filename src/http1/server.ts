@@ -5,7 +5,8 @@
  * `Deno.serve` has none of these bounds: it keeps idle connections and half-sent heads for ever, and ends the process once
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
-import { type Host, ServerConnection } from "./server_connection.ts";
+import { serveByHost } from "./host_server.ts";
+import { type Host, type Phase, ServerConnection } from "./server_connection.ts";
 import type { Clock } from "../timing/clock.ts";
 
 export type { Incoming } from "./incoming.ts";
@@ -31,8 +32,8 @@ export interface ServeOptions {
 
 export interface Server {
   readonly addr: Deno.NetAddr;
-  /** Connections that are open. */
-  readonly connections: number;
+  /** Connections that are open, by what they are about; those that are about nothing are left out. */
+  readonly connections: Readonly<Partial<Record<Phase, number>>>;
   /** Connections that found no place. */
   readonly refused: number;
   /** Ends whatever has lasted too long. */
@@ -54,6 +55,7 @@ const SHARE_CLOSED = 0.1;
 const COMPLAINT_MS = 60_000;
 
 export function serve(options: ServeOptions): Server {
+  if (typeof Deno.listen !== "function") return serveByHost(options);
   const { hostname, port, reusePort, maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
   const { clock = performance, looking = true } = options;
   const listener = Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG });
@@ -164,7 +166,9 @@ export function serve(options: ServeOptions): Server {
   return {
     addr: listener.addr as Deno.NetAddr,
     get connections() {
-      return open.size;
+      const counts: Partial<Record<Phase, number>> = {};
+      for (const { phase } of [...open, ...turnedAway]) counts[phase] = (counts[phase] ?? 0) + 1;
+      return counts;
     },
     get refused() {
       return refused;

@@ -45,7 +45,7 @@ export type Phase =
   | "upgraded";
 
 export interface Host {
-  handle(request: Incoming, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
+  handle(request: Incoming | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
   /** The phase has changed. */
   entered(connection: ServerConnection): void;
   closed(connection: ServerConnection): void;

@@ -149,6 +149,30 @@ export const METRICS = {
     labels: [],
     observable: true,
   },
+  connections: {
+    name: "sluice_connections",
+    type: "gauge",
+    help:
+      "Connections of callers by what they are about: `idle` between requests, `head` and `body` of a request coming, " +
+      "`handling`, `writing` what the caller has to take, `lingering` to be closed.",
+    labels: ["state"],
+    observable: true,
+  },
+  connectionsRefused: {
+    name: "sluice_connections_refused_total",
+    type: "counter",
+    help: "Connections for which there was no place.",
+    labels: [],
+    observable: true,
+  },
+  deadlines: {
+    name: "sluice_deadlines",
+    type: "gauge",
+    help:
+      "Deadlines that are watched, some for each call under way. Where nothing happens it goes back to what it was.",
+    labels: [],
+    observable: true,
+  },
   storeUp: {
     name: "sluice_store_up",
     type: "gauge",

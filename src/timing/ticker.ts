@@ -81,6 +81,13 @@ export class Ticker {
     return Math.max(0, Math.min(...this.#lateness));
   }
 
+  /** How many deadlines there are. Counted when asked. */
+  get watched(): number {
+    let count = 0;
+    for (let entry = this.#ring.after; entry !== this.#ring; entry = entry.after) count++;
+    return count;
+  }
+
   /** A deadline that is not armed yet. */
   deadline(expired: () => void): Deadline {
     const entry = new Entry(this, expired);

@@ -87,6 +87,7 @@ export async function testGateway(
     handle,
     log: (line) => logged.push(line),
   });
+  gateway.observe(server);
   const url = `http://127.0.0.1:${server.addr.port}`;
   return {
     url,

@@ -10,11 +10,13 @@ const NOTHING_SET = { PORT: "", SLUICE_CONFIG: "", SLUICE_STORE: "", SLUICE_ADMI
 export interface ProgramOptions {
   cwd: string;
   env?: Record<string, string>;
+  /** What Deno gives it; absent: everything. */
+  permissions?: readonly string[];
 }
 
-function command(args: readonly string[], { cwd, env }: ProgramOptions): Deno.Command {
+function command(args: readonly string[], { cwd, env, permissions = ["-A"] }: ProgramOptions): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
+    args: ["run", ...permissions, V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
     cwd,
     env: { ...NOTHING_SET, NO_COLOR: "1", ...env },
     stdin: "null",

@@ -1,0 +1,75 @@
+/**
+ * `sluice permissions`: the least permissions that Deno has to give the gateway for a configuration.
+ *
+ * The network is open as a whole: providers send on to other hosts, and clouds give tokens at addresses that depend on where
+ * the process runs.
+ */
+import { dirname, resolve } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { CREDENTIAL_NEEDS, filesOf } from "../providers/credentials/needs.ts";
+import type { Env } from "../providers/presets.ts";
+
+/** Variables that are read whatever the configuration says. */
+const ALWAYS = ["SLUICE_CONFIG", "SLUICE_WORKER", "SLUICE_PERMISSIONS"];
+const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
+/** What the PostgreSQL client asks for, where its address does not say it. */
+const POSTGRES = /^PG[A-Z_]*$/;
+
+export interface Place {
+  /** Path of the configuration; null: it is in the environment, or there is none. */
+  source: string | null;
+  /** Where the program's own files are; empty: they are in the binary. */
+  program: readonly string[];
+  /** The program that workers are started with. */
+  deno: string;
+  /** All variables that are set. */
+  set: readonly string[];
+}
+
+/** @param asked names of all variables that were asked for while the configuration was read */
+export function permissionFlags(
+  config: Config,
+  asked: Iterable<string>,
+  env: Env,
+  { source, program, deno, set }: Place,
+): string[] {
+  const needs = config.providers.map(({ auth }) => CREDENTIAL_NEEDS[auth.type]);
+  const kept = foldersOf(config.store);
+  const variables = [
+    ...ALWAYS,
+    ...asked,
+    ...PROXIES.flatMap((name) => [name, name.toLowerCase()]),
+    ...needs.flatMap((need) => need.variables),
+    ...(config.store.url.startsWith("postgres") ? set.filter((name) => POSTGRES.test(name)) : []),
+  ];
+  const files = [
+    ...program,
+    ...(source === null ? [] : [source]),
+    // To find out how many files may be open.
+    "/dev/null",
+    ...kept,
+    ...config.providers.flatMap(({ auth }) =>
+      auth.type === "google" && auth.credentialsFile !== null ? [auth.credentialsFile] : []
+    ),
+    ...needs.flatMap((need) => filesOf(need, env)),
+  ];
+  return [
+    "--no-prompt",
+    "--allow-net",
+    listFlag("--allow-env", variables),
+    listFlag("--allow-read", files.map((path) => resolve(path))),
+    ...(kept.length > 0 ? [listFlag("--allow-write", kept.map((path) => resolve(path)))] : []),
+    ...(config.server.workers > 1 ? [listFlag("--allow-run", [deno])] : []),
+  ];
+}
+
+function foldersOf({ url, journal }: Config["store"]): string[] {
+  if (url === "sqlite::memory:") return [];
+  if (url.startsWith("sqlite:")) return [dirname(url.slice("sqlite:".length))];
+  const socket = new URL(url).searchParams.get("host");
+  return [...(journal === null ? [] : [dirname(journal)]), ...(socket?.startsWith("/") ? [socket] : [])];
+}
+
+function listFlag(name: string, values: Iterable<string>): string {
+  return `${name}=${[...new Set(values)].sort().join(",")}`;
+}

@@ -1,0 +1,88 @@
+/** What each kind of credential may read of the machine, for whoever starts the process with no more than it needs. */
+import { inHome, type Surroundings, variable } from "./surroundings.ts";
+import type { AuthSettings } from "./open_credential.ts";
+
+export interface CredentialNeeds {
+  /** Names of variables of the environment. */
+  variables: readonly string[];
+  /** Those of them that hold the path of a file. */
+  files: readonly string[];
+  /** Files and folders in the home of the user. */
+  home: readonly string[];
+}
+
+const NOTHING: CredentialNeeds = { variables: [], files: [], home: [] };
+/** Where the home of the user is. */
+const HOME = ["HOME", "USERPROFILE"];
+
+export const CREDENTIAL_NEEDS: Readonly<Record<AuthSettings["type"], CredentialNeeds>> = {
+  key: NOTHING,
+  none: NOTHING,
+  aws: {
+    variables: [
+      ...HOME,
+      "AWS_ACCESS_KEY_ID",
+      "AWS_BEARER_TOKEN_BEDROCK",
+      "AWS_CONFIG_FILE",
+      "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+      "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+      "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+      "AWS_DEFAULT_REGION",
+      "AWS_EC2_METADATA_DISABLED",
+      "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+      "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+      "AWS_ENDPOINT_URL",
+      "AWS_ENDPOINT_URL_STS",
+      "AWS_PROFILE",
+      "AWS_REGION",
+      "AWS_ROLE_ARN",
+      "AWS_ROLE_SESSION_NAME",
+      "AWS_SECRET_ACCESS_KEY",
+      "AWS_SESSION_TOKEN",
+      "AWS_SHARED_CREDENTIALS_FILE",
+      "AWS_WEB_IDENTITY_TOKEN_FILE",
+    ],
+    files: [
+      "AWS_CONFIG_FILE",
+      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+      "AWS_SHARED_CREDENTIALS_FILE",
+      "AWS_WEB_IDENTITY_TOKEN_FILE",
+    ],
+    home: [".aws"],
+  },
+  google: {
+    variables: [
+      ...HOME,
+      "CLOUDSDK_CONFIG",
+      "GCE_METADATA_HOST",
+      "GCE_METADATA_ROOT",
+      "GOOGLE_APPLICATION_CREDENTIALS",
+    ],
+    files: ["CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS"],
+    home: [".config/gcloud"],
+  },
+  azure: {
+    variables: [
+      "AZURE_AUTHORITY_HOST",
+      "AZURE_CLIENT_ID",
+      "AZURE_CLIENT_SECRET",
+      "AZURE_FEDERATED_TOKEN_FILE",
+      "AZURE_POD_IDENTITY_AUTHORITY_HOST",
+      "AZURE_TENANT_ID",
+      "IDENTITY_ENDPOINT",
+      "IDENTITY_HEADER",
+    ],
+    files: ["AZURE_FEDERATED_TOKEN_FILE"],
+    home: [],
+  },
+};
+
+/** The files that these needs mean on this machine. */
+export function filesOf({ files, home }: CredentialNeeds, env: Surroundings["env"]): string[] {
+  const surroundings = { env } as Surroundings;
+  return [
+    ...files.map((name) => variable(surroundings, name)),
+    ...home.map((path) => inHome(surroundings, path)),
+  ].filter((path) => typeof path === "string");
+}

@@ -1,0 +1,190 @@
+/** The permissions that `sluice permissions` prints suffice for all that a gateway does, and hold it to its configuration. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { CREDENTIAL_NEEDS } from "../src/providers/credentials/needs.ts";
+import { leastAnswer } from "./support/answers.ts";
+import { runProgram, serveProgram } from "./support/program.ts";
+import { loopbackProvider } from "./support/provider.ts";
+import { eventually } from "./support/time.ts";
+
+const SECRET = "sk_live_permitpermitpermitpermitper01";
+const ADMIN = "an-admin-key-of-enough-letters";
+const SOURCES = new URL("../src/providers/", import.meta.url);
+
+function configOf(provider: string, workers: number) {
+  const model = (id: string, name: string) => ({
+    id,
+    routes: [{ provider: name, model: "m" }],
+    pricing: { prompt: "0.000001", completion: "0.000001" },
+    capabilities: { features: ["tools"] },
+  });
+  return {
+    server: { workers, shutdown_grace_seconds: 1 },
+    admin_key: "${PERMIT_ADMIN}",
+    store: { url: "sqlite:./kept/store.db" },
+    providers: {
+      named: { api: "openai-chat", base_url: `${provider}/v1`, api_key: "${PERMIT_KEY}" },
+      groq: { base_url: `${provider}/v1` },
+      bedrock: {
+        api: "openai-chat",
+        base_url: `${provider}/v1`,
+        auth: { type: "aws", region: "eu-central-1" },
+      },
+    },
+    models: [model("a/named", "named"), model("a/groq", "groq"), model("a/bedrock", "bedrock")],
+    dlp_policies: { orders: { mode: "mask", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
+    keys: [{ name: "test", secret: SECRET }, {
+      name: "screened",
+      secret: `${SECRET}x`,
+      dlp_policy: "orders",
+    }],
+  };
+}
+
+const ENV = {
+  PERMIT_ADMIN: ADMIN,
+  PERMIT_KEY: "key-of-a-variable",
+  GROQ_API_KEY: "key-of-a-preset",
+  AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI",
+};
+
+async function granted(
+  workers: number,
+  use: (folder: string, flags: string[], seen: string[]) => Promise<void>,
+) {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "sluice-permissions-" }));
+  const seen: string[] = [];
+  const provider = loopbackProvider((one) => {
+    seen.push(one.headers.get("authorization") ?? "");
+    return leastAnswer(one);
+  });
+  try {
+    await Deno.writeTextFile(`${folder}/sluice.json`, JSON.stringify(configOf(provider.url, workers)));
+    const { code, out, err } = await runProgram(["permissions", "--config", "sluice.json"], {
+      cwd: folder,
+      env: ENV,
+    });
+    assertEquals(code, 0, err);
+    await use(folder, out.trim().split("\n"), seen);
+  } finally {
+    await provider.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const call = (url: string, model: string, more: object = {}, secret = SECRET) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "my order AB-1234" }], ...more }),
+  });
+
+for (const workers of [1, 2]) {
+  Deno.test(`a gateway of ${workers} process(es) does its work with the permissions that it says it needs`, () =>
+    granted(workers, async (folder, flags, seen) => {
+      assert(
+        !flags.some((flag) => /^(?:-A|--allow-(?:all|ffi|sys|env|read|write|run))$/.test(flag)),
+        flags.join(" "),
+      );
+      assertEquals(flags.some((flag) => flag.startsWith("--allow-run")), workers > 1);
+      const permissions: Record<string, string> = workers > 1 ? { SLUICE_PERMISSIONS: flags.join(" ") } : {};
+      const serving = await serveProgram(["serve", "--config", "sluice.json"], {
+        cwd: folder,
+        env: { ...ENV, ...permissions },
+        permissions: flags,
+      });
+      const { url } = serving;
+      const admin = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
+      for (const model of ["a/named", "a/groq", "a/bedrock"]) {
+        for (const stream of [false, true]) {
+          const response = await call(url, model, { stream });
+          assertEquals(response.status, 200, await response.text());
+        }
+      }
+      assertEquals(seen.slice(0, 4), [
+        "Bearer key-of-a-variable",
+        "Bearer key-of-a-variable",
+        "Bearer key-of-a-preset",
+        "Bearer key-of-a-preset",
+      ]);
+      assertMatch(seen[4], /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/);
+      const screened = await call(url, "a/named", {}, `${SECRET}x`);
+      assertEquals([screened.status, screened.headers.get("x-svc-dlp-findings")], [200, "1"]);
+      await screened.body?.cancel();
+      const counted = await fetch(`${url}/v1/messages/count_tokens`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "a/named", messages: [{ role: "user", content: "one two three" }] }),
+      });
+      assertEquals(counted.status, 200, await counted.text());
+      for (
+        const path of ["/healthz", "/readyz", "/docs", "/metrics", "/admin/keys", "/console"]
+      ) {
+        const response = await fetch(url + path, { headers: admin, redirect: "manual" });
+        await response.body?.cancel();
+        assert(response.status < 400, `${path}: ${response.status}`);
+      }
+      const made = await fetch(`${url}/admin/keys`, {
+        method: "POST",
+        headers: admin,
+        body: JSON.stringify({ name: "another" }),
+      });
+      assertEquals(made.status, 201, await made.text());
+      serving.kill("SIGHUP");
+      await serving.said("configuration reloaded");
+      const usage = () =>
+        runProgram(["usage", "--config", "sluice.json"], { cwd: folder, env: ENV, permissions: flags });
+      await eventually(async () => (await usage()).out.includes("screened"));
+      serving.kill("SIGTERM");
+      assertEquals(await serving.ended, 0);
+      assert(!/NotCapable|Requires|panicked/.test(serving.err()), serving.err());
+    }));
+}
+
+Deno.test("a gateway with the permissions of one configuration reads and writes nothing of another", () =>
+  granted(1, async (folder, flags) => {
+    const elsewhere = JSON.stringify({
+      ...configOf("http://127.0.0.1:9", 1),
+      store: { url: "sqlite:./elsewhere/store.db" },
+    });
+    await Deno.writeTextFile(`${folder}/other.json`, elsewhere);
+    const unread = await runProgram(["check", "--config", "other.json"], {
+      cwd: folder,
+      env: ENV,
+      permissions: flags,
+    });
+    assertEquals(unread.code, 2);
+    assertStringIncludes(unread.err, "read access");
+    const unwritten = await runProgram(["usage"], {
+      cwd: folder,
+      env: { ...ENV, SLUICE_CONFIG: elsewhere },
+      permissions: flags,
+    });
+    assert(unwritten.code !== 0);
+    assertEquals(await Deno.stat(`${folder}/elsewhere`).catch(() => null), null);
+  }));
+
+function* sources(directory: URL): Generator<[string, string]> {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (isDirectory) yield* sources(new URL(`${name}/`, directory));
+    else yield [directory.pathname.split("/").at(-2)!, Deno.readTextFileSync(new URL(name, directory))];
+  }
+}
+
+Deno.test("every variable that a credential reads is among those that it is known to need", () => {
+  const calls = /\b(?:variable\(\s*[\w.]*surroundings|env)\(?,?\s*((?:"[A-Z][A-Z0-9_]+"(?:,\s*)?)+)/g;
+  let found = 0;
+  for (const [kind, text] of sources(new URL("credentials/", SOURCES))) {
+    if (!(kind in CREDENTIAL_NEEDS)) continue;
+    const { variables, files } = CREDENTIAL_NEEDS[kind as keyof typeof CREDENTIAL_NEEDS];
+    for (const [, names] of text.matchAll(calls)) {
+      for (const [, name] of names.matchAll(/"([A-Z0-9_]+)"/g)) {
+        found++;
+        assert(variables.includes(name), `${kind} reads ${name}`);
+        if (name.endsWith("_FILE")) assert(files.includes(name), `${kind} reads the file of ${name}`);
+      }
+    }
+    if (text.includes("inHome(")) assert(variables.includes("HOME"), `${kind} reads HOME`);
+  }
+  assert(found > 30, `${found} names`);
+});
