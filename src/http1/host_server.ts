@@ -3,7 +3,7 @@
  *
  * What it lacks is the host's to bound: connections, and how long heads and bodies may take.
  */
-import type { ServeOptions, Server } from "./server.ts";
+import type { ServeOptions, Server } from "./serve_options.ts";
 
 /** @param options of which bounds have no effect */
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {

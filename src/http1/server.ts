@@ -6,41 +6,11 @@
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
 import { serveByHost } from "./host_server.ts";
-import { type Host, type Phase, ServerConnection } from "./server_connection.ts";
-import type { Clock } from "../timing/clock.ts";
+import { type Host, ServerConnection } from "./server_connection.ts";
+import type { ServeOptions, Server } from "./serve_options.ts";
 
 export type { Incoming } from "./incoming.ts";
-
-export interface ServeOptions {
-  hostname: string;
-  port: number;
-  /** Several processes share the port. */
-  reusePort?: boolean;
-  /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
-  maxConnections: { readonly most: number };
-  /** Longest time for the head of a request, and longest silence within a body. */
-  headerMs: number;
-  /** Longest time between requests, and until a caller takes bytes that it was sent. */
-  idleMs: number;
-  handle: Host["handle"];
-  log?(line: string): void;
-  /** For the bounds in time; absent: the process's own. */
-  clock?: Clock;
-  /** False: somebody else looks whose time is over. */
-  looking?: boolean;
-}
-
-export interface Server {
-  readonly addr: Deno.NetAddr;
-  /** Connections that are open, by what they are about; those that are about nothing are left out. */
-  readonly connections: Readonly<Partial<Record<Phase, number>>>;
-  /** Connections that found no place. */
-  readonly refused: number;
-  /** Ends whatever has lasted too long. */
-  look(): void;
-  /** Takes no more requests; resolves when those under way are answered. */
-  shutdown(): Promise<void>;
-}
+export type { ServeOptions, Server } from "./serve_options.ts";
 
 /** A connection that finds no place here is tried again by its kernel after a second; a refusal would be quicker. */
 const BACKLOG = 4096;
@@ -166,7 +136,7 @@ export function serve(options: ServeOptions): Server {
   return {
     addr: listener.addr as Deno.NetAddr,
     get connections() {
-      const counts: Partial<Record<Phase, number>> = {};
+      const counts: Partial<Record<ServerConnection["phase"], number>> = {};
       for (const { phase } of [...open, ...turnedAway]) counts[phase] = (counts[phase] ?? 0) + 1;
       return counts;
     },

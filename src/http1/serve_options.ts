@@ -1,0 +1,34 @@
+/** What a server is told, and what it can be asked. */
+import type { Clock } from "../timing/clock.ts";
+import type { Host, Phase } from "./server_connection.ts";
+
+export interface ServeOptions {
+  hostname: string;
+  port: number;
+  /** Several processes share the port. */
+  reusePort?: boolean;
+  /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
+  maxConnections: { readonly most: number };
+  /** Longest time for the head of a request, and longest silence within a body. */
+  headerMs: number;
+  /** Longest time between requests, and until a caller takes bytes that it was sent. */
+  idleMs: number;
+  handle: Host["handle"];
+  log?(line: string): void;
+  /** For the bounds in time; absent: the process's own. */
+  clock?: Clock;
+  /** False: somebody else looks whose time is over. */
+  looking?: boolean;
+}
+
+export interface Server {
+  readonly addr: Deno.NetAddr;
+  /** Connections that are open, by what they are about; those that are about nothing are left out. */
+  readonly connections: Readonly<Partial<Record<Phase, number>>>;
+  /** Connections that found no place. */
+  readonly refused: number;
+  /** Ends whatever has lasted too long. */
+  look(): void;
+  /** Takes no more requests; resolves when those under way are answered. */
+  shutdown(): Promise<void>;
+}
