@@ -96,9 +96,9 @@ export class Lease {
     return this.#others > 0n;
   }
 
-  /** Nothing runs on it and nothing of it waits to be counted. */
-  get idle(): boolean {
-    return this.#used === 0n && this.#reserved === 0n;
+  /** Nothing runs on it and nothing of it waits to be counted. Of a rate what was used counts for its minute. */
+  isIdle(now: number): boolean {
+    return this.#reserved === 0n && (this.isRate() ? this.#minuteIsOver(now) : this.#used === 0n);
   }
 
   /** What is left of a rate as far as this node knows, for headers. */

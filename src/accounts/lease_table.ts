@@ -47,7 +47,7 @@ export class LeaseTable {
   dropEnded(time: number): void {
     for (const lease of [...this.#leases.values()]) {
       const { id, ends } = lease.budget;
-      if (ends === null || ends >= time || !lease.idle) continue;
+      if (ends === null || ends >= time || !lease.isIdle(time)) continue;
       this.#forget(id, lease);
     }
   }
@@ -56,7 +56,8 @@ export class LeaseTable {
   dropIdle(now: number): void {
     const idleMs = this.#passing.size > MANY ? IDLE_OF_MANY_MS : IDLE_MS;
     for (const [id, lease] of [...this.#passing]) {
-      if (!lease.idle || Math.abs(now - lease.touchedAt) < idleMs || this.#toRenew.has(lease)) continue;
+      const needed = Math.abs(now - lease.touchedAt) < idleMs || this.#toRenew.has(lease);
+      if (needed || !lease.isIdle(now)) continue;
       this.#forget(id, lease);
       this.#dropped.add(id);
     }

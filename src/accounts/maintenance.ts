@@ -136,6 +136,7 @@ export class Maintenance {
       this.#refusal = null;
     } else if (!sync.up) await sync.connect();
     await recovery.removeDelivered();
+    sync.dropIdle();
     const beats = turn % HEARTBEAT_TICKS === 0;
     if (polls || beats) {
       await changes.pull();
@@ -147,7 +148,6 @@ export class Maintenance {
       await recovery.adoptJournals();
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);
-      sync.dropIdle();
     }
   }
 

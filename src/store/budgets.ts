@@ -6,7 +6,7 @@
  * granted and added. Rows of sessions last as long as a node has a lease of them: what a session spent is in its sums.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
-import { tagLabel } from "./labels.ts";
+import { ofLabel, tagLabel } from "./labels.ts";
 import type { LedgerRecord } from "./records.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
 import { sumOf } from "./sums.ts";
@@ -113,7 +113,7 @@ export async function lockBudgets(
   }
   const rows = await query(
     `SELECT id, scope, owner, starts, ends, spent, limit_amount, warned FROM budgets
-     WHERE id IN (${engine.list("$1")}) OR (owner IN (${engine.list("$2")}) AND scope IN (${PERIODIC_SQL}))
+     WHERE ${engine.among("id", "$1")} OR (${engine.among("owner", "$2")} AND scope IN (${PERIODIC_SQL}))
      ORDER BY id ${engine.forUpdate}`,
     [JSON.stringify([...wanted.keys(), ...dropped]), JSON.stringify([...owners])],
   );
@@ -189,7 +189,9 @@ const spentSoFar = (kind: Engine["kind"]) =>
 
 const spentByLabel = (kind: Engine["kind"]) =>
   `(SELECT ${sumOf(kind, "s.cost")} FROM label_sums s
-  WHERE s.label = r.label AND s.value = r.value AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
+  WHERE ${
+    ofLabel("r.label", "r.value", "s")
+  } AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
     AND (r.key_id = '' OR s.key_id = r.key_id))`;
 
 export async function writeBudgets(

@@ -70,6 +70,8 @@ export interface Engine {
   insertRows(query: Query, writing: RowWriting, rows: readonly (readonly Value[])[]): Promise<void>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */
   list(param: string): string;
+  /** Whether a column is in a JSON array of strings in a parameter: by an index, however many rows there were before. */
+  among(column: string, param: string): string;
   /** The clause that locks selected rows until the transaction ends; empty where a writer is alone anyway. */
   readonly forUpdate: string;
   /** As `forUpdate`, passing over rows that another transaction has locked. */

@@ -42,7 +42,7 @@ export async function readLeases(
   query: Query,
   budgetIds: readonly string[],
 ): Promise<Leases> {
-  const rows = await query(`SELECT budget, node, amount FROM leases WHERE budget IN (${engine.list("$1")})`, [
+  const rows = await query(`SELECT budget, node, amount FROM leases WHERE ${engine.among("budget", "$1")}`, [
     JSON.stringify(budgetIds),
   ]);
   const leases: Leases = new Map();
@@ -180,15 +180,15 @@ export async function dropLeases(
   budgetIds: readonly string[],
 ): Promise<void> {
   const list = JSON.stringify(budgetIds);
-  await query(`DELETE FROM leases WHERE node = $2 AND budget IN (${engine.list("$1")})`, [list, node]);
+  await query(`DELETE FROM leases WHERE node = $2 AND ${engine.among("budget", "$1")}`, [list, node]);
   await dropUnleased(engine, query, list);
 }
 
 /** Deletes those of these budgets, which are locked, that are sessions' and of which nobody has a lease. */
 export async function dropUnleased(engine: Engine, query: Query, list: string): Promise<void> {
   await query(
-    `DELETE FROM budgets WHERE id IN (${engine.list("$1")}) AND scope IN ('session', 'session_rate')
-     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.budget = budgets.id)`,
+    `DELETE FROM budgets WHERE ${engine.among("id", "$1")} AND scope IN ('session', 'session_rate')
+     AND id NOT IN (SELECT budget FROM leases WHERE ${engine.among("budget", "$1")})`,
     [list],
   );
 }

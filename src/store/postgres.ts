@@ -117,6 +117,10 @@ class PostgresEngine implements Engine {
     return `SELECT jsonb_array_elements_text(${param}::text::jsonb)`;
   }
 
+  among(column: string, param: string): string {
+    return `${column} = ANY(ARRAY(${this.list(param)}))`;
+  }
+
   async lockTable(query: Query, table: string): Promise<void> {
     // This mode excludes itself, so two that both go on to insert cannot wait for each other.
     await query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);

@@ -169,6 +169,10 @@ class SqliteEngine implements Engine {
     return `SELECT value FROM json_each(${param})`;
   }
 
+  among(column: string, param: string): string {
+    return `${column} IN (${this.list(param)})`;
+  }
+
   lockTable(): Promise<void> {
     return Promise.resolve();
   }

@@ -2,9 +2,10 @@
  * Sums by day against sums of the rows themselves: over any span, whoever wrote the rows, and however far a store of the
  * release before has been taken in.
  */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Engine } from "../../src/store/engine.ts";
+import { ofLabel } from "../../src/store/labels.ts";
 import {
   encodeRecord,
   type Generation,
@@ -221,6 +222,29 @@ onBothEngines(({ name, place }) => {
       ),
       { numRuns: name === "sqlite" ? 25 : 8 },
     );
+  });
+
+  Deno.test(`${name}: what one session spent is found by its name, whatever the table holds when the plan is made`, async () => {
+    const here = place();
+    const store = here.open();
+    const engine = here.engine();
+    try {
+      await store.prepare();
+      const plan = engine.kind === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN";
+      const rows = await engine.transaction(async (query) => {
+        if (engine.kind === "postgres") await query("SET LOCAL enable_seqscan = off");
+        return await query(
+          `${plan} SELECT cost FROM label_sums WHERE ${ofLabel("'session'", "'s1'")} AND starts >= 0`,
+        );
+      });
+      const text = rows.map((row) => Object.values(row).join(" ")).join("\n");
+      assertMatch(text, /label_sums_pkey|PRIMARY KEY \(value=\?/);
+      assertEquals(text.includes("label_sums_by_day"), false, text);
+    } finally {
+      await store.close();
+      await engine.close();
+      here.remove();
+    }
   });
 
   Deno.test(`${name}: two processes that take in old rows side by side count each once`, async () => {
