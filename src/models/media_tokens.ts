@@ -4,7 +4,7 @@
  * | attachment | bound                                                                                          |
  * | ---------- | ---------------------------------------------------------------------------------------------- |
  * | image      | one token for 400 pixels and 300 more, at most 10,000; 10,000 where its size cannot be read    |
- * | audio      | 32 tokens a second, by the header of a WAV file; elsewhere one token for 30 bytes              |
+ * | audio      | 32 tokens a second, of the length that its file tells: see `sound_length.ts`                   |
  * | video      | one token for 20 bytes                                                                         |
  * | document   | one token a byte, and 5,000                                                                    |
  *
@@ -16,6 +16,7 @@
 import { Buffer } from "node:buffer";
 import type { Content, Source } from "../exchange/prompt.ts";
 import { isText } from "../formats/media.ts";
+import { soundSeconds } from "./sound_length.ts";
 
 /** An attachment that only the provider can see. */
 export const UNSEEN = Infinity;
@@ -24,7 +25,6 @@ const IMAGE_MOST = 10_000;
 const IMAGE_LEAST = 300;
 const PIXELS_PER_TOKEN = 400;
 const AUDIO_TOKENS_PER_SECOND = 32;
-const AUDIO_BYTES_PER_TOKEN = 30;
 const VIDEO_BYTES_PER_TOKEN = 20;
 const DOCUMENT_LEAST = 5000;
 /** Base64 units of the head in which the size of an image stands, unless a JPEG has long metadata. */
@@ -40,7 +40,7 @@ export function mostTokens({ type, source }: Attachment): number {
   const bytes = bytesOf(source);
   switch (type) {
     case "audio":
-      return Math.ceil(wavSeconds(source.data, bytes) * AUDIO_TOKENS_PER_SECOND);
+      return Math.ceil(soundSeconds(source.data, source.mediaType, bytes) * AUDIO_TOKENS_PER_SECOND);
     case "video":
       return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN);
     case "document":
@@ -95,14 +95,4 @@ function jpegPixels(head: Buffer): number | null {
     at += 2 + head.readUInt16BE(at + 2);
   }
   return null;
-}
-
-/** Of a WAV file by its header; of any other as long as the lowest rate of bits in use allows. */
-function wavSeconds(data: string, bytes: number): number {
-  const head = Buffer.from(data.slice(0, 64), "base64");
-  const slowest = bytes / (AUDIO_BYTES_PER_TOKEN * AUDIO_TOKENS_PER_SECOND);
-  if (head.length < 32 || head.toString("latin1", 0, 4) !== "RIFF") return slowest;
-  if (head.toString("latin1", 12, 16) !== "fmt ") return slowest;
-  const rate = head.readUInt32LE(28);
-  return rate > 0 ? Math.min(slowest, bytes / rate) : slowest;
 }

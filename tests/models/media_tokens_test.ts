@@ -42,6 +42,38 @@ Deno.test("mostTokens() of an image goes by its size, whatever its kind", () => 
   assertEquals(mostTokens({ type: "image", source: { kind: "url", url: "https://a.test" } }), 10_000);
 });
 
+Deno.test("mostTokens() of silence, which takes hardly any bytes, goes by what the file tells of its length", () => {
+  // An hour of each, at 32 tokens a second.
+  const HOUR = 3600 * 32;
+  const flac = Buffer.alloc(200);
+  flac.write("fLaC", "latin1");
+  flac.writeUIntBE(16_000 << 4, 18, 3);
+  flac.writeUInt32BE(16_000 * 3600, 22);
+  assertEquals(mostTokens(bytes("audio", "audio/flac", flac)), HOUR);
+  const page = (position: number, inside: string) => {
+    const head = Buffer.alloc(28);
+    head.write("OggS", "latin1");
+    head.writeBigUInt64LE(BigInt(position), 6);
+    return Buffer.concat([head, Buffer.from(inside, "latin1"), Buffer.alloc(60)]);
+  };
+  const filling = Buffer.alloc(400_001, 7);
+  const opus = Buffer.concat([page(0, "OpusHead"), filling, page(48_000 * 3600, "")]);
+  assertEquals(mostTokens(bytes("audio", "audio/ogg", opus)), HOUR);
+  const vorbis = Buffer.concat([page(0, "\x01vorbis....."), filling, page(8000 * 3600, "")]);
+  vorbis.writeUInt32LE(8000, 40);
+  assertEquals(mostTokens(bytes("audio", "audio/ogg", vorbis)), HOUR);
+  // A rate of bytes far above that of the samples.
+  const wav = Buffer.alloc(3600 * 1000);
+  wav.write("RIFF....WAVEfmt ", "latin1");
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(1000, 24);
+  wav.writeUInt32LE(4_000_000_000, 28);
+  wav.writeUInt16LE(8, 34);
+  assertEquals(mostTokens(bytes("audio", "audio/wav", wav)), HOUR);
+  // Nothing is told: half of the lowest rate of MP3.
+  assertEquals(mostTokens(bytes("audio", "audio/webm", Buffer.alloc(48_000, 1))), 3200);
+});
+
 Deno.test("mostTokens() of sound goes by the rate of a WAV file, else by the lowest rate in use", () => {
   const wav = Buffer.alloc(32_000);
   wav.write("RIFF....WAVEfmt ", "latin1");
