@@ -33,7 +33,7 @@ const OUR_KEY =
   /invalid[_ -]api[_ -]key|incorrect api key|api[_ ]key[_ ](?:not[_ ]valid|invalid)|no api key|invalid x-api-key|authentication_error|unauthenticated|permission_denied|access denied|account_deactivated/;
 /** Not the word "billing" alone: Gemini speaks of billing details whenever a rate per minute is used up. */
 const OUR_ACCOUNT =
-  /insufficient_quota|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
+  /insufficient_quota|servicequotaexceeded|billing_\w|billing (?:hard limit|not active)|credit balance|payment required|quota exceeded for this account/;
 /** Codes of a refusal to read one field, whose name may be a word of the lists below (`safety_identifier`). */
 const BAD_FIELD =
   /\b(?:string_above_max_length|unsupported_parameter|unsupported_value|unknown_parameter|invalid_value|invalid_type|missing_required_parameter)\b/;
@@ -48,7 +48,7 @@ const CONVERSATION = /^(?:messages|input|instructions|system)\b/;
 const CONTEXT_AS_FAULT =
   /context size has been exceeded|available context size|greater than the context length/;
 const NO_MODEL =
-  /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model/;
+  /model_not_found|deploymentnotfound|model .{0,80}(?:does not exist|not found|is not found|not supported for)|not_found_error|unknown model|invalid model|model identifier is invalid|could not resolve the foundation model|with on-demand throughput/;
 /** What the caller named is missing, not the model. */
 const NO_SUCH_THING = /\b(?:file|item|image|container|previous response)\b.{0,100}\bnot found\b/;
 const OVERLOADED =
@@ -59,6 +59,9 @@ const TIMEOUT = /timeout|timed out|deadline/;
 /** The Failure behind a reply whose status is not 2xx. */
 export function decodeFailure(reply: FailedReply): Failure {
   const complaint = readComplaint(parse(reply.text));
+  // AWS names the error in a header, `ThrottlingException:http://…`.
+  const named = reply.header("x-amzn-errortype")?.split(":", 1)[0];
+  if (named) complaint.codes = words(complaint.codes, named);
   const retryAfter = retrySeconds(reply) ?? complaint.retryAfter;
   return classify(reply.status, complaint, retryAfter);
 }
@@ -85,7 +88,7 @@ export function brokenAnswer(what: string): Failure {
 function classify(status: number, c: Complaint, retryAfter: number | undefined): Failure {
   const said = `${c.codes} ${c.message}`.toLowerCase();
   const told = (code: FailureCode, fallback: string) =>
-    new Failure(code, clean(c.message) || fallback, {
+    new Failure(code, clean(c.message.replace(ARNS, "[withheld]")) || fallback, {
       param: code === "provider_bad_request" ? c.param : undefined,
     });
   const untold = (code: FailureCode, message: string, why: string, lasting = false) =>
@@ -128,6 +131,8 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
       true,
     );
   }
+  // AWS: the model failed while it answered.
+  if (status === 424) return unavailable("the model failed");
   if (status === 429 || (status === 0 && RATE.test(said))) {
     return untold(
       "provider_rate_limited",
@@ -163,12 +168,14 @@ function readComplaint(body: unknown): Complaint {
   const code = number(e.code) ?? number(e.status_code) ?? digits(e.code);
   return {
     message: head(
-      string(e.message) ?? string(body.detail) ?? string(e.detail) ?? string(body.message) ?? "",
+      string(e.message) ?? string(e.Message) ?? string(body.detail) ?? string(e.detail) ??
+        string(body.message) ?? "",
     ),
     codes: words(
       e.code,
       e.type,
       e.status,
+      e.__type,
       object(e.innererror).code,
       metadata.error_type,
       ...details.map((d) => d.reason),
@@ -213,6 +220,9 @@ const SECRETS =
   /\b(?:[sprx]k|gsk|xai)[-_][A-Za-z0-9_*-]{6,}|\bAIza[\w-]{10,}|\b(?:org|proj|key|user|acct|req)[-_](?=[A-Za-z0-9_*-]*[A-Z0-9*])[A-Za-z0-9_*-]{6,}|\bBearer\s+\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+/g;
 const ADDRESSES =
   /\b(?:https?|wss?):\/\/[^\s"'<>)]+|\blocalhost(?::\d+)?(?:\/\S*)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[[0-9a-f:]*:[0-9a-f:]*\](?::\d+)?|\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|ai|dev|cloud|local|internal|cn|co|eu|app|svc)\b(?::\d+)?(?:\/\S*)?/gi;
+
+/** They name the account. An operator may see it. */
+const ARNS = /\barn:[\w-]+:\S+/g;
 
 /** A provider's message without addresses, credentials and account names, at most 500 characters; "" for markup. */
 export function clean(message: string): string {

@@ -151,7 +151,7 @@ const PROVIDER = fields({
       code: "custom",
       path: [field],
       input,
-      message: `nothing, for ${preset ?? "a provider without preset"}`,
+      message: "no such field, which only certain presets have",
     });
   }
   if (kind?.cloud !== undefined) {

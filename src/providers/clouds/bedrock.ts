@@ -10,6 +10,7 @@ import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
 import type { ProviderApi } from "../apis/mod.ts";
 import { BEDROCK_CHUNKS } from "../apis/framing.ts";
 import { bearer } from "../apis/openai.ts";
+import { withoutDirectCallers } from "./claude.ts";
 import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
 
 /** Generation of Claude from which on Bedrock has it at Anthropic's own address. */
@@ -65,7 +66,7 @@ const BETAS =
 
 /** The address names model and mode; version and beta features stand in the body. */
 function invokeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
-  const { model: _, stream: __, ...rest } = body;
+  const { model: _, stream: __, ...rest } = withoutDirectCallers(body);
   const asked = [
     ...(headers?.["anthropic-beta"] ?? "").split(","),
     ...array(body.anthropic_beta).map((beta) => string(beta) ?? ""),

@@ -4,6 +4,7 @@
  */
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "../apis/mod.ts";
+import { withoutDirectCallers } from "./claude.ts";
 import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
 
 const keyHeaders = (key: string) => ({ "x-goog-api-key": key });
@@ -55,7 +56,7 @@ function geminiPath(place: string, model: string): string {
 
 /** The address names the model. */
 function claudeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
-  const { model: _, ...rest } = body;
+  const { model: _, ...rest } = withoutDirectCallers(body);
   const { "anthropic-version": __, ...others } = headers ?? {};
   return { body: { ...rest, anthropic_version: "vertex-2023-10-16" }, headers: others, dropped };
 }

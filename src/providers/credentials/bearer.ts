@@ -9,6 +9,10 @@ export interface AccessToken {
   headers: Readonly<Record<string, string>>;
 }
 
+/** What a refusal says of a token that has ended, was revoked or cannot be read. */
+const ABOUT_TOKEN =
+  /invalid_token|token_(?:expired|revoked|invalid)|expired_?token|(?:token|credentials?)\b.{0,40}\b(?:has |have |is |are |was )?(?:expired|revoked|invalid)|invalid (?:access |bearer |authentication )?(?:token|credential)/i;
+
 export function bearerCredential(identity: string, token: RenewedToken<AccessToken>): ProviderCredential {
   const authorization = ({ accessToken }: AccessToken) => `Bearer ${accessToken}`;
   let current: AccessToken | undefined;
@@ -19,9 +23,10 @@ export function bearerCredential(identity: string, token: RenewedToken<AccessTok
       current = await token.get();
       return { ...current.headers, authorization: authorization(current) };
     },
-    // A 403 is about what the account may do, and with another token it may do no more.
-    refused({ status }, sent) {
-      if (status !== 401) return false;
+    // Most of 403 is about what the account may do, and with another token it may do no more.
+    refused({ status, header, text }, sent) {
+      const about = `${header("www-authenticate") ?? ""} ${text.slice(0, 4000)}`;
+      if (status !== 401 && !(status === 403 && ABOUT_TOKEN.test(about))) return false;
       if (current && sent.authorization === authorization(current)) token.discard(current);
       return true;
     },

@@ -13,6 +13,7 @@ const BELIEVED_MS = 24 * 3600_000;
 export class ServiceClock {
   readonly #surroundings: Surroundings;
   #offset = 0;
+  #told = false;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -23,11 +24,17 @@ export class ServiceClock {
     return this.#surroundings.now() + this.#offset;
   }
 
+  /** Whether the service has said its time. */
+  get told(): boolean {
+    return this.#told;
+  }
+
   /** @returns whether this changed what `now` says */
   learn(date: string | null): boolean {
     const told = date === null ? NaN : Date.parse(date);
     const offset = told - this.#surroundings.now();
     if (Number.isNaN(offset) || Math.abs(offset) > BELIEVED_MS) return false;
+    this.#told = true;
     if (Math.abs(offset - this.#offset) < NOTED_MS) return false;
     this.#offset = Math.abs(offset) < NOTED_MS ? 0 : offset;
     return true;

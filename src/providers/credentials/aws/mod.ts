@@ -48,6 +48,8 @@ export function awsCredential(
     };
   }
   const clock = new ServiceClock(surroundings);
+  // The provider's time, where it has said it: that of the source of keys may be another.
+  const provider = new ServiceClock(surroundings);
   const source = awsSource(settings, { surroundings, clock, region });
   const keys = new RenewedToken<AwsKeys>(`the AWS credential of provider ${name}`, source, surroundings);
   let cache = new Map<string, ArrayBuffer>();
@@ -58,7 +60,7 @@ export function awsCredential(
     headers: {},
     async sign(request) {
       const pair = current = await keys.get();
-      const now = clock.now();
+      const now = (provider.told ? provider : clock).now();
       // A day's signing keys of one pair of keys are all that is ever needed again.
       const day = `${pair.accessKeyId} ${Math.floor(now / 86_400_000)}`;
       if (day !== cachedFor) {
@@ -69,7 +71,7 @@ export function awsCredential(
     },
     refused(refusal, sent) {
       if (refusal.status < 400 || refusal.status >= 500 || !isAboutKeys(refusal)) return false;
-      clock.learn(refusal.header("date"));
+      provider.learn(refusal.header("date"));
       if (current !== undefined && sent.authorization?.includes(`=${current.accessKeyId}/`)) {
         keys.discard(current);
       }
