@@ -19,6 +19,7 @@ const ELSEWHERE = [
   /^x-ai$/,
   /^x-loc-/,
   /^retry-after-ms$/,
+  /^www-authenticate$/,
   /^anthropic-(?:version|messages)$/,
   /^(?:connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,
 ];
