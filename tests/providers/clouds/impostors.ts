@@ -7,7 +7,7 @@ import { assemble, type Gateway } from "../../../src/assemble.ts";
 import { SECRET } from "../../support/gateway.ts";
 import { binaryOf, chunksOf } from "../../support/event_stream.ts";
 import { read } from "../../support/scenarios.ts";
-import { type Cloud, cloud, type Seen } from "../credentials/cloud.ts";
+import { type Cloud, cloud, NOW, type Seen } from "../credentials/cloud.ts";
 import { signatureFault } from "../credentials/sigv4.ts";
 
 export type { Seen };
@@ -44,7 +44,7 @@ export function answerOf({ path, body }: Seen, scenario: string): Response | und
 export function bedrock(
   secrets: Readonly<Record<string, string>>,
   answer: (seen: Seen) => Response | undefined,
-  now: () => number = Date.now,
+  now: () => number = () => NOW,
 ): Cloud {
   const refuse = (status: number, type: string, message: string) =>
     Response.json({ message }, {
@@ -86,7 +86,7 @@ export interface Rig extends AsyncDisposable {
   ask(path: string, body: object): Promise<{ status: number; text: string; headers: Headers }>;
 }
 
-/** A gateway whose environment is the test's. */
+/** A gateway whose environment is the test's, at the time of the impostors. */
 export async function rig(
   config: Record<string, unknown>,
   env: Record<string, string>,
@@ -100,7 +100,7 @@ export async function rig(
   }, { env: variable });
   const logged: string[] = [];
   const gateway = await assemble(loaded, {
-    now: options.now ?? Date.now,
+    now: options.now ?? (() => NOW),
     log: (line) => logged.push(line),
     env: variable,
     sleep: () => Promise.resolve(),

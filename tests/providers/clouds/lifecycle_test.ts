@@ -1,7 +1,7 @@
 /** Tokens and keys through a whole gateway: shared, renewed, lost, refused, and made by a clock that is off. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../../support/time.ts";
-import { cloud } from "../credentials/cloud.ts";
+import { cloud, isoAfter, NOW } from "../credentials/cloud.ts";
 import { answerOf, bedrock, models, type Rig, rig } from "./impostors.ts";
 
 const HI = { messages: [{ role: "user", content: "Hi" }] };
@@ -42,7 +42,7 @@ async function withGoogle(
   body: (at: ReturnType<typeof google> & { gateway: Rig; clock: { time: number } }) => Promise<void>,
 ): Promise<void> {
   const at = google();
-  const clock = { time: Date.now() };
+  const clock = { time: NOW };
   await using _metadata = at.metadata;
   await using vertex = at.vertex;
   await using gateway = await rig(
@@ -152,7 +152,7 @@ const KEYS = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" };
 
 for (const minutes of [-9.5, 9.5]) {
   Deno.test(`a clock that is ${minutes} minutes off is corrected by the Date of Bedrock's refusal`, async () => {
-    const service = () => Date.now() + minutes * 60_000;
+    const service = () => NOW + minutes * 60_000;
     await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "plain_text"), service);
     await using gateway = await rig({
       providers: { bedrock: { region: "eu-central-1", base_url: aws.origin, retries: 0 } },
@@ -168,10 +168,10 @@ for (const minutes of [-9.5, 9.5]) {
 Deno.test("keys of an instance's role that were replaced are asked for anew, and wrong ones are the gateway's fault", async () => {
   let role = "ASIA1";
   await using imds = cloud(({ method }, path) => {
-    if (method === "PUT") return new Response("session");
-    if (path.endsWith("/security-credentials/")) return new Response("role");
-    const Expiration = new Date(Date.now() + 3.6e6).toISOString();
-    return Response.json({ AccessKeyId: role, SecretAccessKey: `secret of ${role}`, Token: "t", Expiration });
+    if (method === "PUT") return "session";
+    if (path.endsWith("/security-credentials/")) return "role";
+    const keys = { AccessKeyId: role, SecretAccessKey: `secret of ${role}`, Token: "t" };
+    return { ...keys, Expiration: isoAfter(3_600_000) };
   });
   const secrets: Record<string, string> = { ASIA1: "secret of ASIA1" };
   await using aws = bedrock(secrets, (seen) => answerOf(seen, "plain_text"));
@@ -196,11 +196,9 @@ Deno.test("keys of an instance's role that were replaced are asked for anew, and
 });
 
 Deno.test("the time of the source of keys does not overrule the provider's", async () => {
-  const service = () => Date.now() + 9 * 60_000;
+  const service = () => NOW + 9 * 60_000;
   // This one's time is right, and it is asked between the two tries.
-  await using container = cloud(() =>
-    Response.json({ AccessKeyId: "AKID", SecretAccessKey: "s3cret", Token: "t" })
-  );
+  await using container = cloud(() => ({ AccessKeyId: "AKID", SecretAccessKey: "s3cret", Token: "t" }));
   await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "plain_text"), service);
   await using gateway = await rig({
     providers: { bedrock: { region: "eu-central-1", base_url: aws.origin, retries: 0 } },
