@@ -24,7 +24,7 @@ import { SocketMemory } from "./http/kept_turns.ts";
 import { RequestRates } from "./http/request_rates.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
-import { type Catalog, openCatalog } from "./models/catalog.ts";
+import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
@@ -43,7 +43,8 @@ import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
 import { Discovery } from "./discovery/discovery.ts";
-import { askedOf, effectiveModels, listsFile } from "./discovery/effective_catalog.ts";
+import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
+import { saveSnapshot } from "./discovery/snapshot.ts";
 import type { Clock } from "./timing/clock.ts";
 import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
@@ -81,6 +82,8 @@ export interface Gateway {
   accounts: AccountsService;
   /** Shows what the server knows of its connections among the metrics. */
   observe(server: Pick<Server, "connections" | "refused">): void;
+  /** The catalog as it is now. */
+  models(): readonly Model[];
   /** Takes another configuration over, without touching what is under way. */
   reload(config: Config): Promise<void>;
   /** From now on `/readyz` says no and new generations are refused. */
@@ -234,6 +237,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     state = made;
     providers = made.kit.providers;
     providers.states.takeOver();
+    const file = discovery && snapshotFile(store);
+    if (file !== null && (worker?.which ?? 1) === 1) {
+      void saveSnapshot(file, made.kit.catalog.models, options.now());
+    }
   }
   async function refresh(): Promise<void> {
     if (stopped) return;
@@ -259,6 +266,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         connectionsRefused: server.refused,
       }));
     },
+    models: () => state.kit.catalog.models,
     reload: (next) =>
       turns.run(async () => {
         try {

@@ -6,11 +6,13 @@ import { StoreRefused } from "./accounts/mod.ts";
 import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
 import { providersCommand } from "./commands/providers.ts";
-import { type Command, HELP, parseCommand, UsageError } from "./commands/parse.ts";
+import { HELP } from "./commands/help.ts";
+import { type Command, parseCommand, UsageError } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";
-import { examineDemo } from "./config/demo.ts";
+import { examineDemo, foundProviders } from "./config/demo.ts";
 import { describe } from "./config/describe.ts";
+import type { Config } from "./config/schema.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { Failure } from "./exchange/failure.ts";
 import { printable } from "./exchange/printable.ts";
@@ -72,15 +74,15 @@ async function follow(command: Command): Promise<void> {
         port: command.port,
         hostname: command.hostname,
         workers: command.workers,
+        demo: command.demo,
       });
-    case "models": {
-      const { config } = await load(command.config, {}, { listens: false });
-      if (command.json) return console.log(JSON.stringify(config.models.map((m) => m.id)));
-      for (const { id, name, routes } of config.models) {
-        console.log(`${id}\t${name}\t${routes.map((r) => `${r.provider}:${r.model}`).join(", ")}`);
-      }
-      return;
-    }
+    case "models":
+      return await showModels(command);
+    case "init":
+    case "import":
+    case "connect":
+    case "try":
+      return await newcomer(command);
     case "providers": {
       const named = command.config ?? env("SLUICE_CONFIG");
       const configured = named ? (await load(named, {}, { listens: false })).config.providers : [];
@@ -115,6 +117,53 @@ async function follow(command: Command): Promise<void> {
     default:
       return await withAccounts(command);
   }
+}
+
+async function showModels(
+  { config: named, json, diff }: Extract<Command, { command: "models" }>,
+): Promise<void> {
+  const { config } = await load(named, {}, { listens: false });
+  const [{ catalogOf, runningCatalog }, { changes, changesText, modelsText }, { summaryOf }] = await Promise
+    .all([
+      import("./commands/catalog_of.ts"),
+      import("./commands/models.ts"),
+      import("./models/summary.ts"),
+    ]);
+  const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
+  if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
+  const running = await runningCatalog(config);
+  if (running === null) {
+    console.error("No gateway has served with this store, so that there is nothing to compare with.");
+    Deno.exitCode = MISTAKE;
+    return;
+  }
+  const found = changes(running, now);
+  console.log(json ? JSON.stringify(found) : changesText(found));
+}
+
+/** Commands of those who begin: loaded when somebody does. */
+async function newcomer(
+  command: Extract<Command, { command: "init" | "import" | "connect" | "try" }>,
+): Promise<void> {
+  const commands = await import("./commands/newcomer.ts");
+  const makeKey = async (config: Config, name: string) => {
+    const accounts = await assembleAccounts(config, { now: Date.now, log });
+    try {
+      return (await accounts.createKey({ name })).secret;
+    } finally {
+      await accounts.close();
+    }
+  };
+  const loaded = async (named: string | undefined) => (await load(named, {}, { listens: false })).config;
+  await commands.newcomer(command, {
+    env,
+    load: loaded,
+    log,
+    makeKey,
+    open: (config) => assemble(config, { now: Date.now, log, env, discovers: true }),
+    print: (line) => console.log(line),
+    note: (line) => console.error(line),
+  });
 }
 
 async function screenFiles(command: Extract<Command, { command: "dlp" }>): Promise<void> {
@@ -242,7 +291,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   console.log(`sluice listening on ${base}`);
   void bound.find();
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
-  if (demo && (worker === null || worker.which === 1)) console.log(welcome(base, await firstKey(gateway)));
+  if (demo && (worker === null || worker.which === 1)) {
+    const { welcomeText } = await import("./commands/welcome.ts");
+    const found = flags.demo ? [] : foundProviders(env);
+    console.log(welcomeText({ base, secret: await firstKey(gateway), found, models: gateway.models() }));
+  }
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
@@ -293,6 +346,7 @@ async function supervise(source: string | undefined, flags: Flags, count: number
       if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
       const chosen = port ?? flags.port;
       if (chosen !== undefined) args.push(`--port=${chosen}`);
+      if (flags.demo) args.push("--demo");
       // Its end is how a worker learns that nobody looks after it any more.
       const options = {
         args,
@@ -331,21 +385,6 @@ async function firstKey(gateway: Gateway): Promise<string | null> {
   if ((await gateway.accounts.listKeys({ limit: 1 })).data.length > 0) return null;
   const { secret } = await gateway.accounts.createKey({ name: "demo" });
   return secret;
-}
-
-function welcome(base: string, secret: string | null): string {
-  const key = secret ?? "$SLUICE_KEY";
-  const shown = secret === null
-    ? "Demo mode. The key was shown on the first start; `sluice keys create NAME` makes another."
-    : `Demo mode. Your key, shown this once: ${secret}`;
-  const json = `-H "Content-Type: application/json"`;
-  return `
-${shown}
-
-curl ${base}/v1/chat/completions -H "Authorization: Bearer ${key}" ${json} -d '{"model":"demo/small","stream":true,"messages":[{"role":"user","content":"Good morning"}]}'
-curl ${base}/v1/messages -H "x-api-key: ${key}" ${json} -d '{"model":"demo/small","stream":true,"max_tokens":200,"messages":[{"role":"user","content":"Good morning"}]}'
-curl ${base}/v1/responses -H "Authorization: Bearer ${key}" ${json} -d '{"model":"demo/small","stream":true,"input":"Good morning"}'
-`;
 }
 
 if (import.meta.main) await main();

@@ -6,9 +6,9 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
-  main: 9,
+  main: 10,
   manual: 8,
-  commands: 8,
+  commands: 9,
   discovery: 8,
   config: 7,
   console: 6,

@@ -10,7 +10,7 @@ import { nearest, oneOf } from "../schema/mistakes.ts";
 import { isUsageDimension, USAGE_DIMENSIONS } from "../store/mod.ts";
 
 export type Command =
-  | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number }
+  | { command: "serve"; config?: string; port?: number; hostname?: string; workers?: number; demo?: boolean }
   | { command: "check"; config?: string }
   | { command: "permissions"; config?: string }
   | { command: "keys"; action: "create"; config?: string; json: boolean } & NewKey
@@ -48,10 +48,34 @@ export type Command =
     form: "text" | "csv" | "json";
   }
   | { command: "ledger"; action: "verify"; config?: string; json: boolean }
-  | { command: "models"; config?: string; json: boolean }
+  | { command: "models"; config?: string; json: boolean; diff: boolean }
+  | { command: "init"; file: string; force: boolean } & InitAnswers
+  | { command: "import"; from: "litellm"; file: string }
+  | ConnectCommand
+  | { command: "try"; config?: string; json: boolean; text: string; models?: string; limit: number }
   | { command: "providers"; config?: string; json: boolean }
   | { command: "help" }
   | { command: "version" };
+
+/** What `init` is told on the command line; what is left out it asks, or takes the usual. */
+export interface InitAnswers {
+  /** Names of presets. */
+  providers?: readonly string[];
+  /** Address of the store. */
+  store?: string;
+  port?: number;
+}
+
+export interface ConnectCommand {
+  command: "connect";
+  config?: string;
+  client: string;
+  write: boolean;
+  /** A secret; absent: a key is made. */
+  secret?: string;
+  url?: string;
+  model?: string;
+}
 
 /** What `keys create` says of the new key; the rest is set by the administration API. */
 export interface NewKey {
@@ -68,43 +92,6 @@ export interface NewKey {
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
-
-export const HELP = `sluice: one gateway to language-model providers, in three request formats
-
-Usage:
-  sluice [serve] [--config FILE] [--port N] [--hostname H] [--workers N]
-                                Serve. Without a configuration: demo mode on loopback
-  sluice check --config FILE    Say what would run, or every mistake; exit 0 or 2
-  sluice permissions --config FILE
-                                The least permissions that Deno has to give, one a line
-  sluice keys create NAME [--account A] [--team T] [--access-policy P] [--dlp-policy P] [--expires TIME]
-                                Make a key; its secret is shown this once
-  sluice keys list              Keys of the configuration and of the store
-  sluice keys revoke KEY        KEY is an id or a name
-  sluice keys rotate KEY [--overlap SECONDS]
-                                A new secret; the old one stays valid for SECONDS (0)
-  sluice usage [--by key|model|day|account|team|provider|format|session|tag:NAME] [--from DATE] [--to DATE] [--limit N]
-                                Two joined by a comma sum by both: --by account,model
-  sluice generations [--key NAME] [--limit N]
-  sluice dlp scan FILE... [--policy P] [--json | --sarif]
-                                Screen files and folders as a policy would, - being standard input;
-                                exit 0: nothing found, 1: something, 2: a file or P cannot be read
-  sluice statement --account A --month YYYY-MM [--by generation|day] [--csv | --json]
-                                What an account used in a month (UTC), with sums and prices
-  sluice backup FILE [--force]  Keys, records, credits and the pepper into one file, while gateways run
-  sluice restore FILE [--force] Make the store from it; --force replaces a store that is not empty
-  sluice store info             Schema, size, rows, nodes and files of the store
-  sluice ledger verify          Prove that no record was changed, removed or put in; exit 0 or 1
-  sluice models                 The catalog
-  sluice providers              Known providers, and the variables that they still need
-  sluice --help | --version
-
-Options:
-  --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, backup, restore, store, ledger, dlp scan, models, providers)
-
-Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
-`;
 
 const OPTIONS = {
   config: { type: "string" },
@@ -129,6 +116,14 @@ const OPTIONS = {
   force: { type: "boolean" },
   month: { type: "string" },
   csv: { type: "boolean" },
+  demo: { type: "boolean" },
+  diff: { type: "boolean" },
+  write: { type: "boolean" },
+  providers: { type: "string" },
+  store: { type: "string" },
+  url: { type: "string" },
+  model: { type: "string" },
+  models: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "V" },
 } as const;
@@ -138,7 +133,11 @@ type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? bo
 
 /** The options of each command beside `--config`. */
 const TAKES: Record<string, readonly Option[]> = {
-  serve: ["port", "hostname", "workers"],
+  serve: ["port", "hostname", "workers", "demo"],
+  init: ["providers", "store", "port", "force"],
+  "import litellm": [],
+  connect: ["write", "model", "key", "url"],
+  try: ["models", "limit", "json"],
   check: [],
   permissions: [],
   "keys create": ["name", "account", "team", "access-policy", "dlp-policy", "expires", "json"],
@@ -153,7 +152,7 @@ const TAKES: Record<string, readonly Option[]> = {
   "store info": ["json"],
   "ledger verify": ["json"],
   statement: ["account", "month", "by", "csv", "json"],
-  models: ["json"],
+  models: ["json", "diff"],
   providers: ["json"],
 };
 const COMMANDS = [
@@ -171,6 +170,10 @@ const COMMANDS = [
   "statement",
   "models",
   "providers",
+  "init",
+  "import",
+  "connect",
+  "try",
 ];
 /** Commands of two words. */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -178,6 +181,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   dlp: ["scan"],
   store: ["info"],
   ledger: ["verify"],
+  import: ["litellm"],
 };
 
 export function parseCommand(args: readonly string[]): Command {
@@ -297,7 +301,39 @@ function build(full: string, values: Values, words: string[]): Command {
     case "ledger verify":
       return { command: "ledger", action: "verify", config, json };
     case "models":
-      return { command: "models", config, json };
+      return { command: "models", config, json, diff: values.diff ?? false };
+    case "init":
+      return {
+        command: "init",
+        file: words.shift() ?? "sluice.jsonc",
+        force: values.force ?? false,
+        providers: values.providers?.split(",").map((name) => name.trim()).filter((name) => name !== ""),
+        store: values.store,
+        port: whole("port", values.port, 1, 65_535),
+      };
+    case "import litellm":
+      return { command: "import", from: "litellm", file: word(full, "the path of a configuration", words) };
+    case "connect":
+      return {
+        command: "connect",
+        config,
+        client: word(full, "a client", words),
+        write: values.write ?? false,
+        secret: values.key,
+        url: values.url,
+        model: values.model,
+      };
+    case "try": {
+      const limit = whole("limit", values.limit, 1, 1000) ?? 20;
+      return {
+        command: "try",
+        config,
+        json,
+        text: word(full, "a text", words),
+        models: values.models,
+        limit,
+      };
+    }
     case "providers":
       return { command: "providers", config, json };
     default:
@@ -307,8 +343,15 @@ function build(full: string, values: Values, words: string[]): Command {
         port: whole("port", values.port, 0, 65_535),
         hostname: values.hostname,
         workers: whole("workers", values.workers, 1, 64),
+        ...(values.demo && { demo: true }),
       };
   }
+}
+
+function word(full: string, what: string, words: string[]): string {
+  const found = words.shift();
+  if (!found) throw new UsageError(`Cannot read ${full}: expected ${what}, got nothing`);
+  return found;
 }
 
 function split(args: readonly string[]): { values: Values; words: string[] } {

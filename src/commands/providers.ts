@@ -1,4 +1,5 @@
 /** `sluice providers`: the presets, what each still needs, and what the configuration has. */
+import { inColumns } from "./columns.ts";
 import { type Env, PRESETS, presetValues } from "../providers/presets.ts";
 
 export interface PresetStatus {
@@ -46,13 +47,8 @@ export function providersCommand(
       ? "needs no key"
       : `key from ${key_from}`,
   ]);
-  const lines = columns([["PRESET", "API", "HOST", "STATE"], ...rows]);
+  const lines = inColumns([["PRESET", "API", "HOST", "STATE"], ...rows]);
   if (configured.length === 0) return lines.join("\n");
   const own = configured.map(({ provider, api, host, auth }) => [provider, api, host ?? "", auth]);
-  return [...columns([["PROVIDER", "API", "HOST", "CREDENTIAL"], ...own]), "", ...lines].join("\n");
-}
-
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
-  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i])).join("  ").trimEnd());
+  return [...inColumns([["PROVIDER", "API", "HOST", "CREDENTIAL"], ...own]), "", ...lines].join("\n");
 }

@@ -1,9 +1,11 @@
 /**
- * The configuration of demo mode: no file, no key of a provider, no network, and nobody else's machine can reach it.
+ * The configuration where there is none: the providers whose variables the environment has, and the demo model beside; demo mode
+ * alone where it has none. Nobody else's machine can reach it.
  *
  * It goes through the same validation as a file, with the same overrides from environment and command line, except that the
  * address must be a loopback one: the demo provider answers whoever asks.
  */
+import { type Env, PRESETS, presetValues } from "../providers/presets.ts";
 import { type Examination, examineValue, type Loaded, type LoadOptions } from "./load.ts";
 
 const DEMO = {
@@ -57,12 +59,38 @@ const DEMO = {
   auto: { models: ["demo/small", "demo/large"] },
 };
 
+/** A provider that the environment has a key of. */
+export interface FoundProvider {
+  name: string;
+  /** The variable that holds the key. */
+  keyFrom: string;
+}
+
+/**
+ * Presets that can be called with what the environment has. A server of one's own needs no variable, so that nothing says it is
+ * there; a cloud's models have to be named.
+ */
+export function foundProviders(env: Env): FoundProvider[] {
+  return PRESETS.flatMap((preset) => {
+    if (preset.cloud !== undefined || preset.keys.length === 0) return [];
+    const { keyFrom, missing } = presetValues(preset, env);
+    return keyFrom !== undefined && missing.length === 0 ? [{ name: preset.name, keyFrom }] : [];
+  });
+}
+
 export function demoConfig(options: LoadOptions): Loaded {
   return examineDemo(options).conclude();
 }
 
 export function examineDemo(options: LoadOptions): Examination {
-  const examination = examineValue(DEMO, { ...options, source: "demo mode" });
+  const found = options.flags?.demo ? [] : foundProviders(options.env);
+  const value = found.length === 0 ? DEMO : {
+    ...DEMO,
+    providers: { ...Object.fromEntries(found.map(({ name }) => [name, {}])), ...DEMO.providers },
+    // Clients that ask for a model of Claude mean that, where there is one.
+    models: DEMO.models.map((model) => ({ ...model, short_names: [] })),
+  };
+  const examination = examineValue(value, { ...options, source: "demo mode" });
   const { config, report } = examination;
   if (config !== undefined && !isLoopback(config.server.hostname)) {
     const message =

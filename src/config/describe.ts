@@ -14,7 +14,9 @@ export function describe(config: Config): string {
     ...config.providers.map(({ name, api, baseUrl }) =>
       `  ${name}: ${api.name}${baseUrl && ` at ${new URL(baseUrl).host}`}`
     ),
-    `models     ${config.models.length}`,
+    `models     ${config.models.length}${
+      config.catalog.discover === false ? "" : ", and those that providers list: `sluice models`"
+    }`,
     ...config.models.map((model) => `  ${model.id}: ${routes(model)}`),
     `svc/auto   ${
       config.auto.models.length ? `over ${config.auto.models.join(", ")}` : "off (no auto.models)"

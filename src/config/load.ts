@@ -22,6 +22,8 @@ export interface Flags {
   port?: number;
   hostname?: string;
   workers?: number;
+  /** Demo mode alone, whatever providers the environment has credentials of. */
+  demo?: boolean;
 }
 
 export interface LoadOptions {

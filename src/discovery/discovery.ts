@@ -31,6 +31,8 @@ export interface Asked {
 export interface DiscoveryOptions {
   /** Where lists are kept; null: nowhere. */
   file: string | null;
+  /** False: the file is only read. */
+  keeps?: boolean;
   /** Place among the processes of this machine, from 1: those behind the first take what it found. */
   follower: number;
   /** Milliseconds since the epoch. */
@@ -166,7 +168,7 @@ export class Discovery {
   /** Whole or not at all: another process may read it at any time. */
   async #writeFile(): Promise<void> {
     const { file, log } = this.#options;
-    if (file === null) return;
+    if (file === null || this.#options.keeps === false) return;
     const next = `${file}.${crypto.randomUUID().slice(0, 8)}`;
     try {
       await Deno.writeTextFile(next, encodeLists([...this.#lists.values()]), { mode: 0o600 });

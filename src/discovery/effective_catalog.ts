@@ -54,6 +54,11 @@ export async function effectiveModels(
   return mergeCatalog(config.models, config.catalog, { doors, facts: await openFacts(), now });
 }
 
+/** Where the catalog that is served is told to commands. */
+export function snapshotFile({ filePrefix }: Pick<Store, "filePrefix">): string | null {
+  return filePrefix === null ? null : `${filePrefix}.catalog.json`;
+}
+
 /** Where a machine keeps the lists of its providers; null: it has no place of its own. */
 export function listsFile({ filePrefix }: Pick<Store, "filePrefix">): string | null {
   return filePrefix === null ? null : `${filePrefix}.models.json`;

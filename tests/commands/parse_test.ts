@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type Command, HELP, parseCommand, UsageError } from "../../src/commands/parse.ts";
+import { HELP } from "../../src/commands/help.ts";
+import { type Command, parseCommand, UsageError } from "../../src/commands/parse.ts";
 
 const words = (line: string) => line.split(" ").filter(Boolean);
 
@@ -97,7 +98,42 @@ const COMMANDS: [line: string, command: Command][] = [
     policy: undefined,
     form: "json",
   }],
-  ["models", { command: "models", config: undefined, json: false }],
+  ["models", { command: "models", config: undefined, json: false, diff: false }],
+  ["models --diff --json", { command: "models", config: undefined, json: true, diff: true }],
+  ["init", {
+    command: "init",
+    file: "sluice.jsonc",
+    force: false,
+    providers: undefined,
+    store: undefined,
+    port: undefined,
+  }],
+  ["init x.jsonc --providers openai,groq --port 90 --force", {
+    command: "init",
+    file: "x.jsonc",
+    force: true,
+    providers: ["openai", "groq"],
+    store: undefined,
+    port: 90,
+  }],
+  ["import litellm l.yaml", { command: "import", from: "litellm", file: "l.yaml" }],
+  ["connect codex --write", {
+    command: "connect",
+    config: undefined,
+    client: "codex",
+    write: true,
+    secret: undefined,
+    url: undefined,
+    model: undefined,
+  }],
+  ["try hello --limit 3", {
+    command: "try",
+    config: undefined,
+    json: false,
+    text: "hello",
+    models: undefined,
+    limit: 3,
+  }],
   ["--help", { command: "help" }],
   ["keys create -h", { command: "help" }],
   ["help", { command: "help" }],
@@ -110,7 +146,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 2 more, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 6 more, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],

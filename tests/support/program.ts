@@ -1,11 +1,19 @@
 /** The program as a process of its own, as an operator starts it. */
 
+import { PRESETS } from "../../src/providers/presets.ts";
 import { V8_FLAGS } from "../../src/memory.ts";
 
 const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 /** Whatever the machine has set must not reach the program. */
-const NOTHING_SET = { PORT: "", SLUICE_CONFIG: "", SLUICE_STORE: "", SLUICE_ADMIN_KEY: "", DATABASE_URL: "" };
+const NOTHING_SET = {
+  ...Object.fromEntries(PRESETS.flatMap(({ keys }) => keys).map((name) => [name, ""])),
+  PORT: "",
+  SLUICE_CONFIG: "",
+  SLUICE_STORE: "",
+  SLUICE_ADMIN_KEY: "",
+  DATABASE_URL: "",
+};
 
 export interface ProgramOptions {
   cwd: string;

@@ -1,0 +1,51 @@
+/** The catalog that a gateway with a configuration would serve now, for one command. */
+import type { Config } from "../config/schema.ts";
+import { Discovery } from "../discovery/discovery.ts";
+import { askedOf, effectiveModels } from "../discovery/effective_catalog.ts";
+import { readSnapshot } from "../discovery/snapshot.ts";
+import type { Model } from "../models/catalog.ts";
+import type { ModelSummary } from "../models/summary.ts";
+import { Credentials } from "../providers/credentials/open_credential.ts";
+import type { Env } from "../providers/presets.ts";
+
+interface Surroundings {
+  env: Env;
+  log(line: string): void;
+}
+
+export async function catalogOf(config: Config, { env, log }: Surroundings): Promise<readonly Model[]> {
+  const credentials = new Credentials({
+    env,
+    readText: Deno.readTextFile,
+    now: Date.now,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    log,
+  });
+  const prefix = filePrefix(config);
+  const discovery = new Discovery({
+    file: prefix && `${prefix}.models.json`,
+    keeps: false,
+    follower: 1,
+    now: Date.now,
+    log,
+    changed: () => {},
+  });
+  try {
+    const asked = askedOf(config, credentials);
+    await discovery.follow(asked, config.catalog.discoverHours * 3_600_000);
+    return await effectiveModels(config, { discovery, asked, now: Date.now() });
+  } finally {
+    discovery.close();
+  }
+}
+
+/** What a running gateway serves; null: none has left it here. */
+export function runningCatalog(config: Config): Promise<ModelSummary[] | null> {
+  const prefix = filePrefix(config);
+  return prefix === null ? Promise.resolve(null) : readSnapshot(`${prefix}.catalog.json`);
+}
+
+function filePrefix({ store }: Config): string | null {
+  if (store.url === "sqlite::memory:") return null;
+  return store.url.startsWith("sqlite:") ? store.url.slice("sqlite:".length) : store.journal;
+}

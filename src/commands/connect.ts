@@ -1,0 +1,194 @@
+/** `sluice connect`: the settings with which a client finds the gateway, as text or written where the client looks. */
+import { UsageError } from "./parse.ts";
+import { oneOf } from "../schema/mistakes.ts";
+
+export interface Connection {
+  /** Without a path: `http://127.0.0.1:8787`. */
+  url: string;
+  secret: string;
+  /** A catalog id. */
+  model: string;
+}
+
+export interface ClientSettings {
+  /** What to paste, and where. */
+  text: string;
+  /** The file that the client reads. Absent: it has none, or none that could be written from outside. */
+  file?: SettingsFile;
+}
+
+interface SettingsFile {
+  /** In the home folder. */
+  path: string;
+  /** Its text, out of the one that is there (null: there is none). Null: that cannot be changed safely. */
+  write(before: string | null): string | null;
+}
+
+type Client = (connection: Connection) => ClientSettings;
+
+const CLIENTS: Readonly<Record<string, Client>> = {
+  "claude-code": ({ url, secret, model }) => {
+    const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: secret, ANTHROPIC_MODEL: model };
+    return {
+      text: `In ~/.claude/settings.json:\n\n${pretty({ env })}`,
+      file: jsonFile(".claude/settings.json", { env }),
+    };
+  },
+  codex: ({ url, secret, model }) => {
+    const toml = `model = "${model}"
+model_provider = "sluice"
+
+[model_providers.sluice]
+name = "Sluice"
+base_url = "${url}/v1"
+env_key = "SLUICE_KEY"
+wire_api = "responses"
+`;
+    return {
+      text: `In ~/.codex/config.toml:\n\n${toml}\nand in the shell:\n\nexport SLUICE_KEY=${secret}`,
+      file: newFile(".codex/config.toml", toml),
+    };
+  },
+  opencode: ({ url, secret, model }) => {
+    const provider = {
+      sluice: {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${url}/v1`, apiKey: secret },
+        models: { [model]: {} },
+      },
+    };
+    return {
+      text: `In ~/.config/opencode/opencode.json:\n\n${pretty({ provider })}`,
+      file: jsonFile(".config/opencode/opencode.json", { provider }),
+    };
+  },
+  cline: ({ url, secret, model }) => ({
+    text: `cline auth -p openai -k ${secret} -m ${model} -b ${url}/v1`,
+  }),
+  aider: ({ url, secret, model }) => {
+    const yaml = `# The first openai/ names the API to speak, the rest is the catalog id.
+model: openai/${model}
+openai-api-base: ${url}/v1
+openai-api-key: ${secret}
+`;
+    return { text: `In ~/.aider.conf.yml:\n\n${yaml}`, file: newFile(".aider.conf.yml", yaml) };
+  },
+  continue: ({ url, secret, model }) => {
+    const yaml = `name: Sluice
+version: 0.0.1
+schema: v1
+models:
+  - name: Sluice
+    provider: openai
+    model: ${model}
+    apiBase: ${url}/v1
+    apiKey: ${secret}
+    roles: [chat, edit, apply]
+    capabilities: [tool_use]
+`;
+    return { text: `In ~/.continue/config.yaml:\n\n${yaml}`, file: newFile(".continue/config.yaml", yaml) };
+  },
+  "qwen-code": (connection) => {
+    const { url, secret, model } = connection;
+    const env = `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${secret}\nOPENAI_MODEL=${model}\n`;
+    return {
+      text: `In ~/.qwen/.env:\n\n${env}\nthen: qwen --auth-type openai`,
+      file: newFile(".qwen/.env", env),
+    };
+  },
+  llm: ({ url, secret, model }) => {
+    const yaml = `- model_id: sluice
+  model_name: ${model}
+  api_base: "${url}/v1"
+  api_key_name: sluice
+`;
+    return {
+      text: `llm keys set sluice --value ${secret}\n\n` +
+        `In ~/.config/io.datasette.llm/extra-openai-models.yaml:\n\n${yaml}\nthen: llm -m sluice "Good morning"`,
+      file: newFile(".config/io.datasette.llm/extra-openai-models.yaml", yaml),
+    };
+  },
+  openai: ({ url, secret }) => shell({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: secret }),
+  anthropic: ({ url, secret }) => shell({ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: secret }),
+  "ai-sdk": ({ url, secret, model }) => ({
+    text: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+
+const sluice = createOpenAICompatible({ name: "sluice", baseURL: "${url}/v1", apiKey: "${secret}" });
+const model = sluice("${model}");`,
+  }),
+  langchain: ({ url, secret, model }) => ({
+    text: `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model="${model}", base_url="${url}/v1", api_key="${secret}")`,
+  }),
+  curl: ({ url, secret, model }) => ({
+    text:
+      `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" \\
+  -d '{"model":"${model}","messages":[{"role":"user","content":"Good morning"}]}'`,
+  }),
+};
+
+export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
+
+export function clientNamed(name: string): Client {
+  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
+  if (client !== undefined) return client;
+  throw new UsageError(`Cannot connect: expected ${oneOf(CLIENT_NAMES)}, got ${JSON.stringify(name)}`);
+}
+
+function shell(variables: Readonly<Record<string, string>>): ClientSettings {
+  return { text: Object.entries(variables).map(([name, value]) => `export ${name}=${value}`).join("\n") };
+}
+
+function pretty(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Fields are laid over those that the file has. */
+function jsonFile(path: string, more: Record<string, unknown>): SettingsFile {
+  return {
+    path,
+    write(before) {
+      if (before === null || before.trim() === "") return pretty(more);
+      try {
+        return pretty(merged(JSON.parse(before), more));
+      } catch {
+        // Comments, or damaged: whoever wrote it has to change it.
+        return null;
+      }
+    },
+  };
+}
+
+function merged(before: unknown, more: unknown): unknown {
+  const isFields = (value: unknown): value is Record<string, unknown> =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isFields(before) || !isFields(more)) return more;
+  const fields = { ...before };
+  for (const [name, value] of Object.entries(more)) fields[name] = merged(before[name], value);
+  return fields;
+}
+
+/** Formats that are not laid over each other here: only where there is nothing yet. */
+function newFile(path: string, text: string): SettingsFile {
+  return { path, write: (before) => before === null || before.trim() === "" ? text : null };
+}
+
+/** Writes the settings. Answers what was done, or why not. The file before stays beside it. */
+export async function writeSettings({ file }: ClientSettings, home: string | undefined): Promise<string> {
+  if (file === undefined) return "This client has no file of settings; they are above.";
+  if (!home) {
+    throw new UsageError("Cannot write settings: expected the variable HOME to name a folder, it is not set");
+  }
+  const path = `${home}/${file.path}`;
+  const before = await Deno.readTextFile(path).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  });
+  const text = file.write(before);
+  if (text === null) return `${path} is there already and was left as it is; the settings are above.`;
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  if (before !== null) await Deno.writeTextFile(`${path}.before-sluice`, before, { mode: 0o600 });
+  await Deno.writeTextFile(path, text, { mode: 0o600 });
+  return `Wrote ${path}${before === null ? "" : `; what was there is in ${path}.before-sluice`}.`;
+}

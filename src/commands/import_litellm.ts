@@ -1,0 +1,398 @@
+/**
+ * `sluice import litellm`: a LiteLLM configuration to one of Sluice, and what could not be taken over.
+ *
+ * Deployments of one `model_name` become routes of one model, with LiteLLM's weights; fallbacks become further routes behind
+ * them. A name without a vendor gets that of its first route, since Sluice's ids are `<vendor>/<model>`.
+ */
+import { parse } from "@std/yaml/parse.js";
+import { isObject, type Loose, object } from "../exchange/json.ts";
+import { idOf } from "../models/discovered/names.ts";
+import { PRESETS } from "../providers/presets.ts";
+import { UsageError } from "./parse.ts";
+
+export interface Imported {
+  config: Loose;
+  /** What was left out or changed, a sentence each. */
+  notes: string[];
+}
+
+/** LiteLLM's names of providers and the presets that they are. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  gemini: "google",
+  mistral: "mistral",
+  xai: "xai",
+  groq: "groq",
+  deepseek: "deepseek",
+  cohere: "cohere",
+  cohere_chat: "cohere",
+  together_ai: "together",
+  fireworks_ai: "fireworks",
+  cerebras: "cerebras",
+  perplexity: "perplexity",
+  moonshot: "moonshot",
+  zai: "zai",
+  dashscope: "alibaba",
+  nvidia_nim: "nvidia",
+  huggingface: "huggingface",
+  deepinfra: "deepinfra",
+  openrouter: "openrouter",
+  github: "github",
+  minimax: "minimax",
+  nebius: "nebius",
+  databricks: "databricks",
+  cloudflare: "cloudflare",
+  azure: "azure",
+  azure_ai: "azure",
+  bedrock: "bedrock",
+  vertex_ai: "vertex",
+  ollama: "ollama",
+  ollama_chat: "ollama",
+  lm_studio: "lmstudio",
+  hosted_vllm: "vllm",
+  llamafile: "llamacpp",
+};
+
+/** Fields of `litellm_params` that are taken over. */
+const TAKEN = new Set(
+  ("model api_key api_base base_url weight rpm tpm input_cost_per_token output_cost_per_token timeout stream_timeout max_retries " +
+    "cache_read_input_token_cost cache_creation_input_token_cost aws_region_name vertex_project vertex_location")
+    .split(" "),
+);
+
+const VERSIONLESS = new Set(["ollama", "anthropic"]);
+
+interface Deployment {
+  name: string;
+  params: Loose;
+  info: Loose;
+}
+
+export function importLitellm(text: string): Imported {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `Cannot read the configuration: ${error instanceof Error ? error.message : "no YAML"}`,
+    );
+  }
+  if (!isObject(value) || !Array.isArray(value.model_list)) {
+    throw new UsageError("Cannot read the configuration: expected model_list, a list");
+  }
+  return new Import(value).result();
+}
+
+class Import {
+  readonly #notes: string[] = [];
+  readonly #providers = new Map<string, { name: string; fields: Loose }>();
+  readonly #models = new Map<string, Loose & { id: string; routes: Loose[] }>();
+  readonly #root: Loose;
+
+  constructor(root: Loose) {
+    this.#root = root;
+  }
+
+  result(): Imported {
+    const { litellm_settings, router_settings, general_settings, environment_variables } = this.#root;
+    const settings = object(litellm_settings);
+    const router = object(router_settings);
+    for (const item of this.#root.model_list as unknown[]) this.#deployment(object(item));
+    this.#fallbacks([settings.fallbacks, router.fallbacks, settings.default_fallbacks]);
+    this.#aliases(object(router.model_group_alias));
+    const config: Loose = {
+      providers: Object.fromEntries([...this.#providers.values()].map(({ name, fields }) => [name, fields])),
+      ...(this.#models.size > 0 && { models: [...this.#models.values()].map(weighted) }),
+    };
+    this.#money(config, settings, object(general_settings));
+    this.#leftOut("litellm_settings", settings, [
+      "fallbacks",
+      "default_fallbacks",
+      "max_budget",
+      "budget_duration",
+      "drop_params",
+    ]);
+    this.#leftOut("router_settings", router, ["fallbacks", "model_group_alias", "routing_strategy"]);
+    this.#leftOut("general_settings", object(general_settings), ["master_key", "database_url"]);
+    if (settings.drop_params === true) {
+      this.#note("drop_params: Sluice always leaves out what a model refuses, and says so in x-svc-dropped.");
+    }
+    const strategy = router.routing_strategy;
+    if (strategy !== undefined && strategy !== "simple-shuffle") {
+      const order = String(strategy).includes("latency")
+        ? "latency"
+        : String(strategy).includes("cost")
+        ? "price"
+        : null;
+      if (order !== null) { for (const model of config.models as Loose[] ?? []) model.order = order; }
+      else {this.#note(
+          `router_settings.routing_strategy: ${
+            String(strategy)
+          } is not known; routes share the load by weight.`,
+        );}
+    }
+    for (const name of Object.keys(object(environment_variables))) {
+      this.#note(`environment_variables.${name}: set it in the environment of Sluice.`);
+    }
+    return { config, notes: this.#notes };
+  }
+
+  #note(text: string): void {
+    if (!this.#notes.includes(text)) this.#notes.push(text);
+  }
+
+  #deployment(item: Loose): void {
+    const params = object(item.litellm_params);
+    const { model_name: name } = item;
+    if (typeof name !== "string" || typeof params.model !== "string") {
+      return this.#note("model_list: an entry without model_name or litellm_params.model was left out.");
+    }
+    this.#route({ name, params, info: object(item.model_info) });
+  }
+
+  #route({ name, params, info }: Deployment): void {
+    const { preset, model } = this.#modelOf(String(params.model), params);
+    if (preset === null) {
+      return this.#note(`${name}: no provider is known for ${String(params.model)}; the model was left out.`);
+    }
+    const mode = info.mode;
+    if (mode !== undefined && !["chat", "completion", "responses"].includes(String(mode))) {
+      return this.#note(`${name}: a model of mode ${String(mode)} answers no conversation and was left out.`);
+    }
+    const provider = this.#provider(preset, params);
+    if (name.includes("*") || model.includes("*")) {
+      return this.#note(
+        `${name}: models that ${provider} lists are found by themselves (catalog.discover); the pattern was left out.`,
+      );
+    }
+    const strange = Object.keys(params).filter((field) =>
+      !TAKEN.has(field) && !field.startsWith("aws_") && !field.startsWith("vertex_")
+    );
+    for (const field of strange) {
+      this.#note(`${name}: litellm_params.${field} has no counterpart and was left out.`);
+    }
+    const known = this.#models.get(name);
+    const id = known?.id ?? this.#idOf(name, preset, provider, model);
+    const weight = Number(params.weight ?? params.rpm ?? params.tpm);
+    const route: Loose = { provider, model, weight: weight > 0 && Number.isFinite(weight) ? weight : 1 };
+    if (params.rpm !== undefined || params.tpm !== undefined) {
+      this.#note(
+        `${name}: rpm and tpm of a deployment became its weight; limits of rates belong to keys (rate_limit).`,
+      );
+    }
+    const pricing = pricingOf({ ...info, ...params });
+    if (known !== undefined) {
+      known.routes.push(route);
+      if (known.pricing === undefined && pricing) known.pricing = pricing;
+      return;
+    }
+    const context = Number(info.max_input_tokens ?? info.max_tokens);
+    const output = Number(info.max_output_tokens);
+    this.#models.set(name, {
+      id,
+      routes: [route],
+      ...(context > 0 && Number.isInteger(context) && { context_length: context }),
+      ...(output > 0 && Number.isInteger(output) && { max_completion_tokens: output }),
+      ...(pricing && { pricing }),
+      ...(id.startsWith("anthropic/") && !name.includes("/") && { short_names: [name] }),
+    });
+  }
+
+  #idOf(name: string, preset: string, provider: string, model: string): string {
+    if (/^[^/\s]+\/[^\s*]+$/.test(name)) return name;
+    // The name says more than a deployment's, which may be anything.
+    const [vendor] = idOf(preset, provider, preset === "azure" ? name : model).split("/");
+    const id = `${vendor}/${name.replace(/[^!-~]/g, "-")}`;
+    this.#note(`${name}: callers name it ${id}, since ids have a vendor.`);
+    return id;
+  }
+
+  #modelOf(written: string, params: Loose): { preset: string | null; model: string } {
+    const [prefix, ...rest] = written.split("/");
+    if (rest.length === 0) {
+      const base = params.api_base ?? params.base_url;
+      return {
+        preset: base === undefined && /^claude/.test(written) ? "anthropic" : "openai",
+        model: written,
+      };
+    }
+    const preset = Object.hasOwn(PROVIDERS, prefix) ? PROVIDERS[prefix] : null;
+    // `bedrock/converse/…` and `openai/responses/…` name an API as well.
+    const model = rest.join("/").replace(/^(?:converse|invoke|responses|chat)\//, "");
+    return { preset, model };
+  }
+
+  /** One provider for each address and key. */
+  #provider(presetName: string, params: Loose): string {
+    const preset = PRESETS.find(({ name }) => name === presetName);
+    const base = params.api_base ?? params.base_url;
+    const fields: Loose = {
+      ...(typeof base === "string" && this.#address(presetName, written(base))),
+      ...(typeof params.api_key === "string" &&
+        !preset?.keys.some((key) => params.api_key === `os.environ/${key}`) &&
+        { api_key: written(params.api_key) }),
+      ...(typeof params.aws_region_name === "string" && { region: written(params.aws_region_name) }),
+      ...(typeof params.vertex_project === "string" && { project: written(params.vertex_project) }),
+      ...(typeof params.vertex_location === "string" && { location: written(params.vertex_location) }),
+      ...(Number(params.timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(params.timeout)) }),
+      ...(Number(params.stream_timeout) > 0 &&
+        { idle_seconds: Math.min(86_400, Number(params.stream_timeout)) }),
+      ...(Number.isInteger(params.max_retries) &&
+        { retries: Math.min(10, Math.max(0, Number(params.max_retries))) }),
+    };
+    if (typeof fields.api_key === "string" && !fields.api_key.includes("${")) {
+      this.#note(
+        `${presetName}: a key stands in the file as it is; better put it into a variable and write "\${NAME}".`,
+      );
+    }
+    const key = JSON.stringify([presetName, fields]);
+    const known = this.#providers.get(key);
+    if (known !== undefined) return known.name;
+    const taken = new Set([...this.#providers.values()].map(({ name }) => name));
+    let name = presetName;
+    for (let i = 2; taken.has(name); i++) name = `${presetName}-${i}`;
+    this.#providers.set(key, {
+      name,
+      fields: name === presetName ? fields : { preset: presetName, ...fields },
+    });
+    return name;
+  }
+
+  #address(preset: string, base: string): Loose {
+    if (preset !== "azure") {
+      const url = base.replace(/\/+$/, "");
+      // LiteLLM puts the version behind these by itself.
+      return { base_url: VERSIONLESS.has(preset) && !url.endsWith("/v1") ? `${url}/v1` : url };
+    }
+    const resource = /^https:\/\/([\w-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com/.exec(base)
+      ?.[1];
+    return resource === undefined ? { base_url: base.replace(/\/openai.*$|\/+$/, "") } : { resource };
+  }
+
+  #fallbacks(lists: readonly unknown[]): void {
+    for (const list of lists) {
+      for (const entry of Array.isArray(list) ? list : []) {
+        for (const [name, others] of Object.entries(object(entry))) {
+          const model = this.#models.get(name);
+          if (model === undefined) {
+            this.#note(`fallbacks: ${name} is no model that was taken over.`);
+            continue;
+          }
+          for (const other of Array.isArray(others) ? others : []) {
+            const target = this.#models.get(String(other));
+            if (target === undefined) {
+              this.#note(`fallbacks: ${String(other)} is no model that was taken over.`);
+            } // Behind the model's own: without a weight it has its turn by its place.
+            else for (const route of target.routes) model.routes.push({ ...route, weight: null });
+          }
+        }
+        if (typeof entry === "string") {
+          this.#note(`default_fallbacks: ${entry} would be a route of every model and was left out.`);
+        }
+      }
+    }
+  }
+
+  #aliases(aliases: Loose): void {
+    for (const [alias, target] of Object.entries(aliases)) {
+      const model = this.#models.get(typeof target === "string" ? target : String(object(target).model));
+      if (model === undefined || alias.includes("/")) this.#note(`model_group_alias: ${alias} was left out.`);
+      else model.short_names = [...(model.short_names as string[] ?? []), alias];
+    }
+  }
+
+  /** A key that all use, with LiteLLM's budget of all; keys of its database have to be made anew. */
+  #money(config: Loose, settings: Loose, general: Loose): void {
+    const master = general.master_key;
+    if (typeof master === "string") {
+      config.admin_key = written(master);
+      this.#note("general_settings.master_key became admin_key; it administers and calls no models.");
+    }
+    if (typeof general.database_url === "string" && /^(?:os\.environ|postgres)/.test(general.database_url)) {
+      this.#note(
+        "general_settings.database_url is LiteLLM's own database; give Sluice one of its own in store.url.",
+      );
+    }
+    const budget = Number(settings.max_budget);
+    const period = periodOf(settings.budget_duration);
+    if (budget > 0 && Number.isFinite(budget)) {
+      const amount = String(Number(budget.toFixed(6)));
+      if (period === null) {
+        this.#note(
+          `litellm_settings.budget_duration: ${
+            String(settings.budget_duration)
+          } is no day, week or month; the budget became one for ever.`,
+        );
+      }
+      config.keys = [{
+        name: "imported",
+        secret: "${SLUICE_KEY}",
+        spend_limit: { amount: /e/.test(amount) ? "0" : amount, period: period ?? "total" },
+      }];
+      this.#note(
+        "litellm_settings.max_budget became the limit of one key, imported; its secret, sk_live_ and 20 characters or more, is read from SLUICE_KEY.",
+      );
+    }
+    this.#note(
+      "Keys, users and teams of LiteLLM's database are not in the file: make keys with `sluice keys create NAME`.",
+    );
+  }
+
+  #leftOut(section: string, fields: Loose, taken: readonly string[]): void {
+    for (const name of Object.keys(fields)) {
+      if (!taken.includes(name)) this.#note(`${section}.${name} has no counterpart and was left out.`);
+    }
+  }
+}
+
+/** Weights say nothing where there is one route of that rank only. */
+function weighted(model: Loose & { routes: Loose[] }): Loose {
+  const shared = model.routes.filter(({ weight }) => weight !== null);
+  return shared.length > 1
+    ? model
+    : { ...model, routes: model.routes.map(({ provider, model }) => ({ provider, model })) };
+}
+
+/** `os.environ/NAME` is a variable. */
+function written(text: string): string {
+  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
+  return name === undefined ? text : `\${${name}}`;
+}
+
+function pricingOf(from: Loose): Loose | undefined {
+  const price = (value: unknown) => {
+    const number = Number(value);
+    if (value === undefined || value === null || !Number.isFinite(number) || number < 0) return undefined;
+    return number.toFixed(15).replace(/\.?0+$/, "") || "0";
+  };
+  const prompt = price(from.input_cost_per_token);
+  const completion = price(from.output_cost_per_token);
+  if (prompt === undefined || completion === undefined) return undefined;
+  const read = price(from.cache_read_input_token_cost);
+  const write = price(from.cache_creation_input_token_cost);
+  return {
+    prompt,
+    completion,
+    ...(read !== undefined && { input_cache_read: read }),
+    ...(write !== undefined && { input_cache_write: write }),
+  };
+}
+
+function periodOf(duration: unknown): string | null {
+  switch (String(duration ?? "total")) {
+    case "total":
+      return "total";
+    case "1d":
+    case "24h":
+      return "day";
+    case "7d":
+    case "1w":
+      return "week";
+    case "30d":
+    case "1mo":
+      return "month";
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,117 @@
+/** `sluice init`: a commented configuration out of three answers. */
+import { type Env, PRESET_NAMES, PRESETS, presetValues } from "../providers/presets.ts";
+import { oneOf } from "../schema/mistakes.ts";
+import { addressTrouble } from "../store/config.ts";
+import { foundProviders } from "../config/demo.ts";
+import { type InitAnswers, UsageError } from "./parse.ts";
+
+/** Asks on the terminal; null: nobody is there to answer, or the answer is empty. */
+export type Ask = (question: string, usual: string) => string | null;
+
+export interface InitFile {
+  text: string;
+  /** For whoever runs the command. */
+  notes: string[];
+}
+
+const STORE = "sqlite:./data/sluice.db";
+const PORT = 8787;
+
+/** @param secret of the key that the file has */
+export function initFile(given: InitAnswers, env: Env, ask: Ask, secret: string): InitFile {
+  const found = foundProviders(env).map(({ name }) => name);
+  const usual = found.length > 0 ? found : ["openai"];
+  const providers = given.providers ??
+    names(ask(`Which providers? (${PRESET_NAMES.join(", ")})`, usual.join(",")) ?? usual.join(","));
+  for (const name of providers) {
+    if (!PRESET_NAMES.includes(name)) {
+      throw new UsageError(
+        `Cannot write a configuration: expected ${oneOf(PRESET_NAMES)}, got ${JSON.stringify(name)}`,
+      );
+    }
+  }
+  if (providers.length === 0) {
+    throw new UsageError("Cannot write a configuration: expected a provider, got none");
+  }
+  const store = given.store ?? ask("Where are keys and records kept? (sqlite:PATH or postgres://…)", STORE) ??
+    STORE;
+  const trouble = addressTrouble(store);
+  if (trouble !== null) {
+    throw new UsageError(
+      `Cannot write a configuration: expected as the store ${trouble}, got ${JSON.stringify(store)}`,
+    );
+  }
+  const port = given.port ?? portOf(ask("On which port?", String(PORT)) ?? String(PORT));
+  const missing = providers.flatMap((name) => {
+    const needs = presetValues(PRESETS.find((preset) => preset.name === name)!, env).missing;
+    return needs.length === 0 ? [] : [`${name} still needs ${needs.join(" and ")} to be set.`];
+  });
+  return { text: fileText({ providers, store, port, secret, env }), notes: missing };
+}
+
+function names(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((name) => name !== ""))];
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new UsageError(
+    `Cannot write a configuration: expected a port from 1 to 65535, got ${JSON.stringify(text)}`,
+  );
+}
+
+interface Answers {
+  providers: readonly string[];
+  store: string;
+  port: number;
+  secret: string;
+  env: Env;
+}
+
+function fileText({ providers, store, port, secret, env }: Answers): string {
+  const lines = providers.map((name) => {
+    const preset = PRESETS.find((one) => one.name === name)!;
+    const { keyFrom } = presetValues(preset, env);
+    const from = preset.keys.length === 0
+      ? preset.cloud ? "the machine's own credential" : "a server of your own, without a key"
+      : `key from ${keyFrom ?? preset.keys.join(" or ")}`;
+    return `    ${JSON.stringify(name)}: {} // ${from}`;
+  });
+  // A comma belongs before the comment.
+  const listed = lines.map((line, i) => i < lines.length - 1 ? line.replace(": {} //", ": {}, //") : line);
+  return `// Configuration of Sluice. \`sluice check --config FILE\` says what would run; every field stands in the manual,
+// which the gateway serves under /docs, and in the JSON Schema for editors below.
+{
+  "$schema": "http://127.0.0.1:${port}/config.schema.json",
+  "server": { "hostname": "127.0.0.1", "port": ${port} }, // "0.0.0.0" to serve other machines
+  "store": { "url": ${JSON.stringify(store)} },
+
+  // With an admin key there are the administration API, and the console under /console.
+  // "admin_key": "\${SLUICE_ADMIN_KEY}",
+
+  // Each name is a known provider; \`sluice providers\` lists them, with the variables that they need.
+  "providers": {
+${listed.join("\n")}
+  },
+
+  // The catalog is what these providers list, with known prices. An entry here wins field by field:
+  // "models": [{ "id": "openai/gpt-5", "name": "Ours", "pricing": { "prompt": "0.00000125", "completion": "0.00001" } }],
+  "catalog": {
+    "discover_hours": 1,
+    "unpriced": "refuse" // a model whose price nobody knows is for keys without any limit alone
+  },
+
+  // Money that keys of an account may spend together; null never runs out.
+  "accounts": [{ "name": "default", "credits": null }],
+  "keys": [
+    {
+      "name": "first",
+      "secret": ${JSON.stringify(secret)},
+      // "models": ["openai/*"],
+      "spend_limit": { "amount": "25.00", "period": "month" }
+    }
+  ]
+}
+`;
+}

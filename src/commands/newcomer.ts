@@ -1,0 +1,95 @@
+/** The commands of those who begin: `init`, `import`, `connect`, `try`. */
+import type { Config } from "../config/schema.ts";
+import type { Env } from "../providers/presets.ts";
+import type { TryGateway } from "./try.ts";
+import { type Command, UsageError } from "./parse.ts";
+
+export interface Newcomer {
+  env: Env;
+  load(named: string | undefined): Promise<Config>;
+  log(line: string): void;
+  /** Makes a key in the store of a configuration. Answers its secret. */
+  makeKey(config: Config, name: string): Promise<string>;
+  open(config: Config): Promise<TryGateway>;
+  /** On stdout. */
+  print(line: string): void;
+  /** On stderr, beside what is printed. */
+  note(line: string): void;
+}
+
+type Own = Extract<Command, { command: "init" | "import" | "connect" | "try" }>;
+
+export async function newcomer(command: Own, around: Newcomer): Promise<void> {
+  switch (command.command) {
+    case "init":
+      return await init(command, around);
+    case "import":
+      return await importFile(command, around);
+    case "connect":
+      return await connect(command, around);
+    case "try": {
+      const { tryModels } = await import("./try.ts");
+      const config = await around.load(command.config);
+      return around.print(await tryModels(config, { ...command, open: around.open }));
+    }
+  }
+}
+
+async function init(command: Extract<Own, { command: "init" }>, { env, print }: Newcomer): Promise<void> {
+  const { initFile } = await import("./init.ts");
+  const { file, force } = command;
+  const ask = (question: string, usual: string) => Deno.stdin.isTerminal() ? prompt(question, usual) : null;
+  const secret = `sk_live_${crypto.randomUUID().replaceAll("-", "")}`;
+  const { text, notes } = initFile(command, env, ask, secret);
+  try {
+    await Deno.writeTextFile(file, text, { createNew: !force, mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new UsageError(`Cannot write ${file}: it is there already; --force overwrites it`);
+  }
+  for (const note of notes) print(note);
+  print(`Wrote ${file}, with a key in it. Start with it:\n\n  deno task start --config ${file}`);
+}
+
+async function importFile(
+  { file }: Extract<Own, { command: "import" }>,
+  { print, note }: Newcomer,
+): Promise<void> {
+  const { importLitellm } = await import("./import_litellm.ts");
+  const { config, notes } = importLitellm(await Deno.readTextFile(file));
+  print(JSON.stringify(config, null, 2));
+  for (const line of notes) note(`note: ${line}`);
+}
+
+async function connect(command: Extract<Own, { command: "connect" }>, around: Newcomer): Promise<void> {
+  const { clientNamed, writeSettings } = await import("./connect.ts");
+  const client = clientNamed(command.client);
+  const config = await around.load(command.config);
+  const { hostname, port } = config.server;
+  // An address to listen at is none to call.
+  const host = hostname === "0.0.0.0" || hostname === "::" ? "127.0.0.1" : hostname;
+  const url = (command.url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(
+    /\/+$/,
+    "",
+  );
+  const model = command.model ?? await usualModel(config, around);
+  const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
+  const secret = command.secret ?? await around.makeKey(config, name);
+  const settings = client({ url, secret, model });
+  if (!command.write || settings.file === undefined) around.print(settings.text);
+  if (!command.write) return;
+  const done = await writeSettings(settings, around.env("HOME") || around.env("USERPROFILE"));
+  if (settings.file !== undefined && !done.startsWith("Wrote")) around.print(settings.text);
+  around.print(done);
+}
+
+/** The first of the catalog that can call tools, since most clients do. */
+async function usualModel(config: Config, { env, log }: Newcomer): Promise<string> {
+  const { catalogOf } = await import("./catalog_of.ts");
+  const models = await catalogOf(config, { env, log });
+  const found = models.find(({ features }) => features.has("tools")) ?? models.at(0);
+  if (found === undefined) {
+    throw new UsageError("Cannot connect: no model is known; name one with --model ID");
+  }
+  return found.id;
+}

@@ -1,0 +1,158 @@
+/** `sluice try`: one question to each model, and a table of what came of it. */
+import type { AccountsService } from "../accounts/mod.ts";
+import type { Config } from "../config/schema.ts";
+import type { IncomingRequest } from "../http/endpoint.ts";
+import { matchesAny } from "../models/patterns.ts";
+import { inColumns } from "./columns.ts";
+
+export interface TryOptions {
+  text: string;
+  /** Patterns over catalog ids, joined by commas; absent: the models of the file, or all where it names none. */
+  models?: string;
+  /** The most models that are asked. */
+  limit: number;
+  json: boolean;
+  /** Makes a gateway of a configuration. */
+  open(config: Config): Promise<TryGateway>;
+}
+
+export interface TryGateway {
+  handle(request: IncomingRequest): Promise<Response>;
+  accounts: Pick<AccountsService, "generation" | "flush">;
+  models(): readonly { id: string }[];
+  close(): Promise<void>;
+}
+
+export interface Tried {
+  model: string;
+  /** Null: it answered. */
+  error: string | null;
+  answer: string;
+  ttft_ms: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: string | null;
+  dropped: string | null;
+}
+
+const AT_ONCE = 4;
+const MOST_OUTPUT = 1024;
+const SECRET = `sk_live_${crypto.randomUUID()}`;
+const SHOWN_CHARS = 40;
+
+export async function tryModels(config: Config, options: TryOptions): Promise<string> {
+  const { json, limit } = options;
+  // Nobody is billed for a trial, and no limit of a key stops it.
+  const gateway = await options.open({
+    ...config,
+    store: { ...config.store, url: "sqlite::memory:" },
+    accounts: [{ name: "default", credits: null }],
+    keys: [{ ...KEY, secret: SECRET }],
+    auto: { ...config.auto, models: [] },
+  });
+  try {
+    const all = gateway.models().map(({ id }) => id);
+    const patterns = options.models?.split(",") ?? named(config);
+    const wanted = all.filter((id) => matchesAny(patterns, id));
+    const tried: Tried[] = [];
+    const waiting = wanted.slice(0, limit).entries();
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+      for (const [i, model] of waiting) tried[i] = await ask(model, options, gateway);
+    }));
+    if (json) return JSON.stringify(tried, null, 2);
+    const more = wanted.length - tried.length;
+    const rest = more > 0
+      ? `\n${more} more models were not asked: --limit ${wanted.length}, or --models PATTERN`
+      : "";
+    return tried.length === 0 ? "There is no such model." : table(tried) + rest;
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The models that somebody wrote down; the demo provider's are there by themselves. */
+function named({ models, providers }: Config): string[] {
+  const demo = new Set(providers.filter(({ api }) => api.name === "demo").map(({ name }) => name));
+  const own = models.filter(({ routes }) => !routes.every(({ provider }) => demo.has(provider)));
+  return own.length > 0 ? own.map(({ id }) => id) : ["*"];
+}
+
+const KEY = {
+  name: "try",
+  account: "default",
+  accessPolicy: null,
+  dlpPolicy: null,
+  models: null,
+  spendLimit: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  expiresAt: null,
+} as unknown as Config["keys"][number];
+
+async function ask(model: string, { text }: TryOptions, gateway: TryGateway): Promise<Tried> {
+  const body = JSON.stringify({
+    model,
+    stream: true,
+    max_tokens: MOST_OUTPUT,
+    messages: [{ role: "user", content: text }],
+  });
+  const headers = { authorization: `Bearer ${SECRET}`, "content-type": "application/json" };
+  const response = await gateway.handle(
+    new Request("http://sluice/v1/chat/completions", { method: "POST", headers, body }),
+  );
+  const said = await response.text();
+  await gateway.accounts.flush().catch(() => {});
+  const record = await gateway.accounts.generation(response.headers.get("x-request-id") ?? "", {}).catch(() =>
+    null
+  );
+  const { answer, error } = response.ok ? read(said) : { answer: "", error: messageOf(said) };
+  return {
+    model,
+    error,
+    answer,
+    ttft_ms: record?.ttft_ms ?? null,
+    input_tokens: record?.usage?.input_tokens ?? null,
+    output_tokens: record?.usage?.output_tokens ?? null,
+    cost: record?.cost ?? null,
+    dropped: response.headers.get("x-svc-dropped"),
+  };
+}
+
+/** The text of a stream, or what ended it. */
+function read(stream: string): { answer: string; error: string | null } {
+  let answer = "";
+  for (const line of stream.split("\n")) {
+    if (!line.startsWith("data: {")) continue;
+    const chunk = JSON.parse(line.slice(6));
+    if (chunk.error) return { answer, error: String(chunk.error.message) };
+    answer += chunk.choices?.[0]?.delta?.content ?? "";
+  }
+  return { answer, error: null };
+}
+
+function messageOf(body: string): string {
+  try {
+    return String(JSON.parse(body).error.message);
+  } catch {
+    return "no answer";
+  }
+}
+
+function table(tried: readonly Tried[]): string {
+  const short = (text: string) => {
+    const line = text.replace(/\s+/g, " ").trim();
+    return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
+  };
+  return inColumns([
+    ["MODEL", "ANSWERED", "FIRST TOKEN", "TOKENS", "COST", "DROPPED", ""],
+    ...tried.map((t) => [
+      t.model,
+      t.error === null ? "yes" : "no",
+      t.ttft_ms === null ? "" : `${t.ttft_ms} ms`,
+      t.input_tokens === null ? "" : `${t.input_tokens} + ${t.output_tokens}`,
+      t.cost ?? "",
+      t.dropped ?? "",
+      t.error === null ? short(t.answer) : t.error,
+    ]),
+  ]).join("\n");
+}

@@ -1,0 +1,73 @@
+/** What a start without configuration says: what was found, what it costs, a key, and three lines to paste. */
+import type { FoundProvider } from "../config/demo.ts";
+import { isPriced, type Model } from "../models/catalog.ts";
+import { inColumns, perMillion } from "./columns.ts";
+
+export interface Welcome {
+  base: string;
+  /** Null: it was shown on an earlier start. */
+  secret: string | null;
+  found: readonly FoundProvider[];
+  models: readonly Model[];
+}
+
+/** Models of one provider that the table shows. */
+const MOST_SHOWN = 12;
+
+export function welcomeText({ base, secret, found, models }: Welcome): string {
+  const key = secret ?? "$SLUICE_KEY";
+  const mode = found.length === 0
+    ? "Demo mode."
+    : "Serving what the environment has keys of, on this machine alone.";
+  const shown = secret === null
+    ? `${mode} The key was shown on the first start; \`sluice keys create NAME\` makes another.`
+    : `${mode} Your key, shown this once: ${secret}`;
+  const json = `-H "Content-Type: application/json"`;
+  const model = exampleOf(found, models);
+  return `
+${shown}
+${found.length === 0 ? "" : `\n${table(found, models)}\n`}
+curl ${base}/v1/chat/completions -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Good morning"}]}'
+curl ${base}/v1/messages -H "x-api-key: ${key}" ${json} -d '{"model":"${model}","stream":true,"max_tokens":200,"messages":[{"role":"user","content":"Good morning"}]}'
+curl ${base}/v1/responses -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"input":"Good morning"}'
+`;
+}
+
+function table(found: readonly FoundProvider[], models: readonly Model[]): string {
+  const rows = [["PROVIDER", "MODEL", "IN", "OUT", "CONTEXT"]];
+  for (const { name, keyFrom } of found) {
+    const own = models.filter(({ routes }) => routes[0]?.provider === name);
+    if (own.length === 0) {
+      rows.push([name, `no models listed with the key of ${keyFrom}: see the log`, "", "", ""]);
+    }
+    for (const model of sorted(own).slice(0, MOST_SHOWN)) {
+      rows.push([
+        name,
+        model.id,
+        perMillion(model.pricing.prompt),
+        perMillion(model.pricing.completion),
+        model.contextLength === null ? "?" : String(model.contextLength),
+      ]);
+    }
+    if (own.length > MOST_SHOWN) {
+      rows.push([name, `and ${own.length - MOST_SHOWN} more: GET /v1/models`, "", "", ""]);
+    }
+  }
+  const note =
+    "Prices are dollars for a million tokens; ? is not known. `sluice init` writes a configuration to go on from.";
+  return [...inColumns(rows), "", note].join("\n");
+}
+
+/** Those with a price first, in the order of the provider's list. */
+function sorted(models: readonly Model[]): readonly Model[] {
+  return [...models.filter(isPriced), ...models.filter((model) => !isPriced(model))];
+}
+
+/** A cheap one of those found, which has surely the right price; the demo model where there is none. */
+function exampleOf(found: readonly FoundProvider[], models: readonly Model[]): string {
+  const names = new Set(found.map(({ name }) => name));
+  const cost = ({ pricing }: Model) => Number(pricing.prompt ?? 0) + Number(pricing.completion ?? 0);
+  const able = models.filter((m) => isPriced(m) && cost(m) > 0 && names.has(m.routes[0]?.provider));
+  const [first] = able.toSorted((a, b) => cost(a) - cost(b));
+  return first?.id ?? "demo/small";
+}

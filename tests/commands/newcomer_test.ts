@@ -1,0 +1,225 @@
+/** The commands of those who begin: what they write, print and refuse. */
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/connect.ts";
+import { importLitellm } from "../../src/commands/import_litellm.ts";
+import { initFile } from "../../src/commands/init.ts";
+import { changes, changesText, modelsText } from "../../src/commands/models.ts";
+import { UsageError } from "../../src/commands/parse.ts";
+import { perMillion } from "../../src/commands/columns.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { foundProviders } from "../../src/config/demo.ts";
+import type { ModelSummary } from "../../src/models/summary.ts";
+
+const SECRET = "sk_live_0123456789abcdef0123";
+const env = (variables: Record<string, string>) => (name: string) => variables[name];
+const nobody = () => null;
+
+Deno.test("initFile() writes a configuration that loads, out of flags, answers or what is usual", () => {
+  const keys = env({ ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k" });
+  const usual = initFile({}, keys, nobody, SECRET);
+  assertEquals(usual.notes, []);
+  const { config } = loadConfig(usual.text, { env: keys });
+  assertEquals(config.providers.map(({ name }) => name), ["openai", "anthropic"]);
+  assertEquals([config.server.port, config.store.url, config.keys[0].secret], [
+    8787,
+    "sqlite:./data/sluice.db",
+    SECRET,
+  ]);
+
+  const answers = ["mistral, groq", "postgres://u@h/d", "9000"];
+  const asked = initFile({}, keys, () => answers.shift() ?? null, SECRET);
+  assertEquals(asked.notes.length, 2);
+  assertMatch(asked.notes[0], /MISTRAL_API_KEY/);
+  const more = env({ MISTRAL_API_KEY: "k", GROQ_API_KEY: "k" });
+  assertEquals(loadConfig(asked.text, { env: more }).config.server.port, 9000);
+
+  const flags = initFile({ providers: ["ollama"], store: "sqlite:x.db", port: 1 }, keys, () => {
+    throw new Error("nothing is left to ask");
+  }, SECRET);
+  assertEquals(
+    loadConfig(flags.text, { env: keys }).config.providers[0].baseUrl,
+    "http://127.0.0.1:11434/v1",
+  );
+});
+
+Deno.test("initFile() refuses what no configuration may have, and says what may be", () => {
+  const write = (given: Parameters<typeof initFile>[0]) => () => initFile(given, env({}), nobody, SECRET);
+  assertThrows(write({ providers: ["opnai"] }), UsageError, "expected one of openai");
+  assertThrows(write({ providers: [] }), UsageError, "expected a provider");
+  assertThrows(write({ store: "mysql://x" }), UsageError, "sqlite:PATH");
+  assertThrows(
+    () => initFile({}, env({}), (q) => q.includes("port") ? "x" : null, SECRET),
+    UsageError,
+    "from 1 to 65535",
+  );
+});
+
+const LITELLM = `
+model_list:
+  - model_name: gpt-4o
+    litellm_params: {model: azure/my-gpt4o, api_base: "https://acme.openai.azure.com/", api_key: os.environ/AZURE_KEY, rpm: 600}
+  - model_name: gpt-4o
+    litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY, rpm: 200, input_cost_per_token: 0.0000025, output_cost_per_token: 1e-05}
+  - model_name: claude
+    litellm_params: {model: anthropic/claude-sonnet-4-5, api_key: sk-ant-plain, unheard_of: 1}
+  - model_name: mine/local
+    litellm_params: {model: ollama/llama3, api_base: "http://127.0.0.1:11434"}
+  - model_name: emb
+    litellm_params: {model: openai/text-embedding-3-small}
+    model_info: {mode: embedding}
+  - model_name: "openai/*"
+    litellm_params: {model: "openai/*"}
+  - model_name: weird
+    litellm_params: {model: sagemaker/x}
+litellm_settings:
+  fallbacks: [{"gpt-4o": ["claude", "absent"]}]
+  max_budget: 100
+  budget_duration: 30d
+  success_callback: [langfuse]
+router_settings: {model_group_alias: {"gpt-4": gpt-4o}}
+general_settings: {master_key: os.environ/LITELLM_MASTER_KEY}
+`;
+
+Deno.test("importLitellm() takes over models, keys, budgets and fallbacks, and says what it could not", () => {
+  const { config, notes } = importLitellm(LITELLM);
+  const variables = {
+    OPENAI_API_KEY: "o",
+    ANTHROPIC_API_KEY: "a",
+    AZURE_KEY: "z",
+    LITELLM_MASTER_KEY: "m".repeat(20),
+    SLUICE_KEY: SECRET,
+  };
+  const loaded = loadConfig(JSON.stringify(config), { env: env(variables) }).config;
+  assertEquals(loaded.models.map(({ id }) => id), ["openai/gpt-4o", "anthropic/claude", "mine/local"]);
+  const [gpt, claude] = loaded.models;
+  assertEquals(gpt.routes, [
+    { provider: "azure", model: "my-gpt4o", weight: 600 },
+    { provider: "openai", model: "gpt-4o", weight: 200 },
+    { provider: "anthropic", model: "claude-sonnet-4-5", weight: null },
+  ]);
+  assertEquals([gpt.pricing.prompt, gpt.pricing.completion, gpt.shortNames], ["0.0000025", "0.00001", [
+    "gpt-4",
+  ]]);
+  assertEquals(claude.shortNames, ["claude"]);
+  const urls = Object.fromEntries(loaded.providers.map(({ name, baseUrl }) => [name, baseUrl]));
+  assertEquals(urls.azure, "https://acme.openai.azure.com");
+  assertEquals(urls.ollama, "http://127.0.0.1:11434/v1");
+  // A variable that is a preset's needs no word.
+  assertEquals((config.providers as Record<string, unknown>).openai, {});
+  assertEquals(loaded.keys[0].spendLimit?.period, "month");
+  const said = notes.join("\n");
+  for (
+    const words of [
+      "gpt-4o: callers name it openai/gpt-4o",
+      "claude: litellm_params.unheard_of has no counterpart",
+      "anthropic: a key stands in the file as it is",
+      "emb: a model of mode embedding",
+      "openai/*: models that openai lists",
+      "weird: no provider is known",
+      "fallbacks: absent is no model",
+      "litellm_settings.success_callback has no counterpart",
+      "general_settings.master_key became admin_key",
+    ]
+  ) assertStringIncludes(said, words);
+  assert(!said.includes("sk-ant-plain"));
+});
+
+Deno.test("importLitellm() refuses what is no such configuration", () => {
+  for (const text of ["", "a: [", "model_list: 3", "- 1", "model_list: {a: 1}"]) {
+    assertThrows(() => importLitellm(text), UsageError);
+  }
+  assertEquals(
+    importLitellm("model_list: [3, {model_name: x}, {model_name: a, litellm_params: {model: __proto__/x}}]")
+      .config.models,
+    undefined,
+  );
+});
+
+Deno.test("every client's settings hold address, key and model, and are written where the client looks", async () => {
+  const connection = { url: "http://127.0.0.1:8787", secret: SECRET, model: "openai/gpt-5" };
+  const home = await Deno.makeTempDir();
+  for (const name of CLIENT_NAMES) {
+    const settings = clientNamed(name)(connection);
+    assertStringIncludes(settings.text, "http://127.0.0.1:8787");
+    assertStringIncludes(settings.text, SECRET);
+    const done = await writeSettings(settings, home);
+    if (settings.file === undefined) assertStringIncludes(done, "no file");
+    else assertStringIncludes(await Deno.readTextFile(`${home}/${settings.file.path}`), "gpt-5");
+  }
+  assertThrows(() => clientNamed("nope"), UsageError, "claude-code");
+  assertThrows(() => clientNamed("__proto__"), UsageError, "claude-code");
+  await Deno.remove(home, { recursive: true });
+});
+
+Deno.test("writeSettings() lays fields over a file of JSON, and leaves any other as it is", async () => {
+  const home = await Deno.makeTempDir();
+  const connection = { url: "http://h", secret: SECRET, model: "a/b" };
+  const write = (name: string) => writeSettings(clientNamed(name)(connection), home);
+  await Deno.mkdir(`${home}/.claude`);
+  const path = `${home}/.claude/settings.json`;
+  await Deno.writeTextFile(path, '{"theme":"dark","env":{"A":"1","ANTHROPIC_BASE_URL":"x"}}');
+  assertStringIncludes(await write("claude-code"), "before-sluice");
+  const { theme, env: variables } = JSON.parse(await Deno.readTextFile(path));
+  assertEquals([theme, variables.A, variables.ANTHROPIC_BASE_URL], ["dark", "1", "http://h"]);
+  assertStringIncludes(await Deno.readTextFile(`${path}.before-sluice`), '"x"');
+  await Deno.writeTextFile(path, "{ // mine\n}");
+  assertStringIncludes(await write("claude-code"), "left as it is");
+  assertEquals(await Deno.readTextFile(path), "{ // mine\n}");
+  await Deno.writeTextFile(`${home}/.aider.conf.yml`, "model: x\n");
+  assertStringIncludes(await write("aider"), "left as it is");
+  await Deno.remove(home, { recursive: true });
+});
+
+const summary = (id: string, more: Partial<ModelSummary> = {}): ModelSummary => ({
+  id,
+  name: id,
+  pricing: { prompt: "0.000001", completion: "0.000002" },
+  pricing_tiers: 0,
+  context_length: 8,
+  max_completion_tokens: null,
+  features: [],
+  routes: ["p:x"],
+  ...more,
+});
+
+Deno.test("changes() tells prices first, then what came, what went and what else is new", () => {
+  const before = [summary("a/1"), summary("a/2"), summary("a/3"), summary("a/4")];
+  const after = [
+    summary("a/1", { context_length: 9 }),
+    summary("a/2", { pricing: { prompt: "0.000003", completion: "0.000002" } }),
+    summary("a/4", { pricing: null }),
+    summary("a/5", { pricing: null }),
+  ];
+  assertEquals(changesText(changes(before, after)).split("\n"), [
+    "price    a/2  prompt: 1 -> 3 for a million",
+    "price    a/4  prompt: 1 -> ? for a million",
+    "price    a/4  completion: 2 -> ? for a million",
+    "added    a/5  ? in, ? out",
+    "removed  a/3  1 in, 2 out",
+    "changed  a/1  context_length: 8 -> 9",
+  ]);
+  assertEquals(changesText(changes(before, before)), "Nothing has changed.");
+  assertMatch(modelsText(after), /^a\/1\ta\/1\t1 in, 2 out\tcontext 9\tp:x$/m);
+});
+
+Deno.test("perMillion() is exact", () => {
+  const cases: [string | null, string][] = [
+    ["0.0000025", "2.5"],
+    ["0", "0"],
+    ["1", "1000000"],
+    ["0.000000003625", "0.003625"],
+    ["0.00001", "10"],
+    [null, "?"],
+  ];
+  for (const [token, million] of cases) assertEquals(perMillion(token), million);
+});
+
+Deno.test("foundProviders() are presets whose keys are set, and no servers or clouds that may not be there", () => {
+  const names = (variables: Record<string, string>) => foundProviders(env(variables)).map(({ name }) => name);
+  assertEquals(names({}), []);
+  assertEquals(names({ OPENAI_API_KEY: "", AWS_REGION: "eu-west-1", GOOGLE_CLOUD_PROJECT: "p" }), []);
+  assertEquals(names({ OPENAI_API_KEY: "k", GEMINI_API_KEY: "k", DATABRICKS_TOKEN: "k" }), [
+    "openai",
+    "google",
+  ]);
+});
