@@ -204,8 +204,12 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     authenticate: (secret) => keyring.authenticate(secret),
     audit: (entry) => audit.add(entry),
     requestsPerMinute: (key) => keyring.state(key.id)?.requestsPerMinute ?? null,
-    isLimited: (key) =>
-      !configured.isUnlimited(key.account) || (keyring.state(key.id)?.spendLimit ?? null) !== null,
+    isLimited(key) {
+      const state = keyring.state(key.id);
+      return !configured.isUnlimited(key.account) || state === undefined || state.spendLimit !== null ||
+        state.teamSpendLimit !== null || (state.sessionLimit?.amount ?? null) !== null ||
+        state.tagLimits.length > 0;
+    },
     isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
     openCount: () => reservations.size,
