@@ -1,4 +1,5 @@
 /** `sluice try`: one question to each model, and a table of what came of it. */
+import { CONFIG_KEY } from "../accounts/config.ts";
 import type { AccountsService } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
@@ -47,7 +48,7 @@ export async function tryModels(config: Config, options: TryOptions): Promise<st
     ...config,
     store: { ...config.store, url: "sqlite::memory:" },
     accounts: [{ name: "default", credits: null }],
-    keys: [{ ...KEY, secret: SECRET }],
+    keys: [CONFIG_KEY.parse({ name: "try", secret: SECRET })],
     auto: { ...config.auto, models: [] },
   });
   try {
@@ -76,18 +77,6 @@ function named({ models, providers }: Config): string[] {
   const own = models.filter(({ routes }) => !routes.every(({ provider }) => demo.has(provider)));
   return own.length > 0 ? own.map(({ id }) => id) : ["*"];
 }
-
-const KEY = {
-  name: "try",
-  account: "default",
-  accessPolicy: null,
-  dlpPolicy: null,
-  models: null,
-  spendLimit: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  expiresAt: null,
-} as unknown as Config["keys"][number];
 
 async function ask(model: string, { text }: TryOptions, gateway: TryGateway): Promise<Tried> {
   const body = JSON.stringify({

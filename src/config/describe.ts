@@ -14,9 +14,7 @@ export function describe(config: Config): string {
     ...config.providers.map(({ name, api, baseUrl }) =>
       `  ${name}: ${api.name}${baseUrl && ` at ${new URL(baseUrl).host}`}`
     ),
-    `models     ${config.models.length}${
-      config.catalog.discover === false ? "" : ", and those that providers list: `sluice models`"
-    }`,
+    `models     ${config.models.length > 0 ? config.models.length : "those that the providers list"}`,
     ...config.models.map((model) => `  ${model.id}: ${routes(model)}`),
     `svc/auto   ${
       config.auto.models.length ? `over ${config.auto.models.join(", ")}` : "off (no auto.models)"
