@@ -283,7 +283,10 @@ export const REQUESTS: readonly Dimension[] = [
   request(
     "unknown blocks",
     "messages",
-    (n) => messages({ messages: [said(times(n, () => ({ type: "container_upload", file_id: "f" })))] }),
+    (n) => {
+      const blocks = times(n, () => ({ type: "container_upload", file_id: "f" }));
+      return messages({ messages: [said([{ type: "text", text: "x" }, ...blocks])] });
+    },
   ),
   request(
     "items",
