@@ -1,6 +1,7 @@
 /** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import type { MaskTable } from "./mask_table.ts";
 import type { NumberForms } from "./recognizer.ts";
 import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
 
@@ -16,9 +17,7 @@ export interface Form {
 }
 
 export interface NumberTable {
-  masks: Map<string, Form[]>;
-  /** Every beginning of a mask that ends with a group. */
-  beginnings: Set<string>;
+  masks: MaskTable;
   free: Form[][];
   /** Types whose numbers are in it. */
   types: number;
@@ -26,7 +25,6 @@ export interface NumberTable {
 
 /** The longest number, in letters and digits. */
 export const MAX_COMPACT = 24;
-export const NINES = "9".repeat(MAX_COMPACT);
 
 /** How far a word that names a number may stand before it and behind it. */
 export const BEFORE = 64;

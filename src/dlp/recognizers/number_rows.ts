@@ -1,7 +1,7 @@
 /** Numbers whose groups stand apart in other ways than numbers are written in. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
-import { bounded, judge, MAX_COMPACT, NINES, type NumberTable } from "./number_judge.ts";
+import { bounded, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
 import { after, before, type ScannedView } from "./scanned_view.ts";
 
 /** What else may stand between the groups of one number: blanks, a line break, or the same few signs each time. */
@@ -38,7 +38,7 @@ export function scanRow(view: ScannedView, table: NumberTable, start: number, fi
   // Digits one by one are a list, and rows above each other are a table, unless a word names the number.
   const named = single && compact.length < 15 || /[\d,;|]\s*\n\s*$/.test(before(view, start, 8)) ||
     /^[,;|]?\s*\n\s*\d/.test(after(view, end, 8));
-  for (const { rule, plain } of table.masks.get(NINES.slice(0, compact.length)) ?? []) {
+  for (const { rule, plain } of table.masks.digits(compact.length) ?? []) {
     if (rule.check) {
       judge(view, { rule, plain: plain >= 0.65 && !named ? plain : -1 }, start, end, compact, false);
     }

@@ -17,14 +17,17 @@ import {
   isLong,
   judge,
   MAX_COMPACT,
-  NINES,
   type NumberTable,
 } from "./number_judge.ts";
+import { grown, joined, MaskTable } from "./mask_table.ts";
 import { scanRow } from "./number_rows.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
 
 const MAX_GROUPS = 12;
+/** What stands in a mask for a digit and for a letter. */
+const NINE = 57;
+const LETTER = 65;
 /** Joints in a number whose letters may stand anywhere. */
 const MOST_FREE = 4;
 
@@ -34,8 +37,7 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
     (numbers ?? []).map((forms) => ({ ...forms, type }))
   );
   const table: NumberTable = {
-    masks: new Map(),
-    beginnings: new Set(),
+    masks: new MaskTable(),
     free: [],
     types: new Set(rules.map((rule) => rule.type)).size,
   };
@@ -46,10 +48,10 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
       const masks = mask.includes("~") ? [" ", "-", "."].map((s) => mask.replaceAll("~", s)) : [mask];
       for (const m of masks) {
         const entry = { rule, plain: plain ? Number(plain) : rule.plain };
-        add(table.masks, m, entry);
+        table.masks.add(m, entry);
         if (!rule.prefix) continue;
         for (const joint of ["", " ", "-", "."]) {
-          add(table.masks, "A".repeat(rule.prefix.length) + joint + m, {
+          table.masks.add("A".repeat(rule.prefix.length) + joint + m, {
             rule,
             plain: Math.max(entry.plain, 0.6),
           });
@@ -60,22 +62,17 @@ export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
       (table.free[length] ??= []).push({ rule, plain: rule.plain });
     }
   }
-  for (const mask of table.masks.keys()) {
-    for (let i = 1; i < mask.length; i++) if (!/[9A]/.test(mask[i])) table.beginnings.add(mask.slice(0, i));
-  }
   return table;
-}
-
-function add(masks: Map<string, Form[]>, mask: string, form: Form): void {
-  const list = masks.get(mask);
-  if (list) list.push(form);
-  else masks.set(mask, [form]);
 }
 
 const starts = new Int32Array(MAX_GROUPS);
 const ends = new Int32Array(MAX_GROUPS);
 const kinds = new Uint8Array(MAX_GROUPS);
-const groupMasks: string[] = new Array(MAX_GROUPS).fill("");
+/** Hash and length of each group's mask; a length of 0: it is too long for a number. */
+const hashes = new Int32Array(MAX_GROUPS);
+const lengths = new Uint8Array(MAX_GROUPS);
+const OPEN = 40;
+const CLOSE = 41;
 
 /**
  * Looks at the groups in and around a run of letters, digits, `_` and `-` at `[start, end)` that holds a digit, and on to
@@ -124,17 +121,21 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   while (n < MAX_GROUPS) {
     let q = p;
     let kind = 0;
-    while (q < text.length && (CLASS_OF[text.charCodeAt(q)] & ALPHANUMERIC) !== 0) {
-      const c = CLASS_OF[text.charCodeAt(q++)];
+    let hash = 0;
+    for (; q < text.length; q++) {
+      const c = CLASS_OF[text.charCodeAt(q)];
+      if ((c & ALPHANUMERIC) === 0) break;
       kind |= c;
       if (c === DIGIT) digits++;
+      hash = grown(hash, c === DIGIT ? NINE : LETTER);
     }
     if (q === p) break;
     if (p >= end && kind !== DIGIT && (kind & DIGIT) === 0 && q - p > 3) break;
     starts[n] = p;
     ends[n] = q;
     kinds[n] = kind;
-    groupMasks[n] = q - p > MAX_COMPACT ? "" : kind === DIGIT ? NINES.slice(0, q - p) : maskOf(text, p, q);
+    hashes[n] = hash;
+    lengths[n] = q - p > MAX_COMPACT ? 0 : q - p;
     n++;
     const joint = text.charCodeAt(q);
     if (
@@ -146,7 +147,9 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
       starts[n] = q;
       ends[n] = q + 3;
       kinds[n] = kinds[n - 1];
-      groupMasks[n] = `(${maskOf(text, q + 1, q + 2)})`;
+      const inner = CLASS_OF[text.charCodeAt(q + 1)] === DIGIT ? NINE : LETTER;
+      hashes[n] = grown(grown(OPEN, inner), CLOSE);
+      lengths[n] = 3;
       n++;
       break;
     }
@@ -186,7 +189,7 @@ function scanGlued(view: ScannedView, table: NumberTable, group: number): void {
   if (!match) return;
   const [, lead, digits] = match;
   const start = starts[group] + lead.length;
-  for (const { rule, plain } of table.masks.get(NINES.slice(0, digits.length)) ?? []) {
+  for (const { rule, plain } of table.masks.digits(digits.length) ?? []) {
     if (!rule.check || lead.length > FEW_LETTERS && !isNamedBy(rule.label, lead)) continue;
     judge(view, { rule, plain: plain >= 0.6 ? plain : -1 }, start, start + digits.length, digits, false);
   }
@@ -205,33 +208,38 @@ function isHexGroup(text: string, start: number, length: number): boolean {
 
 function trySpans(view: ScannedView, table: NumberTable, first: number, n: number): void {
   const text = view.text;
-  let mask = "";
+  const { masks } = table;
+  let hash = 0;
   let compact = 0;
   let kind = 0;
   for (let j = first; j < n; j++) {
-    if (groupMasks[j] === "") return;
-    const bracket = groupMasks[j].charCodeAt(0) === 40;
-    if (j > first && !bracket) mask += text[starts[j] - 1];
-    mask += groupMasks[j];
+    if (lengths[j] === 0) return;
+    const bracket = (CLASS_OF[text.charCodeAt(starts[j])] & ALPHANUMERIC) === 0;
+    if (j > first && !bracket) hash = grown(hash, text.charCodeAt(starts[j] - 1));
+    hash = joined(hash, hashes[j], lengths[j]);
     kind |= kinds[j];
     compact += bracket ? 1 : ends[j] - starts[j];
     if (compact > MAX_COMPACT) return;
     // No mask goes on so, nor may letters stand anywhere in so many groups, nor digits be grouped anyhow.
-    if (kind !== DIGIT && j - first > MOST_FREE && !table.beginnings.has(mask) && !table.masks.has(mask)) {
+    if (kind !== DIGIT && j - first > MOST_FREE && !masks.mayBegin(hash) && !masks.mayBe(hash)) {
       return;
     }
     if ((kind & DIGIT) === 0 || compact < 6) continue;
-    let exact = table.masks.get(mask);
+    let exact = j === first && kind === DIGIT
+      ? masks.digits(compact)
+      : masks.mayBe(hash)
+      ? masks.forms(maskOf(text, starts[first], ends[j]))
+      : undefined;
     // Digits in unusual groups, as after a separator was lost, count where the number is named.
     const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
-    if (regrouped) exact = table.masks.get(NINES.slice(0, compact));
+    if (regrouped) exact = masks.digits(compact);
     const free = kind === DIGIT || j - first > MOST_FREE ? undefined : table.free[compact];
     if (exact === undefined && free === undefined) continue;
     const start = starts[first];
     const end = ends[j];
     if (!bounded(text, start, end)) continue;
     if (
-      j > first && mask.charCodeAt(ends[first] - start) === 32 &&
+      j > first && text.charCodeAt(ends[first]) === 32 &&
       isInTable(text, start, end, ends[first] - start)
     ) {
       continue;
@@ -267,9 +275,15 @@ function isWordNear({ text }: ScannedView, start: number, end: number): boolean 
   return false;
 }
 
+/** Square brackets stand for round ones. */
+const ROUND: Readonly<Record<string, string>> = { "[": "(", "]": ")" };
+
 function maskOf(text: string, start: number, end: number): string {
   let mask = "";
-  for (let i = start; i < end; i++) mask += CLASS_OF[text.charCodeAt(i)] === DIGIT ? "9" : "A";
+  for (let i = start; i < end; i++) {
+    const c = CLASS_OF[text.charCodeAt(i)];
+    mask += c === DIGIT ? "9" : (c & ALPHANUMERIC) !== 0 ? "A" : ROUND[text[i]] ?? text[i];
+  }
   return mask;
 }
 

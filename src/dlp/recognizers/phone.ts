@@ -45,6 +45,7 @@ function scanPhone(view: ScannedView, at: number): number {
       end = p;
       continue;
     }
+    if (c !== 32 && c !== 40 && c !== 41 && c !== 45 && c !== 46 && c !== 47) break;
     const joint = /^(?: ?\(0\) ?|\) ?[-.]? ?| ?\(|[ .\-/]| - )(?=\d)/.exec(text.slice(p, p + 6));
     if (!joint) break;
     groups += `${p - at}${joint[0].replace(/[^ .()/-]/g, "")}`;

@@ -39,6 +39,9 @@ export interface CredentialProgress {
   namedValueEnd: number;
   /** The end of the last value that was judged; what goes on from it is the middle of data. */
   judgedEnd: number;
+  /** How far letters that hexadecimal has not were looked for, and where the last of them stands. */
+  lettersTo: number;
+  lastLetter: number;
 }
 
 export function scannedView(
@@ -57,7 +60,7 @@ export function scannedView(
     wanted,
     tokens,
     candidates: [],
-    credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0 },
+    credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0, lettersTo: 0, lastLetter: -1000 },
   };
 }
 

@@ -243,7 +243,7 @@ export const ASIA: readonly Recognizer[] = [
       plain: 0.4,
     }],
     samples: {
-      found: ["«W520128(7)»"],
+      found: ["«OV290326[A]»", "«W520128(7)»"],
       clean: ["W520128(8)"],
     },
   },

@@ -62,6 +62,7 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const { text, credentials } = view;
   const joiner = text.charCodeAt(runStart - 1);
   if (runStart < credentials.judgedEnd && (joiner === 43 || joiner === 47 || joiner === 126)) return;
+  if (!isWordNear(view, runStart)) return;
   const end = valueEnd(text, runStart);
   credentials.judgedEnd = end;
   const start = valueStart(text, runStart);
@@ -69,10 +70,12 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   if (end - start < 10 || isInner(text.charCodeAt(start - 1))) return;
   const whole = text.slice(start, end);
   // "vendor-secret-7d0c…": the word and the value are one run.
-  const joined = whole.length >= 20 && /\d/.test(whole) && /[_.:=-]/.test(whole) ? JOINED.exec(whole) : null;
+  const joined = whole.length >= 20 && !UUID.test(whole) && /\d/.test(whole) && /[_.:=-]/.test(whole)
+    ? JOINED.exec(whole)
+    : null;
   const value = joined ? whole.slice(joined[0].length) : whole;
   if (!looksRandom(value, false)) return;
-  const lead = before(view, start, 72);
+  const lead = before(view, start, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
   const service = !named && looksRandom(value, true) && SERVICE.test(lead) && !/:\/\/\S*$/.test(lead);
   if (!named && !service || NOT_SECRET.test(lead) || isPlaceholder(value)) return;
@@ -84,6 +87,21 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   const confidence = service || /key|private|access|api|login$/i.test(word) ? 0.7 : 0.8;
   report(view, typeOf(word), end - value.length, end, confidence);
   credentials.namedValueEnd = end;
+}
+
+/** How far before a value, and into its run, a word may stand that names it. */
+const NAMED_WITHIN = 72;
+const NAMES_ITSELF = 32;
+
+/** Whether there is a letter that hexadecimal has not: lists of numbers and checksums name nothing. */
+function isWordNear({ text, credentials }: ScannedView, start: number): boolean {
+  const stop = Math.min(text.length, start + NAMES_ITSELF);
+  for (let i = Math.max(credentials.lettersTo, start - NAMED_WITHIN); i < stop; i++) {
+    const c = text.charCodeAt(i) | 32;
+    if (c > 102 && c < 123 || c > 127) credentials.lastLetter = i;
+  }
+  credentials.lettersTo = Math.max(credentials.lettersTo, stop);
+  return credentials.lastLetter >= start - NAMED_WITHIN;
 }
 
 /** Where the value begins that a run is a part of, where base64's other characters stand in it. */

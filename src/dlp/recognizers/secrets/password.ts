@@ -1,5 +1,6 @@
 /** What a password word such as "pwd" or "passphrase" is given as its value. */
 
+import { isDigit } from "../character_class.ts";
 import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
 
@@ -9,8 +10,17 @@ const PASSWORD_WORD =
 const AT_END =
   /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de )passe)\d{0,2}$/i;
 
-const ENDS = new Uint8Array(128);
-for (const c of "adeopst0123456789") ENDS[c.charCodeAt(0) | 32] = 1;
+/** The last three letters of these words, small; behind digits anything may stand. */
+const ENDS = new Uint8Array(27 ** 3);
+for (const end of "ord swd pwd ase ode ass ret ort nha ave ola slo fre ena sse".split(" ")) {
+  ENDS[endAt(end, 3)] = 1;
+}
+
+function endAt(text: string, end: number): number {
+  let n = 0;
+  for (let i = end - 3; i < end; i++) n = n * 27 + Math.min(26, Math.abs((text.charCodeAt(i) | 32) - 96));
+  return n;
+}
 
 /** Words with letters that are in no run, each with what is given to it. */
 const FOREIGN =
@@ -24,10 +34,9 @@ export function scanForeignPasswords(view: ScannedView): void {
 
 /** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */
 export function scanPasswordWord(view: ScannedView, start: number, end: number): void {
-  const last = view.text.charCodeAt(end - 1) | 32;
-  // a, d, e, o, p, s, t or a digit.
-  if (ENDS[last] !== 1) return;
-  const word = AT_END.exec(view.text.slice(Math.max(0, Math.min(start, end - 14)), end));
+  const { text } = view;
+  if (end < 3 || !isDigit(text.charCodeAt(end - 1)) && ENDS[endAt(text, end)] !== 1) return;
+  const word = AT_END.exec(text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
 }
 

@@ -35,35 +35,60 @@ function mayBeWord(text: string, start: number, end: number): boolean {
   return (BEGINNINGS[at >> 3] & (1 << (at & 7))) !== 0;
 }
 
-/** A word at `[start, end)` that may be the first of a phrase; answers where the next phrase may begin. */
+/** Twelve words and what parts them fill twice as much, so that one word in so many units is looked at. */
+const STRIDE = 24;
+
+/** A word at `[start, end)` that may stand in a phrase; answers where the next such word is sought. */
 function scanPhrase(view: ScannedView, start: number, end: number): number {
   const { text } = view;
-  if (!mayBeWord(text, start, end)) return end;
-  const starts: number[] = [];
-  const ends: number[] = [];
-  const indices: number[] = [];
-  for (let p = start, q = end; indices.length < MOST;) {
+  if (!mayBeWord(text, start, end)) return start + STRIDE;
+  const words = wordsAround(text, start, end);
+  const last = words.at(-1)?.end ?? start;
+  if (words.length < FEWEST) return Math.max(last, start + STRIDE);
+  const indices = words.map(({ index }) => index);
+  for (let first = 0; first + FEWEST <= words.length; first++) {
+    for (let count = MOST; count >= FEWEST; count -= 3) {
+      if (first + count > words.length || !isValid(indices.slice(first, first + count))) continue;
+      report(view, "SEED_PHRASE", words[first].start, words[first + count - 1].end, 0.95);
+      return words[first + count - 1].end;
+    }
+  }
+  // The phrase may have begun later than the words that could belong to it.
+  return words[words.length - FEWEST + 1].start;
+}
+
+interface Word {
+  start: number;
+  end: number;
+  index: number;
+}
+
+/** Words of the list around one of them, as many as a phrase may have on either side. */
+function wordsAround(text: string, start: number, end: number): Word[] {
+  const words: Word[] = [];
+  for (let p = start, q = end; words.length < MOST;) {
     const index = INDEX.get(text.slice(p, q).toLowerCase());
     if (index === undefined) break;
-    starts.push(p);
-    ends.push(q);
-    indices.push(index);
+    words.push({ start: p, end: q, index });
     p = q;
     while (p - q < WIDEST_GAP && p < text.length && !isLetter(text.charCodeAt(p))) p++;
     if (p === q || !isLetter(text.charCodeAt(p))) break;
     q = p;
     while (q - p <= LONGEST_WORD && isLetter(text.charCodeAt(q))) q++;
   }
-  if (indices.length < FEWEST) return ends.at(-1) ?? end;
-  for (let first = 0; first + FEWEST <= indices.length; first++) {
-    for (let count = MOST; count >= FEWEST; count -= 3) {
-      if (first + count > indices.length || !isValid(indices.slice(first, first + count))) continue;
-      report(view, "SEED_PHRASE", starts[first], ends[first + count - 1], 0.95);
-      return ends[first + count - 1];
-    }
+  if (words.length === 0) return words;
+  for (let q = start; words.length < 2 * MOST;) {
+    const gap = q;
+    while (gap - q < WIDEST_GAP && q > 0 && !isLetter(text.charCodeAt(q - 1))) q--;
+    if (q === gap || q === 0 || !isLetter(text.charCodeAt(q - 1))) break;
+    let p = q;
+    while (p > 0 && q - p <= LONGEST_WORD && isLetter(text.charCodeAt(p - 1))) p--;
+    const index = INDEX.get(text.slice(p, q).toLowerCase());
+    if (index === undefined) break;
+    words.unshift({ start: p, end: q, index });
+    q = p;
   }
-  // The phrase may have begun later than the words that could belong to it.
-  return starts[indices.length - FEWEST + 1];
+  return words;
 }
 
 /** Of eleven bits a word, one in thirty-three is of the checksum: the first bits of the hash of all others. */
