@@ -1,5 +1,6 @@
 /** Web addresses, host names, streets and postal codes: looked for on request only. */
 
+import { COUNTRIES } from "./countries.ts";
 import { matchesOf } from "./matches.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { before, isAlone, type ScannedView, words } from "./scanned_view.ts";
@@ -8,10 +9,41 @@ const URL =
   /(?<![A-Za-z0-9])(?:https?|ftps?|wss?):\/\/[^\s<>"'`{}|\\^[\]]{3,2000}|(?<![A-Za-z0-9.@-])www\.[A-Za-z0-9-]{1,63}\.[^\s<>"'`{}|\\^[\]]{2,2000}/gi;
 const DOMAIN =
   /(?<![A-Za-z0-9@._/-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![A-Za-z0-9@_(])/gi;
+/** Domains that nothing else is written like. */
+const SURE_DOMAIN =
+  /^(?:com|org|net|edu|gov|mil|de|uk|fr|nl|ch|se|eu|ca|au|jp|cn|br|ru|dk|fi|cz|hu|gr|pt|ie|nz|za|mx|ar|kr|tr|ua|ro|local|internal|corp|example|arpa)$/;
+/** Endings that files and members of objects have as well: a word must say that a host is meant. */
+const OTHER_DOMAIN =
+  /^(?:io|tv|info|biz|name|pro|aero|coop|mobi|int|tel|cat|asia|app|dev|page|cloud|online|site|store|shop|blog|tech|xyz|club|top|live|news|media|digital|email|global|group|network|systems|solutions|services|support|world|space|website|host|zone|today|life|work|team|design|studio|company|ltd|gmbh|inc|law|bank|finance|health|care|academy|school|education|center|city|lan|home|test)$/;
+const HOST_WORDS = words(
+  "(?:sub)?domains?(?:[ _-]*names?)?",
+  "host(?:s|[ _-]*names?)?",
+  "fqdn",
+  "dns",
+  "server",
+  "web ?site",
+  "site",
+  "visit",
+  "resolves?",
+  "nslookup|dig|ping",
+);
+
+function domainConfidence(view: ScannedView, start: number, end: number): number {
+  const name = view.text.slice(start, end);
+  // Members of objects have capitals inside.
+  if (/[a-z]/.test(name) && /[A-Z]/.test(name)) return 0;
+  const last = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  if (SURE_DOMAIN.test(last)) return 0.6;
+  if (!OTHER_DOMAIN.test(last) && !COUNTRIES.has(last.toUpperCase())) return 0;
+  return isAlone(view, start, end) || HOST_WORDS.test(before(view, start, 32)) || /^www\./i.test(name)
+    ? 0.6
+    : 0;
+}
+
 const STREET =
   /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?|(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/g;
 const POSTCODE =
-  /(?<!\w)(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKPS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?!\w)|(?<!\w)[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)/g;
+  /(?<![\w#])(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKPS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?!\w)|(?<![\w#])[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)/g;
 const ZIP = /(?<![\w.,$-])\d{5}(?:-\d{4})?(?![\w.-]*\d)/g;
 const ZIP_WORDS = words(
   "zip(?: ?code)?",
@@ -42,10 +74,18 @@ export const PLACES: readonly Recognizer[] = [
   {
     type: "DOMAIN_NAME",
     group: "CONTACT",
-    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, () => 0.6)],
+    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, domainConfidence)],
     samples: {
-      found: ["host «mail.example.org» is down"],
-      clean: ["a@mail.example.org", "call f.apply(x)", "3.14"],
+      found: ["host «mail.example.org» is down", "domain: «corp.io»"],
+      clean: [
+        "a@mail.example.org",
+        "call f.apply(x)",
+        "3.14",
+        "a.tar.gz",
+        "this.user.id",
+        "log.info",
+        "System.Net",
+      ],
     },
   },
   {

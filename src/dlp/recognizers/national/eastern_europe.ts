@@ -84,7 +84,13 @@ export const EASTERN_EUROPE: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}/9{4}=0.85", "9{6}/9{3}=0.6", "9{10}", "9{9}"],
       check: czech,
-      label: words("rodn[ée] [čc][íi]slo", "rodn[ée]ho [čc][íi]sla", "r\\.?[čc]\\.?", TAX, IDENTITY),
+      label: words(
+        "rodn[ée] [čc][íi]slo",
+        "rodn[ée]ho [čc][íi]sla",
+        "(?<![.\\w])r\\.?[čc]\\.?",
+        TAX,
+        IDENTITY,
+      ),
       plain: 0.4,
     }],
     samples: {
