@@ -9,16 +9,7 @@
  */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
-import {
-  BEFORE,
-  BEHIND,
-  bounded,
-  type Form,
-  isLong,
-  judge,
-  MAX_COMPACT,
-  type NumberTable,
-} from "./number_judge.ts";
+import { BEFORE, BEHIND, bounded, isLong, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
 import { grown, joined, MaskTable } from "./mask_table.ts";
 import { scanRow } from "./number_rows.ts";
 import type { Recognizer } from "./recognizer.ts";

@@ -34,10 +34,10 @@ function domainConfidence(view: ScannedView, start: number, end: number): number
   if (/[a-z]/.test(name) && /[A-Z]/.test(name)) return 0;
   const last = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   if (SURE_DOMAIN.test(last)) return 0.6;
-  if (!OTHER_DOMAIN.test(last) && !COUNTRIES.has(last.toUpperCase())) return 0;
-  return isAlone(view, start, end) || HOST_WORDS.test(before(view, start, 32)) || /^www\./i.test(name)
-    ? 0.6
-    : 0;
+  const other = OTHER_DOMAIN.test(last);
+  if (!other && !COUNTRIES.has(last.toUpperCase())) return 0;
+  const named = HOST_WORDS.test(before(view, start, 32)) || /^www\./i.test(name);
+  return named || other && isAlone(view, start, end) ? 0.6 : 0;
 }
 
 const STREET =
