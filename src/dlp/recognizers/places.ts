@@ -83,7 +83,7 @@ export const PLACES: readonly Recognizer[] = [
         "3.14",
         "a.tar.gz",
         "this.user.id",
-        "log.info",
+        "to log.info of",
         "System.Net",
       ],
     },
