@@ -4,7 +4,18 @@
  * hash is known.
  */
 
-import type { Form } from "./number_judge.ts";
+import type { NumberForms } from "./recognizer.ts";
+
+/** Forms of a number and the type that they are of. */
+export interface NumberRule extends NumberForms {
+  readonly type: string;
+}
+
+export interface Form {
+  rule: NumberRule;
+  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
+  plain: number;
+}
 
 const KEPT = 0x3fffffff;
 const BASE = 31;

@@ -1,20 +1,8 @@
 /** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
-import type { MaskTable } from "./mask_table.ts";
-import type { NumberForms } from "./recognizer.ts";
+import type { Form, MaskTable } from "./mask_table.ts";
 import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
-
-/** Forms of a number and the type that they are of. */
-export interface NumberRule extends NumberForms {
-  readonly type: string;
-}
-
-export interface Form {
-  rule: NumberRule;
-  /** Confidence without a name; negative for a grouping that no form has, which is a number only with one. */
-  plain: number;
-}
 
 export interface NumberTable {
   masks: MaskTable;
