@@ -85,7 +85,7 @@ export class Reports {
     const { starts: from, ends: to } = spanAt(state.spendLimit?.period ?? "month", now);
     const sums = await store.sumUsage({ by: ["key"], from, to, keyId: key.id }, undefined, key.id);
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
-    const { unlimited, balance } = await this.credits(key.account);
+    const { unlimited, balance } = await this.#creditsOf(key.account);
     return {
       ...keyView(state),
       spend: spendView(spent, state.spendLimit, now),
@@ -95,9 +95,12 @@ export class Reports {
   }
 
   async credits(account: string): Promise<CreditsView> {
-    const { store, sync } = this.#options;
-    await sync.flush();
-    const row = await store.account(account);
+    await this.#options.sync.flush();
+    return await this.#creditsOf(account);
+  }
+
+  async #creditsOf(account: string): Promise<CreditsView> {
+    const row = await this.#options.store.account(account);
     if (row === null) throw new Failure("not_found", "There is no such account.", { param: "name" });
     const { granted, added, spent } = row;
     return {

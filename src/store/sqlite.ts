@@ -28,7 +28,9 @@ const BUSY = /is locked/;
 const TRANSIENT =
   /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
 const BUSY_ATTEMPTS = 100;
+/** As a rule the other one is through in some milliseconds. */
 const BUSY_DELAY_MS = 20;
+const FIRST_BUSY_DELAY_MS = 2;
 
 interface Prepared {
   statement: StatementSync;
@@ -250,7 +252,9 @@ async function unlessBusy<T>(work: () => T): Promise<T> {
       return work();
     } catch (error) {
       if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
-      await new Promise((resolve) => setTimeout(resolve, BUSY_DELAY_MS));
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.min(BUSY_DELAY_MS, FIRST_BUSY_DELAY_MS * attempt))
+      );
     }
   }
 }

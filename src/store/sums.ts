@@ -51,7 +51,16 @@ export const COUNTED_OF_LABELS = ["latency_ms", "tool_calls", "cache_saved"] as 
 /** What a row of sums holds beside what it is of. */
 export const SUMMED = ["generations", "failed", ...COUNTED, "cost"] as const;
 /** What a row of sums is of; empty text stands for "all" and for "unknown". */
-const IDENTITY = ["kind", "starts", "key_id", "key_name", "account", "model", "provider", "format"] as const;
+export const IDENTITY = [
+  "kind",
+  "starts",
+  "key_id",
+  "key_name",
+  "account",
+  "model",
+  "provider",
+  "format",
+] as const;
 
 const COLUMNS: Columns = [
   ...IDENTITY.map((name) => [name, name === "starts" ? "int" : "text"] as const),
@@ -61,7 +70,8 @@ const COLUMNS: Columns = [
 /** What a sum may grow to in 64 bits; absurd counts must not make a row that can never be written. */
 export const LARGEST_SUM = 9_200_000_000_000_000_000n;
 
-const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
+/** What is done about sums that are there already. */
+export const ADDING = `ON CONFLICT (${IDENTITY.join(", ")}) DO UPDATE SET ${
   SUMMED.map((name) =>
     `${name} = CASE WHEN sums.${name} > ${LARGEST_SUM} - excluded.${name} THEN ${LARGEST_SUM}
      ELSE sums.${name} + excluded.${name} END`
@@ -86,6 +96,14 @@ export function sumOf(kind: Engine["kind"], column: string): string {
   const [high, low] = SUM_PARTS[kind](column);
   return `COALESCE(${high}, 0) * ${PART} + COALESCE(${low}, 0)`;
 }
+
+/** The month of a time, in SQL. */
+export const MONTH_OF = {
+  sqlite: (time: string) =>
+    `CAST(strftime('%s', ${time} / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000`,
+  postgres: (time: string) =>
+    `(EXTRACT(EPOCH FROM date_trunc('month', to_timestamp(${time} / 1000) AT TIME ZONE 'UTC')) * 1000)::bigint`,
+};
 
 export function monthOf(time: number): number {
   const date = new Date(time);

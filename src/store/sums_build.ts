@@ -9,6 +9,7 @@ import { COUNTED_COLUMNS, countedRow } from "./generations.ts";
 import { contentOfRow, NAMES } from "./records.ts";
 import { asInt, asText, type Row } from "./rows.ts";
 import { countIn } from "./labels.ts";
+import { ADDING, COUNTED, DAY, IDENTITY, LARGEST_SUM, MONTH_OF, type SumKind, SUMMED } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
 /** In whose name records of nodes are chained that know nothing of chains. */
@@ -51,8 +52,66 @@ async function takeLate(engine: Engine, query: Query, most: number, chaining: Ch
   return noted.length;
 }
 
-/** What was there when the schema became new, from the newest down. */
+/** What was there when the schema became new, from the newest down. None of it has labels. */
 async function takeOld(engine: Engine, query: Query, state: Row, most: number): Promise<number> {
+  const old = "summed IS NULL AND id NOT IN (SELECT id FROM unsummed)";
+  const last = [asInt(state.created), asText(state.id)];
+  const [next] = await query(
+    `SELECT created, id FROM generations WHERE (created, id) <= ($1, $2) AND ${old}
+     ORDER BY created DESC, id DESC LIMIT 1 OFFSET ${most}`,
+    last,
+  );
+  const behind = next === undefined ? [-1, ""] : [asInt(next.created), asText(next.id)];
+  try {
+    await query(
+      addingOf(engine.kind, `(created, id) <= ($1, $2) AND (created, id) > ($3, $4) AND ${old}`),
+      [...last, ...behind],
+    );
+  } catch (error) {
+    // SQLite gives up on counts that are beyond 64 bits together.
+    if (!(error instanceof Error && error.message.includes("integer overflow"))) throw error;
+    return await takeOneByOne(engine, query, state, most);
+  }
+  await query("UPDATE sums_state SET created = $1, id = $2", behind);
+  return next === undefined ? 1 : most;
+}
+
+const FAILED = "SUM(CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END)";
+
+/** A statement that adds generations to all sums but those of labels. */
+function addingOf(kind: Engine["kind"], where: string): string {
+  const day = `created - created % ${DAY}`;
+  const month = MONTH_OF[kind]("created");
+  const identities = [
+    ["day", day, "", "", "account", "model", "provider", "format"],
+    ["key", day, "key_id", "key_name", "account", "model", "provider", "format"],
+    ["month", month, "key_id", "key_name", "account", "", "", ""],
+    ["models", month, "key_id", "key_name", "account", "model", "", ""],
+    ["routes", month, "key_id", "key_name", "account", "", "provider", "format"],
+  ] satisfies [SumKind, ...string[]][];
+  // SQLite refuses a sum that is too large by itself.
+  const bounded = (sum: string) => kind === "sqlite" ? sum : `LEAST(${sum}, ${LARGEST_SUM})`;
+  const sums = [
+    "COUNT(*)",
+    FAILED,
+    ...[...COUNTED, "cost"].map((name) => bounded(`SUM(COALESCE(${name}, 0))`)),
+  ].join(", ");
+  const selects = identities.map(([name, ...columns]) => {
+    const of = columns.map((column, i) => `${column === "" ? "''" : column} AS i${i}`).join(", ");
+    const groups = columns.filter((column) => column !== "").join(", ");
+    return `SELECT '${name}' AS kind, ${of}, ${sums} FROM old GROUP BY ${groups}`;
+  });
+  return `WITH old AS MATERIALIZED (
+      SELECT created, key_id, key_name, account, model, COALESCE(provider, '') AS provider, format, status,
+        ${COUNTED.join(", ")}, cost FROM generations WHERE ${where})
+    INSERT INTO sums (${[...IDENTITY, ...SUMMED].join(", ")})
+    SELECT * FROM (${
+    selects.join(" UNION ALL ")
+  }) AS added WHERE true ORDER BY kind, i0, i1, i2, i3, i4, i5, i6
+    ${ADDING}`;
+}
+
+async function takeOneByOne(engine: Engine, query: Query, state: Row, most: number): Promise<number> {
   const rows = await query(
     `SELECT ${COUNTED_COLUMNS} FROM generations
      WHERE (created, id) <= ($1, $2) AND summed IS NULL AND id NOT IN (SELECT id FROM unsummed)

@@ -323,7 +323,7 @@ async function measure(
   }, 1);
   await during("statement of a month, by generation", async () => {
     const month = new Date(now - 31 * DAY).toISOString().slice(0, 7);
-    const { lines } = await service.statement({ account: "account7", month });
+    const { lines } = await service.statement({ account: "bench", month });
     let count = 0;
     for await (const page of lines) count += page.length;
     say(`${place.name}: ${count.toLocaleString("en")} lines`);
