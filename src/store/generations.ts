@@ -220,7 +220,9 @@ async function spansOf(
 }
 
 async function select(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
-  const { where, params } = conditions(filter);
+  // The span ends where the page begins: SQLite may look for the one in the index, or for the other.
+  const to = page.after === null ? filter.to : Math.min(filter.to ?? Infinity, page.after.created + 1);
+  const { where, params } = conditions({ ...filter, to });
   if (page.after !== null) {
     params.push(page.after.created, page.after.id);
     where.push(`(created, id) < ($${params.length - 1}, $${params.length})`);
@@ -246,7 +248,8 @@ export async function accountGenerations(
       after === null ? "" : "AND (created, id) > ($5, $6)"
     }
      ORDER BY created, id LIMIT $4`,
-    [account, from, to, limit, ...(after === null ? [] : [after.created, after.id])],
+    // The span begins where the page does: SQLite may look for the one in the index, or for the other.
+    [account, after?.created ?? from, to, limit, ...(after === null ? [] : [after.created, after.id])],
   );
   return rows.map(decodeRow);
 }

@@ -8,11 +8,11 @@ import { ACCOUNTS, KEYS } from "../../src/accounts/config.ts";
 import { type AccountsService, type Key, openAccounts } from "../../src/accounts/mod.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { backup, verify } from "../../src/store/care/mod.ts";
-import { chainKeyOf, openStore, type Store } from "../../src/store/mod.ts";
+import { openStore, type Store } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
+import { runProgram } from "../support/program.ts";
 import { restore010 } from "../support/released.ts";
 
 const DAY = 86_400_000;
@@ -145,6 +145,9 @@ async function fill(place: Place, rows: number, keys: number, now: number, say: 
     }`,
   );
   await engine.query("UPDATE revision SET rev = 2");
+  // Where the gateway and its commands look for it.
+  if (sqlite) await Deno.writeTextFile(`${place.folder}/store.db.pepper`, PEPPER);
+  else await engine.query("INSERT INTO meta (name, value) VALUES ('pepper', $1)", [PEPPER]);
   await engine.close();
 }
 
@@ -154,7 +157,6 @@ function open(store: Store): Promise<AccountsService> {
   return openAccounts({
     store,
     clock: Date,
-    pepper: PEPPER,
     log: { info() {}, warn: (line) => console.error(line) },
     config: {
       keys: KEYS.parse([{
@@ -328,14 +330,15 @@ async function measure(
     for await (const page of lines) count += page.length;
     say(`${place.name}: ${count.toLocaleString("en")} lines`);
   }, 1);
-  await during("backup", () => backup(place.address(), `${place.folder}/backup`, { pepper: null }), 1);
-  await during("proof of the ledger", async () => {
-    const { records, chained, faults } = await verify(
-      place.address(),
-      () => Promise.resolve(chainKeyOf(PEPPER)),
-    );
-    say(`${place.name}: ${records} records, ${chained} chained, ${faults} faults`);
-  }, 1);
+  const program = async (...args: string[]) => {
+    const env = { SLUICE_STORE: place.address().url };
+    const { code, out, err } = await runProgram(args, { cwd: place.folder, env });
+    if (code !== 0) throw new Error(`sluice ${args[0]} ended with ${code}: ${err}${out}`);
+    say(`${place.name}: ${out.trim().replaceAll("\n", " ")}`);
+  };
+  await during("sluice store info", () => program("store", "info"), 1);
+  await during("sluice backup", () => program("backup", "backup"), 1);
+  await during("sluice ledger verify", () => program("ledger", "verify"), 1);
   await during("three loops of GET /v1/key and a usage by key and model at once", async () => {
     let ended = false;
     const loops = [1, 2, 3].map(async () => {
