@@ -60,7 +60,6 @@ async function restoreText(
   store: CareConfig,
 ): Promise<string> {
   const path = pathOf(store);
-  const replaced = path !== null && exists(path);
   const copied = await restore(store, file, {
     force,
     pepperConfigured: store.pepper !== null,
@@ -74,7 +73,7 @@ async function restoreText(
   });
   const { pepper } = copied.head;
   if (path !== null && store.pepper === null && pepper !== null) placePepper(pepperPath(path), pepper);
-  const kept = replaced ? asideOf(path) : null;
+  const kept = copied.aside ?? null;
   if (json) return JSON.stringify({ ...viewOf(copied), replaced: kept }, null, 2);
   return `Restored ${
     summary(copied)
@@ -170,12 +169,4 @@ function lines(view: object, indent = ""): string[] {
       ),
     ];
   });
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

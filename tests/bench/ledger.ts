@@ -235,6 +235,8 @@ async function measure(
   say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
   const filled = performance.now();
   await fill(place, rows, keys, now, say);
+  // Else what is measured waits for the disk.
+  await new Deno.Command("sync").output();
   say(`${place.name}: made in ${((performance.now() - filled) / 1000).toFixed(0)} s`);
   const reads: Read[] = [];
   const timed = async (name: string, work: () => Promise<unknown>): Promise<number> => {

@@ -1,9 +1,9 @@
 /** A backup is of one moment, whole or refused; what is restored from it is what it was made of, on either database. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { backup, BadDump, CareRefused, info, restore } from "../../src/store/care/mod.ts";
+import { backup, BadDump, CareRefused, info, restore, verify } from "../../src/store/care/mod.ts";
 import { tablesOf } from "../../src/store/care/tables.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { SCHEMA_VERSION } from "../../src/store/mod.ts";
+import { chainKeyOf, SCHEMA_VERSION } from "../../src/store/mod.ts";
 import { configOf, endOf, NOON, open, requestOf, SECRET } from "../accounts/support.ts";
 import { onBothEngines, type Place, sqlitePlace } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
@@ -38,6 +38,8 @@ async function fill(place: Place, calls = 20): Promise<void> {
   await service.flush();
   await service.close();
 }
+
+const proof = (place: Place) => verify(place.address, () => Promise.resolve(chainKeyOf(PEPPER)));
 
 onBothEngines(({ name, place }) => {
   function test(title: string, body: (place: Place, another: () => Place) => Promise<void>): void {
@@ -111,6 +113,7 @@ onBothEngines(({ name, place }) => {
       for (let i = 0; i < 3; i++) {
         const before = calls;
         await backup(from.address, `${from.folder}/backup${i}`, { pepper: PEPPER });
+        assertEquals((await proof(from)).shown, []);
         await eventually(() => calls > before);
       }
     } finally {
@@ -129,6 +132,8 @@ onBothEngines(({ name, place }) => {
       );
       await engine.close();
       assertEquals([row.days, row.spent, row.counted], [row.records, row.records, row.n]);
+      const { shown, chained } = await proof(to);
+      assertEquals([shown, BigInt(chained)], [[], row.n]);
     }
   });
 
@@ -230,6 +235,26 @@ onBothEngines(({ name, place }) => {
     },
   );
 
+  test("what another program keeps in the database is never dropped", async (from, another) => {
+    await fill(from, 1);
+    const file = `${from.folder}/backup`;
+    await backup(from.address, file, { pepper: PEPPER });
+    const to = another();
+    const engine = to.engine();
+    try {
+      // Makes the PostgreSQL schema of this test, too.
+      await engine.transaction(async (query) => {
+        await engine.lockMigrations(query);
+        await query("CREATE TABLE accounts (id TEXT)");
+      });
+      const refused = () => restore(to.address, file, { ...DEAD, force: true });
+      await assertRejects(refused, CareRefused, "another program");
+      assertEquals((await engine.query("SELECT * FROM accounts")).length, 0);
+    } finally {
+      await engine.close();
+    }
+  });
+
   test("store info tells schema, rows, days and the pepper's fingerprint", async (from) => {
     await fill(from);
     const found = await info(from.address, DEAD);
@@ -253,5 +278,30 @@ Deno.test("neither backup nor info makes a database where there is none", async 
     assertEquals([...Deno.readDirSync(folder)], []);
   } finally {
     Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("a backup never replaces the store itself, and each replaced store is kept", async () => {
+  const here = sqlitePlace();
+  const path = here.address.url.slice("sqlite:".length);
+  try {
+    await fill(here, 2);
+    const before = await rowsOf(here.engine());
+    await assertRejects(
+      () => backup(here.address, `${here.folder}/./store.db`, { pepper: null, force: true }),
+      CareRefused,
+      "the store itself",
+    );
+    const file = `${here.folder}/backup`;
+    await backup(here.address, file, { pepper: PEPPER });
+    for (const end of ["", "-2"]) {
+      const { aside } = await restore(here.address, file, { ...DEAD, force: true, pepperConfigured: true });
+      assertEquals(aside, `${path}.before-restore${end}`);
+      // As a restore that was killed leaves it.
+      Deno.writeTextFileSync(`${path}.restoring`, "half of");
+    }
+    assertEquals(await rowsOf(here.engine()), before);
+  } finally {
+    here.remove();
   }
 });

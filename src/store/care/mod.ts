@@ -11,7 +11,7 @@ import { openSqlite } from "../sqlite.ts";
 import { type DumpHead, dumpLines } from "./dump.ts";
 import { readDump, writeDump } from "./dump_file.ts";
 import { type StoreInfo, storeInfo } from "./info.ts";
-import { beatsHere, fillFrom, provenDump, rowsHere } from "./restore.ts";
+import { beatsHere, fillFrom, isForeign, provenDump, rowsHere } from "./restore.ts";
 import { schemaVersion, type Totals } from "./tables.ts";
 
 export type { LedgerFault, LedgerProof } from "../chain/verify.ts";
@@ -32,6 +32,8 @@ export interface Place {
 
 export interface Copied {
   head: DumpHead;
+  /** Where the database is that was replaced. */
+  aside?: string;
   tables: { table: string; totals: Totals }[];
 }
 
@@ -45,6 +47,8 @@ export async function backup(
   file: string,
   { pepper, force = false, now = new Date() }: { pepper: string | null; force?: boolean; now?: Date },
 ): Promise<Copied> {
+  const path = pathOf(place);
+  if (path !== null && sameFile(path, file)) throw new CareRefused(`The file ${file} is the store itself.`);
   if (!force && exists(file)) {
     throw new CareRefused(`The file ${file} exists. Name another one, or say --force to replace it.`);
   }
@@ -105,17 +109,21 @@ export async function restore(place: Place, file: string, options: RestoreOption
       openSqlite(draft, { inThread: true }),
       (engine) => fillFrom(engine, readDump(file), totals, { pepper: null, done }),
     );
-    setAside(path);
+    const aside = setAside(path);
     Deno.renameSync(draft, path);
+    return { head, tables, aside };
   } finally {
     removeDatabase(draft);
   }
-  return { head, tables };
 }
 
-/** Where the database that a restore replaced is kept. */
+/** A name beside a file that a restore replaces, to keep it under. */
 export function asideOf(path: string): string {
-  return `${path}.before-restore`;
+  const name = `${path}.before-restore`;
+  for (let i = 1;; i++) {
+    const numbered = i === 1 ? name : `${name}-${i}`;
+    if (!exists(numbered)) return numbered;
+  }
 }
 
 export async function info(place: Place, { deadMs = DEAD_MS } = {}): Promise<StoreInfo> {
@@ -157,6 +165,11 @@ async function refuseUsed(place: Place, { force = false, deadMs = DEAD_MS }: Res
   await using(open(place), async (engine) => {
     if ((await beating(engine, deadMs)).size > 0) {
       throw new CareRefused("A gateway is using this store. Stop it first, then restore.");
+    }
+    if (await isForeign(engine, engine.query)) {
+      throw new CareRefused(
+        "The database has tables of another program. Configure one of its own for the store.",
+      );
     }
     const rows = await rowsHere(engine, engine.query);
     if (rows > 0 && !force) {
@@ -205,12 +218,22 @@ async function using<T>(engine: Engine, work: (engine: Engine) => Promise<T>): P
   }
 }
 
-function setAside(path: string): void {
-  if (!exists(path)) return;
-  removeDatabase(asideOf(path));
+function setAside(path: string): string | undefined {
+  if (!exists(path)) return undefined;
+  const aside = asideOf(path);
   for (const end of ["-wal", "-shm", ""]) {
-    if (exists(path + end)) Deno.renameSync(path + end, asideOf(path) + end);
+    if (exists(path + end)) Deno.renameSync(path + end, aside + end);
   }
+  return aside;
+}
+
+/** Whether a path is that of a database, or of a file that belongs to it. */
+function sameFile(database: string, path: string): boolean {
+  if (!exists(path)) return false;
+  const real = Deno.realPathSync(path);
+  return ["", "-wal", "-shm", ".pepper"].some((end) =>
+    exists(database + end) && Deno.realPathSync(database + end) === real
+  );
 }
 
 function removeDatabase(path: string): void {

@@ -21,6 +21,15 @@ export async function provenDump(
   return { head, totals };
 }
 
+/** Whether there are tables with names of the store's, and no store. */
+export async function isForeign(engine: Engine, query: Query): Promise<boolean> {
+  if (await hasTable(engine, query, "schema_version")) return false;
+  for (const name of namesMade(engine.kind, "TABLE", SCHEMA_VERSION)) {
+    if (await hasTable(engine, query, name)) return true;
+  }
+  return false;
+}
+
 /** How many rows there are that a restore would overwrite. */
 export async function rowsHere(engine: Engine, query: Query): Promise<number> {
   let rows = 0;
