@@ -10,7 +10,15 @@ export type { AccountsConfig } from "./configured.ts";
 export type { AccountsOptions, AccountsService } from "./service.ts";
 export type { Administration } from "./administration.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
-export type { AuditView, CreditsView, GenerationView, KeyStatus, KeyView, UsageView } from "./views.ts";
+export type {
+  AuditView,
+  CreditsView,
+  GenerationView,
+  KeyStatus,
+  KeyView,
+  TeamView,
+  UsageView,
+} from "./views.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
 export { formatAmount, hasOutputPrice, MAX_AMOUNT, parseAmount } from "./money.ts";

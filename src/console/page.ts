@@ -9,9 +9,13 @@ import { STATUS_CODE } from "@std/http/status.js";
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
+import dom from "./page/dom.js" with { type: "text" };
 import document from "./page/index.html" with { type: "text" };
-import script from "./page/script.js" with { type: "text" };
+import main from "./page/script.js" with { type: "text" };
 import style from "./page/style.css" with { type: "text" };
+
+/** Both parts as one: a page that loads nothing has no place for imports. */
+const script = dom.replaceAll(/^export /gm, "") + main.replaceAll(/^import .* from ".*";$/gm, "");
 
 // A function, because `$` means something in a replacement text.
 const HTML = document

@@ -5,20 +5,21 @@
  * `deno task check` checks its types with those of a browser (`browser.json`).
  */
 
+import { act, at, count, onSubmit, queryOf, table, tell, valuesOf, when } from "./dom.js";
+
 /**
  * @typedef {import("../../accounts/mod.ts").KeyView} Key
  * @typedef {import("../../accounts/mod.ts").CreditsView} Credits
  * @typedef {import("../../accounts/mod.ts").UsageView} Usage
+ * @typedef {import("../../accounts/mod.ts").TeamView} Team
  * @typedef {import("../../accounts/mod.ts").GenerationView} Generation
  * @typedef {import("../../accounts/mod.ts").AuditView & Record<string, string>} Audit
  * @typedef {import("../../providers/states.ts").ProviderHealth} Provider
  */
 
 /**
- * A column: its title, what it shows of a row, whether that is a number.
- *
  * @template Row
- * @typedef {[title: string, value: (row: Row) => string | Node | null | undefined, number?: true]} Column
+ * @typedef {import("./dom.js").Column<Row>} Column
  */
 
 let adminKey = "";
@@ -26,20 +27,6 @@ let adminKey = "";
 let older = null;
 /** @type {string | null} The cursor of the next page of keys. */
 let moreKeys = null;
-
-/**
- * The element of this id.
- *
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} type
- * @returns {T}
- */
-function at(id, type) {
-  const found = document.getElementById(id);
-  if (found instanceof type) return found;
-  throw new Error(`The page has no ${type.name} "${id}"`);
-}
 
 /**
  * Asks an administration endpoint. Throws what it refuses.
@@ -65,89 +52,6 @@ async function ask(path, method = "GET", body) {
   if (!response.ok) throw new Error(answer.error?.message ?? `The gateway answered ${response.status}`);
   return answer;
 }
-
-/**
- * @param {string} text
- * @param {"good" | "bad"} [kind]
- */
-function tell(text, kind = "good") {
-  const line = at("told", HTMLElement);
-  line.textContent = text;
-  line.className = kind;
-}
-
-/**
- * A listener that does what an operator asked for, and tells what came of it.
- *
- * @param {() => Promise<unknown>} work
- * @param {string} [done]
- * @returns {(event: Event) => Promise<void>}
- */
-function act(work, done) {
-  return async (event) => {
-    event.preventDefault();
-    try {
-      await work();
-      if (done) tell(done);
-    } catch (error) {
-      tell(error instanceof Error ? error.message : String(error), "bad");
-    }
-  };
-}
-
-/**
- * @param {string} id of a form
- * @param {(given: Record<string, string>, form: HTMLFormElement) => Promise<unknown>} work
- */
-function onSubmit(id, work) {
-  const form = at(id, HTMLFormElement);
-  form.addEventListener("submit", act(() => work(valuesOf(form), form)));
-}
-
-/**
- * What stands in a form's fields, without blanks around it.
- *
- * @param {HTMLFormElement} form
- * @returns {Record<string, string>}
- */
-function valuesOf(form) {
-  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
-}
-
-/**
- * @template Row
- * @param {string} id of the place that the table takes
- * @param {string} caption
- * @param {readonly Column<Row>[]} columns
- * @param {readonly Row[]} rows
- */
-function table(id, caption, columns, rows) {
-  const made = document.createElement("table");
-  made.createCaption().textContent = rows.length > 0 ? caption : `${caption}: nothing yet`;
-  const head = made.createTHead().insertRow();
-  for (const [title, , number] of columns) {
-    const cell = document.createElement("th");
-    cell.scope = "col";
-    cell.textContent = title;
-    if (number) cell.className = "number";
-    head.append(cell);
-  }
-  const body = made.createTBody();
-  for (const row of rows) {
-    const line = body.insertRow();
-    for (const [, value, number] of columns) {
-      const cell = line.insertCell();
-      if (number) cell.className = "number";
-      cell.append(value(row) ?? "");
-    }
-  }
-  at(id, HTMLElement).replaceChildren(made);
-}
-
-/** @param {string | null} time ISO 8601 */
-const when = (time) => time === null ? "" : time.slice(0, 19).replace("T", " ");
-/** @param {number | null | undefined} n */
-const count = (n) => n === null || n === undefined ? "" : n.toLocaleString("en");
 
 /**
  * @param {string} text
@@ -181,6 +85,10 @@ function limitsOf(key) {
     key.spend_limit && `${key.spend_limit.amount} a ${key.spend_limit.period}`,
     key.rate_limit?.requests_per_minute && `${key.rate_limit.requests_per_minute} requests/min`,
     key.rate_limit?.tokens_per_minute && `${key.rate_limit.tokens_per_minute} tokens/min`,
+    key.session_limit?.amount && `${key.session_limit.amount} a session`,
+    key.session_limit?.requests_per_minute &&
+    `${key.session_limit.requests_per_minute} requests/min of a session`,
+    ...key.tag_limits.map(({ tag, amount, period }) => `${amount} a ${period} for each ${tag}`),
     key.models && `models ${key.models.join(" ")}`,
     key.access_policy && `access ${key.access_policy}`,
     key.dlp_policy && `DLP ${key.dlp_policy}`,
@@ -236,6 +144,7 @@ async function showKeys(cursor = null) {
     ["Name", (k) => k.name],
     ["Id", (k) => k.id],
     ["Account", (k) => k.account],
+    ["Team", (k) => k.team],
     ["State", stateOf],
     ["Limits", limitsOf],
     ["Made", (k) => when(k.created)],
@@ -262,19 +171,31 @@ async function showCredits(accounts) {
   table("credits-table", "Accounts that have keys", columns, rows);
 }
 
-/** @param {Record<string, string>} given fields of a form */
-function queryOf(given) {
-  return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
+async function showTeams() {
+  /** @type {{ data: Team[] }} */
+  const { data } = await ask("/admin/teams");
+  /** @type {Column<Team>[]} */
+  const columns = [
+    ["Team", (t) => t.name],
+    ["Account", (t) => t.account ?? "each key's own"],
+    ["Keys", (t) => count(t.keys), true],
+    ["Limit", (t) => t.spend_limit && `${t.spend_limit.amount} a ${t.spend_limit.period}`, true],
+    ["Spent", (t) => `${t.spend.amount} this ${t.spend.period}`.replace("this total", "in all"), true],
+    ["Left", (t) => t.spend.remaining, true],
+    ["At this pace", (t) => t.spend.forecast, true],
+    ["Begins anew", (t) => when(t.spend.reset_at)],
+  ];
+  table("teams-table", "Teams", columns, data);
 }
 
 async function showUsage() {
   const given = valuesOf(at("usage-form", HTMLFormElement));
-  const by = /** @type {"key" | "model" | "day"} */ (given.by);
+  const names = /** @type {(keyof Usage)[]} */ (given.by.split(",").map((name) => name.trim()));
   /** @type {{ data: Usage[] }} */
   const { data } = await ask(`/admin/usage?${queryOf(given)}`);
   /** @type {Column<Usage>[]} */
   const columns = [
-    [by[0].toUpperCase() + by.slice(1), (u) => u[by]],
+    ...names.map((name) => titled(name)),
     ["Generations", (u) => count(u.generations), true],
     ["Failed", (u) => count(u.failed), true],
     ["Input tokens", (u) => count(u.input_tokens), true],
@@ -283,9 +204,25 @@ async function showUsage() {
     ["of which reasoning", (u) => count(u.reasoning_tokens), true],
     ["Searches", (u) => count(u.searches), true],
     ["Cost", (u) => u.cost, true],
+    ...(data[0]?.cache_saved === undefined ? [] : LABELLED),
   ];
-  table("usage-table", `Usage by ${by}`, columns, data);
+  table("usage-table", `Usage by ${given.by}`, columns, data);
 }
+
+/**
+ * @param {keyof Usage} name
+ * @returns {Column<Usage>}
+ */
+function titled(name) {
+  return [name[0].toUpperCase() + name.slice(1), (u) => String(u[name] || "none")];
+}
+
+/** @type {Column<Usage>[]} What sums by team, session and tag have beside. */
+const LABELLED = [
+  ["Saved by caching", (u) => u.cache_saved, true],
+  ["Tool calls", (u) => count(u.tool_calls), true],
+  ["Seconds a call", (u) => ((u.latency_ms ?? 0) / u.generations / 1000).toFixed(1), true],
+];
 
 /** @param {Generation} g */
 function outcomeOf(g) {
@@ -362,7 +299,14 @@ async function showProviders() {
 }
 
 async function showAll() {
-  await Promise.all([showKeys(), showUsage(), showGenerations(null), showAudit(), showProviders()]);
+  await Promise.all([
+    showKeys(),
+    showTeams(),
+    showUsage(),
+    showGenerations(null),
+    showAudit(),
+    showProviders(),
+  ]);
 }
 
 onSubmit("open-form", async () => {
@@ -389,6 +333,7 @@ onSubmit("create-form", async (given, form) => {
   /** @type {Record<string, unknown>} */
   const input = { name: given.name };
   if (given.account) input.account = given.account;
+  if (given.team) input.team = given.team;
   if (given.amount) input.spend_limit = { amount: given.amount, period: given.period };
   if (given.requests) input.rate_limit = { requests_per_minute: Number(given.requests) };
   if (given.models) input.models = given.models.split(/[\s,]+/);
