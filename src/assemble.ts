@@ -194,6 +194,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       accounts,
       catalog,
       auto,
+      autoModels: config.auto.models,
       providers: current,
       websearch: openWebSearch(config.search, options),
       dlp: {

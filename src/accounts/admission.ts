@@ -35,6 +35,13 @@ const RENEW_MS = 50;
 /** It runs short when so many calls like the last do not fit. */
 const AHEAD = 4n;
 
+/** What a call has been given of its budgets. */
+interface Takings {
+  demanded: readonly Demand[];
+  taken: Pick<Taken, "holds"> & { output: number };
+  now: number;
+}
+
 export class Admission {
   readonly #options: AdmissionOptions;
 
@@ -43,15 +50,31 @@ export class Admission {
   }
 
   async admit(request: AdmissionRequest): Promise<Reservation> {
+    const taking = this.#take(request);
+    const { demanded, taken, now } = taking instanceof Promise ? await taking : taking;
+    return await this.#reserve(request, demanded, taken, now);
+  }
+
+  /** Rejects as {@link admit} would, and leaves everything as it was. */
+  async probe(request: AdmissionRequest): Promise<void> {
+    const { taken } = await this.#take(request);
+    for (const hold of taken.holds) hold.lease.release(hold);
+  }
+
+  /** A promise only where the call has to wait. */
+  #take(request: AdmissionRequest): Takings | Promise<Takings> {
     const { clock, demands, holds } = this.#options;
     const { estimate, key } = request;
     const now = clock.now();
     const full = demands.of(request, estimate, this.#goodState(key, now), now);
-    const taken = holds.takeNow(full, now);
-    if (taken !== null) {
-      return await this.#reserve(request, full, { holds: taken, output: estimate.output }, now);
-    }
+    const all = holds.takeNow(full, now);
+    if (all !== null) return { demanded: full, taken: { holds: all, output: estimate.output }, now };
+    return this.#wait(request);
+  }
 
+  async #wait(request: AdmissionRequest): Promise<Takings> {
+    const { clock, demands, holds } = this.#options;
+    const { estimate, key } = request;
     const outputs = stepsOf(estimate.output, estimate.leastOutput);
     // Each time with the key's state of then: its limits may have changed.
     const steps = () => {
@@ -69,7 +92,7 @@ export class Admission {
       throw error;
     }
     const demanded = demands.of(request, { ...estimate, output }, state, clock.now());
-    return await this.#reserve(request, demanded, { holds: more.holds, output }, clock.now());
+    return { demanded, taken: { holds: more.holds, output }, now: clock.now() };
   }
 
   #goodState(key: Key, now: number): KeyState {

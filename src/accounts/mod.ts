@@ -21,7 +21,15 @@ export type {
 } from "./views.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
-export { formatAmount, hasOutputPrice, MAX_AMOUNT, parseAmount } from "./money.ts";
+export {
+  costAtMost,
+  costOf,
+  formatAmount,
+  hasOutputPrice,
+  MAX_AMOUNT,
+  parseAmount,
+  priceTable,
+} from "./money.ts";
 export type { Estimate, Prices } from "./money.ts";
 export type {
   AccessPolicy,

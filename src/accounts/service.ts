@@ -212,6 +212,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     },
     isSecret: (text) => keyring.isSecret(text),
     admit: (request) => admission.admit(request),
+    withSearchPrice: (prices) => demands.withSearchPrice(prices),
+    probe: (request) => admission.probe(request),
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,
     refusal: () => maintenance.refusal,

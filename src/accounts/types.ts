@@ -85,8 +85,12 @@ export interface Accounts {
   audit(entry: AuditEntry): void;
   /** Whether what the key may spend has any limit. */
   isLimited(key: Key): boolean;
+  /** Prices with that of a search filled in where they name none. */
+  withSearchPrice(prices: Prices): Prices;
   /** The key's limit of requests a minute; null: it has none. */
   requestsPerMinute(key: Key): number | null;
   /** Reserves. Rejects `insufficient_funds`, `api_key_limit_exceeded`, `provider_rate_limited`, `service_unavailable`. */
   admit(request: AdmissionRequest): Promise<Reservation>;
+  /** Rejects as {@link admit} would, and reserves nothing. */
+  probe(request: AdmissionRequest): Promise<void>;
 }

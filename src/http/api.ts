@@ -5,6 +5,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { estimate } from "./estimate.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { responsesSocket } from "./responses_socket.ts";
@@ -73,6 +74,22 @@ export const API: readonly Endpoint[] = [
         const input_tokens = await count("responses", body, context, key);
         return Response.json({ object: "response.input_tokens", input_tokens });
       }),
+  },
+  {
+    method: "POST",
+    path: "/v1/estimate",
+    surface: CATALOG,
+    credential: "api_key",
+    summary: "Estimates what a request would cost and whether it would pass; nothing is sent to a provider.",
+    parameters: [{
+      name: "format",
+      in: "query",
+      description: "The format of the body; by default the one that it has the shape of.",
+      values: ["chat_completions", "messages", "responses"],
+    }],
+    request: "EstimateRequest",
+    answer: { schema: "Estimate" },
+    handle: estimate,
   },
   {
     method: "GET",

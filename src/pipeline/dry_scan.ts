@@ -10,9 +10,10 @@ import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import type { Check, Wishes } from "../dlp/policy.ts";
+import type { Arrival } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Kit } from "./kit.ts";
-import { policiesOf } from "./policies.ts";
+import { policiesOf, policyNames } from "./policies.ts";
 import { readDocuments } from "./read_documents.ts";
 import { checksOf, type Tools, verdictOn } from "./screen.ts";
 
@@ -41,6 +42,23 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
     kit.dlp.documents,
   );
   return toldOf(await verdictOn(reading, given.check, tools, given.wishes), given.check);
+}
+
+/** @param wished `plugins.dlp` of the request; undefined: there is none */
+export async function wouldRefuse(arrival: Arrival, wished: unknown, kit: Kit): Promise<boolean> {
+  const { slices, metrics, dlp } = kit;
+  if (!dlp.dlp.enabled) {
+    if (wished === undefined) return false;
+    throw new Failure("dlp_unavailable", "Data-loss prevention is switched off here.", {
+      param: "plugins.dlp",
+    });
+  }
+  const wishes = wished === undefined ? null : readWishes(wished);
+  const { check } = checksOf(policyNames(arrival.key), wishes, policiesOf(dlp));
+  const read = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+  const tools: Tools = { re2: dlp.re2, model: dlp.model, slices, metrics, key: arrival.key.id };
+  const reading = await readDocuments(read, dlp.documents);
+  return (await verdictOn(reading, check, tools, wishes)).action === "block";
 }
 
 /** What a text is screened by. */

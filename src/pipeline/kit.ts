@@ -17,6 +17,8 @@ export interface Kit {
   catalog: Catalog;
   /** Null: no models are configured for autorouting. */
   auto: AutoRouter | null;
+  /** Ids of the models that autorouting chooses among. */
+  autoModels: readonly string[];
   providers: Providers;
   websearch: WebSearch;
   dlp: Dlp;

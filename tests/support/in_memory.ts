@@ -121,6 +121,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     accounts: accountsOf(account),
     catalog: openCatalog([model], [], 0),
     auto: null,
+    autoModels: [],
     providers: providersOf(target, sent),
     websearch: { search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
@@ -145,6 +146,8 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
 function accountsOf(account: Account): Accounts {
   return {
     requestsPerMinute: () => null,
+    withSearchPrice: (prices) => prices,
+    probe: () => Promise.resolve(),
     isLimited: () => false,
     isSecret: () => false,
     audit: () => {},

@@ -1,0 +1,83 @@
+/** `POST /v1/estimate`: what a request in any of the formats would cost, and whether it would pass. */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
+import { CALLER_FORMATS } from "../formats/mod.ts";
+import type { Arrival } from "../pipeline/call.ts";
+import { countTokens } from "./count_tokens.ts";
+import { headersWith } from "./credentials.ts";
+import type { RequestContext } from "./endpoint.ts";
+import { withBody } from "./gate.ts";
+
+export async function estimate(context: RequestContext, key: Key): Promise<Response> {
+  const { request, id, state: { kit } } = context;
+  return await withBody(context, key, async (body) => {
+    const formatName = formatOf(new URL(request.url).searchParams.get("format"), body);
+    const tokens = await countTokens(formatName, body, request, { key, kit });
+    const arrival: Arrival = {
+      id,
+      format: CALLER_FORMATS[formatName],
+      formatName,
+      key,
+      body: isObject(body) ? { ...UNNEEDED[formatName], ...body } : body,
+      large: false,
+      headers: (prefix) => headersWith(request, prefix),
+      header: (name) => request.headers.get(name),
+      gone: () => false,
+    };
+    // Few gateways are asked.
+    const { quote } = await import("../pipeline/quote.ts");
+    return Response.json(await quote(arrival, tokens, kit));
+  });
+}
+
+/** What a generation needs and an estimate does not. */
+const UNNEEDED: Partial<Record<CallerFormatName, Loose>> = { messages: { max_tokens: 4096 } };
+
+/** Fields that only requests in the messages format have. */
+const OF_MESSAGES = [
+  "system",
+  "stop_sequences",
+  "thinking",
+  "top_k",
+  "mcp_servers",
+  "container",
+  "output_config",
+];
+/** Blocks of content, likewise. */
+const BLOCKS_OF_MESSAGES = new Set([
+  "tool_use",
+  "tool_result",
+  "thinking",
+  "redacted_thinking",
+  "document",
+  "image",
+]);
+
+/** The format that is named, else the one that the body has the shape of. */
+function formatOf(named: string | null, body: unknown): CallerFormatName {
+  if (named !== null) {
+    if (Object.hasOwn(CALLER_FORMATS, named)) return named as CallerFormatName;
+    throw new Failure(
+      "validation_error",
+      `Cannot read format: expected one of ${Object.keys(CALLER_FORMATS).join(", ")}.`,
+      { param: "format" },
+    );
+  }
+  if (!isObject(body)) return "chat_completions";
+  const { messages, tools } = body;
+  if (messages === undefined) return "responses";
+  if (OF_MESSAGES.some((field) => field in body)) return "messages";
+  if (Array.isArray(tools) && tools.some((tool) => isObject(tool) && "input_schema" in tool)) {
+    return "messages";
+  }
+  const blocks = Array.isArray(messages)
+    ? messages.flatMap((message) =>
+      isObject(message) && Array.isArray(message.content) ? message.content : []
+    )
+    : [];
+  return blocks.some((block) => isObject(block) && BLOCKS_OF_MESSAGES.has(String(block.type)))
+    ? "messages"
+    : "chat_completions";
+}

@@ -1,0 +1,186 @@
+/**
+ * What a request would cost, and whether it would pass, before anything is spent: nothing is reserved, recorded or sent.
+ */
+import { costAtMost, costOf, formatAmount, priceTable } from "../accounts/mod.ts";
+import { Failure, type FailureCode } from "../exchange/failure.ts";
+import { isObject } from "../exchange/json.ts";
+import { dearestOf, priceOf, type Prices } from "../exchange/prices.ts";
+import type { Prompt } from "../exchange/prompt.ts";
+import { flattenTools } from "../exchange/tools.ts";
+import { NO_USAGE } from "../exchange/usage.ts";
+import { readLeaves } from "../formats/leaves.ts";
+import { LEAVES } from "../formats/mod.ts";
+import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
+import { measure, type PromptSize, refuseOversize } from "../models/limits.ts";
+import { versionInForce } from "../providers/provider.ts";
+import type { Arrival } from "./call.ts";
+import type { Kit } from "./kit.ts";
+import { labelsOf } from "./labels.ts";
+import { shapeOf } from "./shape.ts";
+import { capOutput, upperBound } from "./upper_bound.ts";
+
+export interface Quote {
+  input_tokens: number;
+  /** Input that the provider probably has in its cache: what the conversation held before its last turn. */
+  cached_tokens_estimate: number;
+  candidates: Candidate[];
+  allowed: boolean;
+  refusal: { code: FailureCode; status: number; message: string } | null;
+}
+
+export interface Candidate {
+  model: string;
+  /** Dollars, as a decimal string: the input alone, with its probable cached share. Null: the model has no price. */
+  cost_min: string | null;
+  /** Dollars: as much as would be reserved. */
+  cost_max: string | null;
+  /** Fields that the model's provider could not be told. */
+  dropped: string[];
+}
+
+/** Providers cache beginnings of at least so many tokens, in steps of so many (OpenAI; Anthropic's are larger). */
+const LEAST_CACHED = 1024;
+const CACHE_STEP = 128;
+
+/** @param inputTokens as they were counted */
+export async function quote(arrival: Arrival, inputTokens: number, kit: Kit): Promise<Quote> {
+  const { format, formatName, key } = arrival;
+  const prompt = format.decodeRequest(arrival.body, {
+    unseal: kit.sealer.of(key.account).unseal,
+    headers: arrival.headers,
+  });
+  const reading = readLeaves(arrival.body, LEAVES[formatName]);
+  const asked = { arrival, prompt, size: measure(prompt, reading, kit.limits) };
+  const cached = probablyCached(prompt, inputTokens);
+  const models = candidatesOf(asked, kit);
+  const candidates = models.map((model) => candidate(model, { ...asked, inputTokens, cached }, kit));
+  const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
+  return {
+    input_tokens: inputTokens,
+    cached_tokens_estimate: models.some(caches) ? cached : 0,
+    candidates,
+    allowed: refusal === null,
+    refusal: refusal && { code: refusal.code, status: refusal.row.status, message: refusal.message },
+  };
+}
+
+interface Asked {
+  arrival: Arrival;
+  prompt: Prompt;
+  size: PromptSize;
+}
+
+/** Throws `model_not_found`, `policy_violation`. */
+function candidatesOf({ arrival: { key, formatName }, prompt }: Asked, kit: Kit): Model[] {
+  if (prompt.model !== AUTO || kit.auto === null) return [modelOf(prompt.model, { key, formatName }, kit)];
+  return kit.autoModels.map((id) => kit.catalog.find(id))
+    .filter((model) =>
+      model !== undefined && isVisible(key, model.id) && isPermitted(key, model.id)
+    ) as Model[];
+}
+
+function modelOf(name: string, { key, formatName }: Pick<Arrival, "key" | "formatName">, kit: Kit): Model {
+  return kit.catalog.resolve(name, key, {
+    short: formatName === "messages",
+    limited: kit.accounts.isLimited(key),
+  });
+}
+
+function candidate(
+  model: Model,
+  { prompt, size, inputTokens, cached }: Asked & { inputTokens: number; cached: number },
+  kit: Kit,
+): Candidate {
+  const capped = { ...prompt };
+  capOutput(capped, model, size);
+  const sheet = sheetOf(model, kit.now());
+  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers));
+  const { prices } = priceOf(sheet, inputTokens, prompt.serviceTier);
+  const dearest = dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier);
+  const known = Object.values(sheet.prices).some((price) => price !== undefined);
+  const read = caches(model) ? cached : 0;
+  const amount = (cost: bigint) => known ? formatAmount(cost) : null;
+  return {
+    model: model.id,
+    cost_min: amount(costOf({ ...NO_USAGE, input: inputTokens, cached: read }, 0, tableOf(prices, kit))),
+    cost_max: amount(costAtMost(estimate, tableOf(dearest, kit))),
+    dropped: droppedBy(model, prompt, kit),
+  };
+}
+
+function tableOf(prices: Prices, kit: Kit) {
+  return priceTable(kit.accounts.withSearchPrice(prices));
+}
+
+const caches = (model: Model): boolean =>
+  model.features.has("prompt_caching") || model.pricing.input_cache_read !== undefined;
+
+/** What the first route that works would not be told. */
+function droppedBy(model: Model, prompt: Prompt, kit: Kit): string[] {
+  const route = model.routes.find((one) => kit.providers.healthy([one])) ?? model.routes[0];
+  const provider = kit.providers.get(route.provider);
+  const api = kit.providers.apiOf(route);
+  if (provider === undefined || api === undefined) return [];
+  const flat = flattenTools(prompt, api.toolForms(prompt.format));
+  return api.format.encodeRequest(flat.prompt, {
+    model: route.model,
+    stream: prompt.stream,
+    maxOutput: model.maxCompletion,
+    features: model.features,
+    efforts: model.efforts,
+    parameters: model.parameters,
+    apiVersion: versionInForce({ provider, api }, prompt.headers),
+  }).dropped;
+}
+
+/** The share of the input before the last turn of the caller, where the conversation has gone on for a while. */
+function probablyCached({ turns, tools }: Prompt, inputTokens: number): number {
+  const last = turns.findLastIndex((turn) => turn.role === "assistant");
+  if (last < 0) return 0;
+  const chars = (part: unknown) => JSON.stringify(part).length;
+  const before = chars(tools) + chars(turns.slice(0, last));
+  const tokens = Math.floor(inputTokens * before / (chars(tools) + chars(turns)));
+  return tokens < LEAST_CACHED ? 0 : tokens - tokens % CACHE_STEP;
+}
+
+/** Rejects as the request would be, as far as that can be known without a provider. */
+async function refusalOf({ arrival, prompt, size }: Asked, kit: Kit): Promise<void> {
+  const { key } = arrival;
+  await refuseData(arrival, kit);
+  const healthy = (model: Model) => kit.providers.healthy(model.routes);
+  const limited = kit.accounts.isLimited(key);
+  const model = prompt.model === AUTO && kit.auto
+    ? kit.auto({ prompt, size, access: key, limited, healthy }).model
+    : modelOf(prompt.model, arrival, kit);
+  refuseOversize(size, model.contextLength);
+  const capped = { ...prompt };
+  capOutput(capped, model, size);
+  const estimate = upperBound(capped, model, size, shapeOf(capped, model, kit.providers));
+  const created = kit.now();
+  await kit.accounts.probe({
+    id: arrival.id,
+    created,
+    format: arrival.formatName,
+    requestedModel: prompt.model,
+    model: model.id,
+    stream: prompt.stream,
+    key,
+    prices: dearestOf(sheetOf(model, created), estimate.input + (estimate.media ?? 0), prompt.serviceTier),
+    estimate,
+    labels: labelsOf(arrival.header, arrival.body),
+  });
+  if (!healthy(model)) {
+    throw new Failure("circuit_breaker_open", "No provider of this model works just now; try again soon.");
+  }
+}
+
+/** Throws where data-loss prevention would refuse the request. Nothing is written to the audit. */
+async function refuseData(arrival: Arrival, kit: Kit): Promise<void> {
+  const { body, key } = arrival;
+  const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
+  if (key.dlpPolicy === null && (key.team?.dlpPolicy ?? null) === null && wished === undefined) return;
+  const { wouldRefuse } = await import("./dry_scan.ts");
+  if (await wouldRefuse(arrival, wished, kit)) {
+    throw new Failure("dlp_violation", "Data-loss prevention would refuse the request.");
+  }
+}

@@ -1,0 +1,124 @@
+/** `POST /v1/estimate`. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+
+const PRICED = {
+  pricing: { prompt: "0.000001", completion: "0.000004", input_cache_read: "0.0000001" },
+  context_length: 20_000,
+  max_completion_tokens: 1000,
+};
+
+async function withGateway(
+  config: Record<string, unknown>,
+  use: (gateway: TestGateway, asked: () => number) => Promise<void>,
+): Promise<void> {
+  const provider = loopbackProvider(() => Response.json({}));
+  const api = (name: string, more: Record<string, unknown> = {}) => [
+    name,
+    { api: "openai-chat" as const, url: provider.url, model: { ...PRICED, ...more } },
+  ];
+  const gateway = await testGateway(
+    Object.fromEntries([
+      api("cheap"),
+      api("dear", { pricing: { prompt: "0.00001", completion: "0.00004" }, capabilities: {} }),
+    ]),
+    config,
+  );
+  try {
+    await use(gateway, () => provider.seen.length);
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+}
+
+// deno-lint-ignore no-explicit-any
+async function estimate(gateway: TestGateway, body: unknown, query = ""): Promise<any> {
+  const response = await gateway.post(`/v1/estimate${query}`, body);
+  return await response.json();
+}
+
+const asked = (model: string, content: unknown = "Good morning") => ({
+  model,
+  messages: [{ role: "user", content }],
+});
+
+Deno.test("an estimate says the tokens and the cost of all three formats, and asks nobody", async () => {
+  await withGateway({}, async (gateway, calls) => {
+    const chat = await estimate(gateway, asked("cheap/model"));
+    assert(chat.input_tokens > 2 && chat.input_tokens < 20);
+    assertEquals([chat.cached_tokens_estimate, chat.allowed, chat.refusal], [0, true, null]);
+    const [{ model, cost_min, cost_max, dropped }] = chat.candidates;
+    assertEquals([model, Number(cost_min), dropped], ["cheap/model", chat.input_tokens / 1e6, []]);
+    // As much as is reserved: all that the model may say.
+    assert(Number(cost_max) >= 1000 * 0.000004 && Number(cost_max) < 0.006);
+    const capped = await estimate(gateway, { ...asked("cheap/model"), max_tokens: 100 });
+    assert(Number(capped.candidates[0].cost_max) < 0.001);
+    const messages = await estimate(gateway, { ...asked("cheap/model"), system: "Be brief.", top_k: 3 });
+    assertEquals(messages.candidates[0].dropped, ["top_k"]);
+    const responses = await estimate(gateway, { model: "cheap/model", input: "Good morning" });
+    assert(responses.input_tokens > 2);
+    const named = await gateway.post("/v1/estimate?format=gemini", asked("cheap/model"));
+    assertEquals(named.status, 422);
+    assertMatch(
+      (await named.json()).error.message,
+      /^Cannot read format: expected one of chat_completions, /,
+    );
+    assertEquals(calls(), 0);
+    const { data } = await gateway.gateway.accounts.generations({ limit: 10 });
+    assertEquals(data, []);
+  });
+});
+
+Deno.test("what the conversation held before is probably cached, where the model caches", async () => {
+  await withGateway({}, async (gateway) => {
+    const messages = [
+      { role: "user", content: "A long story. ".repeat(800) },
+      { role: "assistant", content: "Well." },
+      { role: "user", content: "Go on" },
+    ];
+    const cheap = await estimate(gateway, { model: "cheap/model", messages });
+    assert(cheap.cached_tokens_estimate > 1024 && cheap.cached_tokens_estimate <= cheap.input_tokens);
+    const read = cheap.cached_tokens_estimate * 0.0000001;
+    const rest = (cheap.input_tokens - cheap.cached_tokens_estimate) * 0.000001;
+    assert(Math.abs(Number(cheap.candidates[0].cost_min) - read - rest) < 1e-9);
+    assertEquals((await estimate(gateway, { model: "dear/model", messages })).cached_tokens_estimate, 0);
+  });
+});
+
+Deno.test("autorouting's candidates are all listed", async () => {
+  await withGateway({ auto: { models: ["cheap/model", "dear/model"] } }, async (gateway) => {
+    const { candidates, allowed } = await estimate(gateway, asked("svc/auto"));
+    assertEquals([candidates.map(({ model }: { model: string }) => model), allowed], [
+      ["cheap/model", "dear/model"],
+      true,
+    ]);
+    assert(Number(candidates[0].cost_max) < Number(candidates[1].cost_max));
+  });
+});
+
+Deno.test("an estimate says what would refuse the request, and takes nothing of the limits", async () => {
+  const keys = [{
+    name: "test",
+    secret: SECRET,
+    dlp_policy: "cards",
+    spend_limit: { amount: "0.01", period: "day" },
+    rate_limit: { requests_per_minute: 1000 },
+  }];
+  const dlp_policies = { cards: { mode: "block", entity_types: ["CREDIT_CARD"] } };
+  await withGateway({ keys, dlp_policies }, async (gateway) => {
+    const refusalOf = async (body: unknown) => (await estimate(gateway, body)).refusal;
+    for (let i = 0; i < 20; i++) {
+      assertEquals(await refusalOf({ ...asked("cheap/model"), max_tokens: 900 }), null);
+    }
+    const limit = await refusalOf({ ...asked("dear/model"), max_tokens: 900 });
+    assertEquals([limit.code, limit.status], ["api_key_limit_exceeded", 429]);
+    assertEquals((await refusalOf(asked("cheap/model", "4111 1111 1111 1111"))).code, "dlp_violation");
+    assertEquals((await refusalOf(asked("cheap/model", "word ".repeat(30_000)))).status, 413);
+    const unknown = await gateway.post("/v1/estimate", asked("no/model"));
+    assertEquals(unknown.status, 404);
+    const { data } = await gateway.gateway.accounts.auditEntries({ kind: "dlp", limit: 10 });
+    assertEquals(data, []);
+  });
+});
