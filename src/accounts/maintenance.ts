@@ -44,6 +44,7 @@ export class Maintenance {
   readonly #heartbeats: Heartbeats;
   #prepared = false;
   #pepper: string | null = null;
+  #known = false;
   #refusal: string | null = null;
   #ticks = 0;
   #stopped = false;
@@ -60,6 +61,11 @@ export class Maintenance {
   /** True: the store has been reached, and this node knows what is in it. */
   get prepared(): boolean {
     return this.#prepared;
+  }
+
+  /** True: the database has been looked at, and belongs to this gateway. */
+  get known(): boolean {
+    return this.#known;
   }
 
   /** Why this gateway must not use the database; null: it may, as far as is known. */
@@ -84,6 +90,7 @@ export class Maintenance {
     store.chainWith(chainKeyOf(found));
     await join({ store, node: sync.node, pepper: found }, configured.config);
     this.#pepper = found;
+    this.#known = true;
     await store.declareAccounts(configured.accounts());
     await sync.connect();
     await changes.begin();

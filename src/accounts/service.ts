@@ -98,6 +98,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     clock,
     warn,
     reportRunning,
+    allowed: () => maintenance.known,
     granted: () => line.serve(),
     webhooks: () => webhooks.refs(),
     warned: (warnings) => {
@@ -143,7 +144,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     state: (key) => keyring.state(key.id),
   });
   const recovery = new Recovery({ store, sync, log });
-  const maintenance = new Maintenance({
+  const maintenance: Maintenance = new Maintenance({
     store,
     sync,
     journal,

@@ -28,6 +28,8 @@ export interface StoreSyncOptions {
   warn(message: string): void;
   /** Also tells the store which generations run: for a node without a journal. */
   reportRunning: boolean;
+  /** False: whether the database is ours is not known yet, so nothing may be written to it; absent: true. */
+  allowed?(): boolean;
   /** Leases have been renewed. */
   granted(): void;
   /** Who is told when budgets are used up. */
@@ -240,6 +242,7 @@ export class StoreSync {
     const leases = round.renewing.map((lease) => lease.renewal(round.charges.get(lease) ?? 0n));
     for (const lease of round.renewing) lease.clearWaiting();
     try {
+      if (this.#options.allowed?.() === false) throw new StoreUnavailable("The store is not known yet.");
       if (!this.#registered) {
         await store.registerNode(node);
         this.#registered = true;

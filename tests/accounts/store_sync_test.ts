@@ -213,3 +213,36 @@ Deno.test("StoreSync tells which generations run, and tells again what was not h
     true,
   );
 });
+
+Deno.test("StoreSync writes nothing to a store that is not known yet, whoever asks it to, and everything once it is", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  await store.prepare();
+  await store.declareAccounts([{ name: "acme", credits: 1000n }]);
+  let allowed = false;
+  const sync = new StoreSync({
+    store,
+    node: "n",
+    clock: { now: () => 0 },
+    warn() {},
+    allowed: () => allowed,
+    granted() {},
+    reportRunning: true,
+  });
+  try {
+    const written = async () =>
+      (await store.listGenerations({}, { after: null, limit: 10 })).map((g) => g.id);
+    sync.deliver(entryOf("a"));
+    sync.began("b", "");
+    for (const ask of [() => sync.flush(), () => sync.connect()]) await assertRejects(ask, StoreUnavailable);
+    assertEquals([await written(), (await store.heartbeat("n")).size], [[], 0]);
+    allowed = true;
+    await sync.connect();
+    await sync.flush();
+    assertEquals(await written(), ["a"]);
+  } finally {
+    await sync.close();
+    await store.close();
+    here.remove();
+  }
+});
