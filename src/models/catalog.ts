@@ -19,6 +19,8 @@ export interface ModelRoute {
   /** Absent: the provider's. */
   api?: string;
   weight: number | null;
+  /** What the provider takes for it, to compare with other routes of the model. Absent: not known. */
+  cost?: number;
 }
 
 export interface Model {
@@ -43,6 +45,8 @@ export interface Model {
   /** `2025-05`, as far as it is known. */
   knowledgeCutoff?: string | null;
   parameters: Parameters;
+  /** Which of the routes is tried first. Absent: as they are written. */
+  order?: "written" | "price" | "latency";
   /** Turns of a conversation go to one of the routes that share the load, where the prompt is cached. */
   stickyCache: boolean;
   shortNames: readonly string[];

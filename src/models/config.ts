@@ -21,7 +21,7 @@ import {
   whole,
 } from "../schema/fields.ts";
 import type { AutoSettings } from "./auto.ts";
-import type { Model } from "./catalog.ts";
+import type { Model, ModelRoute } from "./catalog.ts";
 
 const MODALITIES = ["text", "image", "file", "audio", "video"] as const;
 const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"] as const;
@@ -104,7 +104,21 @@ const ROUTE = fields({
     .describe(
       "Share of the load among neighbouring routes that have a weight. Null: the route has its turn by its place.",
     ),
-});
+  pricing: PRICING.optional().describe(
+    "What the provider takes for it, where that is another price than callers pay. `order: price` goes by it. Left out: what is known of the provider's prices.",
+  ),
+}).transform(({ pricing, ...route }): ModelRoute => ({
+  ...route,
+  ...(pricing && { cost: costOfRoute(pricing) }),
+}));
+
+/** Output tokens that a price is weighed with, per input token: what chats use. */
+const OUTPUT_SHARE = 0.3;
+
+/** One number to compare prices by. */
+export function costOfRoute({ prompt, completion }: Readonly<Record<string, string | undefined>>): number {
+  return Number(prompt ?? 0) + OUTPUT_SHARE * Number(completion ?? 0);
+}
 
 const CAPABILITIES = fields({
   modality_input: listOf(choice(...MODALITIES), "modalities").optional().meta({ default: ["text"] }).describe(
@@ -175,6 +189,9 @@ const MODEL = fields({
       "out of requests of other formats and listed in `x-svc-dropped`; callers of the provider's own format pass what they " +
       "sent.",
   ),
+  order: choice("written", "price", "latency").prefault("written").describe(
+    "Which of the routes is tried first. `written`: as they stand here, weights sharing the load. `price`: the cheapest, as far as prices of the routes are known. `latency`: the one whose first output came quickest lately; one that was not called for five minutes is tried first.",
+  ),
   cache: choice("sticky", "off").prefault("sticky").describe(
     "Which of the routes that share the load a call goes to. `sticky`: all turns of a conversation to the same one, where the provider has the prompt in its cache, as long as that route is not above its share. `off`: to any.",
   ),
@@ -207,6 +224,7 @@ const MODEL = fields({
     efforts: entry.reasoningEfforts ?? null,
     knowledgeCutoff: entry.knowledgeCutoff ?? null,
     parameters: entry.parameters ?? {},
+    order: entry.order,
     stickyCache: cache === "sticky",
     shortNames: entry.shortNames,
     given: new Set([

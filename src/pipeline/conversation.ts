@@ -10,6 +10,8 @@ const READ_CHARS = 1024;
 
 /** Null: every route of the model is as good as another. */
 export function conversationOf({ arrival, prompt, model }: Call): string | null {
+  // By price or latency the order is another than the weights make.
+  if ((model.order ?? "written") !== "written") return null;
   if (!model.stickyCache || !model.routes.some(({ weight }) => weight !== null)) return null;
   const beginning = prompt.cacheKey ?? firstTexts(prompt.turns);
   return `${arrival.key.id}\0${model.id}\0${beginning}`;

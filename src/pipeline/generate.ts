@@ -65,6 +65,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     key: key.id,
     model: model.id,
     conversation: conversationOf(call),
+    order: model.order,
   });
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined };

@@ -11,7 +11,7 @@ import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
-import { drawFor, inOrder } from "./routes.ts";
+import { byLatency, byPrice, drawFor, inOrder, type RouteOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
@@ -53,6 +53,8 @@ export interface Opening<T> {
   model: string;
   /** Calls of one conversation go to one of the routes that share the load; null: it belongs to none. */
   conversation: string | null;
+  /** Absent: as the routes are written. */
+  order?: RouteOrder;
 }
 
 export interface Providers {
@@ -173,6 +175,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       return "shut";
     }
     model.attempts++;
+    const began = ticker.now();
     let closed = false;
     let answering = false;
 
@@ -214,6 +217,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     try {
       const begun = await opening.begin(opened);
       permit.succeed(ticker.now());
+      model.firstBytes.add(ticker.now() - began, ticker.now());
       answering = true;
       model.complaint = "";
       model.restsUntil = 0;
@@ -245,7 +249,13 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       const draw = opening.conversation === null ? random : drawFor(opening.conversation);
       const load = (route: Route) => states.get(route.provider)?.limiter.inFlight ?? 0;
       const rests = (route: Route) => (states.find(route)?.model.restsUntil ?? 0) > ticker.now();
-      const [rested, resting] = partition(inOrder(routes, draw, load), rests);
+      const usual = (route: Route) => states.find(route)?.model.firstBytes.usual(ticker.now()) ?? null;
+      const ordered = opening.order === "price"
+        ? byPrice(routes)
+        : opening.order === "latency"
+        ? byLatency(routes, usual)
+        : inOrder(routes, draw, load);
+      const [rested, resting] = partition(ordered, rests);
       const turns = [...rested, ...resting].map((route) => ({ route, waits: false }));
       /** Turns before this come before all routes that rest. */
       let first = rested.length;

@@ -37,6 +37,8 @@ export interface Route {
   api?: string;
   /** Null: tried strictly in order. Neighbours with a weight share the load by it. */
   weight: number | null;
+  /** What it costs, to compare with other routes of the same model. Absent: not known. */
+  cost?: number;
 }
 
 /** A provider through one of its APIs. */

@@ -7,6 +7,28 @@
  */
 import type { Route } from "./provider.ts";
 
+/** Which of its routes a model tries first. */
+export type RouteOrder = "written" | "price" | "latency";
+
+/** The cheapest first; routes whose price is not known come last, and equals as they were. */
+export function byPrice(routes: readonly Route[]): readonly Route[] {
+  return routes.toSorted((a, b) =>
+    (a.cost ?? Infinity) === (b.cost ?? Infinity) ? 0 : (a.cost ?? Infinity) - (b.cost ?? Infinity)
+  );
+}
+
+/**
+ * The quickest first. A route that was not measured lately comes before all others, so that it is measured.
+ * @param usual milliseconds to the first output; null: not known
+ */
+export function byLatency(
+  routes: readonly Route[],
+  usual: (route: Route) => number | null,
+): readonly Route[] {
+  return routes.map((route) => ({ route, ms: usual(route) ?? -1 })).sort((a, b) => a.ms - b.ms)
+    .map(({ route }) => route);
+}
+
 /** A number in [0, 1) for a route, uniform over calls or over conversations. */
 export type Draw = (route: Route) => number;
 

@@ -2,6 +2,7 @@
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
  * each of its models, through each API that routes name. A reload of the configuration keeps the state of providers whose settings are the same.
  */
+import { FirstBytes } from "./first_bytes.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
 import type { ProviderApi } from "./apis/mod.ts";
@@ -32,6 +33,7 @@ export interface ModelState {
   attempts: number;
   failed: number;
   retries: number;
+  firstBytes: FirstBytes;
   /** Until then the provider wants no call, so that other routes go first. */
   restsUntil: number;
   /** The last refusal that only an operator can mend, so that it is logged once. */
@@ -190,6 +192,7 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
     attempts: 0,
     failed: 0,
     retries: 0,
+    firstBytes: new FirstBytes(),
     restsUntil: 0,
     complaint: "",
   };

@@ -297,7 +297,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "providers.up.api_key: expected the environment variable NONE, which is not set",
     "providers.up.retries: expected a whole number from 0 to 10, got 99",
     "models[0].price: unknown field; nearest is price_changes; known are id, name, routes, context_length, " +
-    "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, cache, short_names",
+    "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, order, cache, short_names",
     "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, catalog, auto, search, dlp, " +
     "dlp_policies, access_policies, accounts, teams, webhooks, keys, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',

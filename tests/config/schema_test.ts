@@ -38,7 +38,9 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
   );
   assertEquals(
     silent.filter((path) =>
-      !/^models\[\]\.(?:pricing|pricing_tiers\[\]|price_changes\[\].*|parameters)\./.test(path)
+      !/^models\[\]\.(?:pricing|routes\[\]\.pricing|pricing_tiers\[\]|price_changes\[\].*|parameters)\./.test(
+        path,
+      )
     ),
     [
       "providers.*.preset",
@@ -51,6 +53,7 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "models[].name",
       "models[].routes",
       "models[].routes[].api",
+      "models[].routes[].pricing",
       "models[].pricing",
       "models[].pricing_tiers",
       "models[].price_changes",

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { drawFor, inOrder } from "../../src/providers/routes.ts";
+import { byLatency, byPrice, drawFor, inOrder } from "../../src/providers/routes.ts";
+import { FirstBytes } from "../../src/providers/first_bytes.ts";
 
 const route = (provider: string, weight: number | null = null) => ({ provider, model: "m", weight });
 
@@ -104,4 +105,37 @@ Deno.test("sticky routes find the prompt in the provider's cache far more often 
   const random = randomFrom(7);
   assertEquals(hits(drawFor), 0.9);
   assert(hits(() => random) < 0.75);
+});
+
+Deno.test("byPrice() puts the cheapest first, and routes whose price is not known last", () => {
+  const route = (provider: string, cost?: number) => ({
+    provider,
+    model: "m",
+    weight: null,
+    ...(cost !== undefined && { cost }),
+  });
+  const order = (...routes: Parameters<typeof byPrice>[0][number][]) =>
+    byPrice(routes).map(({ provider }) => provider).join("");
+  assertEquals(order(route("a"), route("b", 3), route("c", 1), route("d", 0)), "dcba");
+  assertEquals(order(route("a", 1), route("b", 1), route("c"), route("d")), "abcd");
+});
+
+Deno.test("byLatency() puts the quickest first, and before all what was not measured lately", () => {
+  const routes = ["a", "b", "c"].map((provider) => ({ provider, model: "m", weight: null }));
+  const order = (usual: Record<string, number>) =>
+    byLatency(routes, ({ provider }) => usual[provider] ?? null).map(({ provider }) => provider).join("");
+  assertEquals(order({ a: 300, b: 100, c: 200 }), "bca");
+  assertEquals(order({ a: 300, b: 100 }), "cba");
+  assertEquals(order({}), "abc");
+});
+
+Deno.test("FirstBytes tells what is usual lately and what 19 of 20 take, once it knows enough", () => {
+  const times = new FirstBytes();
+  assertEquals([times.usual(0), times.p95()], [null, null]);
+  for (let i = 1; i <= 100; i++) times.add(i, i);
+  // Of the last 64, 37 to 100.
+  assertEquals(times.p95(), 97);
+  const usual = times.usual(100)!;
+  assert(usual > 90 && usual < 100, String(usual));
+  assertEquals(times.usual(100 + 300_001), null);
 });

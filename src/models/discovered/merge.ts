@@ -6,7 +6,7 @@
  */
 import { type PriceSheet, sheetAt } from "../../exchange/prices.ts";
 import type { Model, ModelRoute } from "../catalog.ts";
-import type { CatalogSettings } from "../config.ts";
+import { type CatalogSettings, costOfRoute } from "../config.ts";
 import type { FactsTable, ModelFacts } from "../facts/facts.ts";
 import { answersConversations, idOf, isLocal, undated } from "./names.ts";
 
@@ -55,7 +55,9 @@ export function mergeCatalog(
   const merged: Model[] = [];
   for (const model of written) {
     const same = found.get(model.id.toLowerCase());
-    const routes = model.routes.length > 0 ? model.routes : same?.routes ?? [];
+    const routes = model.routes.length > 0
+      ? model.routes.map((route) => priced(route, factsOfRoute(route, presets, facts)))
+      : same?.routes ?? [];
     // A model that the file only describes exists while a provider lists it.
     if (routes.length === 0) continue;
     const known = factsOfRoute(routes[0], presets, facts) ?? undefined;
@@ -101,7 +103,8 @@ function gather(
   return new Map(
     [...groups].map(([key, { id, known }]) => {
       const ordered = doors.flatMap(({ provider }) => known.filter((k) => k.route.provider === provider));
-      return [key, { routes: ordered.map((k) => k.route), model: modelOf(id, ordered, "refuse") }];
+      const routes = ordered.map((k) => priced(k.route, k));
+      return [key, { routes, model: { ...modelOf(id, ordered, "refuse"), routes } }];
     }),
   );
 }
@@ -136,6 +139,14 @@ function factsOfRoute(
   const door = presets.get(route.provider) ?? null;
   const facts = door === null ? undefined : table.find(door, route.model);
   return facts ? { door, listed: { id: route.model }, facts } : undefined;
+}
+
+/** With what it costs, where that is known and the file does not say it. */
+function priced(route: ModelRoute, known: Omit<Known, "route"> | undefined): ModelRoute {
+  const sheet = known && sheetsOf({ ...known, route })?.[0];
+  return route.cost !== undefined || sheet === undefined
+    ? route
+    : { ...route, cost: costOfRoute(sheet.prices) };
 }
 
 /** The first route that knows something says it. */

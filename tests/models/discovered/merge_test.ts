@@ -147,6 +147,23 @@ Deno.test("what is no conversation's model, and ids that no key could name, are 
   assertEquals(ids, ["openai/gpt-a"]);
 });
 
+Deno.test("each route has the price of its own door, for whoever orders by it", () => {
+  const [claude] = merge([], CLAUDES);
+  assertEquals(claude.routes.map(({ cost }) => cost), [3.3, 3.5999999999999996, undefined]);
+  const [own] = merge(
+    written({
+      id: "mine/a",
+      order: "price",
+      routes: [
+        { provider: "openai", model: "gpt-a" },
+        { provider: "p", model: "x", pricing: { prompt: "1", completion: "0" } },
+      ],
+    }),
+    [{ provider: "openai", preset: "openai", models: null }],
+  );
+  assertEquals([own.order, own.routes.map(({ cost }) => cost)], ["price", [2.3, 1]]);
+});
+
 Deno.test("a short name belongs to the first that has it, the file's before what is found out", () => {
   const models = written({
     id: "p/mine",
