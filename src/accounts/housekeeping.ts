@@ -20,8 +20,9 @@ const ROUND_MS = 60_000;
 const UNREADY_MS = 500;
 /** Of a step: it keeps writers out for some 30 ms. */
 const ROWS = 500;
-/** More: the database sums them up by itself. */
-const SUMMED_ROWS = 4000;
+/** Of a step that takes old rows into the sums: as many as take about so long on this machine. */
+const SUMMED_ROWS = { least: 250, first: 500, most: 4000 };
+const SUMMING_MS = 50;
 /** Fewer: each is taken out of every index, all over the file. */
 const RETIRED_ROWS = 150;
 /** A writer who finds the store locked looks again after less than this. */
@@ -67,7 +68,7 @@ export class Housekeeping {
     const { store, clock, retentionDays, warn } = this.#options;
     const before = clock.now() - retentionDays * DAY;
     try {
-      await this.#steps(() => store.buildSums(SUMMED_ROWS));
+      await this.#buildSums();
       if (!this.#indexed && !this.#stopped) await store.makeIndexes();
       this.#indexed = true;
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
@@ -84,6 +85,18 @@ export class Housekeeping {
       if (this.#complaint !== name) warn(`The store's housekeeping stopped: ${name}`);
       this.#complaint = name;
     }
+  }
+
+  async #buildSums(): Promise<void> {
+    let rows = SUMMED_ROWS.first;
+    await this.#steps(async () => {
+      const began = performance.now();
+      const more = await this.#options.store.buildSums(rows);
+      const took = performance.now() - began;
+      if (took > SUMMING_MS) rows = Math.max(SUMMED_ROWS.least, rows >> 1);
+      else if (took < SUMMING_MS / 2) rows = Math.min(SUMMED_ROWS.most, rows << 1);
+      return more;
+    });
   }
 
   async #steps(step: () => Promise<boolean>): Promise<void> {

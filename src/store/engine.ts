@@ -85,6 +85,8 @@ export interface Engine {
   readonly now: string | null;
   /** Makes an index beside writers; absent: the engine cannot, and the steps of the schema make all of them. */
   makeIndex?(name: string, on: string): Promise<void>;
+  /** Looks at what a table holds, so that statements find it; absent: the engine needs no telling. */
+  analyze?(table: string): Promise<void>;
   /** Tells every process that listens, once the transaction is through. */
   notify(query: Query, message: string): Promise<void>;
   /** Calls back for each message of another process. Best effort: whoever listens also polls. */

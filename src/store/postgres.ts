@@ -163,6 +163,10 @@ class PostgresEngine implements Engine {
     });
   }
 
+  async analyze(table: string): Promise<void> {
+    await this.#pool.runLong(0, (on) => on.unsafe(`ANALYZE ${table}`));
+  }
+
   get listens(): boolean {
     return this.#pool.listens;
   }

@@ -15,9 +15,16 @@ import { sumsAreWhole } from "./sums_state.ts";
 /** In whose name records of nodes are chained that know nothing of chains. */
 const OLDER_RELEASE = "older release";
 
+const analyzed = new WeakSet<Engine>();
+
 /** Takes in some rows. False: none is left, or another process is at it. */
 export async function buildSums(engine: Engine, most: number, chainKey: string): Promise<boolean> {
   if (await sumsAreWhole(engine.query)) return false;
+  if (!analyzed.has(engine)) {
+    // Columns that the schema has just got are unknown to PostgreSQL, which would read the whole table in each step.
+    await engine.analyze?.("generations");
+    analyzed.add(engine);
+  }
   return await engine.transaction(async (query) => {
     const [state] = await query(`SELECT created, id FROM sums_state ${engine.forUpdateOfFree}`);
     if (state === undefined) return false;
