@@ -40,7 +40,7 @@ export interface Administration {
   ): Promise<{ key: KeyView; secret: string }>;
   revokeKey(idOrName: string): Promise<KeyView>;
   keyStatus(key: Key): Promise<KeyStatus>;
-  teams(): Promise<{ data: TeamView[]; next_cursor: null }>;
+  teams(query?: PageQuery): Promise<{ data: TeamView[]; next_cursor: string | null }>;
   /** Throws `not_found`. */
   team(name: string): Promise<TeamView>;
   credits(account: string): Promise<CreditsView>;
@@ -102,7 +102,7 @@ export function openAdministration(options: AdministrationOptions): Administrati
       return key;
     }),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
-    teams: needingStore(() => reports.teams()),
+    teams: needingStore((query = {}) => reports.teams(query)),
     team: needingStore((name) => reports.team(name)),
     credits: needingStore((account) => reports.credits(account)),
     addCredits: needingStore(async (account, amount, { note } = {}) => {

@@ -23,6 +23,7 @@ export interface GenerationQuery extends PageQuery {
   key?: string;
   model?: string;
   account?: string;
+  session?: string;
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;

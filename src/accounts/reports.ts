@@ -13,6 +13,7 @@ import {
   encodeOffset,
   type GenerationQuery,
   LARGEST_PAGE,
+  type PageQuery,
   pageSize,
   readAccountName,
   readCreditAddition,
@@ -64,15 +65,18 @@ export class Reports {
     this.#teams = new TeamReports(options);
   }
 
-  async teams(): Promise<{ data: TeamView[]; next_cursor: null }> {
+  async teams(query: PageQuery = {}): Promise<{ data: TeamView[]; next_cursor: string | null }> {
+    const limit = pageSize(query.limit, LARGEST_PAGE);
+    const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
     await this.#options.sync.flush();
-    return { data: await this.#teams.all(), next_cursor: null };
+    const { page, more } = await this.#teams.page(skip, limit);
+    return { data: page, next_cursor: more ? encodeOffset(skip + limit) : null };
   }
 
   async team(name: string): Promise<TeamView> {
-    const { data } = await this.teams();
-    const found = data.find((team) => team.name === name);
-    if (found !== undefined) return found;
+    await this.#options.sync.flush();
+    const found = await this.#teams.one(name);
+    if (found !== null) return found;
     throw new Failure("not_found", "There is no such team.", { param: "team" });
   }
 
@@ -179,7 +183,7 @@ export class Reports {
   async audit(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }> {
     const { store, audit } = this.#options;
     const limit = pageSize(query.limit, PAGE);
-    const { model: _, account: __, ...span } = this.#filterOf(query);
+    const { model: _, account: __, session: ___, ...span } = this.#filterOf(query);
     const filter: AuditFilter = { kind: auditKindOf(query.kind), ...span };
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     await audit.flush();
@@ -195,6 +199,7 @@ export class Reports {
     const filter: GenerationFilter = {
       model: query.model,
       account: query.account,
+      session: query.session,
       from: timeOf("from", query.from) ?? undefined,
       to: timeOf("to", query.to) ?? undefined,
     };

@@ -23,25 +23,42 @@ export class TeamReports {
   }
 
   /** In the order of the configuration. */
-  async all(): Promise<TeamView[]> {
-    const { configured, keyring } = this.#options;
-    const { teams } = configured;
+  async page(skip: number, limit: number): Promise<{ page: TeamView[]; more: boolean }> {
+    const { teams } = this.#options.configured;
+    const members = this.#members();
+    const page = await Promise.all(
+      teams.slice(skip, skip + limit).map((team) => this.#view(team, members.get(team.name) ?? 0)),
+    );
+    return { page, more: teams.length > skip + limit };
+  }
+
+  /** Null: there is no such team. */
+  async one(name: string): Promise<TeamView | null> {
+    const team = this.#options.configured.teams.find((team) => team.name === name);
+    return team === undefined ? null : await this.#view(team, this.#members().get(name) ?? 0);
+  }
+
+  /** How many keys that are not revoked each team has. */
+  #members(): Map<string, number> {
     const members = new Map<string, number>();
-    for (const { team, revokedAt } of keyring.states()) {
+    for (const { team, revokedAt } of this.#options.keyring.states()) {
       if (team !== null && revokedAt === null) members.set(team, (members.get(team) ?? 0) + 1);
     }
-    return await Promise.all(teams.map(async (team) => ({
-      name: team.name,
-      account: team.account,
-      spend_limit: team.spendLimit === null
-        ? null
-        : { amount: formatAmount(team.spendLimit.amount), period: team.spendLimit.period },
-      models: team.models,
-      access_policy: team.accessPolicy,
-      dlp_policy: team.dlpPolicy,
-      keys: members.get(team.name) ?? 0,
+    return members;
+  }
+
+  async #view(team: ConfigTeam, keys: number): Promise<TeamView> {
+    const { name, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
+    return {
+      name,
+      account,
+      spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
+      models,
+      access_policy: accessPolicy,
+      dlp_policy: dlpPolicy,
+      keys,
       spend: await this.#spend(team, ""),
-    })));
+    };
   }
 
   /** Null: there is no such team. */

@@ -12,7 +12,11 @@ export async function runCommand(command: AccountsCommand, accounts: Administrat
       return command.json ? JSON.stringify(data, null, 2) : columns(data);
     }
     case "generations": {
-      const list = await accounts.generations({ key: command.key, limit: command.limit });
+      const list = await accounts.generations({
+        key: command.key,
+        session: command.session,
+        limit: command.limit,
+      });
       if (command.json) return JSON.stringify(list, null, 2);
       return columns(list.data.map((g) => ({
         id: g.id,

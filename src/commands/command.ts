@@ -17,7 +17,7 @@ export type Command =
     to?: string;
     limit?: number;
   }
-  | { command: "generations"; config?: string; json: boolean; key?: string; limit: number }
+  | { command: "generations"; config?: string; json: boolean; key?: string; session?: string; limit: number }
   | {
     command: "dlp";
     action: "scan";

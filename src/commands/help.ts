@@ -24,7 +24,7 @@ Usage:
                                 A new secret; the old one stays valid for SECONDS (0)
   sluice usage [--by key|model|day|account|team|provider|format|session|tag:NAME] [--from DATE] [--to DATE] [--limit N]
                                 Two joined by a comma sum by both: --by account,model
-  sluice generations [--key NAME] [--limit N]
+  sluice generations [--key NAME] [--session ID] [--limit N]
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
                                 Screen files and folders as a policy would, - being standard input;
                                 exit 0: nothing found, 1: something, 2: a file or P cannot be read

@@ -27,6 +27,7 @@ const OPTIONS = {
   from: { type: "string" },
   to: { type: "string" },
   key: { type: "string" },
+  session: { type: "string" },
   limit: { type: "string" },
   account: { type: "string" },
   team: { type: "string" },
@@ -69,7 +70,7 @@ const TAKES: Record<string, readonly Option[]> = {
   "keys revoke": ["json"],
   "keys rotate": ["overlap", "json"],
   usage: ["by", "from", "to", "limit", "json"],
-  generations: ["key", "limit", "json"],
+  generations: ["key", "session", "limit", "json"],
   "dlp scan": ["policy", "json", "sarif"],
   backup: ["force", "json"],
   restore: ["force", "json"],
@@ -179,7 +180,7 @@ function build(full: string, values: Values, words: string[]): Command {
     }
     case "generations": {
       const limit = whole("limit", values.limit, 1, 100_000) ?? 50;
-      return { command: "generations", config, json, key: values.key, limit };
+      return { command: "generations", config, json, key: values.key, session: values.session, limit };
     }
     case "dlp scan": {
       if (words.length === 0) {

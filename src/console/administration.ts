@@ -153,8 +153,8 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/teams",
     "Lists the teams of the configuration with what they spent.",
     "TeamList",
-    ({ state }) => state.administration.teams(),
-    [],
+    ({ state }, page) => state.administration.teams(page),
+    PAGE,
   ),
   endpoint(
     "GET",
@@ -227,6 +227,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       query("key", "Only of this key, by id or name."),
       query("model", "Only of this model of the catalog."),
       query("account", "Only of this account."),
+      query("session", "Only of this session."),
       FROM,
       TO,
       ...PAGE,

@@ -13,6 +13,7 @@ export function generationQuery(query: URLSearchParams) {
     key: get("key"),
     model: get("model"),
     account: get("account"),
+    session: get("session"),
     from: get("from"),
     to: get("to"),
   };

@@ -2,7 +2,7 @@
 import { noteRemoved } from "./chain/removed.ts";
 import { type Chaining, ChainWriter } from "./chain/writer.ts";
 import { type Engine, type Query, valuesOf } from "./engine.ts";
-import { countIn } from "./labels.ts";
+import { countIn, ofLabel } from "./labels.ts";
 import type { Position } from "./position.ts";
 import { COLUMNS, decodeRow, type Generation, labelsOfRow, type LedgerRecord, NAMES } from "./records.ts";
 import { asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
@@ -144,6 +144,7 @@ export interface GenerationFilter {
   /** Name of a key. */
   key?: string;
   account?: string;
+  session?: string;
   model?: string;
   /** Milliseconds; inclusive. */
   from?: number;
@@ -162,15 +163,44 @@ export async function listGenerations(
   filter: GenerationFilter,
   page: Page,
 ): Promise<Generation[]> {
+  if (filter.session !== undefined) return await ofSession(query, filter, filter.session, page);
   const { key, ...rest } = filter;
   if (key === undefined) return await selectByDays(query, filter, page);
   const ids = await keysNamed(query, key);
   if (ids === null) return await select(query, filter, page);
   // A name is that of one key, or of some in turn; of each key the records stand in order in an index.
   const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
-  return lists.flat()
-    .sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1))
-    .slice(0, page.limit);
+  return newestOf(lists, page);
+}
+
+/** Its sums tell on which days each key had the session: those of the key's records are looked through, which an index orders. */
+async function ofSession(
+  query: Query,
+  filter: GenerationFilter,
+  session: string,
+  page: Page,
+): Promise<Generation[]> {
+  const found = await query(
+    `SELECT key_id, MIN(starts) AS first, MAX(starts) AS last FROM label_sums
+     WHERE ${ofLabel("$1", "$2")} GROUP BY key_id`,
+    ["session", session],
+  );
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
+  const lists = await Promise.all(
+    found.filter((row) => filter.keyId === undefined || asText(row.key_id) === filter.keyId).map((row) =>
+      select(query, {
+        ...filter,
+        keyId: asText(row.key_id),
+        from: Math.max(from, asInt(row.first)),
+        to: Math.min(to, asInt(row.last) + DAY),
+      }, page)
+    ),
+  );
+  return newestOf(lists, page);
+}
+
+function newestOf(lists: readonly Generation[][], { limit }: Page): Generation[] {
+  return lists.flat().sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
 /** Ids of keys that have records under this name; null: the sums do not know all of them yet. */
@@ -270,6 +300,7 @@ function conditions(filter: GenerationFilter): { where: string[]; params: Value[
   add("key_id =", filter.keyId);
   add("key_name =", filter.key);
   add("account =", filter.account);
+  add("session =", filter.session);
   add("model =", filter.model);
   add("created >=", filter.from);
   add("created <", filter.to);

@@ -75,11 +75,12 @@ const COMMANDS: [line: string, command: Command][] = [
     to: "2025-02-01T00:00:00+01:00",
     limit: 7,
   }],
-  ["generations --key dev --limit 5", {
+  ["generations --key dev --session s --limit 5", {
     command: "generations",
     config: undefined,
     json: false,
     key: "dev",
+    session: "s",
     limit: 5,
   }],
   ["dlp scan a.txt b --policy p --sarif", {

@@ -79,6 +79,14 @@ Deno.test("tags and session of every format stand in the record and in usage", (
           ["conversation", "dev", 1],
         ],
       );
+      const ofSession = async (query: string) =>
+        (await admin(`/admin/generations?session=run-1&${query}`)).data.map((g: { format: string }) =>
+          g.format
+        );
+      assertEquals(await ofSession(""), ["responses", "messages", "chat_completions"]);
+      assertEquals(await ofSession("limit=1"), ["responses"]);
+      assertEquals(await ofSession("key=nobody"), []);
+      assertEquals(await ofSession("to=2020-01-01"), []);
       const list = await admin("/admin/usage?by=session&limit=1");
       assertEquals([list.data.length, list.data[0].session], [1, "run-1"]);
       const next = await admin(`/admin/usage?by=session&limit=1&cursor=${list.next_cursor}`);
