@@ -203,7 +203,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         re2,
         documents,
         model: modelAt(config.dlp.model),
-        secrets: ownSecrets(config, opened),
+        secrets: ownSecrets(config, opened, options.env ?? (() => undefined)),
       },
       sealer: seal,
       limits: config.server,

@@ -14,6 +14,7 @@ import { AnswerReader, readWhole } from "./answer_reader.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
+import { SplitSecrets } from "./split_secrets.ts";
 import { plausible } from "./plausible.ts";
 
 /** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
@@ -77,16 +78,21 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
   const { reader } = begun;
   let ended = reader === null;
   const end = () => opened.close();
+  const secrets = new SplitSecrets(opened.withheld.secrets);
   let unpaused = 0;
   call.answers.add(end);
   try {
     while (true) {
       if (batch.length > 0) {
         noteUsage(batch, prompt, { call, use }, kit);
-        yield restore ? restore(batch) : batch;
+        const told = secrets.take(batch);
+        if (told.length > 0) yield restore ? restore(told) : told;
       }
+      const over = failure !== undefined || ended || call.cut;
+      const rest = over ? secrets.end() : [];
+      if (rest.length > 0) yield rest;
       if (failure) throw failure;
-      if (ended || call.cut) return;
+      if (over) return;
       batch = [];
       let bytes: Uint8Array | null;
       try {

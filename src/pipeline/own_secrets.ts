@@ -1,8 +1,10 @@
 /** The secrets that a configuration gives the gateway, as answers are searched for them. */
+import { CREDENTIAL_NEEDS } from "../providers/credentials/needs.ts";
+import type { AuthSettings } from "../providers/credentials/open_credential.ts";
 import type { ProviderCredential } from "../providers/credentials/credential.ts";
 
 export interface SecretSettings {
-  providers: readonly { headers: Readonly<Record<string, string>>; auth: object }[];
+  providers: readonly { headers: Readonly<Record<string, string>>; auth: { type: AuthSettings["type"] } }[];
   adminKey: string | null;
   keys: readonly { secret: string }[];
   webhooks: readonly { secret: string }[];
@@ -10,12 +12,18 @@ export interface SecretSettings {
   store: { url: string; pepper: string | null };
 }
 
+/** Variables that name a secret's place, or which of several it is. */
+const NAMES_NONE = /FILE|HOST|URI|URL|_ID$/;
 const NAMES_SECRET = /key|token|secret|auth|cookie|signature|password/i;
 
-/** @param credentials of the providers, as they were opened */
+/**
+ * @param credentials of the providers, as they were opened
+ * @param env variables that credentials of clouds may come from
+ */
 export function ownSecrets(
   { providers, adminKey, keys, webhooks, search, store }: SecretSettings,
   credentials: readonly ProviderCredential[],
+  env: (name: string) => string | undefined,
 ): string[] {
   const found = [
     search.apiKey,
@@ -27,12 +35,22 @@ export function ownSecrets(
     ...credentials.flatMap(({ headers }) => Object.values(headers)),
   ];
   for (const { headers, auth } of providers) {
-    for (const [name, value] of [...Object.entries(headers), ...Object.entries(auth)]) {
+    for (const [name, value] of [...Object.entries(headers), ...fieldsOf(auth)]) {
       if (typeof value === "string" && NAMES_SECRET.test(name)) found.push(value);
+    }
+    for (const name of CREDENTIAL_NEEDS[auth.type].variables) {
+      if (NAMES_SECRET.test(name) && !NAMES_NONE.test(name)) found.push(env(name) ?? null);
     }
   }
   return found.filter((secret) => secret !== null)
     .map((secret) => secret.replace(/^(?:Bearer|Basic) +/i, ""));
+}
+
+/** Fields, also those of objects in them, like the keys of a cloud. */
+function fieldsOf(value: object): [string, unknown][] {
+  return Object.entries(value).flatMap(([name, inner]) =>
+    typeof inner === "object" && inner !== null ? fieldsOf(inner) : [[name, inner] as [string, unknown]]
+  );
 }
 
 function passwordOf(url: string): string {

@@ -42,6 +42,11 @@ export class Withheld {
     ]);
   }
 
+  /** Credentials in all forms in which they may be told. */
+  get secrets(): readonly string[] {
+    return this.#secrets;
+  }
+
   /** A piece of an answer without them. */
   answer(text: string): string {
     for (const secret of this.#secrets) if (text.includes(secret)) text = text.replaceAll(secret, WITHHELD);

@@ -1,0 +1,133 @@
+/**
+ * Secrets that a provider tells in pieces, each in a delta of its own: what has been looked for in each frame is looked for
+ * across them here.
+ *
+ * Text goes on at once unless it ends with {@link KNOWN} or more characters of the beginning of a secret; that much of it
+ * waits for what follows. So deltas stay as they came, but for those that are looked for, of which the first characters
+ * may have gone before.
+ */
+import type { Part } from "../exchange/part.ts";
+
+/** Characters of the beginning by which a secret is known. */
+const KNOWN = 4;
+/** So much of the beginning of a secret is withheld also where nothing follows. */
+const TELLING = 12;
+/** In a longer text the beginnings are looked for by native search first. */
+const LONG = 4096;
+const WITHHELD = "[withheld]";
+
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
+
+interface Open {
+  /** The last delta, whose kind is that of what waits. */
+  last: Delta;
+  /** The last characters that went on, fewer than {@link KNOWN}. */
+  gone: string;
+  held: string;
+}
+
+export class SplitSecrets {
+  readonly #secrets: readonly string[];
+  readonly #prefixes: readonly string[];
+  readonly #firsts = new Uint8Array(65_536);
+  readonly #open = new Map<number, Open>();
+
+  /** @param secrets each longer than {@link KNOWN} */
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets;
+    this.#prefixes = [...new Set(secrets.map((secret) => secret.slice(0, KNOWN)))];
+    for (const secret of secrets) this.#firsts[secret.charCodeAt(0)] = 1;
+  }
+
+  /** The same parts without secrets; the same batch where nothing of it changes. */
+  take(batch: readonly Part[]): readonly Part[] {
+    let out: Part[] | null = null;
+    for (let i = 0; i < batch.length; i++) {
+      const part = batch[i];
+      switch (part.type) {
+        case "text-delta":
+        case "reasoning-delta":
+        case "call-delta": {
+          const text = this.#pass(part);
+          if (text === part.text) break;
+          out ??= batch.slice(0, i);
+          if (text !== "") out.push(withText(part, text));
+          continue;
+        }
+        case "text-end":
+        case "reasoning-end":
+        case "call-end": {
+          const rest = this.#close(part.block);
+          if (rest === null) break;
+          (out ??= batch.slice(0, i)).push(rest);
+        }
+      }
+      out?.push(part);
+    }
+    return out ?? batch;
+  }
+
+  /** What waits in blocks that were not ended. */
+  end(): Part[] {
+    return [...this.#open.keys()].map((block) => this.#close(block)).filter((part) => part !== null);
+  }
+
+  #close(block: number): Delta | null {
+    const open = this.#open.get(block);
+    if (open === undefined) return null;
+    this.#open.delete(block);
+    if (open.held === "") return null;
+    return withText(open.last, open.held.length < TELLING ? open.held : WITHHELD);
+  }
+
+  #pass(part: Delta): string {
+    let open = this.#open.get(part.block);
+    if (open === undefined) this.#open.set(part.block, open = { last: part, gone: "", held: "" });
+    open.last = part;
+    const { gone } = open;
+    const all = gone + open.held + part.text;
+    if (all.length > LONG && open.held === "" && !this.#prefixes.some((prefix) => all.includes(prefix))) {
+      open.gone = all.slice(1 - KNOWN);
+      return part.text;
+    }
+    let said = "";
+    let done = gone.length;
+    let held = all.length;
+    for (let at = 0; at + KNOWN <= all.length; at++) {
+      if (this.#firsts[all.charCodeAt(at)] === 0) continue;
+      const end = this.#secretAt(all, at);
+      if (end === 0) continue;
+      if (end < 0) {
+        held = Math.max(at, done);
+        break;
+      }
+      if (at > done) said += all.slice(done, at);
+      said += WITHHELD;
+      done = end;
+      at = end - 1;
+    }
+    said += all.slice(done, held);
+    open.held = all.slice(held);
+    open.gone = held < all.length ? all.slice(Math.max(0, held - KNOWN + 1), held) : all.slice(1 - KNOWN);
+    return said;
+  }
+
+  /** Where the secret that begins here ends; negative: it may go on in what follows; 0: there is none. */
+  #secretAt(text: string, at: number): number {
+    const left = text.length - at;
+    let goesOn = false;
+    for (const secret of this.#secrets) {
+      if (secret.length <= left) {
+        if (text.startsWith(secret, at)) return at + secret.length;
+      } else if (secret.startsWith(text.slice(at))) goesOn = true;
+    }
+    return goesOn ? -1 : 0;
+  }
+}
+
+function withText(part: Delta, text: string): Delta {
+  const changed = { ...part, text };
+  // They spell out what was withheld.
+  if ("logprobs" in changed) delete changed.logprobs;
+  return changed;
+}
