@@ -80,6 +80,8 @@ export interface WorkerPlace {
 export interface Gateway {
   handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
+  /** How many files the process may open: calls whose callers have left keep a part of them at most. Null: as many as it needs. */
+  mayOpen(files: number | null): void;
   /** Shows what the server knows of its connections among the metrics. */
   observe(server: Pick<Server, "connections" | "refused">): void;
   /** The catalog as it is now. */
@@ -261,6 +263,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   return {
     handle: handler(ENDPOINTS, () => state),
     accounts,
+    mayOpen: (files) => inFlight.boundAbandoned(files),
     observe(server) {
       metrics.registry.observe(() => ({
         connections: Object.entries(server.connections).map(([state, value]) => ({ labels: [state], value })),

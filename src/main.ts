@@ -289,7 +289,8 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
   const base = `http://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
-  void bound.find();
+  const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
+  void bound.find(opened).then(() => gateway.mayOpen(bound.files));
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
     const { welcomeText } = await import("./commands/welcome.ts");

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 
 const TESTS = new URL("./", import.meta.url);
 /** Programs that measure or disturb in real time; the home of waiting; this file. */
-const OUTSIDE = ["bench/", "chaos/", "support/time.ts", "waiting_test.ts"];
+const OUTSIDE = ["bench/", "chaos/", "soak/", "support/time.ts", "waiting_test.ts"];
 
 /** What reads a clock, waits for a time, or asks again without end. Records may bear the day: `now: Date.now`. */
 const WAITS =

@@ -8,6 +8,8 @@
 
 /** Part of all places that the calls of one key may go on in after their callers have left. */
 const ABANDONED_SHARE = 1 / 8;
+/** Part of the files that the process may open that such calls may hold, which have a connection to a provider each. */
+const ABANDONED_FILES = 1 / 4;
 /** Part of all places that is kept for keys that have few calls, while several keys are in use. */
 const RESERVED_SHARE = 1 / 8;
 /** A key is in use for so many further admissions. */
@@ -33,18 +35,25 @@ export class InFlight {
   #before = new Set<string>();
   #turned = 0;
   #idle: (() => void)[] = [];
+  #mostAbandoned = Infinity;
 
   /** Whether callers hold all places, or calls that nobody waits for any more are as many again. */
   isFull(most: number): boolean {
     return this.count - this.abandoned >= most || this.count >= 2 * most;
   }
 
+  /** @param files that the process may open; null: as many as it needs */
+  boundAbandoned(files: number | null): void {
+    this.#mostAbandoned = files === null ? Infinity : Math.max(2, Math.floor(files * ABANDONED_FILES));
+  }
+
   /** Whether a call of this key may take one of the places that {@link isFull} has found free. */
   admits(key: string, most: number): boolean {
     this.#remember(key);
+    if (this.abandoned >= this.#mostAbandoned) this.#endOldest();
     const calls = this.#keys.get(key);
     if (calls === undefined) return true;
-    const share = Math.max(1, Math.floor(most * ABANDONED_SHARE));
+    const share = Math.max(1, Math.floor(Math.min(most * ABANDONED_SHARE, this.#mostAbandoned / 2)));
     if (calls.abandoned.size >= share) {
       for (const place of calls.abandoned) {
         if (place.end()) calls.abandoned.delete(place);
@@ -56,6 +65,18 @@ export class InFlight {
     const reserved = Math.floor(most * RESERVED_SHARE);
     const live = calls.count - calls.abandoned.size;
     return live < reserved || this.count - this.abandoned < most - reserved || !this.#othersThan(key);
+  }
+
+  /** Ends a call without its caller of the key that has most of them. */
+  #endOldest(): void {
+    let most: KeyCalls | undefined;
+    for (const calls of this.#keys.values()) {
+      if (calls.abandoned.size > (most?.abandoned.size ?? 0)) most = calls;
+    }
+    for (const place of most?.abandoned ?? []) {
+      if (place.end()) most!.abandoned.delete(place);
+      return;
+    }
   }
 
   enter(bytes: number): Place {

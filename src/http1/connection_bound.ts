@@ -14,8 +14,14 @@ const USUAL = 8192;
 export interface ConnectionBound {
   /** Most connections at once, as far as is known. */
   readonly most: number;
-  /** Looks how many files can be opened, which takes several turns of the event loop: for after the start. */
-  find(): Promise<void>;
+  /** How many files can be opened; null: far more than are needed, or not known yet. */
+  readonly files: number | null;
+  /**
+   * Looks how many files can be opened, which takes several turns of the event loop: for after the start.
+   *
+   * @param opened how many connections there are by then, whose files could be opened as well
+   */
+  find(opened?: () => number): Promise<void>;
 }
 
 /**
@@ -29,13 +35,18 @@ export function connectionBound(
 ): ConnectionBound {
   const share = configured === null ? USUAL : Math.max(1, Math.floor(configured / workers));
   let most = share;
+  let files: number | null = null;
   return {
     get most() {
       return most;
     },
-    async find() {
-      const files = await openable(MOST_LOOKED_FOR);
-      if (files === null) return;
+    get files() {
+      return files;
+    },
+    async find(opened = () => 0) {
+      const further = await openable(MOST_LOOKED_FOR);
+      if (further === null) return;
+      files = further + opened();
       most = Math.min(share, Math.max(1, Math.floor(files * SHARE)));
       if (configured === null || share <= most) return;
       log(

@@ -68,6 +68,28 @@ Deno.test("InFlight keeps some places for keys that have few calls, while severa
   assertEquals([shared.admits("a", MOST), shared.admits("b", MOST)], [false, true]);
 });
 
+Deno.test("InFlight lets calls without callers keep a part of the files, whatever keys they are of", () => {
+  const inFlight = new InFlight();
+  inFlight.boundAbandoned(40);
+  let ended = 0;
+  const leave = (key: string) => {
+    const admitted = inFlight.admits(key, 4096);
+    if (!admitted) return false;
+    const place = inFlight.enter(1);
+    place.own(key);
+    place.abandon(() => {
+      ended++;
+      place.leave();
+      return true;
+    });
+    return true;
+  };
+  for (let i = 0; i < 100; i++) assertEquals(leave("one"), true);
+  assertEquals([inFlight.abandoned, ended], [5, 95]);
+  for (let i = 0; i < 100; i++) assertEquals(leave(`key ${i}`), true);
+  assertEquals(inFlight.abandoned, 10);
+});
+
 Deno.test("Place counts what it holds until it leaves, once", () => {
   const all = new InFlight();
   const place = all.enter(10);

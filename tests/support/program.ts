@@ -20,11 +20,17 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** What Deno gives it; absent: everything. */
   permissions?: readonly string[];
+  /** Files that it may have open at once. */
+  files?: number;
 }
 
-function command(args: readonly string[], { cwd, env, permissions = ["-A"] }: ProgramOptions): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", ...permissions, V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
+function command(
+  args: readonly string[],
+  { cwd, env, permissions = ["-A"], files }: ProgramOptions,
+): Deno.Command {
+  const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
+  return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
+    args: [...limited, "run", ...permissions, V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
     cwd,
     env: { ...NOTHING_SET, NO_COLOR: "1", ...env },
     stdin: "null",

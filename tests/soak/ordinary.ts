@@ -1,0 +1,74 @@
+/**
+ * The ordinary callers, in a thread of their own, so that making hostile requests does not hold them up: one that looks
+ * whether the gateway lives, and one of a small call of each format. Tells how long each answer took.
+ */
+import { PATHS } from "./requests.ts";
+
+export interface OrdinarySetup {
+  url: string;
+  secret: string;
+}
+
+/** What was seen since the last report. */
+export interface OrdinaryReport {
+  /** Milliseconds of each answer, in order. */
+  health: number[];
+  calls: number[];
+  /** Answers that were none, or wrong. */
+  failures: string[];
+}
+
+declare const self: {
+  onmessage: (event: { data: OrdinarySetup | "report" }) => void;
+  postMessage(report: OrdinaryReport): void;
+};
+
+/** Between two questions of one caller. */
+const PAUSE_MS = 10;
+const MOST_FAILURES = 20;
+
+let seen: OrdinaryReport = { health: [], calls: [], failures: [] };
+
+const BODIES = Object.entries({
+  chat_completions: { messages: [{ role: "user", content: "Good morning" }] },
+  messages: { max_tokens: 50, messages: [{ role: "user", content: "Good morning" }] },
+  responses: { input: "Good morning" },
+}).map(([format, fields]) => ({
+  path: PATHS[format as keyof typeof PATHS],
+  body: JSON.stringify({ model: "ordinary/model", ...fields }),
+}));
+
+/** Asks again and again, and notes how long each answer took. */
+async function ask(times: "health" | "calls", one: (nth: number) => Promise<Response>): Promise<void> {
+  for (let nth = 0;; nth++) {
+    const begun = performance.now();
+    try {
+      const response = await one(nth);
+      const text = await response.text();
+      if (response.status !== 200) fail(`${times}: ${response.status} ${text.slice(0, 200)}`);
+    } catch (thrown) {
+      fail(`${times}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    }
+    seen[times].push(performance.now() - begun);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+function fail(what: string): void {
+  if (seen.failures.length < MOST_FAILURES) seen.failures.push(what);
+}
+
+self.onmessage = ({ data }) => {
+  if (data === "report") {
+    self.postMessage(seen);
+    seen = { health: [], calls: [], failures: [] };
+    return;
+  }
+  const { url, secret } = data;
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  void ask("health", () => fetch(`${url}/healthz`));
+  void ask("calls", (nth) => {
+    const { path, body } = BODIES[nth % BODIES.length];
+    return fetch(url + path, { method: "POST", headers, body });
+  });
+};
