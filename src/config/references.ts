@@ -152,7 +152,10 @@ function asksProviders(config: Loose, models: readonly Item[]): boolean {
   );
   return Object.entries(object(config.providers)).some(([name, provider]) => {
     const { preset, api } = object(provider);
-    const lists = PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null);
+    const cloud = PRESETS.find((known) => known.name === preset)?.cloud;
+    const lists = cloud === undefined
+      ? PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null)
+      : cloud.modelsList !== null;
     return lists && (discover === true || preset !== undefined || !routed.has(name));
   });
 }

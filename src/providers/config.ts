@@ -163,7 +163,13 @@ const PROVIDER = fields({
       resource: resource ?? null,
       deployments,
     });
-    return { ...rest, preset: preset!, api: apiNamed(name ?? kind.api), cloud, auth: credential };
+    return {
+      ...rest,
+      preset: preset!,
+      api: { ...cloud.api(undefined, ""), modelsList: kind.cloud.modelsList },
+      cloud,
+      auth: credential,
+    };
   }
   if (name === undefined) {
     for (const issue of API.safeParse(undefined).error?.issues ?? []) {

@@ -31,8 +31,9 @@ export async function listModels(
   const models = new Map<string, ListedModel>();
   const pages = new Set<string>();
   for (let page: string | null = null;;) {
-    const body = await ask(door, { method: "GET", url: provider.baseUrl + modelsList.path(page) }, signal);
-    const read = modelsList.read(body);
+    const origin = modelsList.origin?.(provider.baseUrl) ?? provider.baseUrl;
+    const body = await ask(door, { method: "GET", url: origin + modelsList.path(page) }, signal);
+    const read = modelsList.read(body, page);
     if (read === null) throw new Error("the answer is no list of models");
     for (const model of read.models) {
       if (ID.test(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));

@@ -56,11 +56,14 @@ export interface ListedModel {
 
 /** A list of models, which may come in pages: `GET` of the base address and this path. */
 export interface ModelsList {
+  /** Where it is, if not at the base address. */
+  origin?(baseUrl: string): string;
   /** @param page what the page before gave as `next`; null: the first page */
   path(page: string | null): string;
   /**
    * Entries without an id, and models that do not generate, are left out. `next` is null on the last page. Null: the body is no
    * list of models.
+   * @param page what the path was made of
    */
-  read(body: unknown): { models: ListedModel[]; next: string | null } | null;
+  read(body: unknown, page?: string | null): { models: ListedModel[]; next: string | null } | null;
 }

@@ -58,6 +58,7 @@ function usual(model: string): string {
 export const AZURE: CloudKind = {
   apis: ["openai-responses", "openai-chat", "anthropic-messages"],
   fields: [{ name: "resource", variables: ["AZURE_RESOURCE_NAME"], addressOnly: true }],
+  modelsList: null,
   otherUrls: ["AZURE_OPENAI_ENDPOINT"],
   auth: () => ({ type: "azure" }),
   baseUrl: ({ resource = "" }) => `https://${resource}${OPENAI_HOST}`,

@@ -9,8 +9,9 @@ import { claudeGeneration } from "../../formats/refused_parameters.ts";
 import { bedrockConverseApi } from "../apis/bedrock_converse.ts";
 import type { ProviderApi } from "../apis/mod.ts";
 import { BEDROCK_CHUNKS } from "../apis/framing.ts";
-import { bearer } from "../apis/openai.ts";
-import { withoutDirectCallers } from "./claude.ts";
+import { bearer, OPENAI_MODELS } from "../apis/openai.ts";
+import { BEDROCK_LIST } from "./lists.ts";
+import { cloudRequest } from "./claude.ts";
 import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
 
 /** Generation of Claude from which on Bedrock has it at Anthropic's own address. */
@@ -65,19 +66,15 @@ const BETAS =
   /^(?:computer-use|token-efficient-tools|interleaved-thinking|output-128k|dev-full-thinking|context-1m|context-management|effort|tool-search-tool|tool-examples|compact|fine-grained-tool-streaming)-\d{4}-\d{2}-\d{2}$/;
 
 /** The address names model and mode; version and beta features stand in the body. */
-function invokeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
-  const { model: _, stream: __, ...rest } = withoutDirectCallers(body);
+function invokeRequest(request: ProviderRequest): ProviderRequest {
+  const { body: { stream: _, ...body }, dropped } = cloudRequest(request, "bedrock-2023-05-31");
   const asked = [
-    ...(headers?.["anthropic-beta"] ?? "").split(","),
+    ...(request.headers?.["anthropic-beta"] ?? "").split(","),
     ...array(body.anthropic_beta).map((beta) => string(beta) ?? ""),
   ].map((beta) => beta.trim()).filter((beta) => beta !== "");
   const betas = asked.filter((beta) => BETAS.test(beta));
   return {
-    body: {
-      ...rest,
-      anthropic_version: "bedrock-2023-05-31",
-      ...(asked.length > 0 && { anthropic_beta: betas.length > 0 ? betas : undefined }),
-    },
+    body: { ...body, ...(asked.length > 0 && { anthropic_beta: betas.length > 0 ? betas : undefined }) },
     dropped: betas.length < asked.length ? [...dropped, "anthropic-beta"] : dropped,
   };
 }
@@ -115,6 +112,7 @@ const REGION = {
 export const BEDROCK: CloudKind = {
   apis: [...Object.keys(runtime), "anthropic-messages"],
   fields: [REGION],
+  modelsList: BEDROCK_LIST,
   otherUrls: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
   auth: (region) => ({ type: "aws", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) =>
@@ -125,6 +123,7 @@ export const BEDROCK: CloudKind = {
 export const BEDROCK_MANTLE: CloudKind = {
   apis: Object.keys(mantle),
   fields: [REGION],
+  modelsList: { ...OPENAI_MODELS, path: () => "/v1/models" },
   otherUrls: [],
   auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,

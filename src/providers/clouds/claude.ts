@@ -1,11 +1,22 @@
-/** What Claude's clouds do not take of a request that Anthropic's own API does. */
+/** A request of Anthropic's API as the clouds take it whose addresses name the model and the version of the body. */
 import { isObject, type Loose } from "../../exchange/json.ts";
+import type { ProviderRequest } from "../../formats/format.ts";
+
+/** Without `model`, and without a service tier, which clouds have no Claude of. Headers are left as they are. */
+export function cloudRequest(request: ProviderRequest, version: string): ProviderRequest {
+  const { model: _, service_tier: tier, ...body } = withoutDirectCallers(request.body);
+  return {
+    ...request,
+    body: { ...body, anthropic_version: version },
+    dropped: tier === undefined ? request.dropped : [...new Set([...request.dropped, "service_tier"])],
+  };
+}
 
 /**
  * The body without `caller: {type: "direct"}` of calls, which newer versions of the API put on every call and older ones
  * refuse. It says that the model called by itself, as it does where nothing is said.
  */
-export function withoutDirectCallers(body: Loose): Loose {
+function withoutDirectCallers(body: Loose): Loose {
   const messages = body.messages as readonly Loose[];
   if (!messages.some(({ content }) => Array.isArray(content) && content.some(isDirect))) return body;
   return {

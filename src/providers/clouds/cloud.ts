@@ -2,7 +2,7 @@
  * What a cloud is: one provider at which each API has an address of its own, and may want its requests and frame its answers
  * in a way of its own. Its `base_url` is scheme, host and port; the paths follow from the API, the model and the place.
  */
-import { PROVIDER_APIS, type ProviderApi } from "../apis/mod.ts";
+import { type ModelsList, PROVIDER_APIS, type ProviderApi } from "../apis/mod.ts";
 
 export interface Cloud {
   /** Equal for two that call the same place. */
@@ -41,6 +41,8 @@ export interface CloudKind {
     /** Not needed where the file names an address. */
     readonly addressOnly?: true;
   }[];
+  /** Null: it has no list of what can be called. */
+  readonly modelsList: ModelsList | null;
   /** Variables of the vendor's own libraries that hold another address. */
   readonly otherUrls: readonly string[];
   /** The credential where the file names no key: the `auth` of the configuration. */

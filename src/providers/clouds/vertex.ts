@@ -4,7 +4,8 @@
  */
 import type { ProviderRequest } from "../../formats/format.ts";
 import type { ProviderApi } from "../apis/mod.ts";
-import { withoutDirectCallers } from "./claude.ts";
+import { VERTEX_LIST } from "./lists.ts";
+import { cloudRequest } from "./claude.ts";
 import { type Cloud, type CloudKind, type CloudSettings, segment, variant } from "./cloud.ts";
 
 const keyHeaders = (key: string) => ({ "x-goog-api-key": key });
@@ -55,10 +56,9 @@ function geminiPath(place: string, model: string): string {
 }
 
 /** The address names the model. */
-function claudeRequest({ body, headers, dropped }: ProviderRequest): ProviderRequest {
-  const { model: _, ...rest } = withoutDirectCallers(body);
-  const { "anthropic-version": __, ...others } = headers ?? {};
-  return { body: { ...rest, anthropic_version: "vertex-2023-10-16" }, headers: others, dropped };
+function claudeRequest(request: ProviderRequest): ProviderRequest {
+  const { "anthropic-version": _, ...headers } = request.headers ?? {};
+  return { ...cloudRequest(request, "vertex-2023-10-16"), headers };
 }
 
 function usual(model: string): string {
@@ -76,6 +76,7 @@ export const VERTEX: CloudKind = {
     { name: "project", variables: ["GOOGLE_CLOUD_PROJECT"] },
     { name: "location", variables: ["GOOGLE_CLOUD_LOCATION"], usual: GLOBAL },
   ],
+  modelsList: VERTEX_LIST,
   otherUrls: [],
   auth: () => ({ type: "google" }),
   baseUrl({ location = GLOBAL }) {

@@ -7,7 +7,9 @@ import { readCaller } from "../../corpus/caller.ts";
 import { checkConverseRequest } from "../../corpus/check_converse_request.ts";
 import { checkMessagesRequest } from "../../corpus/check_messages_request.ts";
 import { checkRequest as checkGeminiRequest } from "../../formats/gemini/request_checker.ts";
-import { type Caller, CALLERS } from "../../support/scenarios.ts";
+import { binaryOf } from "../../support/event_stream.ts";
+import { SECRET } from "../../support/gateway.ts";
+import { type Caller, CALLERS, read } from "../../support/scenarios.ts";
 import { cloud } from "../credentials/cloud.ts";
 import { answerOf, bedrock, models, type Rig, rig, type Seen } from "./impostors.ts";
 
@@ -210,7 +212,6 @@ Deno.test("Bedrock: InvokeModel gets the beta features that it knows, in the bod
       api: "anthropic-messages",
     }]),
   }, { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" });
-  const { SECRET } = await import("../../support/gateway.ts");
   const response = await gateway.gateway.handle(
     new Request("http://gateway/v1/messages", {
       method: "POST",
@@ -322,4 +323,86 @@ Deno.test("Claude's proof passes between the clouds that have Anthropic's API, a
       assertEquals(aws.seen.at(-1)!.body.includes(PROOF), carried, `${caller} ${from} ${to}`);
     }
   }
+});
+
+Deno.test("a caller who leaves in the middle of a binary stream pays for all of it", async () => {
+  const all = binaryOf(read("full", "converse.sse")!);
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  await using upstream = cloud(() =>
+    new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(all.slice(0, 500));
+          await left;
+          controller.enqueue(all.slice(500));
+          controller.close();
+        },
+      }),
+      { headers: { "content-type": "application/vnd.amazon.eventstream" } },
+    )
+  );
+  await using gateway = await rig({
+    providers: { bedrock: { region: "eu-central-1", base_url: upstream.origin, api_key: "k" } },
+    models: models([{ provider: "bedrock", model: "m" }]),
+  }, {});
+  const response = await gateway.gateway.handle(
+    new Request("http://gateway/v1/messages", {
+      method: "POST",
+      headers: { "x-api-key": SECRET },
+      body: JSON.stringify({ ...question("messages", "m/0", true) }),
+    }) as never,
+  );
+  const reader = response.body!.getReader();
+  assert((await reader.read()).value!.length > 0);
+  const over = reader.cancel();
+  leave();
+  await over;
+  await gateway.gateway.idle();
+  const { data: [record] } = await gateway.gateway.accounts.generations({});
+  assertEquals([record.status, record.usage?.input_tokens, record.cost], ["completed", 30, "0.00007"]);
+});
+
+Deno.test("a service tier goes to no Claude of a cloud whose address names the model", async () => {
+  await using aws = bedrock({ AKID: "s3cret" }, (seen) => answerOf(seen, "plain_text"));
+  await using gateway = await rig({
+    providers: { bedrock: { region: "eu-central-1", base_url: aws.origin } },
+    models: models([{ provider: "bedrock", model: "anthropic.claude-3-5-v1:0", api: "anthropic-messages" }]),
+  }, { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret" });
+  for (const path of [PATHS.messages, PATHS.chat_completions]) {
+    const body = {
+      model: "m/0",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }],
+      service_tier: "auto",
+    };
+    const { status, headers } = await gateway.ask(path, body);
+    assertEquals([status, headers.get("x-svc-dropped")], [200, "service_tier"]);
+  }
+  assertFalse(aws.seen.some(({ body }) => body.includes("service_tier")));
+});
+
+Deno.test("numbers beyond 2^53 in arguments pass through Converse in both directions", async () => {
+  const digits = "123456789012345678901234567890";
+  await using aws = cloud(() =>
+    new Response(
+      `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{"n":${digits}}}}]}},` +
+        `"stopReason":"tool_use","usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}`,
+      { headers: { "content-type": "application/json" } },
+    )
+  );
+  await using gateway = await rig({
+    providers: { bedrock: { region: "eu-central-1", base_url: aws.origin, api_key: "k" } },
+    models: models([{ provider: "bedrock", model: "m" }]),
+  }, {});
+  const call = { id: "c", type: "function", function: { name: "f", arguments: `{"n":${digits}}` } };
+  const { text } = await gateway.ask(PATHS.chat_completions, {
+    model: "m/0",
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c", content: "R" },
+    ],
+  });
+  assertEquals(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments, `{"n":${digits}}`);
+  assert(aws.seen[0].body.includes(`"input":{"n":${digits}}`), aws.seen[0].body);
 });
