@@ -44,11 +44,15 @@ export function providersCommand(
     missing.length > 0
       ? `set ${missing.join(" and ")}`
       : key_from === null
-      ? "needs no key"
-      : `key from ${key_from}`,
+      ? isCloud(preset) ? "credential of the machine" : "needs no key"
+      : `${isCloud(preset) ? "credential" : "key"} from ${key_from}`,
   ]);
   const lines = inColumns([["PRESET", "API", "HOST", "STATE"], ...rows]);
   if (configured.length === 0) return lines.join("\n");
   const own = configured.map(({ provider, api, host, auth }) => [provider, api, host ?? "", auth]);
   return [...inColumns([["PROVIDER", "API", "HOST", "CREDENTIAL"], ...own]), "", ...lines].join("\n");
+}
+
+function isCloud(name: string): boolean {
+  return PRESETS.find((preset) => preset.name === name)?.cloud !== undefined;
 }

@@ -62,17 +62,18 @@ const DEMO = {
 /** A provider that the environment has a key of. */
 export interface FoundProvider {
   name: string;
-  /** The variable that holds the key. */
+  /** The variable that the credential comes from. */
   keyFrom: string;
 }
 
 /**
  * Presets that can be called with what the environment has. A server of one's own needs no variable, so that nothing says it is
- * there; a cloud's models have to be named.
+ * there; the models of Azure have to be named.
  */
 export function foundProviders(env: Env): FoundProvider[] {
   return PRESETS.flatMap((preset) => {
-    if (preset.cloud !== undefined || preset.keys.length === 0) return [];
+    const { cloud, keys } = preset;
+    if (cloud === undefined ? keys.length === 0 : cloud.modelsList === null) return [];
     const { keyFrom, missing } = presetValues(preset, env);
     return keyFrom !== undefined && missing.length === 0 ? [{ name: preset.name, keyFrom }] : [];
   });

@@ -103,6 +103,7 @@ export interface PresetValues {
   baseUrlFrom?: string;
   /** Absent: no variable is set, or none is needed. */
   key?: string;
+  /** Of a cloud also a variable that its credential comes from without being a key. */
   keyFrom?: string;
   /** Of a cloud: where it is, and the variable that says so. */
   place?: Partial<Record<CloudField, { value: string; from?: string }>>;
@@ -119,6 +120,7 @@ export function presetValues(
   const values: PresetValues = { missing: [] };
   values.keyFrom = preset.keys.find((name) => env(name));
   if (values.keyFrom !== undefined) values.key = env(values.keyFrom);
+  values.keyFrom ??= preset.cloud?.credentials.find((name) => env(name));
   if (preset.cloud !== undefined) return cloudValues(preset.cloud, values, env, said);
   const other = preset.otherUrl && env(preset.otherUrl.variable);
   if (preset.otherUrl && other) {

@@ -111,6 +111,18 @@ Deno.test("sluice providers says what is missing, and shows no key", () => {
   assertEquals(line("openai"), "openai openai-responses api.openai.com key from OPENAI_API_KEY");
   assertEquals(line("mistral"), "mistral openai-chat api.mistral.ai set MISTRAL_API_KEY");
   assertEquals(line("databricks"), "databricks openai-chat set DATABRICKS_HOST and DATABRICKS_TOKEN");
+  assertEquals(line("vertex"), "vertex gemini set GOOGLE_CLOUD_PROJECT");
   assertEquals(line("ollama"), "ollama openai-chat 127.0.0.1:11434 needs no key");
   assertEquals(text.includes("sk-secret"), false);
+});
+
+Deno.test("sluice providers says where a cloud's place and credential come from", () => {
+  const env = { AWS_REGION: "eu-west-1", AWS_PROFILE: "p", GOOGLE_CLOUD_PROJECT: "q" };
+  const text = providersCommand((name) => env[name as keyof typeof env], [], { json: false });
+  const line = (name: string) => text.split("\n").find((l) => l.startsWith(`${name} `))?.replace(/\s+/g, " ");
+  assertEquals(
+    line("bedrock"),
+    "bedrock bedrock-converse bedrock-runtime.eu-west-1.amazonaws.com credential from AWS_PROFILE",
+  );
+  assertEquals(line("vertex"), "vertex gemini aiplatform.googleapis.com credential of the machine");
 });

@@ -109,11 +109,21 @@ const REGION = {
   addressOnly: true,
 } as const;
 
+const CREDENTIALS = [
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_PROFILE",
+  "AWS_WEB_IDENTITY_TOKEN_FILE",
+  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+];
+
 export const BEDROCK: CloudKind = {
   apis: [...Object.keys(runtime), "anthropic-messages"],
   fields: [REGION],
   modelsList: BEDROCK_LIST,
   otherUrls: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
+  credentials: CREDENTIALS,
   auth: (region) => ({ type: "aws", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) =>
     `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
@@ -125,6 +135,8 @@ export const BEDROCK_MANTLE: CloudKind = {
   fields: [REGION],
   modelsList: { ...OPENAI_MODELS, path: () => "/v1/models" },
   otherUrls: [],
+  // Who has a credential of AWS gets `bedrock`, not both.
+  credentials: [],
   auth: (region) => ({ type: "aws", service: "bedrock-mantle", ...(region !== undefined && { region }) }),
   baseUrl: ({ region = "" }) => `https://bedrock-mantle.${region}.api.aws`,
   open: openMantle,

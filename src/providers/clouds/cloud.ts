@@ -45,6 +45,8 @@ export interface CloudKind {
   readonly modelsList: ModelsList | null;
   /** Variables of the vendor's own libraries that hold another address. */
   readonly otherUrls: readonly string[];
+  /** Variables that tell that this machine has a credential, which it may have without them. */
+  readonly credentials: readonly string[];
   /** The credential where the file names no key: the `auth` of the configuration. */
   auth(region: string | undefined): Readonly<Record<string, string>>;
   /** The address without path. */

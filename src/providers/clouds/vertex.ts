@@ -78,6 +78,7 @@ export const VERTEX: CloudKind = {
   ],
   modelsList: VERTEX_LIST,
   otherUrls: [],
+  credentials: ["GOOGLE_APPLICATION_CREDENTIALS"],
   auth: () => ({ type: "google" }),
   baseUrl({ location = GLOBAL }) {
     if (location === GLOBAL) return "https://aiplatform.googleapis.com";

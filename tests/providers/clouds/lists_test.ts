@@ -1,5 +1,6 @@
 /** The lists of models that clouds have, asked with their own credentials at the place that the configuration names. */
 import { assertEquals } from "@std/assert";
+import { foundProviders } from "../../../src/config/demo.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Credentials } from "../../../src/providers/credentials/open_credential.ts";
 import { listModels } from "../../../src/providers/list_models.ts";
@@ -95,4 +96,13 @@ Deno.test("Azure has no list of what is deployed, so its models are named in the
     { env: () => undefined },
   );
   assertEquals(config.providers[0].api.modelsList, null);
+});
+
+Deno.test("a start without configuration serves the clouds that the environment has a place and a credential of", () => {
+  const found = (env: Record<string, string>) => foundProviders((name) => env[name]).map(({ name }) => name);
+  assertEquals(found({ AWS_REGION: "r", AWS_ACCESS_KEY_ID: "k" }), ["bedrock"]);
+  assertEquals(found({ AWS_REGION: "r" }), []);
+  assertEquals(found({ GOOGLE_CLOUD_PROJECT: "p", GOOGLE_APPLICATION_CREDENTIALS: "/f" }), ["vertex"]);
+  assertEquals(found({ GOOGLE_APPLICATION_CREDENTIALS: "/f" }), []);
+  assertEquals(found({ AZURE_RESOURCE_NAME: "r", AZURE_OPENAI_API_KEY: "k" }), []);
 });
