@@ -26,17 +26,39 @@ interface Open {
   held: string;
 }
 
+/** What secrets begin with. */
+interface Beginnings {
+  prefixes: readonly string[];
+  /** By the first character, where that is one of Latin-1. */
+  firsts: Uint8Array;
+}
+
+/** Of lists that are the same for many calls. */
+const known = new WeakMap<readonly string[], Beginnings>();
+
+function beginningsOf(secrets: readonly string[]): Beginnings {
+  let made = known.get(secrets);
+  if (made === undefined) {
+    const prefixes = [...new Set(secrets.map((secret) => secret.slice(0, KNOWN)))];
+    made = { prefixes, firsts: new Uint8Array(256) };
+    for (const prefix of prefixes) made.firsts[prefix.charCodeAt(0)] = 1;
+    known.set(secrets, made);
+  }
+  return made;
+}
+
 export class SplitSecrets {
   readonly #secrets: readonly string[];
   readonly #prefixes: readonly string[];
-  readonly #firsts = new Uint8Array(65_536);
+  readonly #firsts: Uint8Array;
   readonly #open = new Map<number, Open>();
 
-  /** @param secrets each longer than {@link KNOWN} */
+  /** @param secrets each longer than {@link KNOWN}, of Latin-1 as headers are */
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets;
-    this.#prefixes = [...new Set(secrets.map((secret) => secret.slice(0, KNOWN)))];
-    for (const secret of secrets) this.#firsts[secret.charCodeAt(0)] = 1;
+    const { prefixes, firsts } = beginningsOf(secrets);
+    this.#prefixes = prefixes;
+    this.#firsts = firsts;
   }
 
   /** The same parts without secrets; the same batch where nothing of it changes. */
@@ -85,6 +107,12 @@ export class SplitSecrets {
     if (open === undefined) this.#open.set(part.block, open = { last: part, gone: "", held: "" });
     open.last = part;
     const { gone } = open;
+    const { text } = part;
+    // Most deltas of a stream are a word, and most words hold no letter that a secret begins with.
+    if (text.length < KNOWN * 4 && open.held === "" && !this.#mayBegin(gone) && !this.#mayBegin(text)) {
+      open.gone = text.length < KNOWN ? text : text.slice(1 - KNOWN);
+      return text;
+    }
     const all = gone + open.held + part.text;
     if (all.length > LONG && open.held === "" && !this.#prefixes.some((prefix) => all.includes(prefix))) {
       open.gone = all.slice(1 - KNOWN);
@@ -94,7 +122,7 @@ export class SplitSecrets {
     let done = gone.length;
     let held = all.length;
     for (let at = 0; at + KNOWN <= all.length; at++) {
-      if (this.#firsts[all.charCodeAt(at)] === 0) continue;
+      if (this.#firsts[all.charCodeAt(at)] !== 1) continue;
       const end = this.#secretAt(all, at);
       if (end === 0) continue;
       if (end < 0) {
@@ -110,6 +138,11 @@ export class SplitSecrets {
     open.held = all.slice(held);
     open.gone = held < all.length ? all.slice(Math.max(0, held - KNOWN + 1), held) : all.slice(1 - KNOWN);
     return said;
+  }
+
+  #mayBegin(text: string): boolean {
+    for (let at = 0; at < text.length; at++) if (this.#firsts[text.charCodeAt(at)] === 1) return true;
+    return false;
   }
 
   /** Where the secret that begins here ends; negative: it may go on in what follows; 0: there is none. */
