@@ -18,7 +18,8 @@ import { Failure } from "./exchange/failure.ts";
 import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
-import { serve as listen } from "./http1/server.ts";
+import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
+import { readCertificate } from "./config/certificate.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -275,7 +276,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   });
   const { hostname, port } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
-  const server = listen({
+  const served = {
     hostname,
     port,
     reusePort: worker !== null,
@@ -284,10 +285,13 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     idleMs: config.server.idleMs,
     handle: gateway.handle,
     log,
-  });
+  };
+  const { tls } = config.server;
+  const secure = tls && await serveTls(served, await readCertificate(tls));
+  const server = secure?.server ?? listen(served);
   gateway.observe(server);
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
-  const base = `http://${host}:${server.addr.port}`;
+  const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(() => gateway.mayOpen(bound.files));
@@ -297,7 +301,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     const found = flags.demo ? [] : foundProviders(env);
     console.log(welcomeText({ base, secret: await firstKey(gateway), found, models: gateway.models() }));
   }
-  Deno.addSignalListener("SIGHUP", () => void reload(source, flags, gateway));
+  Deno.addSignalListener("SIGHUP", () => void reload(source, flags, { gateway, secure }));
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
     if (worker !== null) void parentGone().then(resolve);
@@ -368,11 +372,18 @@ async function parentGone(): Promise<void> {
   while (await Deno.stdin.read(buffer) !== null);
 }
 
-async function reload(source: string | undefined, flags: Flags, gateway: Gateway): Promise<void> {
+async function reload(
+  source: string | undefined,
+  flags: Flags,
+  { gateway, secure }: { gateway: Gateway; secure: TlsServer | null },
+): Promise<void> {
   try {
     const { config, warnings } = await load(source, flags);
     for (const warning of warnings) log(`warning: ${warning}`);
+    const { tls } = config.server;
+    const certificate = secure && tls && await readCertificate(tls);
     await gateway.reload(config);
+    if (certificate) secure.renew(certificate);
     log("configuration reloaded");
   } catch (error) {
     log(

@@ -5,6 +5,7 @@
 import { entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
 import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
+import { checkCertificate } from "./certificate.ts";
 import { checkAddress, checkFiles } from "./machine.ts";
 
 /** Throws `ConfigError` with every mistake. */
@@ -16,6 +17,7 @@ export async function checked(examination: Examination, { listens }: { listens: 
     const trouble = await modelTrouble(config.dlp.model);
     if (trouble !== null) report.expect(trouble, config.dlp.model, ["dlp", "model"]);
     checkFiles(config.store, report);
+    if (config.server.tls !== null) checkCertificate(config.server.tls, report);
     if (listens) checkAddress(config.server, report);
   }
   return examination.conclude();

@@ -1,5 +1,16 @@
 /** The section `server` of the configuration: where the gateway listens, and how much it takes on. */
-import { choice, fields, flag, isHost, listOf, says, seconds, stringField, whole } from "../schema/fields.ts";
+import {
+  choice,
+  fields,
+  flag,
+  isHost,
+  listOf,
+  nonBlank,
+  says,
+  seconds,
+  stringField,
+  whole,
+} from "../schema/fields.ts";
 import { z } from "zod";
 
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
@@ -65,6 +76,15 @@ export const SERVER = fields({
     .describe("Processes that share the port and the work. A change takes a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
     .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
+  tls: fields({
+    cert: nonBlank(4096, "the path of a file").describe(
+      "Path of the certificate in PEM, and behind it those that vouch for it.",
+    ),
+    key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
+  }).nullable().prefault(null)
+    .describe(
+      "Serves HTTPS (HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
+    ),
   metrics: choice("key", "open").prefault("key")
     .describe(
       "Who may read `/metrics`: `key` with the admin key, or where there is none only callers on the own machine; `open` " +

@@ -6,6 +6,7 @@
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
 import { serveByHost } from "./host_server.ts";
+import type { Certificate, Conn, Listener } from "./listener.ts";
 import { type Host, ServerConnection } from "./server_connection.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 
@@ -26,9 +27,35 @@ const COMPLAINT_MS = 60_000;
 
 export function serve(options: ServeOptions): Server {
   if (typeof Deno.listen !== "function") return serveByHost(options);
-  const { hostname, port, reusePort, maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
+  const { hostname, port, reusePort } = options;
+  return serveOn(Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG }), options);
+}
+
+export interface TlsServer {
+  server: Server;
+  /** Shows another certificate on connections from now on. */
+  renew(certificate: Certificate): void;
+}
+
+/** The same behind TLS. Rejects where the address cannot be had. */
+export async function serveTls(options: ServeOptions, certificate: Certificate): Promise<TlsServer> {
+  const { hostname, port, reusePort, headerMs } = options;
+  // Few gateways do without a proxy.
+  const { listenTls } = await import("./tls_listener.ts");
+  const listener = await listenTls({
+    ...certificate,
+    hostname,
+    port,
+    reusePort,
+    backlog: BACKLOG,
+    handshakeMs: headerMs,
+  });
+  return { server: serveOn(listener, options), renew: listener.renew };
+}
+
+function serveOn(listener: Listener, options: ServeOptions): Server {
+  const { maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
   const { clock = performance, looking = true } = options;
-  const listener = Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG });
   const open = new Set<ServerConnection>();
   /** Those without a request, the one that has waited longest first. */
   const waiting = new Set<ServerConnection>();
@@ -79,7 +106,7 @@ export function serve(options: ServeOptions): Server {
 
   let closing = 0;
 
-  function take(conn: Deno.TcpConn): void {
+  function take(conn: Conn): void {
     if (open.size >= maxConnections.most) {
       if (!makePlace()) return turnAway(conn);
       closing++;
@@ -96,7 +123,7 @@ export function serve(options: ServeOptions): Server {
     return longest !== undefined;
   }
 
-  function turnAway(conn: Deno.TcpConn): void {
+  function turnAway(conn: Conn): void {
     refused++;
     const connection = new ServerConnection(conn, host);
     if (turnedAway.size >= MOST_TURNED_AWAY) return connection.close();
@@ -118,7 +145,7 @@ export function serve(options: ServeOptions): Server {
 
   void (async () => {
     while (!stopping) {
-      let conn: Deno.TcpConn;
+      let conn: Conn;
       try {
         conn = await listener.accept();
       } catch (cause) {

@@ -10,6 +10,7 @@ import { WireError } from "./body_framing.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
+import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { WebSocketUpgrade } from "./upgrade.ts";
 import type { WebSocketConnection } from "./websocket.ts";
@@ -54,7 +55,7 @@ export interface Host {
 }
 
 export class ServerConnection {
-  readonly #conn: Deno.TcpConn;
+  readonly #conn: Conn;
   readonly #host: Host;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #from = 0;
@@ -69,7 +70,7 @@ export class ServerConnection {
   /** When the phase ends at the latest; {@link Host.entered} sets it. */
   due = Infinity;
 
-  constructor(conn: Deno.TcpConn, host: Host) {
+  constructor(conn: Conn, host: Host) {
     this.#conn = conn;
     this.#host = host;
   }

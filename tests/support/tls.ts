@@ -4,3 +4,5 @@ const read = (name: string) => Deno.readTextFileSync(new URL(`tls/${name}.pem`, 
 export const TLS = { cert: read("cert"), key: read("key") };
 /** What a client must trust. */
 export const CA = read("ca");
+/** Another certificate of the same names, by another authority. */
+export const OTHER = { cert: read("other_cert"), key: read("other_key"), ca: read("other_ca") };

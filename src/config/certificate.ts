@@ -1,0 +1,36 @@
+/** The certificate that `server.tls` names, read and tried. */
+import type { Report } from "../schema/mistakes.ts";
+
+export interface CertificateFiles {
+  cert: string;
+  key: string;
+}
+
+/** The texts of the files. Throws where one cannot be read. */
+export async function readCertificate({ cert, key }: CertificateFiles): Promise<CertificateFiles> {
+  return { cert: await Deno.readTextFile(cert), key: await Deno.readTextFile(key) };
+}
+
+/** Reports files that cannot be read, hold something else, or do not belong together. */
+export function checkCertificate(files: CertificateFiles, report: Report): void {
+  const path = (field: keyof CertificateFiles) => ["server", "tls", field];
+  const texts = { cert: "", key: "" };
+  for (const field of ["cert", "key"] as const) {
+    try {
+      texts[field] = Deno.readTextFileSync(files[field]);
+    } catch {
+      return report.expect("the path of a file that can be read", files[field], path(field));
+    }
+  }
+  if (!texts.cert.includes("-----BEGIN CERTIFICATE-----")) {
+    return report.expect("the path of a certificate in PEM", files.cert, path("cert"));
+  }
+  if (!/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(texts.key)) {
+    return report.expect("the path of a private key in PEM, without a password", files.key, path("key"));
+  }
+  try {
+    Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...texts }).close();
+  } catch {
+    report.expect("the path of the certificate's own private key", files.key, path("key"));
+  }
+}

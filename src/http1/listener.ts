@@ -1,0 +1,25 @@
+/** Where connections of callers come from: TCP in the open, or behind TLS. */
+
+/** The part of `Deno.TcpConn` that the server needs. */
+export interface Conn {
+  readonly remoteAddr: Deno.Addr;
+  setNoDelay(on: boolean): void;
+  read(into: Uint8Array): Promise<number | null>;
+  write(bytes: Uint8Array): Promise<number>;
+  closeWrite(): Promise<void>;
+  close(): void;
+}
+
+/** The part of `Deno.TcpListener` that the server needs. */
+export interface Listener {
+  readonly addr: Deno.Addr;
+  accept(): Promise<Conn>;
+  close(): void;
+}
+
+/** In PEM. */
+export interface Certificate {
+  /** The server's certificate, then those that vouch for it. */
+  cert: string;
+  key: string;
+}

@@ -1,0 +1,141 @@
+/**
+ * Connections of callers behind TLS, through `node:tls`: `Deno.listenTls` cannot switch Nagle's algorithm off, which holds each
+ * frame of a stream back until the one before it is acknowledged (40 ms on one machine; Deno 2.9.6), and cannot take another
+ * certificate.
+ */
+import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
+import type { Certificate, Conn, Listener } from "./listener.ts";
+
+export interface TlsListener extends Listener {
+  /** Of connections from now on. Throws where the key is not the certificate's. */
+  renew(certificate: Certificate): void;
+}
+
+export interface TlsOptions extends Certificate {
+  hostname: string;
+  port: number;
+  reusePort?: boolean;
+  backlog: number;
+  /** Longest time for the handshake. */
+  handshakeMs: number;
+}
+
+/** Rejects where the address cannot be had, with an error of Deno's kind. */
+export async function listenTls(options: TlsOptions): Promise<TlsListener> {
+  const { hostname, port, reusePort, backlog, handshakeMs, cert, key } = options;
+  const arrived: Conn[] = [];
+  let waiting: PromiseWithResolvers<Conn> | null = null;
+  let closed = false;
+  const server = createServer(
+    { cert, key, ALPNProtocols: ["http/1.1"], handshakeTimeout: handshakeMs },
+    (socket) => {
+      const conn = new TlsConn(socket);
+      if (closed) return conn.close();
+      if (waiting === null) arrived.push(conn);
+      else waiting.resolve(conn);
+      waiting = null;
+    },
+  );
+  server.on("tlsClientError", (_, socket) => socket.destroy());
+  await listening(server, { host: hostname, port, reusePort, backlog });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("The server has no address.");
+  server.on("error", () => {});
+  return {
+    addr: { transport: "tcp", hostname: address.address, port: address.port },
+    accept() {
+      if (closed) return Promise.reject(new Deno.errors.BadResource("The listener is closed."));
+      const conn = arrived.shift();
+      if (conn !== undefined) return Promise.resolve(conn);
+      waiting = Promise.withResolvers();
+      return waiting.promise;
+    },
+    close() {
+      closed = true;
+      server.close();
+      for (const conn of arrived.splice(0)) conn.close();
+      waiting?.reject(new Deno.errors.BadResource("The listener is closed."));
+      waiting = null;
+    },
+    renew: (next) => server.setSecureContext(next),
+  };
+}
+
+interface Address {
+  host: string;
+  port: number;
+  reusePort?: boolean;
+  backlog: number;
+}
+
+function listening(server: TlsServer, address: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once(
+      "error",
+      (error: Error & { code?: string }) =>
+        reject(error.code === "EADDRINUSE" ? new Deno.errors.AddrInUse(error.message) : error),
+    );
+    server.listen(address, () => resolve());
+  });
+}
+
+/** A socket of Node's as a connection of Deno's. Nothing is read before somebody asks. */
+class TlsConn implements Conn {
+  readonly #socket: TLSSocket;
+  #ended = false;
+  #failed: Error | null = null;
+  #wake = () => {};
+  readonly remoteAddr: Deno.NetAddr;
+
+  constructor(socket: TLSSocket) {
+    this.#socket = socket;
+    const { remoteAddress = "", remotePort = 0 } = socket;
+    this.remoteAddr = { transport: "tcp", hostname: remoteAddress, port: remotePort };
+    socket.on("readable", () => this.#wake());
+    socket.on("end", () => this.#end(null));
+    socket.on("close", () => this.#end(null));
+    socket.on("error", (error: Error) => this.#end(error));
+  }
+
+  #end(error: Error | null): void {
+    this.#ended = true;
+    this.#failed ??= error;
+    this.#wake();
+  }
+
+  setNoDelay(on: boolean): void {
+    this.#socket.setNoDelay(on);
+  }
+
+  async read(into: Uint8Array): Promise<number | null> {
+    while (true) {
+      const socket = this.#socket;
+      const length = Math.min(into.length, socket.readableLength);
+      const bytes: Uint8Array | null = length > 0 ? socket.read(length) : socket.read();
+      if (bytes !== null) {
+        into.set(bytes.subarray(0, into.length));
+        if (bytes.length > into.length) socket.unshift(bytes.subarray(into.length));
+        return Math.min(bytes.length, into.length);
+      }
+      if (this.#failed) throw this.#failed;
+      if (this.#ended) return null;
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new Deno.errors.BadResource("The connection is closed."));
+      this.#socket.write(bytes, (error) => error ? reject(error) : resolve(bytes.length));
+    });
+  }
+
+  closeWrite(): Promise<void> {
+    return new Promise((resolve) => this.#socket.end(() => resolve()));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+    this.#end(null);
+  }
+}

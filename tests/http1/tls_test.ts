@@ -1,0 +1,188 @@
+/** Callers behind TLS, served without a proxy. */
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { type Incoming, serveTls, type TlsServer } from "../../src/http1/server.ts";
+import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import { runProgram, serveProgram } from "../support/program.ts";
+import { eventually } from "../support/time.ts";
+import { CA, OTHER, TLS } from "../support/tls.ts";
+
+const encoder = new TextEncoder();
+
+/** Says how long the body was; `/stream` sends frames, each when it is asked for. */
+async function answer(request: Incoming | Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/stream") {
+    let n = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      if (n++ < 3) controller.enqueue(encoder.encode(`data: ${n}\n\n`));
+      else controller.close();
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+  const bytes = request.body === null ? 0 : (await request.arrayBuffer()).byteLength;
+  return new Response(pathname === "/large" ? "x".repeat(5_000_000) : `${request.method} ${bytes}`);
+}
+
+async function withServer(
+  use: (secure: TlsServer, url: string, client: Deno.HttpClient) => Promise<void>,
+  options: Partial<ServeOptions> = {},
+): Promise<void> {
+  const secure = await serveTls({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxConnections: { most: 100 },
+    headerMs: 60_000,
+    idleMs: 60_000,
+    handle: answer,
+    ...options,
+  }, TLS);
+  const client = Deno.createHttpClient({ caCerts: [CA] });
+  try {
+    await use(secure, `https://localhost:${secure.server.addr.port}`, client);
+  } finally {
+    client.close();
+    await secure.server.shutdown();
+  }
+}
+
+Deno.test("requests and answers of all sizes, and streams, go over TLS", () =>
+  withServer(async ({ server }, url, client) => {
+    const ask = async (path: string, body?: string) =>
+      await (await fetch(url + path, { client, method: body === undefined ? "GET" : "POST", body })).text();
+    assertEquals(await ask("/"), "GET 0");
+    assertEquals(await ask("/", "hello"), "POST 5");
+    assertEquals(await ask("/", "x".repeat(5_000_000)), "POST 5000000");
+    assertEquals((await ask("/large")).length, 5_000_000);
+    assertEquals(await ask("/stream"), "data: 1\n\ndata: 2\n\ndata: 3\n\n");
+    assertEquals(
+      await Promise.all(Array.from({ length: 20 }, () => ask("/", "ab"))),
+      Array(20).fill("POST 2"),
+    );
+    assertEquals(server.connections.handling ?? 0, 0);
+  }));
+
+Deno.test("a handshake that does not come, or is none, ends its connection and no other", () =>
+  withServer(async ({ server }, url, client) => {
+    const { port } = server.addr;
+    const silent = await Deno.connect({ hostname: "127.0.0.1", port });
+    const plain = await Deno.connect({ hostname: "127.0.0.1", port });
+    await plain.write(encoder.encode("GET / HTTP/1.1\r\nhost: h\r\n\r\n"));
+    const buffer = new Uint8Array(1000);
+    while (await plain.read(buffer).catch(() => null) !== null);
+    assertEquals(await (await fetch(url, { client })).text(), "GET 0");
+    while (await silent.read(buffer).catch(() => null) !== null);
+    silent.close();
+    plain.close();
+  }, { headerMs: 300 }));
+
+Deno.test("bounds of connections hold behind TLS", () =>
+  withServer(async ({ server }) => {
+    const connect = () => Deno.connectTls({ hostname: "localhost", port: server.addr.port, caCerts: [CA] });
+    const first = await connect();
+    await first.write(encoder.encode("GET / HTTP/1.1\r\nhost: h\r\n\r\n"));
+    await first.read(new Uint8Array(1000));
+    const others = await Promise.all([connect(), connect()]);
+    for (const conn of others) await conn.handshake();
+    // The one that has waited longest made place.
+    assertEquals(await first.read(new Uint8Array(10)).catch(() => null), null);
+    first.close();
+    for (const conn of others) conn.close();
+    await eventually(() => Object.values(server.connections).every((count) => count === 0));
+  }, { maxConnections: { most: 2 } }));
+
+/** The name that a server's certificate was made out to by the authority of the tests, or by the other one. */
+async function vouchedBy(port: number): Promise<string> {
+  for (const [name, ca] of [["first", CA], ["other", OTHER.ca]]) {
+    const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [ca] });
+    const good = await conn.handshake().then(() => true, () => false);
+    conn.close();
+    if (good) return name;
+  }
+  return "nobody";
+}
+
+Deno.test("another certificate is shown on connections from then on", () =>
+  withServer(async ({ server, renew }, url, client) => {
+    const { port } = server.addr;
+    assertEquals(await (await fetch(url, { client })).text(), "GET 0");
+    assertEquals(await vouchedBy(port), "first");
+    renew(OTHER);
+    assertEquals(await vouchedBy(port), "other");
+    // A connection that was there goes on.
+    assertEquals(await (await fetch(url, { client })).text(), "GET 0");
+  }));
+
+Deno.test("an address that is in use is refused as it is in the open", () =>
+  withServer(async ({ server }) => {
+    const again = serveTls({
+      hostname: "127.0.0.1",
+      port: server.addr.port,
+      maxConnections: { most: 1 },
+      headerMs: 1000,
+      idleMs: 1000,
+      handle: answer,
+    }, TLS);
+    await assertRejects(() => again, Deno.errors.AddrInUse);
+  }));
+
+Deno.test("the program serves HTTPS, takes another certificate on SIGHUP, and names what is wrong with its files", async () => {
+  const folder = await Deno.makeTempDir();
+  const write = (name: string, text: string) => Deno.writeTextFile(`${folder}/${name}`, text);
+  await write("cert.pem", TLS.cert);
+  await write("key.pem", TLS.key);
+  const config = (tls: unknown) =>
+    write(
+      "sluice.json",
+      JSON.stringify({
+        server: { port: 0, tls },
+        store: { url: "sqlite::memory:" },
+        providers: { p: { api: "demo" } },
+        models: [{
+          id: "p/m",
+          routes: [{ provider: "p", model: "m" }],
+          pricing: { prompt: "0", completion: "0" },
+        }],
+      }),
+    );
+  const check = async (tls: unknown) => {
+    await config(tls);
+    const { code, err } = await runProgram(["check", "--config", "sluice.json"], { cwd: folder });
+    return `${code} ${err}`;
+  };
+  await write("other.pem", OTHER.key);
+  assertMatch(
+    await check({ cert: "none.pem", key: "key.pem" }),
+    /^2 [^]*server\.tls\.cert: expected the path of a file that can be read, got "none\.pem"/,
+  );
+  assertMatch(
+    await check({ cert: "key.pem", key: "key.pem" }),
+    /server\.tls\.cert: expected the path of a certificate in PEM/,
+  );
+  assertMatch(
+    await check({ cert: "cert.pem", key: "cert.pem" }),
+    /server\.tls\.key: expected the path of a private key in PEM/,
+  );
+  assertMatch(
+    await check({ cert: "cert.pem", key: "other.pem" }),
+    /server\.tls\.key: expected the path of the certificate's own private key/,
+  );
+  await config({ cert: "cert.pem", key: "key.pem" });
+  const program = await serveProgram(["--config", "sluice.json"], { cwd: folder });
+  assertMatch(program.url, /^https:/);
+  const { port } = new URL(program.url);
+  const client = Deno.createHttpClient({ caCerts: [CA] });
+  const health = await fetch(`https://localhost:${port}/healthz`, { client });
+  assertEquals([health.status, await health.text() !== ""], [200, true]);
+  client.close();
+  await write("cert.pem", OTHER.cert);
+  await write("key.pem", OTHER.key);
+  program.kill("SIGHUP");
+  await program.said("configuration reloaded");
+  assertEquals(await vouchedBy(Number(port)), "other");
+  program.kill("SIGTERM");
+  assertEquals(await program.ended, 0);
+  assert(!program.err().includes("PRIVATE KEY"));
+  await Deno.remove(folder, { recursive: true });
+});
