@@ -9,7 +9,7 @@
 import { escapes } from "./escapes.ts";
 import { fold } from "./fold.ts";
 import { packedRuns } from "./packed.ts";
-import { compose, sentSpan, type Span, type View, ViewWriter } from "./view.ts";
+import { compose, sentSpan, type Span, type Spot, type View, ViewWriter } from "./view.ts";
 
 export interface Decoded {
   readonly view: View;
@@ -21,10 +21,23 @@ export interface Decoded {
 const LEAD = 112;
 const TRAIL = 112;
 
+/** Encoded runs that are also looked at as the beginning of a web token. */
+const MOST_TOKENS = 32;
+const LONGEST_TOKEN = 4096;
+
+/** A window with a web token as it stands: its parts are encoded as well, but a token is what they are together. */
+function token(view: View, writer: ViewWriter, escape: Spot): void {
+  writer.copy(Math.max(0, escape.start - LEAD), escape.start);
+  writer.say(escape);
+  writer.copy(escape.end, Math.min(view.text.length, escape.end + LONGEST_TOKEN));
+  writer.part();
+}
+
 /** The view with encoded parts read, or null where there are none. */
 export function decodings(view: View): Decoded | null {
-  const single = escapes(view.text);
-  const packed = packedRuns(view.text);
+  const { text } = view;
+  const single = escapes(text);
+  const packed = packedRuns(text);
   if (single.length === 0 && packed.length === 0) return null;
   const spots = packed.length === 0
     ? single
@@ -46,6 +59,11 @@ export function decodings(view: View): Decoded | null {
     }
     writer.copy(p, Math.min(view.text.length, p + TRAIL));
     writer.part();
+  }
+  let tokens = 0;
+  for (const escape of packed.length > 0 ? single : []) {
+    if (!text.startsWith("eyJ", escape.end) || ++tokens > MOST_TOKENS) continue;
+    token(view, writer, escape);
   }
   const decoded = writer.view();
   const folded = fold(decoded.text);

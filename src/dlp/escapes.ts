@@ -55,6 +55,11 @@ export function escapes(text: string): Spot[] {
         quoted ??= QUOTED.test(text) ? QUOTED_RUN : QUOTED_ALONE;
         quotedPrintable(text, start, quoted, spots);
         break;
+      case 27: {
+        const sequence = colour(text, start);
+        spots.push({ start, end: start + (sequence?.length ?? 1), says: sequence ? " " : "" });
+        break;
+      }
       case 43:
         spots.push({ start, end: start + 1, says: " " });
         break;
@@ -65,6 +70,15 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** A terminal's sequence for a colour or a place. */
+// deno-lint-ignore no-control-regex
+const COLOUR = /\x1b\[[0-9;?]{0,24}[A-Za-z]/y;
+
+function colour(text: string, start: number): string | undefined {
+  COLOUR.lastIndex = start;
+  return COLOUR.exec(text)?.[0];
 }
 
 function backslash(text: string, start: number, spots: Spot[]): void {

@@ -14,25 +14,42 @@ export function joinLines(view: View, { escaped = false } = {}): View | null {
   for (let at = text.indexOf("\n"); at >= 0 && budget > 0; at = text.indexOf("\n", at + 1)) {
     const left = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
     if (escaped && view.to![at] - view.from![at] < 2) continue;
-    if (!mayContinue(text, left, at + 1) || isTable(text, left, at + 1) || isRecord(text, left, at + 1)) {
+    const right = indented(text, left, at + 1);
+    if (
+      right === at + 1 && !mayContinue(text, left, right) || isTable(text, left, right) ||
+      isRecord(text, left, right)
+    ) {
       continue;
     }
     writer ??= new ViewWriter(view);
     const start = Math.max(0, left - REACH);
-    const end = Math.min(text.length, at + 1 + REACH);
+    const end = Math.min(text.length, right + REACH);
     budget -= end - start;
     writer.copy(start, left);
-    writer.copy(at + 1, end);
+    writer.copy(right, end);
     writer.part();
-    if (isDigit(text, left - 1) && isDigit(text, at + 1)) {
+    if (isDigit(text, left - 1) && isDigit(text, right)) {
       // Broken between two groups, the break is the separator.
       writer.copy(start, left);
-      writer.say({ start: left, end: at + 1, says: " " });
-      writer.copy(at + 1, end);
+      writer.say({ start: left, end: right, says: " " });
+      writer.copy(right, end);
       writer.part();
     }
   }
   return writer ? writer.view() : null;
+}
+
+const DEEPEST_INDENT = 16;
+
+/** Where a value may go on behind the indentation of its second line; where no value does, at its beginning. */
+function indented(text: string, left: number, start: number): number {
+  let right = start;
+  while (right - start < DEEPEST_INDENT && (text.charCodeAt(right) === 32 || text.charCodeAt(right) === 9)) {
+    right++;
+  }
+  if (right - start < 2 || (CLASS_OF[text.charCodeAt(right)] & ALPHANUMERIC) === 0) return start;
+  if ((CLASS_OF[text.charCodeAt(left - 1)] & ALPHANUMERIC) === 0) return start;
+  return telling(text, left - 1, -1, false) && telling(text, right, 1, false) ? right : start;
 }
 
 /** How far around a break a value, and what names it, may reach. */

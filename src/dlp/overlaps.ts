@@ -41,7 +41,8 @@ function choose(chain: Candidate[], kept: Candidate[]): void {
   const taken: Candidate[] = [];
   for (const one of chain.slice(0, CHAIN)) {
     const rivals = taken.filter((other) => other.start < one.end && one.start < other.end);
-    if (rivals.every((other) => isAsGood(one, other)) && rivals.length < MOST_TYPES) taken.push(one);
+    if (rivals.length >= MOST_TYPES) continue;
+    if (rivals.every((other) => isAsGood(one, other) || crosses(one, other))) taken.push(one);
   }
   kept.push(...taken);
 }
@@ -51,6 +52,15 @@ function isAsGood(one: Candidate, other: Candidate): boolean {
   return one.start === other.start && one.end === other.end && one.type !== other.type &&
     (one.confidence === other.confidence || kindOf(one) === kindOf(other) && kindOf(one) !== "") &&
     specificity(one) === 2 && specificity(other) === 2;
+}
+
+/** As sure as checks make it, so that what sticks out of the other is a part of a value as well. */
+const SURE = 0.85;
+
+/** Whether two sure values share a part only: dropping one would leave the rest of it where it is. */
+function crosses(one: Candidate, other: Candidate): boolean {
+  return one.confidence >= SURE && other.confidence >= SURE &&
+    (one.start < other.start ? one.end < other.end : one.start > other.start && one.end > other.end);
 }
 
 /** `PASSPORT` of `KR_PASSPORT`; types of no country have none. */

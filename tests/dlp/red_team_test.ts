@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { overlaps } from "../../src/dlp/overlaps.ts";
 import { detector } from "../../src/dlp/scan.ts";
 
 const CARD = "4539578763621486";
@@ -99,4 +100,66 @@ Deno.test("scan() of ordinary lists, tables and records finds nothing", () => {
     const text = Array.from({ length: 2000 }, (_, i) => row(i)).join("\n");
     assertEquals(usual.scan(text).map(({ start, end }) => text.slice(start, end)), []);
   }
+});
+
+/** Values of kinds that are judged in different ways: by a check digit, a beginning, a form, a name. */
+const VALUES: Record<string, [lead: string, value: string]> = {
+  card: ["card ", "4539578763621486"],
+  mail: ["write to ", "jo.doe@example.com"],
+  iban: ["IBAN ", "DE89370400440532013000"],
+  person: ["SSN: ", "536-90-4399"],
+  key: ["", "AKIANAMZOO6VPTQCS6K8"],
+  token: ["", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4N0twMlF6OSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"],
+  password: ["password: ", "Tr0ub4dor&3x"],
+  hash: ["", "$2b$12$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"],
+};
+const WRAPPED: Record<string, (lead: string, value: string) => string> = {
+  "behind an escaped line break": (lead, value) => `{"t":"a:\\n${lead}${value}\\nthanks"}`,
+  "behind a doubly escaped line break": (lead, value) => `"a\\\\n${lead}${value}\\\\nb"`,
+  "behind a quoted-printable blank": (lead, value) => `hello=20there=20${lead}${value}=20ok`,
+  "in the colours of a terminal": (lead, value) => `${lead}\x1b[31m${value}\x1b[0m`,
+  "in a cell of a table": (lead, value) => `<td>${lead}</td><td>${value}</td>`,
+  "in a cell of a list": (lead, value) => `a;b\n"${lead}";"${value}";3`,
+  "in brackets": (lead, value) => `${lead}[${value}]`,
+  "in typographic quotes": (lead, value) => `${lead}“${value}”`,
+  "between marks of emphasis": (lead, value) => `${lead}_${value}_`,
+  "in a list of changes": (lead, value) => `+${lead}${value}\n-old`,
+};
+for (const [place, wrapped] of Object.entries(WRAPPED)) {
+  Deno.test(`scan() finds values ${place}`, () => {
+    const usual = detector(DEFAULT_TYPES);
+    const missed = Object.entries(VALUES).filter(([, [lead, value]]) => {
+      const text = wrapped(lead, value);
+      const at = text.indexOf(value);
+      return !usual.scan(text).some(({ start, end }) => start <= at + 1 && end >= at + value.length - 1);
+    });
+    assertEquals(missed.map(([name]) => name), []);
+  });
+}
+
+Deno.test("scan() finds numbers in form data, names of files and indented lines", () => {
+  const usual = detector(DEFAULT_TYPES);
+  for (
+    const text of [
+      "msg=card+4539578763621486&x=1",
+      "msg=4539+5787+6362+1486&x=1",
+      "q=NHS+number+943+476+5919&x=1",
+      "/home/u/4539_5787_6362_1486.pdf",
+      "+4539 5787 6362 1486",
+      "total of card 4539 5787\r\n        6362 1486 is",
+      "card 45395787\n      63621486",
+    ]
+  ) assertEquals(usual.scan(text).length, 1, text);
+  for (const clean of ["x+1234567890123452 is", "a = b+4539578763621487", "rate +4539578763621486"]) {
+    assertEquals(usual.scan(clean), [], clean);
+  }
+});
+
+Deno.test("of two sure values that share a part, both are reported: nothing of either may stay", () => {
+  const found = overlaps([
+    { type: "EMAIL_ADDRESS", start: 0, end: 20, confidence: 0.95 },
+    { type: "CREDIT_CARD", start: 15, end: 40, confidence: 0.95 },
+    { type: "PHONE_NUMBER", start: 38, end: 50, confidence: 0.55 },
+  ]);
+  assertEquals(found.map(({ type }) => type), ["EMAIL_ADDRESS", "CREDIT_CARD"]);
 });

@@ -31,7 +31,17 @@ function scanEmail(view: ScannedView, at: number): void {
     end++;
   }
   while (text.charCodeAt(end - 1) === 45) end--;
-  if (dot < 0 || text.charCodeAt(end) === 64 || text.charCodeAt(end) === 95) return;
+  // Marks of emphasis on both sides.
+  while (text.charCodeAt(start) === 95 && text.charCodeAt(end - 1) === 95) {
+    start++;
+    end--;
+  }
+  if (
+    dot < 0 || start === at || text.charCodeAt(end) === 64 ||
+    text.charCodeAt(end) === 95 && !isEmphasis(text, start, end)
+  ) {
+    return;
+  }
   // "john@acme.com123" runs into the next value.
   const glued = /^[A-Za-z]{2,}(?=\d+$)/.exec(text.slice(dot + 1, end));
   if (glued) end = dot + 1 + glued[0].length;
@@ -47,6 +57,10 @@ function scanEmail(view: ScannedView, at: number): void {
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
   report(view, "EMAIL_ADDRESS", start, end, 0.95);
+}
+
+function isEmphasis(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(start - 1) === 95 && text.charCodeAt(end) === 95;
 }
 
 const SPELLED =

@@ -1,6 +1,6 @@
 /** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, LETTER } from "./character_class.ts";
 import type { Form, MaskTable } from "./mask_table.ts";
 import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
 
@@ -29,7 +29,10 @@ export function bounded(text: string, start: number, end: number): boolean {
   const next = text.charCodeAt(end);
   if (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37) return false;
   const long = isLong(start, end);
-  if (prev === 43 || (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)) return false;
+  if (
+    prev === 43 && !isBlank(text, start - 1, long) ||
+    (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)
+  ) return false;
   if (next === 46) {
     // A table's column of floating-point numbers ends them in ".0".
     if (
@@ -48,6 +51,15 @@ export function bounded(text: string, start: number, end: number): boolean {
     }
   }
   return true;
+}
+
+/**
+ * Whether a plus is no sign of a telephone number: in an address it stands for a blank behind a word, and in a list of
+ * changes it begins each line that is new; no telephone number is as long as that.
+ */
+function isBlank(text: string, at: number, long: boolean): boolean {
+  const prev = text.charCodeAt(at - 1);
+  return (CLASS_OF[prev] & LETTER) !== 0 || long && (at === 0 || prev === 10);
 }
 
 export function judge(

@@ -5,7 +5,7 @@ import { bounded, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts
 import { after, before, type ScannedView } from "./scanned_view.ts";
 
 /** What else may stand between the groups of one number: blanks, a line break, or the same few signs each time. */
-const GAP = /[ \t]{0,4}(?:\r?\n)?[ \t]{0,4}(?=\d)|[^\dA-Za-z\r\n\x80-\uffff]{1,8}(?=\d)/y;
+const GAP = /[ \t]{0,4}(?:\r?\n[ \t]{0,12}|[ \t]{0,4})(?=\d)|[^\dA-Za-z\r\n\x80-\uffff]{1,8}(?=\d)/y;
 const BLANK = /^\s+$/;
 const MOST_IN_ROW = 19;
 

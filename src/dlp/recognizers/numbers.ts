@@ -158,7 +158,11 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
       trySpans(view, table, i, n);
     }
   }
-  if (kinds[0] === DIGIT && (n < 3 || n === MAX_GROUPS)) scanRow(view, table, starts[0], ends[0]);
+  // Letters before it, as of a folder, are none of the row's.
+  const own = starts.indexOf(start);
+  if (own < n && kinds[own] === DIGIT && (n - own < 3 || n === MAX_GROUPS)) {
+    scanRow(view, table, starts[own], ends[own]);
+  }
   // What begins in the last groups of a full chain may go on behind it.
   return n === MAX_GROUPS ? Math.max(end, starts[MAX_GROUPS - 4]) : last;
 }
