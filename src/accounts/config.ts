@@ -126,6 +126,9 @@ const KEY = {
   repair: flag().describe(
     "Whether arguments of tool calls that are no JSON, or whose values are of other kinds than declared, are mended.",
   ),
+  hedge: flag().describe(
+    "Whether a request whose first route takes longer than 19 of 20 of its calls is asked of the next route too. Both are reserved; the slower one is cancelled, and billed for what it had said.",
+  ),
   expires_at: moment().nullable()
     .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
 };
@@ -143,6 +146,7 @@ const NEW_KEY = {
   session_limit: KEY.session_limit.prefault(null),
   tag_limits: KEY.tag_limits.prefault([]),
   repair: KEY.repair.prefault(false),
+  hedge: KEY.hedge.prefault(false),
 };
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
@@ -187,6 +191,7 @@ export const KEY_CHANGE = fields({
   session_limit: KEY.session_limit.optional(),
   tag_limits: KEY.tag_limits.optional(),
   repair: KEY.repair.optional(),
+  hedge: KEY.hedge.optional(),
 }).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");

@@ -50,6 +50,7 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
       ...context.rights(stored),
       team: stored.team === null ? null : { name: stored.team, ...rights },
       repair: stored.repair,
+      hedge: stored.hedge,
     }),
   };
 }

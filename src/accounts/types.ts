@@ -36,6 +36,8 @@ export interface Key extends Rights {
   team: (Rights & { name: string }) | null;
   /** Arguments of tool calls are mended. */
   repair: boolean;
+  /** A slow route's request is asked of the next one too. */
+  hedge: boolean;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

@@ -22,6 +22,7 @@ export interface KeyView {
   session_limit: { amount: string | null; requests_per_minute: number | null } | null;
   tag_limits: { tag: string; amount: string; period: Period }[];
   repair: boolean;
+  hedge: boolean;
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -166,6 +167,7 @@ export function keyView(state: KeyState): KeyView {
       requests_per_minute: sessionLimit.requestsPerMinute,
     },
     repair: state.repair,
+    hedge: state.hedge,
     tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
     created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),

@@ -60,6 +60,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     reservation,
     sheet,
     uses: [],
+    lost: [],
     screened,
     created,
     headers,

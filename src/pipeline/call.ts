@@ -71,6 +71,8 @@ export interface Call {
   sheet: PriceSheet;
   /** What each call of a provider reports to have used so far. */
   uses: ProviderUse[];
+  /** What calls said that were cancelled because another route was quicker. */
+  lost: ProviderUse[];
   /** Null: nothing was checked. */
   screened: Screened | null;
   /** Milliseconds since the epoch. */

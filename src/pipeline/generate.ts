@@ -6,7 +6,11 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
-import type { Opened } from "../providers/mod.ts";
+import { openHedged } from "../providers/hedge.ts";
+import type { Opened, Opening } from "../providers/mod.ts";
+import { estimateUsage } from "./estimate.ts";
+import { upperBound } from "./upper_bound.ts";
+import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
@@ -27,14 +31,13 @@ const MOST_LISTED = 40;
 
 export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { model, arrival: { key, large } } = call;
-  let names: ToolNames | null = null;
-  let dropped: readonly string[] = [];
-  const { opened, begun } = await kit.providers.open(model.routes, {
+  const made = { first: notMade(), second: notMade() };
+  const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
     prepare(door, providersModel) {
       const { api } = door;
       const encode = () => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
-        names = flat.names;
+        made[which].names = flat.names;
         const encoded = bounded(() =>
           api.format.encodeRequest(flat.prompt, {
             model: providersModel,
@@ -47,7 +50,7 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
           })
         );
         const request = api.finish ? api.finish(encoded, providersModel) : encoded;
-        dropped = request.dropped;
+        made[which].dropped = request.dropped;
         return { body: bounded(() => wellFormed(JSON.stringify(request.body))), headers: request.headers };
       };
       return large ? kit.slices.step(key.id, "convert", encode) : kit.metrics.holding("convert", encode);
@@ -67,7 +70,16 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
+    signal,
   });
+  const { opened, begun, which } = hedges(call)
+    ? await openHedged(kit.providers, model.routes, {
+      opening: openingOf,
+      affords: () => affordsTwo(call),
+      lost: ({ begun }) => bill(begun, prompt, call, kit),
+    })
+    : { ...await kit.providers.open(model.routes, openingOf("first")), which: "first" as const };
+  const { names, dropped } = made[which];
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined };
   call.uses.push(use);
@@ -120,6 +132,33 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     call.answers.delete(end);
     opened.close();
   }
+}
+
+/** What is known of a request once it is made. */
+interface Made {
+  names: ToolNames | null;
+  dropped: readonly string[];
+}
+
+const notMade = (): Made => ({ names: null, dropped: [] });
+
+/** Only what is one call of a provider is asked twice. */
+function hedges({ arrival, model, shape }: Call): boolean {
+  return arrival.key.hedge && model.routes.length > 1 && !shape.search && shape.calls === 1;
+}
+
+function affordsTwo({ reservation, prompt, model, size, shape }: Call): Promise<boolean> {
+  const { input, media = 0, output, ...rest } = upperBound(prompt, model, size, shape);
+  return reservation.extend(NO_USAGE, { ...rest, input: 2 * input, media: 2 * media, output: 2 * output });
+}
+
+/** A cancelled call is billed for what it had said. */
+function bill({ batch }: Begun, prompt: Prompt, call: Call, kit: Kit): void {
+  const use: ProviderUse = { usage: null, service: undefined };
+  noteUsage(batch, prompt, { call, use }, kit);
+  const said = batch.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+  if (use.usage === null && said > 0) use.usage = estimateUsage(call.size.chars, said);
+  if (use.usage !== null) call.lost.push(use);
 }
 
 /** The first parts of an answer. */

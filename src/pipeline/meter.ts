@@ -73,7 +73,9 @@ export async function* meter(
       provider: call.provider,
       model: call.model.id,
       errorCode: failed,
-      usage: failed ? null : usage,
+      usage: failed || usage === null
+        ? null
+        : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
       charges: failed || usage === null ? undefined : charges(usage, call),
       estimated,
       searches: searches ?? 0,
@@ -91,13 +93,17 @@ export async function* meter(
 }
 
 /** What each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. */
-function charges(usage: Usage, { uses, sheet, prompt }: Call): Charge[] {
-  const reported = uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
+function charges(usage: Usage, { uses, lost, sheet, prompt }: Call): Charge[] {
+  const reported = reportedOf(uses);
   const sum = reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
   const whole = sum.input === usage.input && sum.output === usage.output;
   const billed = whole ? reported : [{ usage, service: reported.at(-1)?.service }];
-  return billed.map(({ usage, service }) => ({
+  return [...billed, ...reportedOf(lost)].map(({ usage, service }) => ({
     usage,
     ...priceOf(sheet, usage.input, service ?? prompt.serviceTier),
   }));
+}
+
+function reportedOf(uses: readonly ProviderUse[]) {
+  return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
 }

@@ -24,6 +24,7 @@ export async function sendByFetch(
     abort.abort();
   });
   deadline.arm(exchange.firstByteMs);
+  exchange.signal?.addEventListener("abort", () => abort.abort(), { once: true });
   try {
     const response = await fetch(exchange.url, {
       method: "POST",

@@ -47,6 +47,7 @@ async function call(
     return reply;
   } catch (cause) {
     reply.close();
+    if (exchange.signal?.aborted) throw broken(cause);
     if (reply.late) throw timeout(exchange.firstByteMs);
     if (cause instanceof Unasked) {
       connection.distrust(ticker.now());
@@ -92,6 +93,7 @@ class Http1Reply implements Reply {
 
   async ask(request: readonly Uint8Array[]): Promise<void> {
     const connection = this.#connection;
+    this.#exchange.signal?.addEventListener("abort", () => connection.close(), { once: true });
     connection.calls++;
     this.#deadline.arm(this.#exchange.firstByteMs);
     // A provider may answer, with a refusal most likely, before it has taken everything.

@@ -7,6 +7,8 @@ export interface Exchange {
   body: string;
   firstByteMs: number;
   idleMs: number;
+  /** Ends it before its time. */
+  signal?: AbortSignal;
 }
 
 export interface Reply {

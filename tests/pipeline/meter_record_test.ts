@@ -46,6 +46,7 @@ async function record(
     screened: null,
     prompt: some<Prompt>({}),
     uses: [],
+    lost: [],
     sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },
     reservation: {
       output: 0,

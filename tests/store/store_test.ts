@@ -68,6 +68,7 @@ const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   sessionLimit: null,
   tagLimits: [],
   repair: false,
+  hedge: false,
   created: NOW,
   expiresAt: null,
   revokedAt: null,

@@ -34,6 +34,7 @@ const KEY: Key = {
   models: null,
   team: null,
   repair: false,
+  hedge: false,
 };
 
 export interface Account {
@@ -182,6 +183,8 @@ function providersOf(target: Target, sent: Sent): Providers {
     get: () => provider,
     apiOf: () => provider.api,
     healthy: () => true,
+    inTurn: (routes) => routes,
+    p95: () => null,
     health: () => [],
     states: openStates([], { ticker, routes: [], log: () => {} }),
     async open(_, opening) {
