@@ -23,6 +23,7 @@ const METRICS = [
   "searches",
   "cost",
 ];
+const NEWEST = "FROM generations ORDER BY created DESC, id DESC LIMIT 1";
 const SUMMED = METRICS.map((name) => `SUM(${name})`).join(", ");
 
 export function v2({ kind, money, large }: Dialect): readonly string[] {
@@ -47,9 +48,9 @@ export function v2({ kind, money, large }: Dialect): readonly string[] {
     `ALTER TABLE generations ADD COLUMN summed BIGINT`,
     // Of generations that are not in the sums, those up to this one, and none once \`created\` is -1.
     `CREATE TABLE sums_state (created BIGINT NOT NULL, id TEXT NOT NULL, retired BIGINT NOT NULL)`,
-    `INSERT INTO sums_state SELECT created, id, (SELECT COALESCE(MAX(day) + 86400000, 0) FROM usage_days)
-     FROM (SELECT created, id FROM generations UNION ALL SELECT -1 AS created, '' AS id
-           ORDER BY created DESC, id DESC LIMIT 1) AS newest`,
+    // Each a look at an index: of a union of these with something else all rows would be sorted.
+    `INSERT INTO sums_state SELECT COALESCE((SELECT created ${NEWEST}), -1), COALESCE((SELECT id ${NEWEST}), ''),
+     (SELECT COALESCE(MAX(day) + 86400000, 0) FROM usage_days)`,
     `CREATE TABLE unsummed (id TEXT PRIMARY KEY)`,
     `ALTER TABLE nodes ADD COLUMN schema_version BIGINT`,
     `CREATE INDEX keys_by_created ON keys (created, id)`,
