@@ -35,7 +35,6 @@ export interface SoakGateway extends Serving {
   memory(): { now: number; peak: number };
   forgetPeak(): void;
   descriptors(): number;
-  metrics(): Promise<string>;
   /** The sum of a metric's values; NaN: it has none. */
   metric(name: string): Promise<number>;
   stop(): Promise<number>;
@@ -60,12 +59,6 @@ export async function startGateway(
     },
     forgetPeak: () => Deno.writeTextFileSync(`${proc}/clear_refs`, "5"),
     descriptors: () => [...Deno.readDirSync(`${proc}/fd`)].length,
-    async metrics() {
-      const response = await fetch(`${serving.url}/metrics`, {
-        headers: { authorization: `Bearer ${ADMIN_KEY}` },
-      });
-      return await response.text();
-    },
     async metric(name) {
       const response = await fetch(`${serving.url}/metrics`, {
         headers: { authorization: `Bearer ${ADMIN_KEY}` },
