@@ -107,9 +107,11 @@ export const DRIVING_LICENCES: readonly Recognizer[] = licences([
     country: "austria\\w*|[öo]sterreich\\w*|at|aut",
     own: "f(?:ü|ue)hrerschein\\w*",
     forms: ["9{8}"],
+    // The day since when somebody has it is written so.
+    check: (s) => !/^(?:19|20)\d\d(?:0[1-9]|1[0-2])/.test(s),
     plainDigits: true,
     found: ["Führerschein Nr. «16384729»"],
-    clean: ["Rechnung 16384729", "driving licence 16384729"],
+    clean: ["Rechnung 16384729", "Führerschein seit 19991231", "driving licence 16384729"],
   },
   {
     type: "CH_DRIVER_LICENSE",

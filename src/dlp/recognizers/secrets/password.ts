@@ -5,7 +5,7 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|e|jest|to|ist|lautet|это|は|은|는|是|为|為|->|value=|["']?[;|,\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|e|jest|to|ist|lautet|это|は|은|는|是|为|為|->|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
 
 const AT_END =
   /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de )passe)\d{0,2}$/i;

@@ -88,7 +88,12 @@ export const SECRETS: readonly Recognizer[] = [
         "pwd: «x7Kp2Qz9»",
         '"passphrase": "«correct7Horse»"',
       ],
-      clean: ["password=${DB_PASSWORD}", "password: settings.PASSWORD", "the password is wrong"],
+      clean: [
+        "password=${DB_PASSWORD}",
+        "password: settings.PASSWORD",
+        "the password is wrong",
+        "the password, Tr0ub4dor-style",
+      ],
     },
   },
   {
