@@ -7,7 +7,7 @@
  */
 import { BEDROCK_MANTLE } from "../providers/clouds/bedrock.ts";
 import type { CloudKind } from "../providers/clouds/cloud.ts";
-import { type Preset, PRESETS, type PresetValues, presetValues } from "../providers/presets.ts";
+import { type Preset, PRESET_NAMES, PRESETS, type PresetValues, presetValues } from "../providers/presets.ts";
 import { pathText } from "../schema/mistakes.ts";
 import type { Env, Parsed } from "./jsonc.ts";
 
@@ -27,7 +27,7 @@ export function applyPresets(parsed: Parsed, env: Env): void {
 }
 
 function presetOf(name: string, provider: Fields): Preset | undefined {
-  const wanted = provider.preset ?? name;
+  const wanted = provider.preset ?? (isBedrock(provider) && !PRESET_NAMES.includes(name) ? "bedrock" : name);
   const found = PRESETS.find((preset) => preset.name === wanted);
   if (found?.cloud !== undefined && isMantle(provider)) {
     return PRESETS.find((preset) => preset.cloud === BEDROCK_MANTLE);
@@ -35,6 +35,12 @@ function presetOf(name: string, provider: Fields): Preset | undefined {
   const whole = provider.preset === undefined && provider.api !== undefined &&
     provider.base_url !== undefined;
   return whole && (found?.cloud === undefined || hasPath(provider.base_url)) ? undefined : found;
+}
+
+/** Only Bedrock has its API. With an address and without a region it is some server's that speaks it. */
+function isBedrock({ api, base_url, region }: Fields): boolean {
+  return api === "bedrock-converse" &&
+    (base_url === undefined || (region !== undefined && !hasPath(base_url)));
 }
 
 /** Bedrock's newer endpoint has a service name and hosts of its own. */

@@ -246,3 +246,14 @@ Deno.test("a base_url with a path beside an api is the file's own, whatever the 
   };
   assertEquals(addresses(own, { model: "openai.gpt-5.5" }), both(`${url}/responses`));
 });
+
+Deno.test("a provider of any name that speaks Converse in a region is Bedrock, and one at an address alone is its own", () => {
+  const up = { up: { api: "bedrock-converse", region: "eu-central-1" } };
+  assertEquals(addresses(up, { model: "m" }), CONVERSE("m"));
+  assertEquals(load(up, { model: "m" }).provider.auth.type, "aws");
+  const moved = { up: { api: "bedrock-converse", region: "eu-central-1", base_url: "http://127.0.0.1:9" } };
+  assertEquals(load(moved, { model: "m" }).provider.auth.type, "aws");
+  const own = { up: { api: "bedrock-converse", base_url: "http://127.0.0.1:9", api_key: "k" } };
+  assertEquals(addresses(own, { model: "m" }), CONVERSE("m", "http://127.0.0.1:9"));
+  assertEquals(load(own, { model: "m" }).provider.auth, { type: "key", key: "k" });
+});
