@@ -28,6 +28,8 @@ import {
 /** Size of the buffer that a connection has while nothing happens on it. */
 const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 64 * 1024;
+/** Likewise of a WebSocket. */
+const SOCKET_BUFFER_BYTES = 512;
 /** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
 const LINGER_MS = 2000;
 
@@ -218,7 +220,21 @@ export class ServerConnection {
     return true;
   }
 
+  /** Fits the buffer of a WebSocket to what the last read brought: thousands of them wait, and some send megabytes. */
+  #fit(): void {
+    if (this.#from < this.#to) return;
+    const { length } = this.#buffer;
+    const fitting = this.#to === length
+      ? Math.min(2 * length, BUFFER_BYTES_MOST)
+      : this.#to < length / 8
+      ? SOCKET_BUFFER_BYTES
+      : length;
+    if (fitting !== length) this.#buffer = Buffer.allocUnsafeSlow(fitting);
+    this.#from = this.#to = 0;
+  }
+
   #makeRoom(): void {
+    if (this.#socket !== null) this.#fit();
     if (this.#from === this.#to) this.#from = this.#to = 0;
     if (this.#to < this.#buffer.length) return;
     const kept = this.#buffer.subarray(this.#from, this.#to);
