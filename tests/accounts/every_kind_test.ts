@@ -34,7 +34,20 @@ const KINDS = [
   kind({}, "中文字".repeat(300)),
   kind({ response_format: { type: "json_schema", json_schema: { name: "s", schema: SCHEMA } } }),
   kind({ max_tokens: undefined }),
+  kind({ n: 3, stream: true, max_tokens: undefined }),
+  kind({ tools: [{ type: "function", function: { name: "t", description: LONG, parameters: SCHEMA } }] }),
+  kind({}, [{
+    type: "input_audio",
+    input_audio: { data: Buffer.alloc(240, 1).toString("base64"), format: "wav" },
+  }]),
+  kind({ model: "q/model" }, [{ type: "text", text: LONG, cache_control: { type: "ephemeral", ttl: "1h" } }]),
+  kind({ reasoning_effort: "high" }, "a b c d ".repeat(200)),
+  // The first route fails.
+  kind({ model: "f/model", stream: true }),
 ];
+/** Of so many callers one leaves before the answer, and of so many streams one breaks off. */
+const LEAVES = 11;
+const BREAKS = 13;
 
 const engine = () =>
   loopbackProvider(() =>
@@ -43,22 +56,38 @@ const engine = () =>
 const provider = () =>
   loopbackProvider(async (seen, nth) => {
     await pause(nth % 5);
-    return dearestAnswer(seen, { searches: true });
+    if (seen.body.model === "bad") return Response.json({ error: { message: "no" } }, { status: 503 });
+    const answer = dearestAnswer(seen, { searches: true });
+    if (nth % BREAKS > 0 || seen.body.stream !== true) return answer;
+    const text = await answer.text();
+    // Sometimes behind the counts, sometimes before.
+    return new Response(text.slice(0, text.length * (nth % 3 + 1) / 3.5), { headers: answer.headers });
   });
 const MODEL = { pricing: PRICES, max_completion_tokens: MOST_OUTPUT };
 const key = { name: "test", secret: SECRET, spend_limit: { amount: `${LIMIT}`, period: "total" } };
 
-type Ask = (body: unknown, nth: number) => Promise<Response>;
+const ROUTES = [{ provider: "p", model: "bad" }, { provider: "p", model: "model" }];
+
+type Ask = (body: unknown, nth: number, signal?: AbortSignal) => Promise<Response>;
 
 /** Asks a thousand times at once, and once more after a second of quiet. Answers how many were refused for a moment. */
 async function crowd(ask: Ask): Promise<number> {
   const codes = await Promise.all(Array.from({ length: CALLS }, async (_, i) => {
-    const response = await ask(KINDS[i % KINDS.length], i);
-    const text = await response.text();
+    const leaving = new AbortController();
+    if (i % LEAVES === 0) void pause(i % 30).then(() => leaving.abort());
+    let response: Response;
+    let text: string;
+    try {
+      response = await ask(KINDS[i % KINDS.length], i, leaving.signal);
+      text = await response.text();
+    } catch (thrown) {
+      if (leaving.signal.aborted) return "";
+      throw thrown;
+    }
     if (response.ok) return "";
     return text.includes('"reserved":true') ? "reserved" : JSON.parse(text).error.code as string;
   }));
-  const known = ["", "reserved", "api_key_limit_exceeded", "service_unavailable"];
+  const known = ["", "reserved", "api_key_limit_exceeded", "service_unavailable", "provider_unavailable"];
   assertEquals(codes.filter((code) => !known.includes(code)), []);
   assert(codes.includes(""), "none was let in");
   await pause(1000);
@@ -79,10 +108,14 @@ async function onNodes(stores: readonly Record<string, unknown>[]): Promise<void
         await testGateway({
           p: { api: "openai-chat", url: served.url, model: MODEL },
           q: { api: "anthropic-messages", url: served.url, model: MODEL },
+          f: { api: "openai-chat", url: served.url, model: { ...MODEL, routes: ROUTES } },
         }, { store, keys: [key], search: { engine: "searxng", base_url: search.url } }),
       );
     }
-    await crowd((body, nth) => nodes[nth % nodes.length].post("/v1/chat/completions", body));
+    await crowd((body, nth, signal) =>
+      nodes[nth % nodes.length].post("/v1/chat/completions", body, { signal })
+    );
+    for (const node of nodes) await node.gateway.idle();
     for (const node of nodes) await node.gateway.accounts.flush();
     const [sum] = (await nodes[0].gateway.accounts.usage({ by: "key" })).data;
     assert(Number(sum.cost) <= LIMIT, `${sum.cost} of ${LIMIT}`);
@@ -127,7 +160,7 @@ Deno.test({
     const model = (id: string, name: string) => ({
       id,
       routes: [{ provider: name, model: "model" }],
-      capabilities: { modality_input: ["text", "image"], features: ["tools", "structured_outputs"] },
+      capabilities: { modality_input: ["text", "image", "audio"], features: ["tools", "structured_outputs"] },
       ...MODEL,
     });
     await Deno.writeTextFile(
@@ -138,16 +171,17 @@ Deno.test({
           p: { api: "openai-chat", base_url: served.url },
           q: { api: "anthropic-messages", base_url: served.url },
         },
-        models: [model("p/model", "p"), model("q/model", "q")],
+        models: [model("p/model", "p"), model("q/model", "q"), { ...model("f/model", "p"), routes: ROUTES }],
         search: { engine: "searxng", base_url: search.url },
         keys: [key],
       }),
     );
     const program = await serveProgram(["--config", "sluice.jsonc", "--workers", "2"], { cwd });
     try {
-      await crowd((body) =>
+      await crowd((body, _, signal) =>
         fetch(`${program.url}/v1/chat/completions`, {
           method: "POST",
+          signal,
           body: JSON.stringify(body),
           headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
         })

@@ -153,7 +153,7 @@ async function run(): Promise<boolean> {
     await allUp(nodes);
     await quiet(nodes);
     const probe = await send(nodes.list[0], {
-      number: 10_000_000,
+      number: 9_000_000,
       key: TIGHT,
       plan: "ok",
       tell: false,
