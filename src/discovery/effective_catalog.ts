@@ -23,7 +23,8 @@ export function askedOf(config: Config, credentials: Credentials): Asked[] {
   const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
   const opened = credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
-    if (settings.api.modelsList === null) return [];
+    // A cloud has its list at another address than its models.
+    if (settings.api.modelsList === null || settings.cloud !== undefined) return [];
     const door = doorOf(settings);
     if (discover !== true && door === null && routed.has(settings.name)) return [];
     const { auth: _, ...provider } = settings;

@@ -198,6 +198,19 @@ Deno.test("a provider that the file describes whole, with models of its own, is 
   await provider.close();
 });
 
+Deno.test("a cloud is not asked at the address of its models, and an entry of the file has the table's price", async () => {
+  const provider = loopbackProvider(() => new Response("no", { status: 404 }));
+  const azure = { base_url: provider.url, api_key: "k", deployments: ["gpt-4o"] };
+  const models = [{ id: "openai/gpt-4o", routes: [{ provider: "azure", model: "gpt-4o" }] }];
+  await withGateway({ providers: { azure }, models, catalog: { discover: true } }, async (gateway) => {
+    assertEquals(await ids(gateway), ["openai/gpt-4o"]);
+    assertEquals(gateway.gateway.models()[0].pricing.prompt, "0.0000025");
+    assertEquals(gateway.logged, []);
+  });
+  assertEquals(provider.seen, []);
+  await provider.close();
+});
+
 /** One process's view of the lists, over a file. */
 function discovery(file: string, url: string, follower = 1) {
   const logged: string[] = [];
