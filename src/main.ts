@@ -258,6 +258,12 @@ async function withStatement(command: Extract<Command, { command: "statement" }>
   }
 }
 
+/** Whether the host hands over requests to `Deno.serve` at an address of its own. */
+const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
+
+/** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
+const DEPLOY_GRACE_MS = 4000;
+
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
   const { config, warnings } = await load(source, flags);
@@ -280,6 +286,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     hostname,
     port,
     reusePort: worker !== null,
+    byHost: isHosted(),
     maxConnections: bound,
     headerMs: config.server.headerMs,
     idleMs: config.server.idleMs,
@@ -311,7 +318,11 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   log("stopping: generations under way are finished first");
   let timer: ReturnType<typeof setTimeout> | undefined;
   const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, config.server.shutdownGraceMs);
+    const { shutdownGraceMs } = config.server;
+    timer = setTimeout(
+      resolve,
+      env("DENO_DEPLOY") ? Math.min(shutdownGraceMs, DEPLOY_GRACE_MS) : shutdownGraceMs,
+    );
   });
   await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
   clearTimeout(timer);

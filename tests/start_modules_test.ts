@@ -23,6 +23,7 @@ const LATER_PACKAGES = [
   "aws4fetch",
   "node:zlib",
   "node:http",
+  "node:sqlite",
 ];
 
 /** Imports that are followed at once: not those of types, and not `import()`. */

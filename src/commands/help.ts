@@ -42,5 +42,6 @@ Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
   --json          print JSON (keys, usage, generations, backup, restore, store, ledger, dlp scan, models, try, providers)
 
-Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL (used when no store is configured)
+Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL or
+  PGHOST, PGDATABASE and the other PG* (used when no store is configured)
 `;

@@ -3,6 +3,7 @@
  * text, the recognizers are asked about entity types, the regular expression engine about patterns, and this machine about files and addresses.
  */
 import { entityTroubles, modelTrouble, patternTroubles } from "../dlp/config.ts";
+import { hasRe2 } from "../dlp/re2.ts";
 import type { InputPath, Report } from "../schema/mistakes.ts";
 import type { Examination, Loaded } from "./load.ts";
 import { checkCertificate } from "./certificate.ts";
@@ -47,6 +48,11 @@ async function checkPatterns(root: unknown, report: Report): Promise<void> {
         : [];
     })
   );
+  if (!hasRe2()) {
+    const wanted = "a host with threads (masking and blocking by this pattern refuses every request here)";
+    for (const { pattern, path } of patterns) report.doubt(wanted, pattern, path);
+    return;
+  }
   const troubles = await patternTroubles(patterns.map(({ pattern }) => pattern));
   for (const [i, { pattern, path }] of patterns.entries()) {
     if (troubles[i] !== null) report.expect(`an RE2 pattern (${troubles[i]})`, pattern, path);

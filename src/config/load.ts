@@ -5,6 +5,7 @@
  * override is laid over the file before it is validated, so that a wrong PORT is reported like a wrong `server.port`.
  */
 import { openReport, pathText, read, type Report } from "../schema/mistakes.ts";
+import { linkedDatabase } from "./linked_database.ts";
 import { ConfigError } from "./config_error.ts";
 import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
 import { applyPresets } from "./presets.ts";
@@ -133,7 +134,8 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
   set("server", "port", port && /^\d+$/.test(port) ? Number(port) : port, "PORT");
   set("store", "url", env("SLUICE_STORE"), "SLUICE_STORE");
   if (!isObject(root.store) || root.store.url === undefined) {
-    set("store", "url", env("DATABASE_URL"), "DATABASE_URL");
+    const linked = linkedDatabase(env);
+    if (linked !== null) set("store", "url", linked.url, linked.name);
   }
   set(null, "admin_key", env("SLUICE_ADMIN_KEY"), "SLUICE_ADMIN_KEY");
   set("server", "port", flags.port, "--port");

@@ -47,6 +47,9 @@ interface Place {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
+/** Whether this host can look for patterns; where it cannot, every search is exhausted. */
+export const hasRe2 = (): boolean => typeof Worker === "function";
+
 const PLACES = 2;
 /** Patterns that RE2 was found not to take: asking it again would cost the same again. */
 const REFUSED_KEPT = 1000;

@@ -11,7 +11,7 @@ import { NO_USAGE } from "../exchange/usage.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { IncomingHeaders } from "../http1/incoming.ts";
 import { asksForWebSocket, WebSocketUpgrade } from "../http1/upgrade.ts";
-import type { WebSocketConnection } from "../http1/websocket.ts";
+import type { CallerSocket } from "../http1/websocket.ts";
 import { CLOSE } from "../http1/websocket_frames.ts";
 import { AUTO } from "../models/catalog.ts";
 import { authenticate } from "./credentials.ts";
@@ -89,7 +89,7 @@ class Session {
     this.#kept = new KeptTurns(context.state.socketMemory);
   }
 
-  async run(socket: WebSocketConnection): Promise<void> {
+  async run(socket: CallerSocket): Promise<void> {
     let over = false;
     const end = this.#context.state.kit.ticker.deadline(() => {
       over = true;
@@ -114,7 +114,7 @@ class Session {
     }
   }
 
-  async #take(text: string, socket: WebSocketConnection): Promise<void> {
+  async #take(text: string, socket: CallerSocket): Promise<void> {
     let streamId: string | undefined;
     try {
       const turn = readTurn(text);
@@ -142,7 +142,7 @@ class Session {
   }
 
   /** Asks as over HTTP, and sends the events of the answer. */
-  async #answer(turn: Turn, socket: WebSocketConnection): Promise<void> {
+  async #answer(turn: Turn, socket: CallerSocket): Promise<void> {
     const { request, connection, again } = this.#context;
     const leaving = new AbortController();
     const asked = new TurnRequest(request, turn, leaving.signal);

@@ -1,20 +1,39 @@
 /**
- * The server of hosts that open no sockets themselves (Deno Deploy): `Deno.serve`, which hands over requests one by one.
+ * The server of hosts that open no sockets for a process or that choose its address (Deno Deploy): `Deno.serve`, which hands over
+ * requests one by one.
  *
  * What it lacks is the host's to bound: connections, and how long heads and bodies may take.
  */
+import { HostSocket } from "./host_socket.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
+import { asksForWebSocket, WebSocketUpgrade } from "./upgrade.ts";
 
 /** @param options of which bounds have no effect */
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {
   log?.("the host opens no sockets for this process: bounds on connections are the host's");
   let underWay = 0;
+  const sockets = new Set<HostSocket>();
+
+  function upgraded(request: Request, upgrade: WebSocketUpgrade): Response {
+    const idleTimeout = Math.ceil(upgrade.options.pingMs / 1000);
+    const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
+    const held = new HostSocket(socket, upgrade.options);
+    sockets.add(held);
+    upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => sockets.delete(held));
+    return response;
+  }
+
   const server = Deno.serve(
     { hostname, port, reusePort, onListen: () => {} },
     async (request, { remoteAddr }) => {
       underWay++;
+      // Once it is upgraded nothing can be read of the host's request, and a turn has the headers of the handshake.
+      const asked = asksForWebSocket(request)
+        ? new Request(request.url, { headers: [...request.headers] })
+        : request;
       try {
-        const response = await handle(request, { remoteAddr: remoteAddr as Deno.NetAddr });
+        const response = await handle(asked, { remoteAddr: remoteAddr as Deno.NetAddr });
+        if (response instanceof WebSocketUpgrade) return upgraded(request, response);
         // Of an answer that makes its Headers when they are asked for, the host would see none.
         void response.headers;
         return response;
@@ -23,13 +42,18 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
       }
     },
   );
+  // The host may listen on something that has neither host name nor port.
+  const { addr } = server as { addr?: Deno.Addr };
   return {
-    addr: (server.addr ?? { transport: "tcp", hostname, port }) as Deno.NetAddr,
+    addr: addr !== undefined && "hostname" in addr ? addr : { transport: "tcp", hostname, port },
     get connections() {
-      return { handling: underWay };
+      return { handling: underWay, upgraded: sockets.size };
     },
     refused: 0,
     look() {},
-    shutdown: () => server.shutdown(),
+    async shutdown() {
+      for (const socket of sockets) socket.stop();
+      await server.shutdown();
+    },
   };
 }

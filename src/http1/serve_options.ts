@@ -7,6 +7,8 @@ export interface ServeOptions {
   port: number;
   /** Several processes share the port. */
   reusePort?: boolean;
+  /** The host hands over requests itself, at an address of its choice: only `Deno.serve` hears of it. */
+  byHost?: boolean;
   /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
   maxConnections: { readonly most: number };
   /** Longest time for the head of a request, and longest silence within a body. */

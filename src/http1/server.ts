@@ -26,7 +26,7 @@ const SHARE_CLOSED = 0.1;
 const COMPLAINT_MS = 60_000;
 
 export function serve(options: ServeOptions): Server {
-  if (typeof Deno.listen !== "function") return serveByHost(options);
+  if (options.byHost === true || typeof Deno.listen !== "function") return serveByHost(options);
   const { hostname, port, reusePort } = options;
   return serveOn(Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG }), options);
 }

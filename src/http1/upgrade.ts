@@ -1,5 +1,11 @@
 /** The answer to a request that wants to go on as a WebSocket. */
-import { acceptOf, WebSocketConnection, type WebSocketOptions, type Wire } from "./websocket.ts";
+import {
+  acceptOf,
+  type CallerSocket,
+  WebSocketConnection,
+  type WebSocketOptions,
+  type Wire,
+} from "./websocket.ts";
 
 /** What a request must say to go on as a WebSocket. */
 interface UpgradeRequest {
@@ -17,30 +23,31 @@ export function asksForWebSocket({ method, headers }: UpgradeRequest): boolean {
 }
 
 /**
- * A response that a server of this folder turns into status 101 and hands the connection over; to any other it is status 426,
- * because a Response cannot have status 101.
+ * A response that the servers of this folder turn into status 101; to any other it is status 426, because a Response cannot have
+ * status 101.
  */
 export class WebSocketUpgrade extends Response {
   readonly #accept: string;
-  readonly #options: WebSocketOptions;
-  readonly #use: (socket: WebSocketConnection) => Promise<void>;
+  readonly options: WebSocketOptions;
+  /** Talks over the socket; until it resolves, the connection is the socket's. */
+  readonly use: (socket: CallerSocket) => Promise<void>;
 
   private constructor(
     key: string,
     options: WebSocketOptions,
-    use: (socket: WebSocketConnection) => Promise<void>,
+    use: (socket: CallerSocket) => Promise<void>,
   ) {
     super(null, { status: 426, headers: { upgrade: "websocket", connection: "upgrade" } });
     this.#accept = acceptOf(key);
-    this.#options = options;
-    this.#use = use;
+    this.options = options;
+    this.use = use;
   }
 
   /** Null: the handshake is not one of version 13. @param use until it resolves, the connection is the socket's */
   static of(
     { headers }: UpgradeRequest,
     options: WebSocketOptions,
-    use: (socket: WebSocketConnection) => Promise<void>,
+    use: (socket: CallerSocket) => Promise<void>,
   ): WebSocketUpgrade | null {
     const key = headers.get("sec-websocket-key") ?? "";
     if (headers.get("sec-websocket-version") !== VERSION || !/^[A-Za-z0-9+/]{22}==$/.test(key)) return null;
@@ -55,9 +62,9 @@ export class WebSocketUpgrade extends Response {
 
   /** Resolves when the socket has ended. */
   async run(wire: Wire, begun: (socket: WebSocketConnection) => void): Promise<void> {
-    const socket = new WebSocketConnection(wire, this.#options);
+    const socket = new WebSocketConnection(wire, this.options);
     begun(socket);
-    await this.#use(socket);
+    await this.use(socket);
     await socket.gone;
   }
 }

@@ -15,6 +15,19 @@ import {
   textFrame,
 } from "./websocket_frames.ts";
 
+/** A WebSocket for those who talk over it, whoever holds its connection. */
+export interface CallerSocket {
+  /** The next message; null: the connection has ended. A message that is no UTF-8 ends it. */
+  receive(): Promise<string | null>;
+  /** Sends messages. Resolves when their bytes are on their way; rejects when the connection has ended. */
+  send(messages: readonly string[]): Promise<void>;
+  stop(): void;
+  /** Ends it. Resolves when the other side has confirmed, or had time to. */
+  close(code: number, reason: string): Promise<void>;
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly gone: Promise<void>;
+}
+
 /** The connection below. */
 export interface Wire {
   /** Waits for bytes; false: the other side has ended. */
@@ -34,9 +47,9 @@ export interface WebSocketOptions {
 }
 
 /** Messages that wait to be taken before no more are read. */
-const MOST_WAITING = 16;
+export const MOST_WAITING = 16;
 /** There is no room just now (registered with IANA beside those of RFC 6455). */
-const TRY_AGAIN_LATER = 1013;
+export const TRY_AGAIN_LATER = 1013;
 /** How long the other side may take to confirm an end. */
 const CLOSING_MS = 2000;
 
@@ -47,7 +60,7 @@ export function acceptOf(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
-export class WebSocketConnection {
+export class WebSocketConnection implements CallerSocket {
   readonly #wire: Wire;
   readonly #options: WebSocketOptions;
   readonly #frames: FrameReader;
@@ -61,7 +74,6 @@ export class WebSocketConnection {
   #ended = false;
   #closing = false;
   #stopping = false;
-  /** Resolves when the connection has ended, whoever ended it. */
   readonly gone: Promise<void>;
 
   constructor(wire: Wire, options: WebSocketOptions) {
@@ -79,7 +91,6 @@ export class WebSocketConnection {
     this.gone = this.#read();
   }
 
-  /** The next message; null: the connection has ended. A message that is no UTF-8 ends it. */
   async receive(): Promise<string | null> {
     while (true) {
       if (this.#stopping) {
@@ -109,13 +120,11 @@ export class WebSocketConnection {
     this.#wake();
   }
 
-  /** Sends messages. Resolves when their bytes are on their way; rejects when the connection has ended. */
   async send(messages: readonly string[]): Promise<void> {
     if (this.#ended || this.#closing) throw new Deno.errors.BadResource("The connection has ended.");
     for (const text of messages) await this.#write(textFrame(text));
   }
 
-  /** Ends it. Resolves when the other side has confirmed, or had time to. */
   async close(code: number, reason: string): Promise<void> {
     if (!this.#closing) {
       this.#closing = true;

@@ -13,6 +13,7 @@ import clients from "./pages/clients.md" with { type: "text" };
 import contributing from "./pages/contributing.md" with { type: "text" };
 import dlp from "./pages/dlp.md" with { type: "text" };
 import glossary from "./pages/glossary.md" with { type: "text" };
+import hosting from "./pages/hosting.md" with { type: "text" };
 import limits from "./pages/limits.md" with { type: "text" };
 import operation from "./pages/operation.md" with { type: "text" };
 import providers from "./pages/providers.md" with { type: "text" };
@@ -45,7 +46,7 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
 export const PAGES: readonly Page[] = [
   ...group("Use", { start, clients, providers, clouds, translation }),
   ...group("Features", { accounts, budgets, administration, dlp, search, routing, limits }),
-  ...group("Run", { operation, speed }),
+  ...group("Run", { hosting, operation, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,
     "reference/errors": errors,

@@ -5,7 +5,7 @@
  * ones back, never the file's soundness. Calls block this thread, so nothing waits inside SQLite: a lock held by another
  * process is met by trying again later.
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Checkpointer, openCheckpointer } from "./checkpointer.ts";
 import {
   type Columns,
@@ -19,6 +19,7 @@ import {
 } from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
 import { SqliteFile } from "./sqlite_file.ts";
+import { sqliteLibrary } from "./sqlite_library.ts";
 
 /**
  * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
@@ -262,7 +263,7 @@ async function unlessBusy<T>(work: () => T): Promise<T> {
 function connect(path: string, inThread: boolean): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { timeout: 0 });
+    db = new (sqliteLibrary().DatabaseSync)(path, { timeout: 0 });
     // Another process that is just creating the file holds it for a moment; this is start-up, so waiting is fine.
     db.exec("PRAGMA busy_timeout = 5000");
     db.exec("PRAGMA journal_mode = WAL");

@@ -5,8 +5,9 @@
  * after those of the file are not. The database's file is opened once and stays open: a process that closes it, by whatever
  * handle, loses all of its locks on it, and another process that ends then removes the log under this one.
  */
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { StoreUnavailable } from "./engine.ts";
+import { sqliteLibrary } from "./sqlite_library.ts";
 
 /** How often the files' contents are looked at, in milliseconds. Which files they are is looked at every time. */
 const LOOK_MS = 1000;
@@ -76,7 +77,7 @@ export class SqliteFile {
   #probe(bytes: number): void {
     let fresh: DatabaseSync | undefined;
     try {
-      fresh = new DatabaseSync(this.#path, { readOnly: true, timeout: 0 });
+      fresh = new (sqliteLibrary().DatabaseSync)(this.#path, { readOnly: true, timeout: 0 });
       if (bytes + sizeOf(`${this.#path}-wal`) < SMALL_BYTES) checkAll(fresh);
       else readEnds(fresh);
     } catch (error) {

@@ -189,6 +189,37 @@ Deno.test("loadConfig() uses DATABASE_URL only when no store is configured", () 
   assertEquals(load({ ...least(), store: { url: "sqlite:a.db" } }, env).config.store.url, "sqlite:a.db");
 });
 
+Deno.test("loadConfig() uses the database of PG variables where there is neither a store nor DATABASE_URL", () => {
+  const url = (set: Record<string, string>, store?: object) =>
+    load({ ...least(), ...(store && { store }) }, environment(set)).config.store.url;
+  const set = {
+    PGHOST: "db.example",
+    PGPORT: "6432",
+    PGDATABASE: "app--a/b",
+    PGUSER: "us er",
+    PGPASSWORD: "p@ss:w/rd",
+    PGSSLMODE: "require",
+  };
+  assertEquals(
+    url(set),
+    "postgres://us%20er:p%40ss%3Aw%2Frd@db.example:6432/app--a%2Fb?sslmode=require",
+  );
+  assertEquals(url({ ...set, DATABASE_URL: "postgres://h/d" }), "postgres://h/d?sslmode=require");
+  assertEquals(
+    url({ ...set, DATABASE_URL: "postgres://h/d?sslmode=disable" }),
+    "postgres://h/d?sslmode=disable",
+  );
+  assertEquals(url(set, { url: "sqlite:a.db" }), "sqlite:a.db");
+  assertEquals(url({ PGHOST: "::1", PGDATABASE: "d" }), "postgres://[::1]/d");
+  assertEquals(url({ PGHOST: "/run/postgresql", PGDATABASE: "d" }), "postgres:///d?host=%2Frun%2Fpostgresql");
+  // Set for a developer's tools, and not for this.
+  assertEquals(url({ PGHOST: "db.example" }), url({}));
+  assertEquals(
+    mistakesOf(() => load(least(), environment({ ...set, PGPORT: "x" })))[0]?.split(":")[0],
+    "PGHOST",
+  );
+});
+
 Deno.test("loadConfig() lets the command line override the environment", () => {
   const flags = { port: 3, hostname: "0.0.0.0", workers: 2 };
   const { config } = loadConfig(JSON.stringify(least()), { env: environment({ PORT: "9000" }), flags });

@@ -1,9 +1,9 @@
 /** Hosts that open no sockets for a process, and have no threads: the same dispatch, the same answers. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
-import { testGateway } from "../support/gateway.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
-import { nextTurn } from "../support/time.ts";
+import { eventually, nextTurn } from "../support/time.ts";
 
 // Of this file's own process or thread.
 const tcp = Deno.listen;
@@ -105,6 +105,41 @@ Deno.test("a server of the host ends its stream when the caller leaves, and wait
     const response = await answer;
     assertEquals([response.status, (await response.text()).includes("hi")], [200, true]);
     await closing;
+  });
+  await provider.close();
+});
+
+Deno.test("a gateway without Deno.listen takes turns over a WebSocket, and ends it with a code when it stops or is sent too much", async () => {
+  const provider = loopbackProvider(leastAnswer);
+  await poor(async () => {
+    const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+      server: { max_body_bytes: 4096 },
+    });
+    const open = async () => {
+      const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/v1/responses`, {
+        headers: { authorization: `Bearer ${SECRET}` },
+      });
+      const events: { type: string; response?: { id: string } }[] = [];
+      const ended = Promise.withResolvers<number>();
+      socket.onmessage = ({ data }) => events.push(JSON.parse(data));
+      socket.onclose = ({ code }) => ended.resolve(code);
+      await eventually(() => socket.readyState === WebSocket.OPEN);
+      const turn = async (more: object = {}) => {
+        const from = events.length;
+        socket.send(JSON.stringify({ type: "response.create", model: "p/model", input: "hi", ...more }));
+        return await eventually(() => events.slice(from).find(({ type }) => type === "response.completed"));
+      };
+      return { socket, turn, ended: ended.promise };
+    };
+    const first = await open();
+    const answer = await first.turn();
+    await first.turn({ previous_response_id: answer!.response!.id });
+    assertEquals((provider.seen[1].body.messages as unknown[]).length, 3);
+    const large = await open();
+    large.socket.send("x".repeat(5000));
+    assertEquals(await large.ended, 1009);
+    await gateway.close();
+    assertEquals(await first.ended, 1001);
   });
   await provider.close();
 });

@@ -83,7 +83,18 @@ function words(command: string): string[] {
 }
 
 /** Programs that are not ours, which readers are told to run. */
-const OTHERS = new Set(["export", "claude", "qwen", "cline", "aider", "curl", "git"]);
+const OTHERS = new Set([
+  "export",
+  "claude",
+  "qwen",
+  "cline",
+  "aider",
+  "curl",
+  "git",
+  "docker",
+  "helm",
+  "sudo",
+]);
 
 for (const { name, text } of TEXTS) {
   Deno.test(`commands of the page ${name} exist`, () => {
@@ -101,7 +112,7 @@ for (const { name, text } of TEXTS) {
         assert(Object.hasOwn(manifest.tasks, args[1]), `${command}: no such task`);
         if (args[1] === "start") parseCommand(args.slice(2));
       } else if (program === "deno") {
-        assert(["run", "test", "fmt", "lint"].includes(args[0]), command);
+        assert(["run", "test", "fmt", "lint", "deploy"].includes(args[0]), command);
       } else {
         assert(OTHERS.has(program), `${command}: what is ${program}?`);
       }

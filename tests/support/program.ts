@@ -13,6 +13,7 @@ const NOTHING_SET = {
   SLUICE_STORE: "",
   SLUICE_ADMIN_KEY: "",
   DATABASE_URL: "",
+  PGHOST: "",
 };
 
 export interface ProgramOptions {
@@ -22,15 +23,17 @@ export interface ProgramOptions {
   permissions?: readonly string[];
   /** Files that it may have open at once. */
   files?: number;
+  /** What V8 is given; absent: what the gateway is started with. */
+  flags?: readonly string[];
 }
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files }: ProgramOptions,
+  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS] }: ProgramOptions,
 ): Deno.Command {
   const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
   return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
-    args: [...limited, "run", ...permissions, V8_FLAGS, "--no-lock", "--config", CONFIG, MAIN, ...args],
+    args: [...limited, "run", ...permissions, ...flags, "--no-lock", "--config", CONFIG, MAIN, ...args],
     cwd,
     env: { ...NOTHING_SET, NO_COLOR: "1", ...env },
     stdin: "null",
