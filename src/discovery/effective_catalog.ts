@@ -23,8 +23,7 @@ export function askedOf(config: Config, credentials: Credentials): Asked[] {
   const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
   const opened = credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
-    // A cloud has its list at another address than its models.
-    if (settings.api.modelsList === null || settings.cloud !== undefined) return [];
+    if (settings.api.modelsList === null) return [];
     const door = doorOf(settings);
     if (discover !== true && door === null && routed.has(settings.name)) return [];
     const { auth: _, ...provider } = settings;

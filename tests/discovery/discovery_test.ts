@@ -211,6 +211,24 @@ Deno.test("a cloud is not asked at the address of its models, and an entry of th
   await provider.close();
 });
 
+Deno.test("Bedrock is asked for its lists, and what the table knows of them is served", async () => {
+  const provider = loopbackProvider(({ path }) =>
+    path.startsWith("/foundation-models")
+      ? Response.json({
+        modelSummaries: [{ modelId: "amazon.nova-lite-v1:0", inferenceTypesSupported: ["ON_DEMAND"] }],
+      })
+      : Response.json({ inferenceProfileSummaries: [] })
+  );
+  const bedrock = { base_url: provider.url, api_key: "k" };
+  await withGateway({ providers: { bedrock } }, async (gateway) => {
+    assertEquals((await ids(gateway)).length, 1);
+    const [model] = gateway.gateway.models();
+    assertEquals(model.routes[0].model, "amazon.nova-lite-v1:0");
+    assertEquals(gateway.logged, []);
+  });
+  await provider.close();
+});
+
 /** One process's view of the lists, over a file. */
 function discovery(file: string, url: string, follower = 1) {
   const logged: string[] = [];
