@@ -3,9 +3,10 @@
 FROM denoland/deno:2.9.6 AS build
 WORKDIR /app
 ENV DENO_DIR=/deno-dir
-COPY deno.json deno.lock ./
+COPY deno.json ./
+COPY .deno .deno
 COPY src src
-RUN deno cache --frozen src/main.ts && mkdir data
+RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/*/*_worker.ts && mkdir data
 
 FROM denoland/deno:distroless-2.9.6
 WORKDIR /app
@@ -22,5 +23,5 @@ EXPOSE 8787
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
   "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
-ENTRYPOINT ["/bin/deno", "run", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys", "--allow-run=/bin/deno", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50", "--cached-only", "src/main.ts"]
+ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys", "--allow-run=/bin/deno", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50", "--cached-only", "src/main.ts"]
 CMD ["serve", "--hostname", "0.0.0.0"]

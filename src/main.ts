@@ -348,10 +348,11 @@ function workerPermissions(): string[] {
 /** Runs the workers until a signal ends them. */
 async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
-  const project = `--config=${import.meta.dirname}/../deno.json`;
+  const root = `${import.meta.dirname}/..`;
+  const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
   const self = Deno.build.standalone
     ? []
-    : ["run", ...workerPermissions(), "--unstable-net", V8_FLAGS, project, import.meta.url];
+    : ["run", ...workerPermissions(), "--unstable-net", V8_FLAGS, ...project, import.meta.url];
   const workers = runWorkers({
     count,
     print: (line) => console.log(line),

@@ -61,8 +61,11 @@ Deno.test("`deno task start` gives what demo mode needs, and no foreign code", (
   inFolder(async (folder) => {
     const command = manifest.tasks.start.command;
     assert(!/ -A\b|--allow-all|--allow-ffi/.test(command));
-    const args = argumentsOf(command.split(" "), { "src/main.ts": `${ROOT}src/main.ts` });
-    args.splice(1, 0, "--no-lock", `--config=${ROOT}deno.json`);
+    const args = argumentsOf(command.split(" "), {
+      "=.deno/": `=${ROOT}.deno/`,
+      "src/main.ts": `${ROOT}src/main.ts`,
+    });
+    args.splice(1, 0, `--config=${ROOT}deno.json`);
     const { out } = await started([...args, "--port", "0"], folder, {}, /\/v1\/responses/);
     assertMatch(out, /sluice listening on http:\/\/127\.0\.0\.1:\d+\n[^]*sk_live_/);
   }));
@@ -77,7 +80,8 @@ Deno.test("the image's command serves a configuration, writes its data only, and
     const args = argumentsOf(entry, {
       "/app/data": `${folder}/data`,
       "=/app,": `=${folder}/data,${folder}/sluice.jsonc,${ROOT}src,${ROOT}deno.json,`,
-      "--cached-only": "--no-lock",
+      "=.deno/": `=${ROOT}.deno/`,
+      "--cached-only": "--no-check",
       "src/main.ts": `${ROOT}src/main.ts`,
     });
     args.splice(1, 0, `--config=${ROOT}deno.json`);
