@@ -38,8 +38,10 @@ export class Declared {
 
   property(name: string): Declared {
     return this.#inside((schema) => {
-      const { properties, additionalProperties } = schema;
+      const { properties, additionalProperties, patternProperties } = schema;
       if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name];
+      // Whose pattern fits a name is not worked out.
+      if (patternProperties !== undefined) return undefined;
       return isObject(additionalProperties) ? additionalProperties : undefined;
     });
   }
@@ -93,7 +95,8 @@ function alternativesOf(schema: Loose, root: Loose, level = 0): Loose[] | null {
 
 /** The part of a schema that `#/$defs/name` and the like name. */
 function at(root: Loose, reference: string): Loose | null {
-  if (!reference.startsWith("#")) return null;
+  // Anything else is the name of an anchor, or of another document.
+  if (reference !== "#" && !reference.startsWith("#/")) return null;
   let found: unknown = root;
   for (const step of reference.slice(1).split("/").slice(1)) {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");

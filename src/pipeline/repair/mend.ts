@@ -7,7 +7,8 @@ import { Declared, type Kind, kindOf } from "./declared.ts";
 /** What no change of syntax makes good. */
 class Beyond extends Error {}
 
-const FENCED = /^```[\w-]*[ \t]*\r?\n?([^]*?)\r?\n?```$/;
+const FENCE = "```";
+const FENCE_BEGINS = /^```[\w-]*[ \t]*/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WHOLE_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
@@ -41,9 +42,9 @@ export function mend(text: string, declared: Declared, { complete }: { complete:
 function bare(text: string): string {
   let inner = text.trim();
   for (let layer = 0; layer < 3; layer++) {
-    const fenced = FENCED.exec(inner);
-    if (fenced) inner = fenced[1].trim();
-    else if (inner.startsWith('"')) {
+    if (inner.startsWith(FENCE) && inner.endsWith(FENCE) && inner.length >= 2 * FENCE.length) {
+      inner = inner.slice(0, -FENCE.length).replace(FENCE_BEGINS, "").trim();
+    } else if (inner.startsWith('"')) {
       const value: unknown = JSON.parse(inner);
       if (typeof value !== "string") break;
       inner = value.trim();

@@ -17,6 +17,7 @@ const MOST_HELD = 1 << 20;
 const BY_ITSELF: ReadonlySet<FinishReason> = new Set(["stop", "tool-calls", "stop-sequence"]);
 
 interface CallState {
+  choice: number;
   declared: Declared;
   scanner: ArgumentScanner;
   /** All of the arguments so far. */
@@ -70,7 +71,14 @@ class Repair {
         const declared = part.kind === "function" ? this.#tools.get(nameOf(part)) : undefined;
         if (declared) {
           const scanner = new ArgumentScanner(declared);
-          this.#calls.set(part.block, { declared, scanner, text: "", sent: 0, ended: false });
+          this.#calls.set(part.block, {
+            choice: part.choice,
+            declared,
+            scanner,
+            text: "",
+            sent: 0,
+            ended: false,
+          });
         }
         return [part];
       }
@@ -89,7 +97,7 @@ class Repair {
         return [part];
       }
       case "finish":
-        return [...this.release(BY_ITSELF.has(part.reason)), part];
+        return [...this.release(BY_ITSELF.has(part.reason), part.choice), part];
       default:
         return [part];
     }
@@ -110,18 +118,25 @@ class Repair {
     return [text === part.text ? part : { ...part, text }];
   }
 
-  /** What was held back. @param complete the model ended its answer by itself */
-  release(complete: boolean): Part[] {
+  /**
+   * What was held back.
+   *
+   * @param complete the model ended its answer by itself
+   * @param choice of several answers, the one that has ended; absent: all have
+   */
+  release(complete: boolean, choice?: number): Part[] {
     const out: Part[] = [];
-    for (const [block, { declared, text, sent, ended }] of this.#calls) {
+    for (const [block, call] of this.#calls) {
+      if (choice !== undefined && call.choice !== choice) continue;
+      this.#calls.delete(block);
+      const { declared, text, sent, ended } = call;
       const good = ended ? mend(text, declared, { complete }) : null;
       const begins = good?.startsWith(text.slice(0, sent)) === true;
-      if (begins) this.#mended();
+      if (begins && good !== text) this.#mended();
       const rest = (begins ? good! : text).slice(sent);
       if (rest !== "") out.push({ type: "call-delta", block, text: rest });
       if (ended) out.push({ type: "call-end", block });
     }
-    this.#calls.clear();
     return out;
   }
 }

@@ -29,7 +29,6 @@ type State =
 const SPACE = /[ \t\n\r]/;
 const LITERALS: Readonly<Record<string, Kind>> = { true: "boolean", false: "boolean", null: "null" };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const WHOLE = /^-?(?:0|[1-9]\d*)(?:\.0+)?$/;
 
 export class ArgumentScanner {
   readonly #root: Declared;
@@ -183,7 +182,7 @@ export class ArgumentScanner {
     const token = this.#token;
     if (Object.hasOwn(LITERALS, token)) return this.#ended();
     if (!NUMBER.test(token)) return false;
-    return (!this.#current.whole || this.#current.kinds === null || WHOLE.test(token)) && this.#ended();
+    return (!this.#current.whole || this.#current.kinds === null || isWhole(token)) && this.#ended();
   }
 
   #ended(): boolean {
@@ -197,4 +196,10 @@ export class ArgumentScanner {
     this.#state = this.#open.length === 0 ? "over" : "after";
     return true;
   }
+}
+
+/** `1.0` and `1e3` are integers too, as JSON Schema has it. */
+function isWhole(token: string): boolean {
+  const value = Number(token);
+  return Number.isInteger(value) || !Number.isFinite(value);
 }
