@@ -3,8 +3,7 @@
 import { PRESETS } from "../../src/providers/presets.ts";
 import { V8_FLAGS } from "../../src/memory.ts";
 
-const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 /** Whatever the machine has set must not reach the program. */
 const NOTHING_SET = {
   ...Object.fromEntries(PRESETS.flatMap(({ keys }) => keys).map((name) => [name, ""])),
@@ -25,15 +24,27 @@ export interface ProgramOptions {
   files?: number;
   /** What V8 is given; absent: what the gateway is started with. */
   flags?: readonly string[];
+  /** Where the program is; absent: here. */
+  root?: string;
 }
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS] }: ProgramOptions,
+  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS], root = ROOT }: ProgramOptions,
 ): Deno.Command {
   const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
   return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
-    args: [...limited, "run", ...permissions, ...flags, "--no-lock", "--config", CONFIG, MAIN, ...args],
+    args: [
+      ...limited,
+      "run",
+      ...permissions,
+      ...flags,
+      "--no-lock",
+      "--config",
+      `${root}deno.json`,
+      `${root}src/main.ts`,
+      ...args,
+    ],
     cwd,
     env: { ...NOTHING_SET, NO_COLOR: "1", ...env },
     stdin: "null",
