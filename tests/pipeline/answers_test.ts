@@ -1,5 +1,6 @@
 /** Answers screened over HTTP, in the three formats, as a stream and whole. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { tellsNumber } from "../support/digits.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { StoppedClock } from "../support/time.ts";
@@ -99,7 +100,7 @@ async function ask(gateway: TestGateway, format: Format, body: Record<string, un
   const frames: Loose[] = body.stream
     ? [...raw.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json))
     : [JSON.parse(raw)];
-  assert(!raw.includes("jane.doe@corp") && !raw.includes("6362"), raw);
+  assert(!raw.includes("jane.doe@corp") && !tellsNumber(raw, CARD), raw);
   const id = response.headers.get("x-request-id");
   const record = await (await fetch(`${gateway.url}/v1/generations/${id}`, {
     headers: { authorization: `Bearer ${SECRET}` },
