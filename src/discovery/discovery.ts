@@ -50,6 +50,8 @@ export class Discovery {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #running = new Map<string, Promise<void>>();
   readonly #complaints = new Map<string, string>();
+  /** What was last said of lists that are refused beside others. */
+  readonly #partly = new Map<string, string | undefined>();
   readonly #ending = new AbortController();
   #waits = true;
 
@@ -117,13 +119,23 @@ export class Discovery {
   async #askOnce({ provider, settings: { name, preset } }: Asked): Promise<void> {
     const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(LIST_MS)]);
     try {
-      const models = await listModels(provider, { preset, signal: limit });
+      const refusals: string[] = [];
+      const models = await listModels(provider, {
+        preset,
+        signal: limit,
+        refused: (what) => refusals.push(what),
+      });
       if (models === null) return;
       const before = this.#lists.get(name);
       const known = before?.address === provider.baseUrl ? before.models.length : 0;
       if (models.length === 0 && known > 0) {
         throw new Error(`the list is empty, and had ${known} models before`);
       }
+      const partly = refusals.length > 0
+        ? `lists only some of its models: ${refusals.join(", ")}`
+        : undefined;
+      if (partly !== undefined && this.#partly.get(name) !== partly) this.#options.log(`${name}: ${partly}`);
+      this.#partly.set(name, partly);
       this.#complaints.delete(name);
       this.#take({ provider: name, address: provider.baseUrl, at: this.#options.now(), models });
       await this.#writeFile();

@@ -17,32 +17,52 @@ const LARGEST_CONTEXT = 2 ** 31;
 /** What a route may name, and no `*`, which patterns of keys would take for any text. */
 const ID = /^[!-)+-~]{1,200}$/;
 
-/**
- * Null: the API has no list of models. Throws where the provider gives none.
- * @param preset that the provider follows; `signal` ends everything
- */
+export interface ListingOptions {
+  /** That the provider follows. */
+  preset: string | null;
+  /** Ends everything. */
+  signal: AbortSignal;
+  /** Told of a list that is refused while another is given. */
+  refused?(what: string): void;
+}
+
+/** Null: the API has no list of models. Throws where the provider gives none. */
 export async function listModels(
   provider: Provider,
-  { preset, signal }: { preset: string | null; signal: AbortSignal },
+  { preset, signal, refused }: ListingOptions,
 ): Promise<ListedModel[] | null> {
   const { modelsList } = provider.api;
   const door = openDoor(provider, provider.api);
   if (modelsList === null) return null;
   const models = new Map<string, ListedModel>();
   const pages = new Set<string>();
+  const origin = modelsList.origin?.(provider.baseUrl) ?? provider.baseUrl;
+  const refusals: string[] = [];
+  let lists = 0;
   for (let page: string | null = null;;) {
-    const origin = modelsList.origin?.(provider.baseUrl) ?? provider.baseUrl;
-    const body = await ask(door, { method: "GET", url: origin + modelsList.path(page) }, signal);
-    const read = modelsList.read(body, page);
-    if (read === null) throw new Error("the answer is no list of models");
-    for (const model of read.models) {
-      if (ID.test(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));
+    const path = modelsList.path(page);
+    try {
+      const body = await ask(door, { method: "GET", url: origin + path }, signal);
+      const read = modelsList.read(body, page);
+      if (read === null) throw new Error("the answer is no list of models");
+      for (const model of read.models) {
+        if (ID.test(model.id) && models.size < MOST_MODELS) models.set(model.id, bounded(model));
+      }
+      lists++;
+      page = read.next;
+    } catch (error) {
+      const next: string | null | undefined = modelsList.afterRefusal?.(page);
+      // Only a missing permission: after any other failure the list of before is the better one.
+      if (!(error instanceof Unsuccessful) || error.status !== 403 || next === undefined) throw error;
+      refusals.push(`${path.replace(/\?.*/, "")}: ${error.message}`);
+      if (next === null && lists === 0) throw error;
+      page = next;
     }
-    page = read.next;
     // A page that comes again would come for ever.
     if (page === null || pages.has(page) || pages.size >= MOST_PAGES || models.size >= MOST_MODELS) break;
     pages.add(page);
   }
+  for (const refusal of refusals) refused?.(refusal);
   const list = [...models.values()];
   return preset === "ollama" ? await shown(door, list, signal) : list;
 }
@@ -109,13 +129,19 @@ async function ask(
     signal,
   });
   try {
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    if (!answer.ok) throw new Unsuccessful(answer.status);
     return JSON.parse(await textOf(answer));
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error("the answer is not JSON");
     throw error;
   } finally {
     await answer.body?.cancel().catch(() => {});
+  }
+}
+
+class Unsuccessful extends Error {
+  constructor(readonly status: number) {
+    super(`status ${status}`);
   }
 }
 

@@ -229,6 +229,24 @@ Deno.test("Bedrock is asked for its lists, and what the table knows of them is s
   await provider.close();
 });
 
+Deno.test("Bedrock's models are served where its profiles may not be listed, and the log says so", async () => {
+  const provider = loopbackProvider(({ path }) =>
+    path.startsWith("/foundation-models")
+      ? Response.json({
+        modelSummaries: [{ modelId: "amazon.nova-lite-v1:0", inferenceTypesSupported: ["ON_DEMAND"] }],
+      })
+      : new Response("{}", { status: 403 })
+  );
+  const bedrock = { base_url: provider.url, api_key: "k" };
+  await withGateway({ providers: { bedrock } }, async (gateway) => {
+    assertEquals((await ids(gateway)).length, 1);
+    assertEquals(gateway.logged, [
+      "bedrock: lists only some of its models: /inference-profiles: status 403",
+    ]);
+  });
+  await provider.close();
+});
+
 /** One process's view of the lists, over a file. */
 function discovery(file: string, url: string, follower = 1) {
   const logged: string[] = [];

@@ -66,4 +66,6 @@ export interface ModelsList {
    * @param page what the path was made of
    */
   read(body: unknown, page?: string | null): { models: ListedModel[]; next: string | null } | null;
+  /** Of a provider with several lists, each with a permission of its own: the page after one that is refused; null: none. */
+  afterRefusal?(page: string | null): string | null;
 }

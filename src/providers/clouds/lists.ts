@@ -30,6 +30,7 @@ export const BEDROCK_LIST: ModelsList = {
       next: token ? PROFILES + token : null,
     };
   },
+  afterRefusal: (page) => page === null ? PROFILES : null,
 };
 
 const PROFILES = "profiles ";
@@ -53,6 +54,7 @@ export const VERTEX_LIST: ModelsList = {
       next: token ? `${publisher} ${token}` : following ?? null,
     };
   },
+  afterRefusal: (page) => PUBLISHERS[PUBLISHERS.indexOf(page?.split(" ")[0] ?? PUBLISHERS[0]) + 1] ?? null,
 };
 
 const PUBLISHERS: readonly string[] = ["google", "anthropic"];

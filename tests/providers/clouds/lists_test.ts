@@ -59,6 +59,57 @@ Deno.test("Bedrock lists models that are called by their ids and the profiles of
   assertEquals(faults, [null, null, null]);
 });
 
+Deno.test("a list of Bedrock or Vertex AI that the role may not read leaves the other one", async () => {
+  const statuses = new Map<string, number>();
+  await using aws = cloud((_, path) => {
+    const status = statuses.get(path);
+    if (status !== undefined) return new Response('{"message":"not authorized"}', { status });
+    if (path === "/foundation-models") {
+      return {
+        modelSummaries: [{ modelId: "amazon.nova-lite-v1:0", inferenceTypesSupported: ["ON_DEMAND"] }],
+      };
+    }
+    return {
+      inferenceProfileSummaries: [{ inferenceProfileId: "eu.amazon.nova-pro-v1:0", status: "ACTIVE" }],
+    };
+  });
+  const bedrock = () =>
+    listed({ bedrock: { region: "r", base_url: aws.origin, api_key: "k" } }, {})
+      .catch((error) => error.message);
+  const [own, profiles] = ["amazon.nova-lite-v1:0", "eu.amazon.nova-pro-v1:0"];
+  assertEquals(await bedrock(), [own, profiles]);
+  statuses.set("/inference-profiles", 403);
+  assertEquals(await bedrock(), [own]);
+  statuses.set("/foundation-models", 403);
+  assertEquals(await bedrock(), "status 403");
+  statuses.delete("/inference-profiles");
+  assertEquals(await bedrock(), [profiles]);
+  // A failure that will pass takes nothing away from the list of before.
+  statuses.set("/foundation-models", 500);
+  assertEquals(await bedrock(), "status 500");
+
+  const refused = new Set<string>();
+  await using google = cloud((_, path) => {
+    const publisher = path.includes("/anthropic/") ? "anthropic" : "google";
+    if (refused.has(publisher)) return new Response("", { status: 403 });
+    return {
+      publisherModels: [{
+        name: publisher === "google" ? "models/gemini-2.5-pro" : "models/claude-opus-4-1",
+      }],
+    };
+  });
+  const vertex = () =>
+    listed({ vertex: { project: "p", base_url: google.origin, api_key: "k" } }, {})
+      .catch((error) => error.message);
+  refused.add("google");
+  assertEquals(await vertex(), ["claude-opus-4-1"]);
+  refused.delete("google");
+  refused.add("anthropic");
+  assertEquals(await vertex(), ["gemini-2.5-pro"]);
+  refused.add("google");
+  assertEquals(await vertex(), "status 403");
+});
+
 Deno.test("Bedrock's list stands at the host of the control plane", () => {
   const { config } = loadConfig(JSON.stringify({ providers: { bedrock: { region: "eu-central-1" } } }), {
     env: () => undefined,
