@@ -7,6 +7,8 @@ import {
   type AccountsConfig,
   type AccountsOptions,
   type AccountsService,
+  type GenerationView,
+  generationView,
   openAccounts,
 } from "./accounts/mod.ts";
 import { CONSOLE } from "./console/mod.ts";
@@ -56,7 +58,10 @@ export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE, ...MA
 
 export interface GatewayOptions {
   now(): number;
-  log(line: string): void;
+  /** @param level absent: `info` */
+  log(line: string, level?: "info" | "warn"): void;
+  /** Told of each generation that ended here, once it has its record. */
+  recorded?(record: GenerationView): void;
   /** Where several processes share the port and the work: limits are divided among them, metrics tell them apart. */
   worker?: WorkerPlace;
   /** For deadlines; absent: the process's own. */
@@ -97,7 +102,10 @@ export interface Gateway {
 
 export async function assemble(config: Config, given: GatewayOptions): Promise<Gateway> {
   // What providers and callers say may be in any line.
-  const options = { ...given, log: (line: string) => given.log(printable(line)) };
+  const options = {
+    ...given,
+    log: (line: string, level?: "info" | "warn") => given.log(printable(line), level),
+  };
   const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
@@ -323,12 +331,17 @@ function storeOf(config: Config, { log, held }: StoreListeners): Store {
   return openStore(url, { filePrefix, connections });
 }
 
-function accountsOptions(config: Config, store: Store, { now, log }: GatewayOptions): AccountsOptions {
+function accountsOptions(
+  config: Config,
+  store: Store,
+  { now, log, recorded }: GatewayOptions,
+): AccountsOptions {
   return {
     store,
     config: accountsConfig(config),
     clock: { now },
-    log: { info: log, warn: log },
+    log: { info: log, warn: (line) => log(line, "warn") },
+    ...(recorded && { recorded: (generation) => recorded(generationView(generation)) }),
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retentionDays,
     offlineMs: config.store.offlineMs,

@@ -20,6 +20,7 @@ import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
 import { readCertificate } from "./config/certificate.ts";
+import { JsonLog, type Level } from "./json_log.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -34,7 +35,9 @@ function env(name: string): string | undefined {
   }
 }
 
-const log = (line: string) => console.error(`${new Date().toISOString()} ${printable(line)}`);
+let jsonLog: JsonLog | null = null;
+const log = (line: string, level: Level = "info") =>
+  jsonLog ? jsonLog.event(line, level) : console.error(`${new Date().toISOString()} ${printable(line)}`);
 
 /** Exit status of a mistake that the operator can mend. */
 const MISTAKE = 2;
@@ -272,10 +275,14 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     if (config.store.url !== "sqlite::memory:") return await supervise(source, flags, config.server.workers);
     log("one worker only: a store in memory cannot be shared");
   }
-  for (const warning of worker === null || worker.which === 1 ? warnings : []) log(`warning: ${warning}`);
+  const lines = config.logs === "json" ? jsonLog = new JsonLog({ now: Date.now, write: writeOut }) : null;
+  for (const warning of worker === null || worker.which === 1 ? warnings : []) {
+    log(`warning: ${warning}`, "warn");
+  }
   const gateway = await assemble(config, {
     now: Date.now,
     log,
+    ...(lines && { recorded: (record) => lines.generation(record) }),
     env,
     worker: worker ?? undefined,
     discovers: true,
@@ -327,7 +334,13 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
   clearTimeout(timer);
   await gateway.close();
+  await lines?.flush();
   Deno.exit(0);
+}
+
+async function writeOut(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
 }
 
 /** A worker's place among those that share a port, as its parent tells it: `2/4`. */

@@ -3,7 +3,7 @@
  */
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
-import { encodeRecord } from "../store/mod.ts";
+import { encodeRecord, type Generation } from "../store/mod.ts";
 import { ArraySet, type Indexed } from "./array_set.ts";
 import type { Demands } from "./demands.ts";
 import type { Holds } from "./holds.ts";
@@ -27,6 +27,7 @@ export interface OpenReservationsOptions {
   /** How long the end of a call may wait for the store where there is no journal. */
   waitMs: number;
   warn(message: string): void;
+  recorded?(generation: Generation): void;
 }
 
 /** A call to take in: its holds are made, its beginning is in the journal. */
@@ -130,6 +131,7 @@ export class OpenReservations {
     }
     line.serve();
     const record = encodeRecord(generation);
+    this.#options.recorded?.(generation);
     journal.finish(entry, record.json);
     sync.deliver({ record, leases: charged, delivered: () => journal.delivered(entry) });
     sync.ended(record.id);

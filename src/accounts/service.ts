@@ -4,7 +4,7 @@
  * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
  * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
  */
-import { type BudgetWarning, type Store, StoreUnavailable } from "../store/mod.ts";
+import { type BudgetWarning, type Generation, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { AuditLog } from "./audit_log.ts";
 import { type Administration, openAdministration } from "./administration.ts";
@@ -49,6 +49,8 @@ export interface AccountsOptions {
   warned?(warnings: readonly BudgetWarning[]): void;
   /** A webhook has been told of an event, or could not be. */
   told?(outcome: DeliveryOutcome): void;
+  /** Told of each generation that ended here, once it has its record. */
+  recorded?(generation: Generation): void;
   /** False: {@link AccountsService.tick} is called by someone else. */
   ticking?: boolean;
 }
@@ -133,6 +135,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     reservationMs,
     waitMs,
     warn,
+    recorded: options.recorded,
   });
   const admission = new Admission({
     sync,

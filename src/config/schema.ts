@@ -10,7 +10,7 @@ import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
 import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
-import { fields, stringField } from "../schema/fields.ts";
+import { choice, fields, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
 import { SEARCH } from "../websearch/config.ts";
 
@@ -37,6 +37,11 @@ export const CONFIG = fields({
   teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
   webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
   keys: KEYS.prefault([]).describe("Keys that exist as long as the configuration names them."),
+  logs: choice("text", "json").prefault("text")
+    .describe(
+      "`text`: events as lines on standard error. `json`: events and each generation as lines of JSON on standard output. A " +
+        "change takes a restart.",
+    ),
   $schema: stringField("the address of a JSON Schema").optional()
     .describe(
       "Address of the JSON Schema of the configuration, for editors: `http://HOST:PORT/config.schema.json`.",

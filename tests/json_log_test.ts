@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { GenerationView } from "../src/accounts/mod.ts";
+import { JsonLog } from "../src/json_log.ts";
+import { serveProgram } from "./support/program.ts";
+import { eventually } from "./support/time.ts";
+
+const linesOf = (text: string) =>
+  text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+
+Deno.test("JsonLog writes events and generations as lines, several together", async () => {
+  const written: string[] = [];
+  const log = new JsonLog({ now: () => 0, write: (text) => Promise.resolve(void written.push(text)) });
+  log.event('two\nlines and a "quote"', "warn");
+  log.generation({ id: "gen_1", status: "failed" } as GenerationView);
+  log.generation({ id: "gen_2", status: "completed" } as GenerationView);
+  await log.flush();
+  assertEquals(written.length, 1);
+  const time = "1970-01-01T00:00:00.000Z";
+  assertEquals(linesOf(written[0]), [
+    { time, level: "warn", event: "message", message: 'two\nlines and a "quote"' },
+    { time, level: "warn", event: "generation", generation: { id: "gen_1", status: "failed" } },
+    { time, level: "info", event: "generation", generation: { id: "gen_2", status: "completed" } },
+  ]);
+});
+
+Deno.test("JsonLog goes on where nobody takes its lines, and says how many it left out", async () => {
+  let take = () => {};
+  const written: string[] = [];
+  const log = new JsonLog({
+    now: () => 0,
+    write: async (text) => {
+      written.push(text);
+      if (written.length === 1) await new Promise<void>((resolve) => take = resolve);
+      if (written.length === 2) throw new Error("EPIPE");
+    },
+  });
+  log.event("first", "info");
+  await eventually(() => written.length === 1);
+  for (let i = 0; i < 100; i++) log.event("x".repeat(1 << 20), "info");
+  take();
+  await log.flush();
+  assert(written[1].length < 12 << 20, `${written.length}`);
+  assertMatch(written.at(-1)!, /\d\d lines of the log were left out/);
+});
+
+Deno.test("logs: json tells each generation with its record, and nothing of what was said", async () => {
+  const folder = await Deno.makeTempDir();
+  const canary = "CANARY-7c1f3a";
+  const secret = "sk_live_0123456789abcdef0123456789";
+  await Deno.writeTextFile(
+    `${folder}/sluice.json`,
+    JSON.stringify({
+      logs: "json",
+      server: { port: 0 },
+      store: { url: "sqlite::memory:" },
+      providers: { demo: { api: "demo" } },
+      models: [{
+        id: "demo/small",
+        routes: [{ provider: "demo", model: "small" }],
+        pricing: { prompt: "0.000001", completion: "0.000002" },
+      }],
+      keys: [{ name: "dev", secret }],
+    }),
+  );
+  const program = await serveProgram(["--config", "sluice.json"], { cwd: folder });
+  const response = await fetch(`${program.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "x-svc-tags": "team=blue" },
+    body: JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: canary }] }),
+  });
+  const said = (await response.json()).choices[0].message.content as string;
+  await program.said('"event":"generation"');
+  program.kill("SIGTERM");
+  assertEquals(await program.ended, 0);
+  const lines = linesOf(program.out());
+  const { generation, level } = lines.find(({ event }) => event === "generation");
+  assertEquals([level, generation.id, generation.key, generation.tags, generation.status], [
+    "info",
+    response.headers.get("x-request-id"),
+    "dev",
+    { team: "blue" },
+    "completed",
+  ]);
+  assert(lines.some(({ event, message }) => event === "message" && /^stopping/.test(message)));
+  for (const text of [program.out(), program.err()]) {
+    assert(!text.includes(canary) && !text.includes(secret) && !text.includes(said.slice(0, 40)));
+  }
+  assertEquals(program.err(), "");
+  await Deno.remove(folder, { recursive: true });
+});
