@@ -54,7 +54,7 @@ export function checkReferences(root: unknown, report: Report): void {
     : [];
   unique([...adminKey, ...spots(keys, "secret")], report);
 
-  const discovers = asksProviders(config, models);
+  const discovers = hasOthers(config, models);
   if (models.length === 0 && !discovers && Object.keys(providers).length > 0) {
     report.expect("a list of at least one model, as no provider is asked for its own", config.models, [
       "models",
@@ -142,8 +142,8 @@ function apisOf(provider: Loose): readonly string[] {
   return PROVIDER_APIS.filter(({ needsBaseUrl }) => needsBaseUrl).map(({ name }) => name);
 }
 
-/** Whether some provider is asked for its models, so that there are more than the file's. */
-function asksProviders(config: Loose, models: readonly Item[]): boolean {
+/** Whether some provider is asked for its models, or has deployments, so that there are more than those in `models`. */
+function hasOthers(config: Loose, models: readonly Item[]): boolean {
   const { discover } = object(config.catalog);
   if (discover === false) return false;
   const routed = new Set(
@@ -151,11 +151,12 @@ function asksProviders(config: Loose, models: readonly Item[]): boolean {
       .map(({ text }) => text),
   );
   return Object.entries(object(config.providers)).some(([name, provider]) => {
-    const { preset, api } = object(provider);
+    const { preset, api, deployments } = object(provider);
     const cloud = PRESETS.find((known) => known.name === preset)?.cloud;
     const lists = cloud === undefined
       ? PROVIDER_APIS.some((known) => known.name === api && known.modelsList !== null)
-      : cloud.modelsList !== null;
+      : cloud.modelsList !== null || Object.keys(object(deployments)).length > 0 ||
+        Array.isArray(deployments) && deployments.length > 0;
     return lists && (discover === true || preset !== undefined || !routed.has(name));
   });
 }

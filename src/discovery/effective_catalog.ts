@@ -44,7 +44,7 @@ export async function effectiveModels(
   const doors = config.providers.map((provider): Door => ({
     provider: provider.name,
     preset: doorOf(provider),
-    models: lists.get(provider.name) ?? null,
+    models: lists.get(provider.name) ?? deployed(provider, config.models),
   }));
   if (doors.every(({ preset, models }) => preset === null && models === null)) return config.models;
   const [{ mergeCatalog }, { openFacts }] = await Promise.all([
@@ -52,6 +52,17 @@ export async function effectiveModels(
     import("../models/facts/facts.ts"),
   ]);
   return mergeCatalog(config.models, config.catalog, { doors, facts: await openFacts(), now });
+}
+
+/** What the file says a cloud has, without what its own entries call there: those may have other ids. */
+function deployed({ name, cloud }: ConfiguredProvider, written: readonly Model[]): Door["models"] {
+  if (cloud?.models === undefined) return null;
+  const routed = new Set(
+    written.flatMap(({ routes }) => routes.filter(({ provider }) => provider === name)).map(({ model }) =>
+      model
+    ),
+  );
+  return cloud.models.filter((model) => !routed.has(model)).map((id) => ({ id }));
 }
 
 /** Where the catalog that is served is told to commands. */

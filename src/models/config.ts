@@ -261,7 +261,7 @@ export interface CatalogSettings {
 export const CATALOG_SECTION = fields({
   discover: flag().nullable().prefault(null).describe(
     "Whether providers are asked which models they have; those join the catalog. `false`: the catalog is `models` alone. Null: " +
-      "asked are the providers that follow a preset, and those that no model of the file has a route to.",
+      "asked are the providers that follow a preset, and those that no model of the file has a route to. `deployments` of a provider join alike.",
   ),
   discover_hours: between(0.001, 720, " of hours").prefault(1).describe("Hours between two questions."),
   unpriced: choice("refuse", "free").prefault("refuse").describe(

@@ -110,7 +110,7 @@ const PROVIDER = fields({
     "For the preset `azure`: name of the resource, the first part of its host. Left out: `AZURE_RESOURCE_NAME`.",
   ),
   deployments: DEPLOYMENTS.prefault({}).describe(
-    "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same.",
+    "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same. Those that no entry of `models` has a route to are in the catalog by themselves.",
   ),
   api_key: headerValue().prefault("")
     .describe(

@@ -211,6 +211,52 @@ Deno.test("a cloud is not asked at the address of its models, and an entry of th
   await provider.close();
 });
 
+Deno.test("Azure's deployments are models with the facts of the table, called by the deployments' names", async () => {
+  const provider = loopbackProvider(() =>
+    Response.json({
+      id: "r",
+      object: "response",
+      status: "completed",
+      model: "m",
+      output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "yes" }] }],
+      usage: { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 },
+    })
+  );
+  const azure = (deployments: unknown) => ({ base_url: provider.url, api_key: "k", deployments });
+  const deployments = {
+    "gpt-4o": "our-4o",
+    "claude-sonnet-4-5": "our-claude",
+    "text-embedding-3-large": "e",
+  };
+  await withGateway({ providers: { azure: azure(deployments) } }, async (gateway) => {
+    assertEquals(await ids(gateway), ["openai/gpt-4o", "anthropic/claude-sonnet-4-5"]);
+    const [gpt, claude] = gateway.gateway.models();
+    assertEquals([gpt.pricing.prompt, gpt.contextLength], ["0.0000025", 128000]);
+    assertEquals(claude.pricing.prompt, "0.000003");
+    const answer = await gateway.post("/v1/chat/completions", {
+      model: "openai/gpt-4o",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    assertEquals((await answer.json()).choices[0].message.content, "yes");
+    assertEquals(provider.seen[0].body.model, "our-4o");
+    const { data } = await gateway.gateway.accounts.generations({});
+    assertEquals(data[0].cost, "0.0035");
+  });
+  await withGateway({ providers: { azure: azure(["gpt-4o", "house"]) } }, async (gateway) => {
+    assertEquals(await ids(gateway), ["openai/gpt-4o", "azure/house"]);
+  });
+  // An entry of the file that calls a deployment is the only one that does.
+  const models = [{ id: "our/gpt", routes: [{ provider: "azure", model: "gpt-4o" }] }];
+  await withGateway({ providers: { azure: azure(["gpt-4o", "gpt-4.1"]) }, models }, async (gateway) => {
+    assertEquals(await ids(gateway), ["our/gpt", "openai/gpt-4.1"]);
+  });
+  const off = { models, catalog: { discover: false } };
+  await withGateway({ providers: { azure: azure(["gpt-4o", "gpt-4.1"]) }, ...off }, async (gateway) => {
+    assertEquals(await ids(gateway), ["our/gpt"]);
+  });
+  await provider.close();
+});
+
 Deno.test("Bedrock is asked for its lists, and what the table knows of them is served", async () => {
   const provider = loopbackProvider(({ path }) =>
     path.startsWith("/foundation-models")

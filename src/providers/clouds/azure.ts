@@ -43,6 +43,7 @@ function openAzure(settings: CloudSettings): Cloud {
   };
   return {
     identity: JSON.stringify(["azure", settings]),
+    models: Object.keys(deployments),
     api: (name, model) => apis[name ?? settings.api ?? usual(model)],
   };
 }

@@ -7,6 +7,8 @@ import { type ModelsList, PROVIDER_APIS, type ProviderApi } from "../apis/mod.ts
 export interface Cloud {
   /** Equal for two that call the same place. */
   readonly identity: string;
+  /** Models that the configuration says are there, as routes name them. */
+  readonly models?: readonly string[];
   /**
    * An API as the cloud has it, the same object for all models that are called alike.
    * @param name undefined: the one that the provider names, else the usual one for the model

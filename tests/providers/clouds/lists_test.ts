@@ -1,5 +1,5 @@
 /** The lists of models that clouds have, asked with their own credentials at the place that the configuration names. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { foundProviders } from "../../../src/config/demo.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Credentials } from "../../../src/providers/credentials/open_credential.ts";
@@ -147,6 +147,14 @@ Deno.test("Azure has no list of what is deployed, so its models are named in the
     { env: () => undefined },
   );
   assertEquals(config.providers[0].api.modelsList, null);
+  // Without models and without deployments there is nothing to serve.
+  const load = (deployments: unknown) => {
+    const azure = { resource: "r", api_key: "k", deployments };
+    return loadConfig(JSON.stringify({ providers: { azure } }), { env: () => undefined });
+  };
+  assertEquals(load({ "gpt-5": "ours" }).config.providers[0].cloud!.models, ["gpt-5"]);
+  assertEquals(load(["gpt-5"]).config.providers[0].cloud!.models, ["gpt-5"]);
+  for (const none of [{}, [], undefined]) assertThrows(() => load(none), Error, "at least one model");
 });
 
 Deno.test("a start without configuration serves the clouds that the environment has a place and a credential of", () => {
