@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { compileArgs, packagesFolder, TARGETS, THREADS, unused } from "../.deploy/compile.ts";
+import { sbom } from "../.deploy/sbom.ts";
 import manifest from "../deno.json" with { type: "json" };
 import { leastAnswer } from "./support/answers.ts";
 import { serveProgram } from "./support/program.ts";
@@ -76,6 +77,27 @@ Deno.test("there is a task for each machine that a release has a binary for", ()
   const commands = Object.entries(manifest.tasks).filter(([name]) => name.startsWith("compile:"))
     .map(([, { command }]) => command.split(" ").at(-1));
   assertEquals(commands, Object.keys(TARGETS));
+});
+
+Deno.test("the list of what is inside names each package of the binary, with its version and checksum", async () => {
+  const { components, metadata } = await sbom();
+  assertEquals(metadata.component.version, manifest.version);
+  assertEquals(components.map(({ name }) => name).sort(), [...CARRIED].sort());
+  for (const { purl, version, hashes } of components) {
+    assert(purl.startsWith("pkg:npm/") && purl.endsWith(`@${version}`), purl);
+    assertEquals(hashes.map(({ alg, content }) => [alg, content.length]), [["SHA-512", 128]]);
+  }
+});
+
+Deno.test("a release is made of files that exist, for each machine", () => {
+  const text = Deno.readTextFileSync(new URL(".github/workflows/release.yml", ROOT));
+  const machines = /for machine in (.*);/.exec(text)![1].split(" ");
+  assertEquals(
+    machines.map((name) => `compile:${name}`),
+    Object.keys(manifest.tasks).filter((t) => t.startsWith("compile:")),
+  );
+  for (const [path] of text.matchAll(/\.(?:deploy|github)\/[\w./-]+/g)) Deno.statSync(new URL(path, ROOT));
+  assert(text.includes("jq -r .version deno.json"));
 });
 
 /** Copies a folder without some of its paths. */
