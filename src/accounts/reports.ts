@@ -89,10 +89,12 @@ export class Reports {
     const { starts: from, ends: to } = spanAt(state.spendLimit?.period ?? "month", now);
     const sums = await store.sumUsage({ by: ["key"], from, to, keyId: key.id }, undefined, key.id);
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
+    const saved = sums.reduce((sum, { cacheSaved }) => sum + cacheSaved, 0n);
     const { unlimited, balance } = await this.#creditsOf(key.account);
     return {
       ...keyView(state),
       spend: spendView(spent, state.spendLimit, now),
+      cache_saved: formatAmount(saved),
       team_spend: await this.#teams.spendOf(state.team, key.id),
       credits: { unlimited, balance },
     };

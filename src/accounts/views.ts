@@ -72,6 +72,8 @@ export interface TeamView {
 export interface KeyStatus extends KeyView {
   /** In the current period of the spend limit; in this UTC month where there is none. */
   spend: SpendView;
+  /** What reading from caches saved in the same time. */
+  cache_saved: string;
   /** Of its team, in the same way; null: it has none. */
   team_spend: SpendView | null;
   credits: { unlimited: boolean; balance: string | null };
@@ -138,8 +140,8 @@ export interface UsageView {
   reasoning_tokens: number;
   searches: number;
   cost: string;
+  cache_saved: string;
   /** Where it is summed by team, session or tag. */
-  cache_saved?: string;
   tool_calls?: number;
   /** Of all calls together. */
   latency_ms?: number;
@@ -242,8 +244,8 @@ export function usageView({ of, ...sum }: UsageSum): UsageView {
     reasoning_tokens: sum.reasoning,
     searches: sum.searches,
     cost: formatAmount(sum.cost),
+    cache_saved: formatAmount(sum.cacheSaved),
     ...(labelled && {
-      cache_saved: formatAmount(labelled.cacheSaved),
       tool_calls: labelled.toolCalls,
       latency_ms: labelled.latencyMs,
     }),

@@ -97,7 +97,7 @@ function countedRecord(record: LedgerRecord): Counted {
     provider: optional(values[INDEX.provider], asText) ?? "",
     format: asText(values[INDEX.format]),
     failed: isFailed(values[INDEX.status]),
-    counts: COUNTED_INDEXES.map((i) => optional(values[i], asInt) ?? 0),
+    counts: COUNTED_INDEXES.map((i) => countOf(values[i])),
     cost: record.cost,
     labels: record.labels,
     moreCounts: record.labels === null ? [] : LABEL_INDEXES.map((i) => BigInt(values[i] ?? 0)),
@@ -128,11 +128,18 @@ export function countedRow(row: Row): Counted {
     provider: optional(row.provider, asText) ?? "",
     format: asText(row.format),
     failed: isFailed(row.status),
-    counts: COUNTED.map((name) => optional(row[name], asInt) ?? 0),
+    counts: COUNTED.map((name) => countOf(row[name])),
     cost: asMoney(row.cost),
     labels: labelsOfRow(row),
     moreCounts: COUNTED_OF_LABELS.map((name) => optional(row[name], asMoney) ?? 0n),
   };
+}
+
+/** A number where it is exact as one. Amounts stand in a journal as text. */
+function countOf(value: Value): number | bigint {
+  if (value === null) return 0;
+  const count = Number(value);
+  return Number.isSafeInteger(count) ? count : BigInt(value);
 }
 
 function isFailed(status: Value): boolean {

@@ -45,9 +45,17 @@ export type SumKind = "day" | "key" | "month" | "models" | "routes";
 export const DAY = 86_400_000;
 
 /** Columns of a generation that are summed up as they are. */
-export const COUNTED = ["input", "cached", "cache_write", "output", "reasoning", "searches"] as const;
+export const COUNTED = [
+  "input",
+  "cached",
+  "cache_write",
+  "output",
+  "reasoning",
+  "searches",
+  "cache_saved",
+] as const;
 /** Columns of a generation that only the sums of its labels have. */
-export const COUNTED_OF_LABELS = ["latency_ms", "tool_calls", "cache_saved"] as const;
+export const COUNTED_OF_LABELS = ["latency_ms", "tool_calls"] as const;
 /** What a row of sums holds beside what it is of. */
 export const SUMMED = ["generations", "failed", ...COUNTED, "cost"] as const;
 /** What a row of sums is of; empty text stands for "all" and for "unknown". */

@@ -45,8 +45,10 @@ export interface UsageSum {
   searches: number;
   /** Picodollars. */
   cost: bigint;
-  /** Of sums by a label, where there is one: time of all calls, calls of tools in their answers, picodollars saved. */
-  labelled?: { latencyMs: number; toolCalls: number; cacheSaved: bigint };
+  /** Picodollars that reading from caches saved; less than nothing where that is dearer. */
+  cacheSaved: bigint;
+  /** Of sums by a label, where there is one: time of all calls, calls of tools in their answers. */
+  labelled?: { latencyMs: number; toolCalls: number };
 }
 
 export interface UsageFilter {
@@ -310,11 +312,11 @@ function decodeSum(row: Row, by: readonly UsageDimension[]): UsageSum {
     reasoning: count("reasoning"),
     searches: count("searches"),
     cost: exact("cost"),
+    cacheSaved: exact("cache_saved"),
     ...(by.some(isLabel) && {
       labelled: {
         latencyMs: count("latency_ms"),
         toolCalls: count("tool_calls"),
-        cacheSaved: exact("cache_saved"),
       },
     }),
   };

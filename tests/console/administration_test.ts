@@ -109,6 +109,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       reasoning_tokens: 0,
       searches: 0,
       cost: "0.25",
+      cache_saved: "0.00",
     }]);
     assertEquals((await call("GET", "/admin/usage")).json.data[0].key, "test");
     assertMatch((await call("GET", "/admin/usage?by=day")).json.data[0].day, /^\d{4}-\d\d-\d\d$/);

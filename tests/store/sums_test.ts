@@ -34,6 +34,7 @@ interface Spec {
   team?: number;
   session?: number;
   tag?: number;
+  saved?: bigint;
 }
 
 const spec: fc.Arbitrary<Spec> = fc.record({
@@ -52,6 +53,7 @@ const labelled: fc.Arbitrary<Spec> = fc.tuple(
     team: fc.integer({ min: 0, max: 2 }),
     session: fc.integer({ min: 0, max: 3 }),
     tag: fc.integer({ min: 0, max: 3 }),
+    saved: fc.bigInt({ min: -(10n ** 9n), max: 10n ** 18n }),
   }),
 ).map(([plain, labels]) => ({ ...plain, ...labels }));
 
@@ -83,7 +85,7 @@ function generationOf(id: string, s: Spec): Generation {
     session: s.session ? `s${s.session}` : null,
     team: s.team ? `t${s.team}` : null,
     priceVersion: null,
-    cacheSaved: null,
+    cacheSaved: s.saved ?? null,
     toolCalls: null,
     repaired: null,
   };
@@ -112,7 +114,7 @@ async function writeAs010(engine: Engine, generations: readonly Generation[]): P
 function expected(all: readonly Generation[], { by, from, to, keyId }: UsageFilter): Map<string, string> {
   const sums = new Map<
     string,
-    { generations: number; failed: number; input: number; searches: number; cost: bigint }
+    { generations: number; failed: number; input: number; searches: number; cost: bigint; saved: bigint }
   >();
   for (const g of all) {
     if (g.created < (from ?? 0) || g.created >= (to ?? Infinity)) continue;
@@ -130,13 +132,14 @@ function expected(all: readonly Generation[], { by, from, to, keyId }: UsageFilt
       format: g.format,
     };
     const name = by.map((dimension) => of[dimension]).join(" ");
-    const sum = sums.get(name) ?? { generations: 0, failed: 0, input: 0, searches: 0, cost: 0n };
+    const sum = sums.get(name) ?? { generations: 0, failed: 0, input: 0, searches: 0, cost: 0n, saved: 0n };
     sums.set(name, sum);
     sum.generations++;
     if (g.status === "failed") sum.failed++;
     sum.input += g.usage?.input ?? 0;
     sum.searches += g.searches;
     sum.cost += g.cost;
+    sum.saved += g.cacheSaved ?? 0n;
   }
   return new Map([...sums].map(([name, s]) => [name, Object.values(s).join(" ")]));
 }
@@ -144,7 +147,7 @@ function expected(all: readonly Generation[], { by, from, to, keyId }: UsageFilt
 async function actual(store: Store, filter: UsageFilter): Promise<Map<string, string>> {
   return new Map((await store.sumUsage(filter)).map(({ of, ...s }) => [
     filter.by.map((name) => name === "key" ? of.keyId : of[name]).join(" "),
-    [s.generations, s.failed, s.input, s.searches, s.cost].join(" "),
+    [s.generations, s.failed, s.input, s.searches, s.cost, s.cacheSaved].join(" "),
   ]));
 }
 

@@ -204,7 +204,8 @@ async function showUsage() {
     ["of which reasoning", (u) => count(u.reasoning_tokens), true],
     ["Searches", (u) => count(u.searches), true],
     ["Cost", (u) => u.cost, true],
-    ...(data[0]?.cache_saved === undefined ? [] : LABELLED),
+    ["Saved by caching", (u) => u.cache_saved, true],
+    ...(data[0]?.tool_calls === undefined ? [] : LABELLED),
   ];
   table("usage-table", `Usage by ${given.by}`, columns, data);
 }
@@ -219,7 +220,6 @@ function titled(name) {
 
 /** @type {Column<Usage>[]} What sums by team, session and tag have beside. */
 const LABELLED = [
-  ["Saved by caching", (u) => u.cache_saved, true],
   ["Tool calls", (u) => count(u.tool_calls), true],
   ["Seconds a call", (u) => ((u.latency_ms ?? 0) / u.generations / 1000).toFixed(1), true],
 ];

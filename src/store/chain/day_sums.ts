@@ -54,6 +54,8 @@ export class DaySums {
     this.#counted.delete(day);
     this.days++;
     for (const name of SUMMED) {
+      // Sums that are older than the column have nothing there, and nobody is billed by it.
+      if (name === "cache_saved") continue;
       // A sum that would not fit stays at the largest.
       if (kept[name] === counted[name] || kept[name] >= LARGEST_SUM) continue;
       found({
