@@ -407,8 +407,8 @@ async function reload(
     for (const warning of warnings) log(`warning: ${warning}`);
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);
-    await gateway.reload(config);
     if (certificate) secure.renew(certificate);
+    await gateway.reload(config);
     log("configuration reloaded");
   } catch (error) {
     log(

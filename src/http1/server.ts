@@ -24,6 +24,9 @@ const MOST_CLOSING = 16;
 /** Parts of the connections that are closed then, so that the process can open files again. */
 const SHARE_CLOSED = 0.1;
 const COMPLAINT_MS = 60_000;
+/** Connections whose TLS handshake is under way come on top of those that are bounded: as a part of their number, at least so many. */
+const SHARE_OF_HANDSHAKES = 0.25;
+const LEAST_HANDSHAKES = 64;
 
 export function serve(options: ServeOptions): Server {
   if (options.byHost === true || typeof Deno.listen !== "function") return serveByHost(options);
@@ -49,6 +52,7 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
     reusePort,
     backlog: BACKLOG,
     handshakeMs: headerMs,
+    mostHandshakes: () => Math.max(LEAST_HANDSHAKES, options.maxConnections.most * SHARE_OF_HANDSHAKES),
   });
   return { server: serveOn(listener, options), renew: listener.renew };
 }

@@ -4,6 +4,7 @@
  * certificate.
  */
 import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
 import type { Certificate, Conn, Listener } from "./listener.ts";
 
 export interface TlsListener extends Listener {
@@ -18,17 +19,28 @@ export interface TlsOptions extends Certificate {
   backlog: number;
   /** Longest time for the handshake. */
   handshakeMs: number;
+  /** Handshakes under way at once; of more, the one that began first is given up. */
+  mostHandshakes(): number;
+}
+
+/** Throws where the texts are none in PEM, or the key is not the certificate's. `node:tls` takes them without a look. */
+export function tryCertificate({ cert, key }: Certificate): void {
+  Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key }).close();
 }
 
 /** Rejects where the address cannot be had, with an error of Deno's kind. */
 export async function listenTls(options: TlsOptions): Promise<TlsListener> {
-  const { hostname, port, reusePort, backlog, handshakeMs, cert, key } = options;
+  const { hostname, port, reusePort, backlog, handshakeMs, mostHandshakes, cert, key } = options;
+  tryCertificate(options);
   const arrived: Conn[] = [];
   let waiting: PromiseWithResolvers<Conn> | null = null;
   let closed = false;
+  /** By the caller's address. */
+  const handshakes = new Map<string, Socket>();
   const server = createServer(
     { cert, key, ALPNProtocols: ["http/1.1"], handshakeTimeout: handshakeMs },
     (socket) => {
+      handshakes.delete(peerOf(socket));
       const conn = new TlsConn(socket);
       if (closed) return conn.close();
       if (waiting === null) arrived.push(conn);
@@ -36,7 +48,19 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
       waiting = null;
     },
   );
-  server.on("tlsClientError", (_, socket) => socket.destroy());
+  server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    handshakes.set(peer, socket);
+    socket.once("close", () => handshakes.get(peer) === socket && handshakes.delete(peer));
+    const [[longest, first]] = handshakes;
+    if (handshakes.size <= mostHandshakes()) return;
+    handshakes.delete(longest);
+    first.destroy();
+  });
+  server.on("tlsClientError", (_, socket) => {
+    handshakes.delete(peerOf(socket));
+    socket.destroy();
+  });
   await listening(server, { host: hostname, port, reusePort, backlog });
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("The server has no address.");
@@ -54,12 +78,19 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
       closed = true;
       server.close();
       for (const conn of arrived.splice(0)) conn.close();
+      for (const socket of handshakes.values()) socket.destroy();
+      handshakes.clear();
       waiting?.reject(new Deno.errors.BadResource("The listener is closed."));
       waiting = null;
     },
-    renew: (next) => server.setSecureContext(next),
+    renew(next) {
+      tryCertificate(next);
+      server.setSecureContext(next);
+    },
   };
 }
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 interface Address {
   host: string;

@@ -25,6 +25,7 @@ export async function sendByFetch(
   });
   deadline.arm(exchange.firstByteMs);
   exchange.signal?.addEventListener("abort", () => abort.abort(), { once: true });
+  if (exchange.signal?.aborted) abort.abort();
   try {
     const response = await fetch(exchange.url, {
       method: "POST",

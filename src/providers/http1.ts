@@ -29,7 +29,7 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
     const reply = await call(connection, request, exchange, ticker);
     if (reply !== "stale") return reply;
   }
-  const fresh = await connect(address, exchange.firstByteMs, ticker, caCerts);
+  const fresh = await connect(address, exchange, ticker, caCerts);
   return await call(fresh, request, exchange, ticker) as Http1Reply;
 }
 
@@ -80,6 +80,7 @@ class Http1Reply implements Reply {
   /** Some of an answer has come. */
   heard = false;
   late = false;
+  readonly #abandon = () => this.#connection.close();
 
   constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
@@ -93,7 +94,9 @@ class Http1Reply implements Reply {
 
   async ask(request: readonly Uint8Array[]): Promise<void> {
     const connection = this.#connection;
-    this.#exchange.signal?.addEventListener("abort", () => connection.close(), { once: true });
+    const { signal } = this.#exchange;
+    if (signal?.aborted) throw new WireError("nobody wants the answer any more");
+    signal?.addEventListener("abort", this.#abandon);
     connection.calls++;
     this.#deadline.arm(this.#exchange.firstByteMs);
     // A provider may answer, with a refusal most likely, before it has taken everything.
@@ -190,6 +193,8 @@ class Http1Reply implements Reply {
     if (this.#closed) return;
     this.#closed = true;
     this.#deadline.close();
+    // The connection may serve another call from here on.
+    this.#exchange.signal?.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
       this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#early &&

@@ -5,7 +5,7 @@
  * call after it.
  */
 import { Buffer } from "node:buffer";
-import { timeout, unreachable } from "./reply.ts";
+import { broken, type Exchange, timeout, unreachable } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /** Size of the buffer that a connection begins with. */
@@ -19,6 +19,11 @@ const IDLE_MS = { plain: 30_000, secure: 90_000 };
  * taken for the answer to the next request. Its connections are used once each for so long, in milliseconds.
  */
 const DISTRUST_MS = 600_000;
+/**
+ * A TLS handshake that the server does not go on with keeps its file until the server ends it, even when its connection is closed
+ * (Deno 2.9.6). After so many of them only one at a time is tried: the process would run out of files.
+ */
+const MOST_STUCK = 64;
 
 export interface Address {
   /** Behind TLS. */
@@ -38,6 +43,10 @@ export class Pool {
   #distrustedUntil = -Infinity;
   /** The server speaks no HTTP/1.1. */
   foreign = false;
+  /** Attempts to connect that came to nothing in their time since the last that did not. */
+  stuck = 0;
+  /** Attempts under way. */
+  trying = 0;
 
   constructor(secure: boolean) {
     this.#idleMs = secure ? IDLE_MS.secure : IDLE_MS.plain;
@@ -181,53 +190,101 @@ const NO_COMMON_PROTOCOL = /NoApplicationProtocol/i;
 
 export class ForeignProtocol extends Error {}
 
-/** @param caCerts certificates, in PEM, that are trusted besides those of the process */
+/**
+ * @param signal ends the attempt
+ * @param caCerts certificates, in PEM, that are trusted besides those of the process
+ */
 export async function connect(
   address: Address,
-  withinMs: number,
+  { firstByteMs, signal }: Pick<Exchange, "firstByteMs" | "signal">,
   ticker: Ticker,
   caCerts?: string[],
 ): Promise<Connection> {
   const { pool } = address;
+  if (pool.stuck >= MOST_STUCK && pool.trying > 0) {
+    throw unreachable(new Error("Earlier handshakes have not ended."));
+  }
+  const dial = new Dial();
   let late = false;
-  let giveUp = () => {};
-  const lateness = new Promise<never>((_, reject) => giveUp = () => reject(timeout(withinMs)));
   const deadline = ticker.deadline(() => {
     late = true;
-    giveUp();
+    dial.giveUp();
   });
-  deadline.arm(withinMs);
-  const connecting = dial(address, caCerts).then((conn) => {
-    if (late) conn.close();
-    return conn;
-  });
+  deadline.arm(firstByteMs);
+  pool.trying++;
+  signal?.addEventListener("abort", dial.giveUp);
   try {
-    return new Connection(await Promise.race([connecting, lateness]), pool);
+    signal?.throwIfAborted();
+    const conn = await Promise.race([dial.reach(address, caCerts), dial.givenUp]);
+    pool.stuck = 0;
+    return new Connection(conn, pool);
   } catch (cause) {
-    if (!late && cause instanceof Error && NO_COMMON_PROTOCOL.test(cause.message)) {
+    if (late) {
+      pool.stuck++;
+      throw timeout(firstByteMs);
+    }
+    if (signal?.aborted) throw broken(cause);
+    if (cause instanceof Error && NO_COMMON_PROTOCOL.test(cause.message)) {
       pool.foreign = true;
       throw new ForeignProtocol();
     }
-    throw late ? cause : unreachable(cause);
+    throw unreachable(cause);
   } finally {
+    pool.trying--;
     deadline.close();
+    signal?.removeEventListener("abort", dial.giveUp);
   }
 }
 
-async function dial(
-  { secure, hostname, port }: Address,
-  caCerts: string[] | undefined,
-): Promise<Deno.TcpConn | Deno.TlsConn> {
-  const conn = await Deno.connect({ hostname, port });
-  conn.setNoDelay(true);
-  if (!secure) return conn;
-  const tls = await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: ["http/1.1"] });
-  try {
-    // Nothing of a request is written before the server has shown who it is.
-    await tls.handshake();
-    return tls;
-  } catch (cause) {
-    tls.close();
-    throw cause;
+/** An attempt to reach a server. Once it is given up, whatever it has opened is closed. */
+class Dial {
+  readonly #abort = new AbortController();
+  #over = false;
+  #conn: Deno.TcpConn | Deno.TlsConn | null = null;
+  #reject!: (cause: Error) => void;
+  /** Rejects then. */
+  readonly givenUp: Promise<never> = new Promise((_, reject) => this.#reject = reject);
+
+  constructor() {
+    this.givenUp.catch(() => {});
+  }
+
+  readonly giveUp = (): void => {
+    if (this.#over) return;
+    this.#over = true;
+    this.#abort.abort();
+    this.#conn?.close();
+    this.#reject(new Deno.errors.Interrupted("The attempt to connect was given up."));
+  };
+
+  async reach(
+    { secure, hostname, port }: Address,
+    caCerts: string[] | undefined,
+  ): Promise<Deno.TcpConn | Deno.TlsConn> {
+    const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
+    conn.setNoDelay(true);
+    if (!secure) return conn;
+    // From here on the connection belongs to what comes out.
+    this.#conn = null;
+    const tls = this.#opened(
+      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: ["http/1.1"] }),
+    );
+    try {
+      // Nothing of a request is written before the server has shown who it is.
+      await tls.handshake();
+      return tls;
+    } catch (cause) {
+      if (!this.#over) tls.close();
+      throw cause;
+    }
+  }
+
+  #opened<T extends Deno.TcpConn | Deno.TlsConn>(conn: T): T {
+    if (this.#over) {
+      conn.close();
+      throw new Deno.errors.Interrupted("The attempt to connect was given up.");
+    }
+    this.#conn = conn;
+    return conn;
   }
 }

@@ -186,3 +186,55 @@ Deno.test("the program serves HTTPS, takes another certificate on SIGHUP, and na
   assert(!program.err().includes("PRIVATE KEY"));
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("handshakes under way are bounded, the one that began first gives way, and a stop ends them all", async () => {
+  const silent: Deno.Conn[] = [];
+  await withServer(async ({ server }, url, client) => {
+    let ended = 0;
+    const connect = async () => {
+      const conn = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+      silent.push(conn);
+      void conn.read(new Uint8Array(1)).catch(() => null).then(() => ended++);
+    };
+    for (let i = 0; i < 100; i++) await connect();
+    await eventually(() => ended === 100 - 64);
+    assertEquals(await (await fetch(url, { client })).text(), "GET 0");
+    await server.shutdown();
+    await eventually(() => ended === 100);
+  });
+  for (const conn of silent) conn.close();
+});
+
+Deno.test("a certificate that is none, or not the key's, is refused, and the one before stays", () =>
+  withServer(async ({ server, renew }) => {
+    for (const broken of [{ cert: TLS.cert, key: OTHER.key }, { cert: "none", key: "none" }]) {
+      await assertRejects(() => Promise.try(renew, broken));
+    }
+    assertEquals(await vouchedBy(server.addr.port), "first");
+  }));
+
+Deno.test("a caller behind TLS who stops reading holds its answer back, and is left after a while", async () => {
+  let frames = 0;
+  let cancelled = false;
+  const handle = () =>
+    Promise.resolve(
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new Uint8Array(65536));
+            frames++;
+          },
+          cancel: () => void (cancelled = true),
+        }, { highWaterMark: 0 }),
+        { headers: { "content-type": "text/event-stream" } },
+      ),
+    );
+  await withServer(async ({ server }) => {
+    const conn = await Deno.connectTls({ hostname: "localhost", port: server.addr.port, caCerts: [CA] });
+    await conn.write(encoder.encode("GET /stream HTTP/1.1\r\nhost: h\r\n\r\n"));
+    await eventually(() => cancelled);
+    // What the network itself holds.
+    assert(frames * 65536 < 64 << 20, `${frames}`);
+    conn.close();
+  }, { handle, idleMs: 300 });
+});

@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { Failure } from "../../src/exchange/failure.ts";
 import { proxied, readProxies } from "../../src/providers/proxies.ts";
 import { openTransport, type TransportOptions } from "../../src/providers/send.ts";
-import { stoppedTicker } from "../support/time.ts";
+import { addressOf } from "../../src/providers/http1_connection.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
+import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 async function answerOf(url: string, options: TransportOptions = { caCerts: [CA] }): Promise<string> {
@@ -172,3 +174,69 @@ Deno.test("a provider behind a proxy is asked through it, one of NO_PROXY is not
   await proxying;
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("handshakes that a server does not go on with are bounded in number, and their files come back", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const held: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) held.push(conn);
+  })().catch(() => {});
+  const { port } = listener.addr;
+  const ticker = new Ticker(performance);
+  const send = openTransport({ caCerts: [CA] });
+  const ask = () =>
+    send({ url: `https://localhost:${port}/`, headers: {}, body: "{}", firstByteMs: 20, idleMs: 20 }, ticker)
+      .then(() => "answered", (failure) => failure.code);
+  const before = filesOpen();
+  try {
+    await Promise.all(Array.from({ length: 70 }, ask));
+    const codes = await Promise.all(Array.from({ length: 30 }, ask));
+    assertEquals(codes, ["provider_timeout", ...Array(29).fill("provider_unavailable")]);
+    assertEquals(held.length, 71);
+    for (const conn of held) conn.close();
+    await eventually(() => filesOpen() <= before);
+  } finally {
+    listener.close();
+    await accepting;
+  }
+});
+
+Deno.test("a call that nobody wants any more asks nothing, and one that has ended leaves its connection to others", async () => {
+  let requests = 0;
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    for await (const conn of listener) {
+      void (async () => {
+        const buffer = new Uint8Array(4096);
+        while (await conn.read(buffer).catch(() => null) !== null) {
+          requests++;
+          await conn.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+        }
+        conn.close();
+      })();
+    }
+  })().catch(() => {});
+  const url = `http://127.0.0.1:${listener.addr.port}/`;
+  const send = openTransport();
+  const { ticker } = stoppedTicker();
+  const ask = (signal?: AbortSignal) =>
+    send({ url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000, signal }, ticker);
+  await assertRejects(() => ask(AbortSignal.abort()), Failure);
+  assertEquals(requests, 0);
+  const ended = new AbortController();
+  const first = await ask(ended.signal);
+  while (await first.read() !== null);
+  first.close();
+  const second = await ask();
+  ended.abort();
+  assertEquals(new TextDecoder().decode((await second.read())!), "ok");
+  while (await second.read() !== null);
+  second.close();
+  await assertRejects(() => ask(AbortSignal.abort()), Failure);
+  assertEquals(requests, 2);
+  addressOf(url).pool.distrust(0);
+  listener.close();
+  await serving;
+});
+
+const filesOpen = () => [...Deno.readDirSync("/proc/self/fd")].length;
