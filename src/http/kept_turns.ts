@@ -22,13 +22,20 @@ export class SocketMemory {
     this.#most = most;
   }
 
-  /** Takes more, or gives back where `bytes` is negative. False: there is no room for so many. */
-  take(bytes: number): boolean {
-    if (bytes > 0 && this.#held + bytes > this.#most) return false;
+  /**
+   * Takes more, or gives back where `bytes` is negative. False: there is no room for so many.
+   *
+   * @param share of all that may be taken afterwards
+   */
+  take(bytes: number, share = 1): boolean {
+    if (bytes > 0 && this.#held + bytes > this.#most * share) return false;
     this.#held += bytes;
     return true;
   }
 }
+
+/** The rest is for messages: a socket that may not bring any is of no use, while a conversation can be sent anew. */
+const SHARE_OF_TURNS = 0.5;
 
 interface Turn {
   previous: Turn | null;
@@ -71,7 +78,7 @@ export class KeptTurns {
   ): void {
     const before = previous === null ? null : this.#turns.get(previous) ?? null;
     if (previous !== null && before === null) return;
-    if (!this.#memory.take(bytes)) {
+    if (!this.#memory.take(bytes, SHARE_OF_TURNS)) {
       // All that this connection keeps makes room for others.
       this.clear();
       return;

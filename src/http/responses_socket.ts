@@ -159,6 +159,7 @@ class Session {
     const { state, surface: { format } } = this.#context;
     const { kit } = state;
     const key = await authenticate({ ...this.#context, request });
+    state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
     const { seal, unseal } = kit.sealer.of(key.account);
     const prompt = format.decodeRequest(request.parsed, { unseal, headers: () => ({}) });
     const id = generationId(kit.now());

@@ -1,6 +1,6 @@
 /** An answer over HTTP as the messages that a socket sends: each event by itself, a refusal as an `error` event. */
 import { Failure } from "../exchange/failure.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
+import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 import { RESPONSES } from "./surfaces.ts";
 
 export interface SocketEvent {
@@ -46,7 +46,9 @@ export async function* socketEvents(
   let text = "";
   let over = false;
   // While the provider says nothing, nobody else would tell that the caller has left.
-  leaving.addEventListener("abort", () => void reader.cancel().catch(() => {}));
+  const leave = () => void reader.cancel().catch(() => {});
+  if (leaving.aborted) leave();
+  leaving.addEventListener("abort", leave);
   try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
       text += decoder.decode(step.value, { stream: true });
@@ -115,8 +117,10 @@ function eventOf(data: string, { previous, streamId }: AnsweredTurn): SocketEven
     ? data
     : `${data.slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`;
   if (!OF_THE_RESPONSE.test(data)) return { text: named, ended: null };
-  const event = JSON.parse(named);
-  const ended = ENDS_WELL.has(event.type) ? { id: event.response.id, output: event.response.output } : null;
+  const event = parseExact(named) as Loose & { response: Loose & { id: string; output: unknown[] } };
+  const ended = ENDS_WELL.has(String(event.type))
+    ? { id: event.response.id, output: event.response.output }
+    : null;
   if (previous === null) return { text: named, ended };
   event.response.previous_response_id = previous;
   return { text: JSON.stringify(event), ended };

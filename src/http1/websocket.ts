@@ -70,8 +70,16 @@ export class WebSocketConnection implements CallerSocket {
   /** Wakes whoever waits for a message, and the reader that waits for room. */
   #wake = () => {};
   #room = () => {};
+  /** The answer to the last ping, which has not gone out yet: earlier ones need none (RFC 6455, section 5.5.3). */
+  #pong: Uint8Array | null = null;
   #heard = true;
   #ended = false;
+  /** The other side has said that it ends. */
+  #left = false;
+  /** It cannot be written to any more. */
+  #broken = false;
+  #over = false;
+  #patience: ReturnType<typeof setTimeout> | undefined;
   #closing = false;
   #stopping = false;
   readonly gone: Promise<void>;
@@ -81,12 +89,16 @@ export class WebSocketConnection implements CallerSocket {
     this.#options = options;
     this.#frames = new FrameReader(options.mostMessageBytes, {
       text: (message) => {
+        if (this.#closing) return;
         this.#waiting.push(message);
         this.#waitingBytes += message.length;
       },
-      ping: (payload) => this.#write(pongFrame(payload)),
+      ping: (payload) => this.#pingCame(payload),
       pong: () => {},
-      close: (code) => this.close(code ?? CLOSE.normal, ""),
+      close: (code) => {
+        this.#left = true;
+        void this.close(code ?? CLOSE.normal, "");
+      },
     });
     this.gone = this.#read();
   }
@@ -97,6 +109,8 @@ export class WebSocketConnection implements CallerSocket {
         await this.close(CLOSE.goingAway, "the server stops");
         return null;
       }
+      // Nobody would hear the answer.
+      if (this.#ended || this.#closing) return null;
       const message = this.#waiting.shift();
       if (message !== undefined) {
         this.#waitingBytes -= message.length;
@@ -109,7 +123,6 @@ export class WebSocketConnection implements CallerSocket {
           return null;
         }
       }
-      if (this.#ended || this.#closing) return null;
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }
@@ -126,22 +139,27 @@ export class WebSocketConnection implements CallerSocket {
   }
 
   async close(code: number, reason: string): Promise<void> {
-    if (!this.#closing) {
-      this.#closing = true;
-      this.#wake();
-      this.#room();
-      await this.#write(closeFrame(code, reason)).catch(() => {});
-      setTimeout(() => this.#wire.close(), CLOSING_MS);
-    }
+    if (!this.#closing && !this.#ended) await this.#beginClosing(code, reason);
     await this.gone;
   }
 
+  async #beginClosing(code: number, reason: string): Promise<void> {
+    this.#closing = true;
+    this.#wake();
+    this.#room();
+    await this.#write(closeFrame(code, reason)).catch(() => {});
+    if (!this.#over) this.#patience = setTimeout(() => this.#wire.close(), CLOSING_MS);
+  }
+
   async #read(): Promise<void> {
+    let readable: "frames" | "bytes" | "nothing" = "frames";
     const timer = setInterval(() => this.#ask(), this.#options.pingMs);
     Deno.unrefTimer(timer);
     try {
       do {
-        while (this.#isFull && !this.#closing) await new Promise<void>((resolve) => this.#room = resolve);
+        while (this.#isFull && !this.#closing && !this.#broken) {
+          await new Promise<void>((resolve) => this.#room = resolve);
+        }
         this.#wire.taken((buffer, from, to) => {
           if (to > from) this.#heard = true;
           this.#frames.push(buffer.subarray(from, to));
@@ -151,18 +169,48 @@ export class WebSocketConnection implements CallerSocket {
         if (this.#waiting.length > 0) this.#wake();
       } while (!this.#closing && await this.#wire.fill());
     } catch (thrown) {
+      readable = thrown instanceof FrameError ? "bytes" : "nothing";
       if (thrown instanceof FrameError && !this.#closing) {
-        this.#closing = true;
-        await this.#write(closeFrame(thrown.code, thrown.message)).catch(() => {});
+        await this.#beginClosing(thrown.code, thrown.message);
       }
     }
     clearInterval(timer);
     this.#ended = true;
+    this.#waiting.length = 0;
     this.#options.hold?.(0);
-    // What was written before must have gone out.
-    await this.#writing.catch(() => {});
-    this.#wire.close();
     this.#wake();
+    // What was written before must have gone out.
+    await this.#writing;
+    if (this.#closing && readable !== "nothing") await this.#linger(readable);
+    this.#over = true;
+    clearTimeout(this.#patience);
+    this.#wire.close();
+  }
+
+  /** Passes over what still comes: a connection that is closed before all was read takes what was sent last with it. */
+  async #linger(readable: "frames" | "bytes"): Promise<void> {
+    try {
+      while (!this.#left && await this.#wire.fill()) {
+        this.#wire.taken((buffer, from, to) => {
+          if (readable === "frames") this.#frames.push(buffer.subarray(from, to));
+          return to;
+        });
+      }
+    } catch {
+      // It has left without a word.
+    }
+  }
+
+  #pingCame(payload: Uint8Array): void {
+    if (this.#closing) return;
+    const waits = this.#pong !== null;
+    this.#pong = payload;
+    if (waits) return;
+    this.#writing = this.#writing.then(() => {
+      const last = this.#pong!;
+      this.#pong = null;
+      return this.#wire.write(pongFrame(last));
+    }).catch(() => {});
   }
 
   get #isFull(): boolean {
@@ -181,8 +229,13 @@ export class WebSocketConnection implements CallerSocket {
   }
 
   #ask(): void {
-    if (!this.#heard) return this.#wire.close();
+    // While nothing more is read, it cannot be heard.
+    if (!this.#heard && !this.#isFull) return this.#wire.close();
     this.#heard = false;
-    this.#write(pingFrame()).catch(() => {});
+    this.#write(pingFrame()).catch(() => {
+      this.#broken = true;
+      this.#wire.close();
+      this.#room();
+    });
   }
 }

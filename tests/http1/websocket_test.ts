@@ -1,0 +1,174 @@
+/** A WebSocket over a wire that the test holds in its hand. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import { WebSocketConnection } from "../../src/http1/websocket.ts";
+import { eventually, turns } from "../support/time.ts";
+
+const TEXT = 1;
+const CLOSING = 8;
+const PING = 9;
+
+/** A frame as a client sends it, masked with zeros. */
+function frame(opcode: number, payload: string | Uint8Array): Uint8Array {
+  const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
+  assert(bytes.length < 126);
+  return new Uint8Array([0x80 | opcode, 0x80 | bytes.length, 0, 0, 0, 0, ...bytes]);
+}
+
+/** Takes what is written when the test lets it, and brings what the test gives. */
+class TestWire {
+  readonly written: Uint8Array[] = [];
+  readonly #coming: Uint8Array[] = [];
+  #now = new Uint8Array();
+  #wake = () => {};
+  #release = () => {};
+  blocked = false;
+  fails = false;
+  closed = false;
+  closedAfter = -1;
+  consumed = 0;
+
+  give(...frames: Uint8Array[]): void {
+    this.#coming.push(...frames);
+    this.#wake();
+  }
+
+  async fill(): Promise<boolean> {
+    while (this.#coming.length === 0) {
+      if (this.closed) throw new Deno.errors.BadResource("closed");
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    this.#now = this.#coming.shift()!.slice();
+    return true;
+  }
+
+  taken(use: (buffer: Uint8Array, from: number, to: number) => number): void {
+    this.consumed += use(this.#now, 0, this.#now.length);
+    this.#now = new Uint8Array();
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.fails) throw new Deno.errors.BrokenPipe("gone");
+    if (this.blocked) await new Promise<void>((resolve) => this.#release = resolve);
+    if (this.closed) throw new Deno.errors.BadResource("closed");
+    this.written.push(bytes);
+  }
+
+  unblock(): void {
+    this.blocked = false;
+    this.#release();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.closedAfter = this.consumed;
+    this.#wake();
+    this.#release();
+  }
+}
+
+function open({ pingMs = 60_000, hold = (_: number): boolean => true } = {}) {
+  const wire = new TestWire();
+  return { wire, socket: new WebSocketConnection(wire, { mostMessageBytes: 1000, pingMs, hold }) };
+}
+
+Deno.test("of pings that come while nothing can be written, the last one is answered", async () => {
+  const { wire, socket } = open();
+  wire.blocked = true;
+  for (let i = 0; i < 5000; i++) wire.give(frame(PING, `${i}`));
+  await eventually(() => wire.consumed >= 5000 * 7);
+  wire.unblock();
+  wire.give(frame(CLOSING, ""));
+  await socket.gone;
+  // The first was on its way.
+  assertEquals(wire.written.length, 3);
+  assertEquals(new TextDecoder().decode(wire.written[1].subarray(2)), "4999");
+});
+
+Deno.test("a caller is not taken for silent while its own messages wait", async () => {
+  const { wire, socket } = open({ pingMs: 5 });
+  for (let i = 0; i < 20; i++) wire.give(frame(TEXT, `${i}`));
+  await eventually(() => wire.written.length >= 4);
+  assert(!wire.closed);
+  for (let i = 0; i < 20; i++) assertEquals(await socket.receive(), `${i}`);
+  // Now that it is heard, silence ends it.
+  await eventually(() => wire.closed);
+  await socket.gone;
+  assertEquals(await socket.receive(), null);
+});
+
+Deno.test("a caller who is gone is noticed by what cannot be written, also while its messages wait", async () => {
+  const { wire, socket } = open({ pingMs: 5 });
+  for (let i = 0; i < 20; i++) wire.give(frame(TEXT, `${i}`));
+  await turns(3);
+  wire.fails = true;
+  await eventually(() => wire.closed);
+  await socket.gone;
+  await assertRejects(() => socket.send(["x"]), Deno.errors.BadResource);
+});
+
+Deno.test("messages of a caller who has ended are not taken, and what they held is given back", async () => {
+  let held = 0;
+  const hold = (bytes: number) => {
+    held = bytes;
+    return true;
+  };
+  const { wire, socket } = open({ hold });
+  wire.give(frame(TEXT, "a"), frame(TEXT, "b"));
+  await eventually(() => held === 2);
+  wire.give(frame(CLOSING, ""));
+  assertEquals(await socket.gone, undefined);
+  assertEquals([await socket.receive(), held], [null, 0]);
+});
+
+Deno.test("an end is said before the connection is closed, and what comes meanwhile is read", async () => {
+  const { wire, socket } = open();
+  const ended = socket.close(1001, "the server stops");
+  await eventually(() => wire.written.length === 1);
+  wire.give(frame(TEXT, "late"), frame(PING, ""), frame(TEXT, "later"));
+  await turns(3);
+  assert(!wire.closed);
+  wire.give(frame(CLOSING, new Uint8Array([0x03, 0xe9])));
+  await ended;
+  assert(wire.closed);
+  assertEquals([wire.written.length, await socket.receive()], [1, null]);
+});
+
+Deno.test("a breach of the protocol is named before the connection is closed, and nothing of it stays", async () => {
+  let held = 0;
+  const hold = (bytes: number) => {
+    held = bytes;
+    return true;
+  };
+  const { wire, socket } = open({ hold });
+  wire.give(frame(TEXT, "a"), new Uint8Array([0xf1, 0x80, 0, 0, 0, 0]), new Uint8Array(50_000));
+  await eventually(() => wire.consumed >= 50_000);
+  wire.close();
+  await socket.gone;
+  assertEquals([wire.written[0][0], wire.written[0][2] << 8 | wire.written[0][3]], [0x88, 1002]);
+  assertEquals([wire.closedAfter >= 50_000, held], [true, 0]);
+});
+
+Deno.test("random bytes, cut anywhere, end a socket or wait, and leave nothing behind", async () => {
+  const byte = fc.oneof(fc.constantFrom(0x81, 0x80, 0x88, 0x89, 0x01, 0x00), fc.nat(255));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(byte, { maxLength: 12 }), { maxLength: 12 }), async (pieces) => {
+      let held = 0;
+      const hold = (bytes: number) => {
+        held = bytes;
+        return true;
+      };
+      const { wire, socket } = open({ hold });
+      const received = (async () => {
+        while (await socket.receive() !== null);
+      })();
+      wire.give(...pieces.map((piece) => new Uint8Array(piece)));
+      await turns(3);
+      wire.close();
+      await socket.gone;
+      await received;
+      assertEquals(held, 0);
+    }),
+    { seed: 22, numRuns: 100 },
+  );
+});
