@@ -137,6 +137,10 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
     const linked = linkedDatabase(env);
     if (linked !== null) set("store", "url", linked.url, linked.name);
   }
+  // A disk that ends with the instance makes no record durable.
+  if (env("DENO_DEPLOY") && (!isObject(root.store) || root.store.journal === undefined)) {
+    set("store", "journal", null, "DENO_DEPLOY");
+  }
   set(null, "admin_key", env("SLUICE_ADMIN_KEY"), "SLUICE_ADMIN_KEY");
   set("server", "port", flags.port, "--port");
   set("server", "hostname", flags.hostname, "--hostname");

@@ -221,6 +221,16 @@ Deno.test("loadConfig() uses the database of PG variables where there is neither
   );
 });
 
+Deno.test("loadConfig() takes no journal on a host whose disks end with the process, unless one is configured", () => {
+  const journal = (set: Record<string, string>, store?: object) =>
+    load({ ...least(), ...(store && { store }) }, environment({ DATABASE_URL: "postgres://h/d", ...set }))
+      .config.store.journal;
+  assertEquals(journal({}), "./data/node");
+  assertEquals(journal({ DENO_DEPLOY: "true" }), null);
+  assertEquals(journal({ DENO_DEPLOY: "true" }, { retention_days: 3 }), null);
+  assertEquals(journal({ DENO_DEPLOY: "true" }, { journal: "/mnt/node" }), "/mnt/node");
+});
+
 Deno.test("loadConfig() lets the command line override the environment", () => {
   const flags = { port: 3, hostname: "0.0.0.0", workers: 2 };
   const { config } = loadConfig(JSON.stringify(least()), { env: environment({ PORT: "9000" }), flags });
