@@ -255,3 +255,43 @@ Deno.test("the official client's socket reads an answer", async () => {
   await eventually(() => socket.socket.readyState === 3);
   await gateway.close();
 });
+
+Deno.test("a long conversation goes on with all its numbers and labels as they came", async () => {
+  await withGateway(async (gateway, asked) => {
+    const client = await new Client(gateway.url).open();
+    const stream_id = '"},\n\u0000\ud800 data: \u2028';
+    const call =
+      '{"type":"function_call","call_id":"c","name":"f","arguments":"{\\"n\\":12345678901234567890}"}';
+    const output = '{"type":"function_call_output","call_id":"c","output":"12345678901234567890"}';
+    const schema = '{"type":"object","properties":{"n":{"const":12345678901234567890}}}';
+    const fields = `"type":"response.create","model":"p/model","stream_id":${JSON.stringify(stream_id)},` +
+      `"tools":[{"type":"function","name":"f","parameters":${schema}}]`;
+    const first = await client.turn(`{${fields},"input":[${call},${output}]}`);
+    assertEquals(first.map((event) => event.stream_id), first.map(() => stream_id));
+    let { id } = first.at(-1).response;
+    for (let turn = 2; turn <= 40; turn++) {
+      ({ id } = (await client.turn(
+        `{${fields},"previous_response_id":${JSON.stringify(id)},"input":"turn ${turn}"}`,
+      )).at(-1).response);
+    }
+    // The call, its output, and 39 questions with an answer to each turn before.
+    assertEquals(asked.at(-1).messages.length, 2 + 39 + 39);
+    assertMatch(JSON.stringify(asked.at(-1).messages), /12345678901234567890.*turn 2"/);
+    await client.close();
+  });
+});
+
+Deno.test("a key that was revoked has no further turn, and none that asks nobody", async () => {
+  await withGateway(async (gateway, asked) => {
+    const { secret } = await gateway.gateway.accounts.createKey({ name: "short" });
+    const client = await new Client(gateway.url, secret).open();
+    assertEquals((await client.turn({ ...MODEL, input: "one" })).at(-1).type, "response.completed");
+    await gateway.gateway.accounts.revokeKey("short");
+    for (const generate of [true, false]) {
+      const [event] = await client.turn({ ...MODEL, input: "two", generate });
+      assertEquals([event.type, event.status], ["error", 401]);
+    }
+    assertEquals(asked.length, 1);
+    await client.close();
+  });
+});
