@@ -1,6 +1,6 @@
 /**
  * A provider of any API that bills the most that its API allows: one token for each character of the request's text, 1,600
- * for an image, all of them written to a cache; all output that the cap allows, at the dearest kind.
+ * for an image, 32 a second for sound, all of them written to a cache; all output that the cap allows, at the dearest kind.
  */
 import type { Seen } from "./provider.ts";
 
@@ -34,6 +34,11 @@ function count(value: unknown, into: Counted): Counted {
   } else if (Array.isArray(value)) { for (const inner of value) count(inner, into); }
   else if (typeof value === "object" && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
+      if (name === "input_audio") {
+        // By its length: 32 tokens a second are the most that any API counts, 8,000 bytes the fewest of a second of PCM.
+        into.media += Math.ceil(JSON.stringify(inner).length / 8000 * 32);
+        continue;
+      }
       if (name === "properties") { for (const key of Object.keys(inner)) into.text += [...key].length; }
       count(inner, into);
     }
