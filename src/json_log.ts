@@ -15,6 +15,8 @@ const MOST_BYTES = 8 << 20;
 
 export interface JsonLogOptions {
   now(): number;
+  /** Which of several processes writes; absent: there is one, or it serves nothing itself. */
+  worker?: number;
   write(text: string): Promise<void>;
 }
 
@@ -52,7 +54,9 @@ export class JsonLog {
   }
 
   #line(fields: Record<string, unknown>): string {
-    return `${JSON.stringify({ time: new Date(this.#options.now()).toISOString(), ...fields })}\n`;
+    const { now, worker } = this.#options;
+    const time = new Date(now()).toISOString();
+    return `${JSON.stringify({ time, ...(worker !== undefined && { worker }), ...fields })}\n`;
   }
 
   async #write(): Promise<void> {

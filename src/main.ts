@@ -3,7 +3,7 @@
  * the environment, prints, or listens to signals.
  */
 import { StoreRefused } from "./accounts/mod.ts";
-import { assemble, assembleAccounts, type Gateway, type WorkerPlace } from "./assemble.ts";
+import { assemble, assembleAccounts, type Gateway } from "./assemble.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
 import { providersCommand } from "./commands/providers.ts";
 import { HELP } from "./commands/help.ts";
@@ -21,8 +21,7 @@ import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { JsonLog, type Level } from "./json_log.ts";
-import { V8_FLAGS } from "./memory.ts";
-import { runWorkers } from "./workers.ts";
+import { parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 /** A variable; one that the process may not read counts as not set. */
@@ -271,11 +270,19 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
   const { config, warnings } = await load(source, flags);
   const worker = workerOf(env(WORKER));
+  const lines = config.logs === "json"
+    ? jsonLog = new JsonLog({ now: Date.now, write: writeOut, worker: worker?.which })
+    : null;
   if (worker === null && config.server.workers > 1) {
-    if (config.store.url !== "sqlite::memory:") return await supervise(source, flags, config.server.workers);
+    if (config.store.url !== "sqlite::memory:") {
+      const count = config.server.workers;
+      const permissions = env("SLUICE_PERMISSIONS");
+      const status = await supervise({ source, flags, count, permissions, main: import.meta.url, log });
+      await lines?.flush();
+      Deno.exit(status);
+    }
     log("one worker only: a store in memory cannot be shared");
   }
-  const lines = config.logs === "json" ? jsonLog = new JsonLog({ now: Date.now, write: writeOut }) : null;
   for (const warning of worker === null || worker.which === 1 ? warnings : []) {
     log(`warning: ${warning}`, "warn");
   }
@@ -341,60 +348,6 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
 async function writeOut(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
-}
-
-/** A worker's place among those that share a port, as its parent tells it: `2/4`. */
-const WORKER = "SLUICE_WORKER";
-
-function workerOf(text: string | undefined): WorkerPlace | null {
-  const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
-  return match && { which: Number(match[1]), of: Number(match[2]) };
-}
-
-/** What workers may do. They start no programs, and call no foreign code. */
-function workerPermissions(): string[] {
-  const given = env("SLUICE_PERMISSIONS");
-  if (given) return given.split(" ");
-  return ["--no-prompt", "--allow-net", "--allow-env", "--allow-read", "--allow-write", "--allow-sys"];
-}
-
-/** Runs the workers until a signal ends them. */
-async function supervise(source: string | undefined, flags: Flags, count: number): Promise<void> {
-  // Without a configuration of its own Deno would look for one where the operator happens to be.
-  const root = `${import.meta.dirname}/..`;
-  const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
-  const self = Deno.build.standalone
-    ? []
-    : ["run", ...workerPermissions(), "--unstable-net", V8_FLAGS, ...project, import.meta.url];
-  const workers = runWorkers({
-    count,
-    print: (line) => console.log(line),
-    log,
-    spawn(which, port) {
-      const args = [...self, "serve"];
-      if (source !== undefined) args.push(`--config=${source}`);
-      if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
-      const chosen = port ?? flags.port;
-      if (chosen !== undefined) args.push(`--port=${chosen}`);
-      if (flags.demo) args.push("--demo");
-      // Its end is how a worker learns that nobody looks after it any more.
-      const options = {
-        args,
-        env: { [WORKER]: `${which}/${count}` },
-        stdin: "piped",
-        stdout: "piped",
-      } as const;
-      return new Deno.Command(Deno.execPath(), options).spawn();
-    },
-  });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
-  Deno.addSignalListener("SIGHUP", workers.reload);
-  Deno.exit(await workers.ended);
-}
-
-async function parentGone(): Promise<void> {
-  const buffer = new Uint8Array(64);
-  while (await Deno.stdin.read(buffer) !== null);
 }
 
 async function reload(

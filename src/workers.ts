@@ -2,12 +2,15 @@
  * Several processes on one port: this one starts them, passes signals on and replaces those that died; it serves nothing itself.
  *
  * The kernel deals connections out among sockets that share an address (SO_REUSEPORT). Each worker is a node of its own
- * over the same store. What workers print on stdout is theirs to say once, so only the first one's is passed on.
+ * over the same store. What workers print on stdout is theirs to say once, so only the first one's is passed on; lines of a log
+ * are passed on of all.
  */
 import { TextLineStream } from "@std/streams/text_line_stream.js";
 
 /** What the first line of a serving process looks like. */
-const LISTENING = /^sluice listening on http:\/\/.*:(\d+)$/;
+const LISTENING = /^sluice listening on https?:\/\/.*:(\d+)$/;
+/** A line of the log as JSON: of these, those of every worker count. */
+const LOGGED = /^\{/;
 
 /** A worker that lived shorter than this is replaced only after a pause, which doubles, in milliseconds. */
 const SHORT_LIFE_MS = 10_000;
@@ -71,7 +74,8 @@ export function runWorkers(options: WorkersOptions): Workers {
     void readLines(child.stdout, (line) => {
       const match = LISTENING.exec(line);
       if (match) listening.resolve(Number(match[1]));
-      say(line);
+      if (LOGGED.test(line)) print(line);
+      else say(line);
     });
     const ended = child.status.then((status) => {
       alive.delete(which);

@@ -65,10 +65,11 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
   const { clientNamed, writeSettings } = await import("./connect.ts");
   const client = clientNamed(command.client);
   const config = await around.load(command.config);
-  const { hostname, port } = config.server;
+  const { hostname, port, tls } = config.server;
+  const scheme = tls === null ? "http" : "https";
   // An address to listen at is none to call.
   const host = hostname === "0.0.0.0" || hostname === "::" ? "127.0.0.1" : hostname;
-  const url = (command.url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(
+  const url = (command.url ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(
     /\/+$/,
     "",
   );

@@ -52,6 +52,9 @@ export function permissionFlags(
       auth.type === "google" && auth.credentialsFile !== null ? [auth.credentialsFile] : []
     ),
     ...needs.flatMap((need) => filesOf(need, env)),
+    ...Object.values(config.server.tls ?? {}),
+    // Its vocabulary and its labels stand beside it.
+    ...(config.dlp.model === undefined ? [] : [dirname(config.dlp.model)]),
   ];
   return [
     "--no-prompt",

@@ -7,7 +7,9 @@ export function describe(config: Config): string {
   const { server, store, search, dlp } = config;
   const host = server.hostname.includes(":") ? `[${server.hostname}]` : server.hostname;
   const lines = [
-    `listens on http://${host}:${server.port}${server.workers > 1 ? ` with ${server.workers} workers` : ""}`,
+    `listens on ${server.tls ? "https" : "http"}://${host}:${server.port}${
+      server.workers > 1 ? ` with ${server.workers} workers` : ""
+    }`,
     `store      ${withoutPassword(store.url)}, generations kept ${store.retentionDays} days`,
     `admin      ${config.adminKey === null ? "off (no admin_key)" : "on"}`,
     `providers  ${config.providers.length}`,

@@ -1,0 +1,69 @@
+/** The process that starts workers, and what a worker knows of it. */
+import type { WorkerPlace } from "./assemble.ts";
+import type { Flags } from "./config/load.ts";
+import { V8_FLAGS } from "./memory.ts";
+import { runWorkers } from "./workers.ts";
+
+/** The variable that holds a worker's place among those that share a port: `2/4`. */
+export const WORKER = "SLUICE_WORKER";
+
+export function workerOf(text: string | undefined): WorkerPlace | null {
+  const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
+  return match && { which: Number(match[1]), of: Number(match[2]) };
+}
+
+/** What workers may do. They start no programs, and call no foreign code. */
+const WORKER_PERMISSIONS = "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys";
+
+export interface Supervised {
+  /** The configuration that workers are told of; undefined: they find it in the environment. */
+  source: string | undefined;
+  flags: Flags;
+  count: number;
+  /** What workers may do, as flags of Deno with spaces between; undefined: the usual. */
+  permissions: string | undefined;
+  /** Address of the program's own first module. */
+  main: string;
+  log(line: string): void;
+}
+
+/** Runs workers until a signal ends them. Resolves with the exit status. */
+export async function supervise(
+  { source, flags, count, permissions, main, log }: Supervised,
+): Promise<number> {
+  // Without a configuration of its own Deno would look for one where the operator happens to be.
+  const root = `${import.meta.dirname}/..`;
+  const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
+  const given = (permissions || WORKER_PERMISSIONS).split(" ");
+  const self = Deno.build.standalone ? [] : ["run", ...given, "--unstable-net", V8_FLAGS, ...project, main];
+  const workers = runWorkers({
+    count,
+    print: (line) => console.log(line),
+    log,
+    spawn(which, port) {
+      const args = [...self, "serve"];
+      if (source !== undefined) args.push(`--config=${source}`);
+      if (flags.hostname !== undefined) args.push(`--hostname=${flags.hostname}`);
+      const chosen = port ?? flags.port;
+      if (chosen !== undefined) args.push(`--port=${chosen}`);
+      if (flags.demo) args.push("--demo");
+      // Its end is how a worker learns that nobody looks after it any more.
+      const options = {
+        args,
+        env: { [WORKER]: `${which}/${count}` },
+        stdin: "piped",
+        stdout: "piped",
+      } as const;
+      return new Deno.Command(Deno.execPath(), options).spawn();
+    },
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
+  Deno.addSignalListener("SIGHUP", workers.reload);
+  return await workers.ended;
+}
+
+/** Resolves when the process that started this worker has ended. */
+export async function parentGone(): Promise<void> {
+  const buffer = new Uint8Array(64);
+  while (await Deno.stdin.read(buffer) !== null);
+}

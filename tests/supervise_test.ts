@@ -1,0 +1,77 @@
+/** What several workers say and serve together: lines of the log of all of them, and HTTPS. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { permissionFlags } from "../src/commands/permissions.ts";
+import { describe } from "../src/config/describe.ts";
+import { loadValue } from "../src/config/load.ts";
+import { SECRET } from "./support/gateway.ts";
+import { serveProgram } from "./support/program.ts";
+import { eventually } from "./support/time.ts";
+import { CA, TLS } from "./support/tls.ts";
+
+const CONFIG = {
+  store: { url: "sqlite:./s.db" },
+  providers: { demo: { api: "demo" } },
+  models: [{
+    id: "demo/small",
+    routes: [{ provider: "demo", model: "small" }],
+    pricing: { prompt: "0.000001", completion: "0.000002" },
+  }],
+  keys: [{ name: "test", secret: SECRET }],
+};
+const FILES = { cert: "cert.pem", key: "key.pem" };
+
+Deno.test({
+  name: "workers serve HTTPS on one port, and every generation of each has its line in the log",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const cwd = await Deno.makeTempDir({ prefix: "sluice-supervise-" });
+    await Deno.writeTextFile(`${cwd}/cert.pem`, TLS.cert);
+    await Deno.writeTextFile(`${cwd}/key.pem`, TLS.key);
+    await Deno.writeTextFile(
+      `${cwd}/sluice.json`,
+      JSON.stringify({ ...CONFIG, logs: "json", server: { port: 0, workers: 2, tls: FILES } }),
+    );
+    const program = await serveProgram(["--config", "sluice.json"], { cwd });
+    assertMatch(program.url, /^https:/);
+    const ids: string[] = [];
+    const lines = () =>
+      program.out().split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+    const generations = () => lines().filter(({ event }) => event === "generation");
+    // The kernel deals connections out: until both workers have had one.
+    await eventually(async () => {
+      const client = Deno.createHttpClient({ caCerts: [CA] });
+      const response = await fetch(`https://localhost:${new URL(program.url).port}/v1/messages`, {
+        client,
+        method: "POST",
+        headers: { authorization: `Bearer ${SECRET}` },
+        body: JSON.stringify({
+          model: "demo/small",
+          max_tokens: 5,
+          messages: [{ role: "user", content: "hi" }],
+        }),
+      });
+      await response.text();
+      client.close();
+      ids.push(response.headers.get("x-request-id")!);
+      return new Set(generations().map(({ worker }) => worker)).size === 2;
+    });
+    await eventually(() => generations().length === ids.length);
+    assertEquals(generations().map(({ generation }) => generation.id).sort(), ids.toSorted());
+    program.kill("SIGTERM");
+    assertEquals(await program.ended, 0);
+    assert(lines().some(({ message }) => /^stopping/.test(message ?? "")));
+    assertEquals(program.err(), "");
+    await Deno.remove(cwd, { recursive: true });
+  },
+});
+
+Deno.test("what is said of HTTPS names it, and its files may be read", () => {
+  const value = { ...CONFIG, server: { tls: { cert: "/etc/a/cert.pem", key: "/etc/a/key.pem" } } };
+  const { config } = loadValue(value, { env: () => undefined });
+  assertMatch(describe(config), /^listens on https:/);
+  const place = { source: null, program: [], deno: "deno", set: [] };
+  const read = permissionFlags(config, [], () => undefined, place).find((flag) =>
+    flag.startsWith("--allow-read")
+  )!;
+  assert(read.includes("/etc/a/cert.pem") && read.includes("/etc/a/key.pem"), read);
+});
