@@ -110,7 +110,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
   const wrongKeys = new WrongKeys(ticker);
-  const socketMemory = new SocketMemory(config.server.maxInFlightBytes);
+  const socketMemory = new SocketMemory(0);
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
@@ -224,6 +224,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       now: options.now,
       log: options.log,
     };
+    socketMemory.bound(share(config.server.maxInFlightBytes));
     return {
       kit,
       administration: accounts,

@@ -3,6 +3,7 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Kit } from "../pipeline/kit.ts";
+import type { Step } from "../timing/slices.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { estimate } from "./estimate.ts";
@@ -58,7 +59,8 @@ export const API: readonly Endpoint[] = [
       withBody(
         context,
         key,
-        async (body) => Response.json({ input_tokens: await count("messages", body, context, key) }),
+        async (body, step) =>
+          Response.json({ input_tokens: await count("messages", body, { context, key, step }) }),
       ),
   },
   {
@@ -70,8 +72,8 @@ export const API: readonly Endpoint[] = [
     request: "InputTokensRequest",
     answer: { schema: "InputTokensResponse" },
     handle: (context, key) =>
-      withBody(context, key, async (body) => {
-        const input_tokens = await count("responses", body, context, key);
+      withBody(context, key, async (body, step) => {
+        const input_tokens = await count("responses", body, { context, key, step });
         return Response.json({ object: "response.input_tokens", input_tokens });
       }),
   },
@@ -144,10 +146,9 @@ function listOfModels({ catalog, accounts }: Kit, key: Key): Response {
 function count(
   format: CallerFormatName,
   body: unknown,
-  { request, state }: RequestContext,
-  key: Key,
+  { context: { request, state }, key, step }: { context: RequestContext; key: Key; step: Step },
 ): Promise<number> {
-  return countTokens(format, body, request, { key, kit: state.kit });
+  return countTokens(format, body, request, { key, kit: state.kit, step });
 }
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {

@@ -13,6 +13,7 @@ import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import { wantsSearch } from "../pipeline/search_loop.ts";
 import { searchTool } from "../pipeline/search_prompts.ts";
+import type { Step } from "../timing/slices.ts";
 import { headersWith } from "./credentials.ts";
 import type { IncomingRequest } from "./endpoint.ts";
 
@@ -27,19 +28,21 @@ export async function countTokens(
   formatName: CallerFormatName,
   body: unknown,
   request: IncomingRequest,
-  { key, kit }: { key: Key; kit: Kit },
+  { key, kit, step }: { key: Key; kit: Kit; step: Step },
 ): Promise<number> {
   const asked = isObject(body) ? { ...UNNEEDED[formatName], ...body } : body;
-  const prompt = CALLER_FORMATS[formatName].decodeRequest(asked, {
-    unseal: kit.sealer.of(key.account).unseal,
-    headers: (prefix) => headersWith(request, prefix),
-  });
+  const prompt = await step(() =>
+    CALLER_FORMATS[formatName].decodeRequest(asked, {
+      unseal: kit.sealer.of(key.account).unseal,
+      headers: (prefix) => headersWith(request, prefix),
+    })
+  );
   // Whichever model autorouting chooses, the count is the same.
   const limited = kit.accounts.isLimited(key);
   const listed = prompt.model === AUTO && kit.catalog.offersAuto(key, { limited });
   if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });
-  const reading = readLeaves(asked, LEAVES[formatName]);
-  const { attachments } = measure(prompt, reading, kit.limits);
+  const reading = await step(() => readLeaves(asked, LEAVES[formatName]));
+  const { attachments } = await step(() => measure(prompt, reading, kit.limits));
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];
   const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length + search.length);
   return frames + attachments * ATTACHMENT_TOKENS +

@@ -12,9 +12,9 @@ import { withBody } from "./gate.ts";
 
 export async function estimate(context: RequestContext, key: Key): Promise<Response> {
   const { request, id, state: { kit } } = context;
-  return await withBody(context, key, async (body) => {
+  return await withBody(context, key, async (body, step) => {
     const formatName = formatOf(new URL(request.url).searchParams.get("format"), body);
-    const tokens = await countTokens(formatName, body, request, { key, kit });
+    const tokens = await countTokens(formatName, body, request, { key, kit, step });
     const arrival: Arrival = {
       id,
       format: CALLER_FORMATS[formatName],
@@ -28,7 +28,7 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
     };
     // Few gateways are asked.
     const { quote } = await import("../pipeline/quote.ts");
-    return Response.json(await quote(arrival, tokens, kit));
+    return Response.json(await quote(arrival, tokens, { kit, step }));
   });
 }
 

@@ -1,6 +1,7 @@
 /** What stands before every call that takes work: refused under overload, its body's bytes counted as they arrive. */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
+import { LARGE, type Step } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import type { Place } from "./in_flight.ts";
@@ -46,11 +47,14 @@ export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Plac
   };
 }
 
-/** Reads the body of a call that is no generation, under the bounds of one. */
+/**
+ * Reads the body of a call that is no generation, under the bounds of one. All work on the whole of it goes through the step
+ * that comes along: others wait for what a large one takes at once.
+ */
 export async function withBody<T>(
   { request, state }: RequestContext,
   key: Key,
-  use: (body: unknown) => Promise<T>,
+  use: (body: unknown, step: Step) => Promise<T>,
 ): Promise<T> {
   const bytes = bodyBytes(request);
   if (isFull(state, bytes)) throw OVERLOADED;
@@ -62,7 +66,10 @@ export async function withBody<T>(
       count: counter(state, place),
       step: (work) => slices.step(key.id, "parse", work),
     });
-    return await use(body);
+    const step: Step = place.bytes > LARGE
+      ? (work) => slices.step(key.id, "convert", work)
+      : (work) => work();
+    return await use(body, step);
   } finally {
     place.leave();
   }

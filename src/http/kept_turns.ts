@@ -17,7 +17,7 @@ export class SocketMemory {
     return this.#held;
   }
 
-  /** After a reload. */
+  /** Sets the bound of a configuration. What is over it already goes with its connection. */
   bound(most: number): void {
     this.#most = most;
   }

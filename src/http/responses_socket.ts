@@ -5,7 +5,6 @@
  * A turn goes the way of a request over HTTP, limits, screening and bill included. Beyond that the connection knows what was
  * said on it: `previous_response_id` names one of its own answers. Protocol: OpenAI, "WebSocket mode" of the Responses API.
  */
-import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
@@ -40,7 +39,7 @@ export async function responsesSocket(context: RequestContext): Promise<Response
   const key = await authenticate(context);
   const { kit } = state;
   state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
-  const session = new Session(context, key);
+  const session = new Session(context);
   let waiting = 0;
   const upgrade = WebSocketUpgrade.of(request, {
     mostMessageBytes: state.maxBodyBytes,
@@ -80,12 +79,10 @@ interface Turn {
 
 class Session {
   readonly #context: RequestContext;
-  readonly #key: Key;
   readonly #kept: KeptTurns;
 
-  constructor(context: RequestContext, key: Key) {
+  constructor(context: RequestContext) {
     this.#context = context;
-    this.#key = key;
     this.#kept = new KeptTurns(context.state.socketMemory);
   }
 

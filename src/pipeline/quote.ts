@@ -13,6 +13,7 @@ import { LEAVES } from "../formats/mod.ts";
 import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { versionInForce } from "../providers/provider.ts";
+import type { Step } from "../timing/slices.ts";
 import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { labelsOf } from "./labels.ts";
@@ -43,17 +44,26 @@ const LEAST_CACHED = 1024;
 const CACHE_STEP = 128;
 
 /** @param inputTokens as they were counted */
-export async function quote(arrival: Arrival, inputTokens: number, kit: Kit): Promise<Quote> {
+export async function quote(
+  arrival: Arrival,
+  inputTokens: number,
+  { kit, step }: { kit: Kit; step: Step },
+): Promise<Quote> {
   const { format, formatName, key } = arrival;
-  const prompt = format.decodeRequest(arrival.body, {
-    unseal: kit.sealer.of(key.account).unseal,
-    headers: arrival.headers,
-  });
-  const reading = readLeaves(arrival.body, LEAVES[formatName]);
-  const asked = { arrival, prompt, size: measure(prompt, reading, kit.limits) };
-  const cached = probablyCached(prompt, inputTokens);
+  const prompt = await step(() =>
+    format.decodeRequest(arrival.body, {
+      unseal: kit.sealer.of(key.account).unseal,
+      headers: arrival.headers,
+    })
+  );
+  const reading = await step(() => readLeaves(arrival.body, LEAVES[formatName]));
+  const asked = { arrival, prompt, size: await step(() => measure(prompt, reading, kit.limits)) };
+  const cached = await step(() => probablyCached(prompt, inputTokens));
   const models = candidatesOf(asked, kit);
-  const candidates = models.map((model) => candidate(model, { ...asked, inputTokens, cached }, kit));
+  const candidates: Candidate[] = [];
+  for (const model of models) {
+    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached }, kit)));
+  }
   const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
   return {
     input_tokens: inputTokens,

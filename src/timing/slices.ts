@@ -14,6 +14,9 @@ export type SliceCause = "parse" | "screen" | "convert";
 /** Text longer than this, or an object made of it, is worked on in steps of their own, which may take tens of milliseconds. */
 export const LARGE = 1 << 20;
 
+/** Does a piece of work, of a large body in a step of its own. */
+export type Step = <T>(work: () => T) => T | Promise<T>;
+
 /** Turns of the event loop from one slice to the next. */
 export const TURNS_PER_SLICE = 4;
 /** Behind a slice that took longer than this, in milliseconds, come more turns: a part of the time that it took. */

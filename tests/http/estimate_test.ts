@@ -122,3 +122,46 @@ Deno.test("an estimate says what would refuse the request, and takes nothing of 
     assertEquals(data, []);
   });
 });
+
+Deno.test("whatever the body is, an estimate is an answer or a refusal, and leaves nothing behind", async () => {
+  const keys = [{
+    name: "test",
+    secret: SECRET,
+    dlp_policy: "cards",
+    spend_limit: { amount: "1", period: "day" },
+  }];
+  const dlp_policies = { cards: { mode: "mask", entity_types: ["CREDIT_CARD"] } };
+  await withGateway({ keys, dlp_policies }, async (gateway) => {
+    const good = [
+      asked("cheap/model", "4111 1111 1111 1111"),
+      { ...asked("cheap/model"), system: "x", tools: [{ name: "t", input_schema: { type: "object" } }] },
+      { model: "cheap/model", input: [{ type: "message", role: "user", content: "hi" }], tools: [] },
+    ];
+    const strange = [null, 7, -1, 1e300, "", "x", [], {}, [null], [[]], { type: "text" }, true];
+    const seen = new Set<number>();
+    for (const body of good) {
+      for (
+        const field of [...Object.keys(body), "n", "max_tokens", "plugins", "stop", "metadata", "unknown"]
+      ) {
+        for (const value of strange) {
+          const response = await gateway.post("/v1/estimate", { ...body, [field]: value });
+          await response.text();
+          seen.add(response.status);
+        }
+      }
+    }
+    for (const body of ["", "[]", "null", "7", '"x"', "{", `${"[".repeat(100_000)}`]) {
+      const response = await gateway.post("/v1/estimate", body);
+      await response.text();
+      seen.add(response.status);
+    }
+    assert(seen.has(200) && seen.has(422), `${[...seen]}`);
+    assertEquals([...seen].filter((status) => status >= 500), []);
+    assertEquals(gateway.gateway.accounts.openCount(), 0);
+    const { data } = await gateway.gateway.accounts.auditEntries({ kind: "dlp", limit: 10 });
+    assertEquals(data, []);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    assert(metrics.includes("\nsluice_in_flight "), metrics);
+    assertEquals(metrics.split("\n").filter((line) => /^sluice_dlp_.*[1-9]$/.test(line)), []);
+  });
+});
