@@ -1,4 +1,7 @@
-/** The list of packages that a start fetches: those that the program needs, in the versions of the list of all. */
+/**
+ * The list of packages that the image, the binary, workers and `deno run` with it fetch: those that the program needs, in the
+ * versions of the list of all. (`deno task` by itself installs whatever `deno.json` names.)
+ */
 import { assert, assertEquals } from "@std/assert";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -8,7 +11,7 @@ const ROOT = new URL("../", import.meta.url);
 const NOT_FETCHED =
   /^(?:openai|@openai|ai|@ai-sdk|@anthropic-ai|@langchain|fast-check|ajv|onnxruntime-web|protobufjs)[@/]/;
 
-Deno.test("a start fetches the packages of the program, and none of the tests", async () => {
+Deno.test("the list has the packages of the program, and none of the tests", async () => {
   const read = async (path: string) => JSON.parse(await Deno.readTextFile(new URL(path, ROOT)));
   const runtime: Record<string, { integrity: string }> = (await read(".deno/runtime.lock")).npm;
   const all: Record<string, { integrity: string }> = (await read("deno.lock")).npm;

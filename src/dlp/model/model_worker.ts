@@ -24,8 +24,8 @@ const WINDOW = 254;
 const OVERLAP = 32;
 
 /**
- * 140 MB that hardly any gateway needs. Were the name written where it is imported, every start would fetch it, and the image and
- * the binary would carry it.
+ * 140 MB that hardly any gateway needs. Were the name written where it is imported, the image and the binary would carry it, and
+ * `deno run` would fetch it for every gateway.
  */
 const RUNTIME: string = "onnxruntime-web/wasm";
 
