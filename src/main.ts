@@ -357,15 +357,21 @@ async function reload(
 ): Promise<void> {
   try {
     const { config, warnings } = await load(source, flags);
-    for (const warning of warnings) log(`warning: ${warning}`);
+    for (const warning of warnings) log(`warning: ${warning}`, "warn");
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);
-    if (certificate) secure.renew(certificate);
     await gateway.reload(config);
     log("configuration reloaded");
+    try {
+      if (certificate) secure.renew(certificate);
+    } catch {
+      // They were tried with the configuration, and replaced since.
+      log("server.tls: the files do not belong together any more; the certificate before stays", "warn");
+    }
   } catch (error) {
     log(
       `configuration not reloaded, the running one stays: ${error instanceof Error ? error.message : error}`,
+      "warn",
     );
   }
 }
