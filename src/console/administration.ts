@@ -3,95 +3,26 @@
  * do not exist. Bodies and answers are those of the accounts' administration, in snake case.
  */
 import { STATUS_CODE } from "@std/http/status.js";
-import { Failure } from "../exchange/failure.ts";
-import { isObject, type Loose } from "../exchange/json.ts";
-import { readJson } from "../http/body.ts";
-import type {
-  Endpoint,
-  IncomingRequest,
-  OtherEndpoint,
-  Parameter,
-  RequestContext,
-} from "../http/endpoint.ts";
+import type { Loose } from "../exchange/json.ts";
+import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
+import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import {
   auditQuery,
   generationQuery,
   overlapSeconds,
-  pageQuery,
   refusedField,
   statementQuery,
   usageQuery,
 } from "./administration_input.ts";
+import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 import { statementResponse } from "./statement.ts";
-import { USAGE_DIMENSIONS } from "../store/mod.ts";
-import { type ListPage, table, wantsTable, wholeTable } from "./table.ts";
+import { wantsTable } from "./table.ts";
 
-/** Largest body of an administration call, in bytes. */
-const MAX_BODY = 1 << 20;
-/** Rows of an export that are read at once: others are read in between. */
-const EXPORT_ROWS = 1000;
-
-type Row = Omit<OtherEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
-
-/** An endpoint whose answer is this value, as JSON. */
-const endpoint = (
-  method: Row["method"],
-  path: string,
-  summary: string,
-  schema: string,
-  answer: (context: RequestContext) => unknown,
-  { status, ...row }: Partial<Row> & { status?: number } = {},
-): Endpoint => ({
-  method,
-  path,
-  surface: OPERATION,
-  credential: "admin_key",
-  summary,
-  answer: { schema, status },
-  async handle(context) {
-    return json(await answer(context), status);
-  },
-  ...row,
-});
-
-/** An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it. */
-const list = (
-  path: string,
-  summary: string,
-  schema: string,
-  rows: (context: RequestContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
-  parameters: readonly Parameter[],
-): Endpoint => ({
-  method: "GET",
-  path,
-  surface: OPERATION,
-  credential: "admin_key",
-  summary,
-  parameters,
-  answer: { schema, types: ["application/json", "text/csv"] },
-  async handle(context) {
-    const page = pageQuery(queryOf(context.request));
-    if (!wantsTable(context.request)) return json(await rows(context, page));
-    if (page.limit !== undefined) return table(await rows(context, page));
-    return await wholeTable(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
-  },
-});
-
-const query = (name: string, description: string, more: Partial<Parameter> = {}): Parameter => ({
-  name,
-  in: "query",
-  description,
-  ...more,
-});
 const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
 const ACCOUNT: Parameter = { name: "account", in: "path", description: "The account's name." };
 const FROM = query("from", "Only from this time on.", { type: "date-time" });
 const TO = query("to", "Only before this time.", { type: "date-time" });
-const PAGE = [
-  query("limit", "How many at most, up to 1000.", { type: "integer" }),
-  query("cursor", "The next_cursor of the page before."),
-];
 
 export const ADMINISTRATION: readonly Endpoint[] = [
   list(
@@ -274,19 +205,3 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     ({ state }) => ({ data: state.kit.providers.health() }),
   ),
 ];
-
-function queryOf(request: IncomingRequest): URLSearchParams {
-  return new URL(request.url).searchParams;
-}
-
-/** A JSON object. Which fields it has, and of what types, whoever takes it checks. */
-async function body<T extends object>(request: IncomingRequest, { optional = false } = {}): Promise<T> {
-  const value = await readJson(request, MAX_BODY, optional ? { empty: {} } : {});
-  if (isObject(value)) return value as T;
-  throw new Failure("validation_error", "Cannot read the request body: expected a JSON object.");
-}
-
-/** Answers hold secrets, spend and names: nobody keeps a copy. */
-function json(value: unknown, status = 200): Response {
-  return Response.json(value, { status, headers: { "cache-control": "no-store" } });
-}
