@@ -13,9 +13,10 @@ export interface Proof {
   /**
    * signature: of a visible thinking text (messages, converse). redacted: reasoning withheld (messages, converse). encrypted: a reasoning
    * item's `encrypted_content` (responses). thought: a `thoughtSignature` (gemini). details: the JSON text of
-   * `reasoning_details`, or of another field that a chat-completions dialect wants back.
+   * `reasoning_details`, or of another field that a chat-completions dialect wants back. summary: text of a compaction, made here
+   * and no provider's.
    */
-  kind: "signature" | "redacted" | "encrypted" | "thought" | "details";
+  kind: "signature" | "redacted" | "encrypted" | "thought" | "details" | "summary";
   data: string;
   /** The provider's id of the reasoning item. */
   id?: string;

@@ -4,6 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Step } from "../timing/slices.ts";
+import { compact } from "./compact.ts";
 import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { estimate } from "./estimate.ts";
@@ -38,6 +39,17 @@ export const API: readonly Endpoint[] = [
   ),
   generates("/v1/messages", MESSAGES, "Messages", "Generates an answer in the messages format."),
   generates("/v1/responses", RESPONSES, "Responses", "Generates an answer in the responses format."),
+  {
+    method: "POST",
+    path: "/v1/responses/compact",
+    surface: RESPONSES,
+    credential: "api_key",
+    generates: true,
+    summary: "Compacts a conversation to the items that a client goes on from.",
+    request: "CompactRequest",
+    answer: { schema: "CompactResponse" },
+    handle: compact,
+  },
   {
     method: "GET",
     path: "/v1/responses",

@@ -8,6 +8,7 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
 import { CALLER_FORMATS, LEAVES } from "../formats/mod.ts";
+import { withSummaries } from "../formats/responses/compaction.ts";
 import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
@@ -30,10 +31,12 @@ export async function countTokens(
   request: IncomingRequest,
   { key, kit, step }: { key: Key; kit: Kit; step: Step },
 ): Promise<number> {
-  const asked = isObject(body) ? { ...UNNEEDED[formatName], ...body } : body;
+  const { unseal } = kit.sealer.of(key.account);
+  const opened = formatName === "responses" ? withSummaries(body, unseal) : body;
+  const asked = isObject(opened) ? { ...UNNEEDED[formatName], ...opened } : opened;
   const prompt = await step(() =>
     CALLER_FORMATS[formatName].decodeRequest(asked, {
-      unseal: kit.sealer.of(key.account).unseal,
+      unseal,
       headers: (prefix) => headersWith(request, prefix),
     })
   );

@@ -4,6 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
+import { withSummaries } from "../formats/responses/compaction.ts";
 import type { Arrival } from "../pipeline/call.ts";
 import { countTokens } from "./count_tokens.ts";
 import { headersWith } from "./credentials.ts";
@@ -12,8 +13,9 @@ import { withBody } from "./gate.ts";
 
 export async function estimate(context: RequestContext, key: Key): Promise<Response> {
   const { request, id, state: { kit } } = context;
-  return await withBody(context, key, async (body, step) => {
-    const formatName = formatOf(new URL(request.url).searchParams.get("format"), body);
+  return await withBody(context, key, async (sent, step) => {
+    const formatName = formatOf(new URL(request.url).searchParams.get("format"), sent);
+    const body = formatName === "responses" ? withSummaries(sent, kit.sealer.of(key.account).unseal) : sent;
     const tokens = await countTokens(formatName, body, request, { key, kit, step });
     const arrival: Arrival = {
       id,

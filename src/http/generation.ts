@@ -18,9 +18,11 @@ const WATCH_AFTER_MS = 30;
 /** How many copies of a body are in memory (text, JSON, prompt, the provider's request) until its request is sent. */
 const COPIES_OF_A_BODY = 4;
 
+/** @param compaction makes the body of a compaction's request; absent: it is no compaction */
 export function generation(
   context: RequestContext,
   formatName: CallerFormatName,
+  compaction?: (body: unknown, key: Key) => unknown,
 ): Response | Promise<Response> {
   const { request, state } = context;
   const bytes = bodyBytes(request);
@@ -28,7 +30,9 @@ export function generation(
   const key = authenticate(context);
   const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
   const admitted = key instanceof Promise ? key.then(enter) : enter(key);
-  return admitted === false ? refuse(context) : generate(context, { formatName, bytes, key, admitted });
+  return admitted === false
+    ? refuse(context)
+    : generate(context, { formatName, bytes, key, admitted, compaction });
 }
 
 function refuse({ surface, id, state }: RequestContext): Response {
@@ -41,11 +45,12 @@ interface Admission {
   bytes: number;
   key: Key | Promise<Key>;
   admitted: true | Promise<boolean>;
+  compaction: ((body: unknown, key: Key) => unknown) | undefined;
 }
 
 async function generate(
   context: RequestContext,
-  { formatName, bytes, key: pendingKey, admitted }: Admission,
+  { formatName, bytes, key: pendingKey, admitted, compaction }: Admission,
 ): Promise<Response> {
   const { request, id, surface, state } = context;
   const { kit, inFlight } = state;
@@ -79,7 +84,8 @@ async function generate(
       format,
       formatName,
       key,
-      body,
+      body: compaction === undefined ? body : compaction(body, key),
+      compacts: compaction !== undefined,
       large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),

@@ -87,6 +87,16 @@ export class KeptTurns {
     this.#turns.set(id, { previous: before, items, bytes });
   }
 
+  /** An answer that nothing goes on from any more. */
+  forget(id: string): void {
+    const turn = this.#turns.get(id);
+    if (turn === undefined) return;
+    this.#turns.delete(id);
+    for (const { previous } of this.#turns.values()) if (previous === turn) return;
+    this.#memory.take(-turn.bytes);
+    this.#bytes -= turn.bytes;
+  }
+
   clear(): void {
     this.#memory.take(-this.#bytes);
     this.#bytes = 0;

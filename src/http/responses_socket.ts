@@ -112,11 +112,11 @@ class Session {
   }
 
   async #take(text: string, socket: CallerSocket): Promise<void> {
-    let streamId: string | undefined;
+    let turn: Turn | null = null;
+    let failed = true;
     try {
-      const turn = readTurn(text);
+      turn = readTurn(text);
       if (turn === null) return;
-      streamId = turn.streamId;
       if (turn.previous !== null) {
         const before = this.#kept.upTo(turn.previous);
         if (before === null) {
@@ -130,25 +130,35 @@ class Session {
         }
         turn.body.input = [...before.items, ...turn.input];
         turn.wholeBytes += before.bytes;
+        refuseLoneResults(turn);
       }
-      await this.#answer(turn, socket);
+      failed = !await this.#answer(turn, socket);
     } catch (thrown) {
       if (thrown instanceof Deno.errors.BadResource) throw thrown;
-      await socket.send([failureEvent(thrown, streamId)]);
+      await socket.send([failureEvent(thrown, turn?.streamId)]);
+    } finally {
+      // OpenAI forgets what a failed turn went on from, and clients send the whole conversation then.
+      if (failed && turn !== null && turn.previous !== null) this.#kept.forget(turn.previous);
     }
   }
 
-  /** Asks as over HTTP, and sends the events of the answer. */
-  async #answer(turn: Turn, socket: CallerSocket): Promise<void> {
+  /** Asks as over HTTP, and sends the events of the answer. False: it failed. */
+  async #answer(turn: Turn, socket: CallerSocket): Promise<boolean> {
     const { request, connection, again } = this.#context;
     const leaving = new AbortController();
     const asked = new TurnRequest(request, turn, leaving.signal);
     void socket.gone.then(() => leaving.abort());
     const response = turn.generates ? await again(asked, connection) : await this.#begin(asked);
+    let ended = false;
     for await (const batch of socketEvents(response, turn, leaving.signal)) {
-      for (const event of batch) if (event.ended) this.#keep(turn, event);
+      for (const event of batch) {
+        if (!event.ended) continue;
+        this.#keep(turn, event);
+        ended = true;
+      }
       await socket.send(batch.map(({ text }) => text));
     }
+    return ended;
   }
 
   /** `generate: false`: an answer without output, which a turn may go on from. No provider is asked, nothing is billed. */
@@ -207,6 +217,18 @@ function readTurn(text: string): Turn | null {
     bytes: text.length,
     wholeBytes: text.length,
   };
+}
+
+/** Throws `validation_error` for the result of a call that the conversation does not have: it was meant for another one. */
+function refuseLoneResults({ body, input }: Turn): void {
+  const isResult = ({ type }: Loose) => String(type).endsWith("_call_output");
+  const results = input.filter(isObject).filter(isResult);
+  if (results.length === 0) return;
+  const items = (body.input as unknown[]).filter(isObject);
+  const calls = new Set(items.filter((item) => !isResult(item)).map(({ call_id }) => call_id));
+  const lone = results.find(({ call_id }) => !calls.has(call_id));
+  if (lone === undefined) return;
+  throw mistake("input", `a call for the result of ${JSON.stringify(String(lone.call_id).slice(0, 100))}`);
 }
 
 /** A turn as the request that it would be over HTTP. */

@@ -21,6 +21,8 @@ export interface Arrival {
   key: Key;
   /** The parsed JSON body. */
   body: unknown;
+  /** It asks for a compaction of its conversation: of a provider that has such, else by the summary that its body asks for. */
+  compacts?: boolean;
   /** The body's text was so long that what is done with all of it is done in steps of their own. */
   large: boolean;
   /** Its headers whose names begin so; names in lower case. */

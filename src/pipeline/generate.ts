@@ -8,6 +8,7 @@ import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import { openHedged } from "../providers/hedge.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
+import type { Route } from "../providers/provider.ts";
 import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
@@ -29,8 +30,20 @@ const decoder = new TextDecoder();
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
 
-export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGenerator<readonly Part[]> {
+/** Another way to a provider than a plain call of its API. */
+export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
+  routes: readonly Route[];
+}
+
+/** @param way absent: to any route of the model, by a plain call */
+export async function* generate(
+  call: Call,
+  prompt: Prompt,
+  kit: Kit,
+  way?: Way,
+): AsyncGenerator<readonly Part[]> {
   const { model, arrival: { key, large } } = call;
+  const routes = way?.routes ?? model.routes;
   const made = { first: notMade(), second: notMade() };
   const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
     prepare(door, providersModel) {
@@ -70,15 +83,17 @@ export async function* generate(call: Call, prompt: Prompt, kit: Kit): AsyncGene
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
+    through: way?.through,
+    missing: way?.missing,
     signal,
   });
-  const { opened, begun, which } = hedges(call)
+  const { opened, begun, which } = way === undefined && hedges(call)
     ? await openHedged(kit.providers, model.routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),
       lost: ({ begun }) => bill(begun, prompt, call, kit),
     })
-    : { ...await kit.providers.open(model.routes, openingOf("first")), which: "first" as const };
+    : { ...await kit.providers.open(routes, openingOf("first")), which: "first" as const };
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined };

@@ -6,6 +6,7 @@ import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
 import { generate } from "./generate.ts";
 import type { Arrival, Call } from "./call.ts";
+import { withSummaries } from "../formats/responses/compaction.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
@@ -20,13 +21,20 @@ export interface Run {
 
 /** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
 export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
+  if (arrival.formatName === "responses") {
+    arrival.body = withSummaries(arrival.body, kit.sealer.of(arrival.key.account).unseal);
+  }
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
   const call = await admit(arrival, screened, kit).catch((thrown) => {
     // What the check found is said whatever comes of the request.
     throw Failure.from(thrown).with(screened?.headers ?? {});
   });
-  const parts = repairs(arrival) ? await mending(call, kit) : ask(call, kit);
+  const parts = arrival.compacts
+    ? (await import("./compact.ts")).compact(call, kit)
+    : repairs(arrival)
+    ? await mending(call, kit)
+    : ask(call, kit);
   const originals = call.screened?.originals;
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
 }

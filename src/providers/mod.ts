@@ -55,6 +55,10 @@ export interface Opening<T> {
   conversation: string | null;
   /** Absent: as the routes are written. */
   order?: RouteOrder;
+  /** The door that the call goes through, where it is not the usual one. */
+  through?(door: Door): Door;
+  /** What the call fails with where the provider does not know its address. Absent: as the provider says. */
+  missing?: Failure;
   /** Ends it before its time: nothing more is tried. */
   signal?: AbortSignal;
 }
@@ -99,6 +103,9 @@ export interface ProvidersOptions {
   sleep?(ms: number): Promise<void>;
 }
 
+/** Statuses of an address that a provider does not have. */
+const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
+
 /** An attempt that gave no answer. */
 interface Failed {
   failure: Failure;
@@ -121,16 +128,15 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   async function exchange(
     door: Door,
     route: Route,
-    { outgoing, stream, signal, again = false }: {
+    { outgoing, again = false, ...opening }: Pick<Opening<unknown>, "stream" | "signal" | "missing"> & {
       outgoing: Outgoing;
-      stream: boolean;
-      signal?: AbortSignal;
       again?: boolean;
     },
   ): Promise<{ reply: Reply; first: Uint8Array; withheld: Withheld } | Failure> {
     const { provider, api } = door;
     let { withheld } = door;
     const { credential } = provider;
+    const { stream, signal, missing } = opening;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
       headers: callHeaders(door, outgoing.headers),
@@ -147,11 +153,12 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
     if (reply.status < 200 || reply.status >= 300) {
       const text = withheld.refusal(await readRefusal(reply, ticker));
+      if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
       return again
         ? credentialRefused(refusal.status)
-        : exchange(door, route, { outgoing, stream, again: true });
+        : exchange(door, route, { ...opening, outgoing, again: true });
     }
     // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";
@@ -173,9 +180,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   async function attempt<T>(
     route: Route,
     opening: Opening<T>,
-    { state, model, door }: RouteState,
+    { state, model, door: usual }: RouteState,
     only: boolean,
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
+    const door = opening.through?.(usual) ?? usual;
     let outgoing: Outgoing;
     try {
       const prepared = opening.prepare(door, route.model);
@@ -232,6 +240,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
         outgoing,
         stream: opening.stream,
         signal: opening.signal,
+        missing: opening.missing,
       });
     } catch (thrown) {
       if (opening.signal?.aborted) return cancel();

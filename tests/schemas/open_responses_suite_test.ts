@@ -1,12 +1,13 @@
 /**
- * The cases of the Open Responses compliance suite that go over HTTP, rebuilt from their description, at every provider API:
- * the answer follows the document, is completed, and holds what the case is about.
+ * The cases of the Open Responses compliance suite of 2026-04-24, rebuilt from their description, at every provider API: the
+ * answer follows the document, is completed, and holds what the case is about.
  */
 import { assert, assertEquals } from "@std/assert";
 import { array, type Loose, object } from "../../src/exchange/json.ts";
 import { APIS, type Stage, stage } from "../clients/support.ts";
 import { SECRET } from "../support/gateway.ts";
 import type { Line } from "../support/script/mod.ts";
+import { SocketClient, type SocketEvent } from "../support/socket_client.ts";
 import { eventsOf, mistakes } from "./check.ts";
 import { streamMistakes } from "./surfaces.ts";
 
@@ -81,8 +82,8 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function post(at: Stage, body: Loose): Promise<Response> {
-  return await fetch(`${at.url}/v1/responses`, {
+async function post(at: Stage, body: Loose, path = "/v1/responses"): Promise<Response> {
+  return await fetch(`${at.url}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
     body: JSON.stringify({ model: at.model, ...body }),
@@ -124,12 +125,104 @@ for (const api of APIS) {
   }
 }
 
-Deno.test("Open Responses: a request without a model", async () => {
+const SAYS: Line = { text: "OK, cobalt." };
+/** Servers of the responses API that have no compaction of their own. */
+const noCompaction = (
+  line: Line,
+): Line[] => [() => Response.json({ detail: "Not Found" }, { status: 404 }), line];
+
+async function socketTo(at: Stage): Promise<SocketClient> {
+  return await SocketClient.open(at.url);
+}
+
+/** The events of a turn follow the document, and end with a completed response, which is given back. */
+function assertTurn(events: SocketEvent[]): Loose {
+  const sse = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  assertEquals(streamMistakes("responses", sse), []);
+  const { type, response } = events.at(-1);
+  assertEquals(type, "response.completed");
+  assertCompleted(response, ["message"]);
+  return response;
+}
+
+function assertRefused(events: SocketEvent[], code: string): void {
+  assertEquals(mistakes("open_responses.openapi", "WebSocketErrorEvent", events.at(-1)), []);
+  assertEquals(events.at(-1).error.code, code);
+}
+
+function turnOf(at: Stage, input: unknown, more: Loose = {}): Loose {
+  return { model: at.model, store: false, input, ...more };
+}
+
+for (const api of APIS) {
+  Deno.test(`Open Responses: turns over a WebSocket, from ${api}`, async () => {
+    await using at = await stage(api, Array(4).fill(SAYS));
+    const client = await socketTo(at);
+    const one = assertTurn(await client.turn({ model: at.model, input: [user("Count from 1 to 3.")] }));
+    assertTurn(await client.turn(turnOf(at, "Reply with exactly: second")));
+    assertTurn(await client.turn(turnOf(at, "What is the code word?", { previous_response_id: one.id })));
+    await client.close();
+
+    const again = await socketTo(at);
+    assertRefused(
+      await again.turn(turnOf(at, "Try to go on.", { previous_response_id: one.id })),
+      "previous_response_not_found",
+    );
+    assertTurn(await again.turn(turnOf(at, [user("Start anew.")])));
+    assertRefused(
+      await again.turn(turnOf(at, "This must fail.", { previous_response_id: "resp_missing_1" })),
+      "previous_response_not_found",
+    );
+    await again.close();
+  });
+
+  Deno.test(`Open Responses: a continuation over a WebSocket that fails is forgotten, from ${api}`, async () => {
+    await using at = await stage(api, [SAYS]);
+    const client = await socketTo(at);
+    const { id } = assertTurn(await client.turn(turnOf(at, "Remember: ember.")));
+    const result = { type: "function_call_output", call_id: "call_missing", output: "of no call" };
+    assertRefused(await client.turn(turnOf(at, [result], { previous_response_id: id })), "validation_error");
+    assertRefused(
+      await client.turn(turnOf(at, "Go on.", { previous_response_id: id })),
+      "previous_response_not_found",
+    );
+    await client.close();
+  });
+
+  Deno.test(`Open Responses: a compaction and a WebSocket that goes on from it, from ${api}`, async () => {
+    const lines: Line[] = [{ text: "The launch is on Tuesday; tell support first." }, SAYS];
+    await using at = await stage(
+      api,
+      api === "openai-responses" ? noCompaction(lines[0]).concat(SAYS) : lines,
+    );
+    const conversation = [
+      user("We agreed to launch on Tuesday and notify support first."),
+      { type: "message", role: "assistant", content: "Understood." },
+    ];
+    const fields = { input: conversation, prompt_cache_key: "openresponses-compact-test" };
+    const answer = await post(at, fields, "/v1/responses/compact");
+    const compacted = await answer.json();
+    assertEquals([answer.status, compacted.object], [200, "response.compaction"]);
+    assertEquals(mistakes("open_responses.openapi", "CompactResource", compacted), []);
+    assert(array(compacted.output).some((item) => object(item).type === "compaction"));
+
+    const client = await socketTo(at);
+    assertTurn(await client.turn(turnOf(at, [...compacted.output, user("Continue.")], { tools: [] })));
+    assert(JSON.stringify(at.seen.at(-1)!.body).includes("The launch is on Tuesday; tell support first."));
+    await client.close();
+  });
+}
+
+for (const path of ["/v1/responses", "/v1/responses/compact"]) {
+  Deno.test(`Open Responses: a request without a model at ${path}`, () => assertModelNeeded(path));
+}
+
+async function assertModelNeeded(path: string): Promise<void> {
   await using at = await stage("openai-responses", []);
-  const response = await post(at, { model: undefined, input: [user("test")] });
+  const response = await post(at, { model: undefined, input: [user("test")] }, path);
   assertEquals(response.status, 422);
   const { error } = await response.json();
   for (const field of ["type", "code", "message", "param"]) {
     assertEquals(typeof error[field], "string", field);
   }
-});
+}

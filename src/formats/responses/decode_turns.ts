@@ -187,7 +187,7 @@ class ItemReader {
       kind: texts.length > 0 ? "text" : "summary",
     };
     const sealed = encrypted ? this.unseal(encrypted) : null;
-    if (sealed) reasoning.proof = sealed;
+    if (sealed && sealed.kind !== "summary") reasoning.proof = sealed;
     else {
       const id = string(item.id);
       if (encrypted && !isSealed(encrypted)) {

@@ -39,6 +39,8 @@ export interface ProviderApi {
   severalAnswers(stream: boolean, n: number): boolean;
   /** The last change of a request, for addresses that want it otherwise than the format has it. */
   finish?(request: ProviderRequest, model: string): ProviderRequest;
+  /** How it compacts a conversation: at the address of a call and `/compact`. Absent: it has no such address. */
+  readonly compaction?: ProviderFormat;
   /** Answers inside of this process, instead of an exchange over the network. */
   reply?(body: string, stream: boolean): Promise<Reply>;
 }

@@ -1,5 +1,6 @@
 /** OpenAI's Responses API. */
 import type { ToolForms } from "../../exchange/tools.ts";
+import { compaction } from "../../formats/responses/compaction.ts";
 import { responses } from "../../formats/responses/mod.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
@@ -19,4 +20,5 @@ export const openaiResponsesApi: ProviderApi = {
   address: (baseUrl) => `${baseUrl}/responses`,
   toolForms: (from) => from === "responses" ? OWN : FOREIGN,
   severalAnswers: () => false,
+  compaction,
 };

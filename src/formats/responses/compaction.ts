@@ -1,0 +1,200 @@
+/**
+ * Compaction: a conversation as the few items that a client goes on from, `POST /v1/responses/compact` of Open Responses
+ * 2026-04-24.
+ *
+ * What an API of this format compacts itself comes back as it is. For other models the gateway asks the model for a summary
+ * and seals it for the account; in a later request the sealed item is text again before anything else reads the request,
+ * so that it is screened, counted and converted like every other text.
+ */
+import { Failure } from "../../exchange/failure.ts";
+import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
+import type { Prompt } from "../../exchange/prompt.ts";
+import { isSealed, type Seal, type Unseal } from "../../exchange/proof.ts";
+import { brokenAnswer } from "../decode_failure.ts";
+import type { ProviderFormat } from "../format.ts";
+import { decodeAnswer } from "./decode_answer.ts";
+import { encodeRequest } from "./encode_request.ts";
+import { suffixOf } from "./encode_response.ts";
+
+/** What is asked of a model behind the conversation. */
+const TASK = "Your context is about to be cut. Write a summary that lets another model continue this work " +
+  "without the messages above. State: what the user wants, with every requirement, constraint and preference in their own " +
+  "words; what has been done and decided, and why; names, paths, commands, values and results that are still needed, " +
+  "exactly as they are; what failed; what is unfinished, and the next steps. Leave out what no longer matters. " +
+  "Call no tools, and write only the summary.";
+/** What stands before a summary in a later request. */
+const HEAD = "Summary of the conversation up to here, whose messages were left out:\n\n";
+
+/** Fields of a request that its compaction keeps. Of the others those that ask for state, which are refused as ever. */
+const KEPT = new Set([
+  "model",
+  "instructions",
+  "tools",
+  "reasoning",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "metadata",
+  "user",
+  "safety_identifier",
+  "plugins",
+  "client_metadata",
+  "max_output_tokens",
+  "store",
+  "previous_response_id",
+  "conversation",
+  "background",
+]);
+/** Characters of messages of the user that stay beside the summary, the newest: about 20,000 tokens. */
+const MOST_KEPT_CHARS = 80_000;
+const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
+
+/** The request of a compaction as one that asks the model for a summary. What is no object is left for the format to refuse. */
+export function summaryRequest(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { input } = body;
+  const items = typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  const asked: Loose = Object.fromEntries(Object.entries(body).filter(([name]) => KEPT.has(name)));
+  asked.input = Array.isArray(items) && items.length > 0
+    ? [...items, { type: "message", role: "user", content: TASK }]
+    : items;
+  // A search is run by the gateway, and a summary needs none.
+  const tools = array(body.tools).filter((tool) => !String(object(tool).type).startsWith("web_search"));
+  if (tools.length > 0) {
+    asked.tools = tools;
+    asked.tool_choice = "none";
+  } else delete asked.tools;
+  return asked;
+}
+
+/** The conversation of a prompt that was made by {@link summaryRequest}. */
+export function conversationOnly(prompt: Prompt): Prompt {
+  return { ...prompt, turns: prompt.turns.slice(0, -1) };
+}
+
+/**
+ * The compacted conversation. What the provider compacted is taken as it is.
+ * @param answer the response to {@link summaryRequest}
+ * @param input of the request
+ */
+export function compactedOf(answer: Loose, input: unknown, seal: Seal): Loose {
+  const output = array(answer.output).map(object);
+  const given = output.some((item) => COMPACTIONS.has(item.type));
+  return {
+    id: answer.id,
+    object: "response.compaction",
+    created_at: answer.created_at,
+    output: given ? output : [...keptMessages(input), summaryItem(answer, output, seal)],
+    usage: answer.usage,
+    ...(answer.details !== undefined && { details: answer.details }),
+  };
+}
+
+function summaryItem({ id }: Loose, output: readonly Loose[], seal: Seal): Loose {
+  const text = output.filter((item) => item.type === "message").flatMap((item) => array(item.content)).map((
+    part,
+  ) => string(object(part).text) ?? "").join("").trim();
+  if (text === "") {
+    throw new Failure("provider_unavailable", "Cannot compact the conversation: the model wrote no summary.");
+  }
+  return {
+    id: `cmp_${suffixOf(String(id))}`,
+    type: "compaction",
+    encrypted_content: seal({ api: "responses", kind: "summary", data: text }),
+  };
+}
+
+/** What the user and the system said, in full: summaries lose the wording of what was asked for. */
+function keptMessages(input: unknown): Loose[] {
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : array(input).map(object);
+  let left = MOST_KEPT_CHARS;
+  const kept: Loose[] = [];
+  for (const [i, item] of [...items.entries()].reverse()) {
+    const { type = "message", role, content } = item;
+    if (type !== "message" || (role !== "user" && role !== "system" && role !== "developer")) continue;
+    const texts = typeof content === "string"
+      ? [content]
+      : array(content).map((part) => string(object(part).text)).filter((text) => text !== undefined);
+    const chars = texts.reduce((sum, text) => sum + text.length, 0);
+    if (chars === 0) continue;
+    left -= chars;
+    if (left < 0) break;
+    kept.push({
+      id: string(item.id) ?? `msg_kept_${i}`,
+      type: "message",
+      status: "completed",
+      role,
+      content: texts.map((text) => ({ type: "input_text", text })),
+    });
+  }
+  return kept.reverse();
+}
+
+/**
+ * A request whose sealed summaries are messages; the same request where it has none. Throws `validation_error` for one that
+ * was changed, or is another account's: to leave it out would lose the conversation without a word.
+ */
+export function withSummaries(body: unknown, unseal: Unseal): unknown {
+  if (!isObject(body) || !Array.isArray(body.input)) return body;
+  const { input } = body;
+  if (!input.some(isSealedSummary)) return body;
+  return {
+    ...body,
+    input: input.map((item, i) => isSealedSummary(item) ? openSummary(item, i, unseal) : item),
+  };
+}
+
+function isSealedSummary(item: unknown): item is Loose & { encrypted_content: string } {
+  return isObject(item) && COMPACTIONS.has(item.type) && typeof item.encrypted_content === "string" &&
+    isSealed(item.encrypted_content);
+}
+
+function openSummary(
+  { encrypted_content }: { encrypted_content: string },
+  at: number,
+  unseal: Unseal,
+): Loose {
+  const proof = unseal(encrypted_content);
+  if (proof?.kind === "summary") {
+    return { type: "message", role: "user", content: [{ type: "input_text", text: HEAD + proof.data }] };
+  }
+  const message =
+    `Cannot read input.${at}.encrypted_content: expected a compaction as it was given to this account.`;
+  throw new Failure("validation_error", message, {
+    param: "input",
+    errors: [{ type: "value_error", loc: ["input", at, "encrypted_content"], msg: message }],
+  });
+}
+
+/** Fields that the API's own compaction takes. */
+const OF_THE_API = ["model", "input", "instructions", "prompt_cache_key"];
+
+/** The provider's side of the API's own compaction. Its items are passed on unread. */
+export const compaction: ProviderFormat = {
+  name: "responses",
+  encodeRequest(prompt, context) {
+    const { body, headers, dropped } = encodeRequest(conversationOnly(prompt), context);
+    const fields = Object.fromEntries(
+      OF_THE_API.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+    );
+    return { body: fields, headers, dropped };
+  },
+  decodeStream() {
+    throw brokenAnswer("a compaction is no stream");
+  },
+  decodeAnswer(body) {
+    if (!isObject(body) || !Array.isArray(body.output)) return decodeAnswer(body);
+    const items = body.output.map(object);
+    if (!items.some((item) => COMPACTIONS.has(item.type))) throw brokenAnswer("it holds no compaction");
+    const parts = decodeAnswer({ ...body, status: "completed", output: [] });
+    const opaque = items.map((value, block): Part => ({
+      type: "opaque",
+      block,
+      choice: 0,
+      format: "responses",
+      value,
+    }));
+    return [...parts.slice(0, 1), ...opaque, ...parts.slice(1)];
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * Stage of a compaction: by the provider, where its API has that, otherwise by the model's summary, which the prompt asks for.
+ *
+ * Nothing of a conversation with masked values is compacted by a provider: placeholders inside of what it encrypts could
+ * never be turned back.
+ */
+import { Failure } from "../exchange/failure.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Door, Provider } from "../providers/provider.ts";
+import type { Call } from "./call.ts";
+import { generate, type Way } from "./generate.ts";
+import type { Kit } from "./kit.ts";
+
+/** Providers of an API that has compactions, which turned out to have none themselves. */
+const without = new WeakSet<Provider>();
+
+const MISSING = new Failure("feature_not_supported", "The provider compacts no conversations.");
+
+export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const routes = call.model.routes.filter((route) =>
+    kit.providers.apiOf(route)?.compaction !== undefined && !without.has(kit.providers.get(route.provider)!)
+  );
+  if (routes.length > 0 && !call.screened?.originals && !call.screened?.answers) {
+    const asked = new Set<Provider>();
+    const way: Way = { routes, missing: MISSING, through: (door) => compacting(door, asked) };
+    try {
+      yield* generate(call, call.prompt, kit, way);
+      return;
+    } catch (thrown) {
+      if (thrown !== MISSING) throw thrown;
+      for (const provider of asked) without.add(provider);
+    }
+  }
+  yield* generate(call, call.prompt, kit);
+}
+
+function compacting(door: Door, asked: Set<Provider>): Door {
+  const { provider, api } = door;
+  asked.add(provider);
+  return {
+    ...door,
+    api: {
+      ...api,
+      format: api.compaction!,
+      address: (...call) => `${api.address(...call)}/compact`,
+    },
+  };
+}
