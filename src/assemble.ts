@@ -24,6 +24,7 @@ import type { Server } from "./http1/server.ts";
 import { InFlight } from "./http/in_flight.ts";
 import { SocketMemory } from "./http/kept_turns.ts";
 import { RequestRates } from "./http/request_rates.ts";
+import { Sessions } from "./http/session.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
@@ -109,16 +110,26 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
-  const wrongKeys = new WrongKeys(ticker);
+  const wrongKeys = new WrongKeys(ticker, (from, untold) =>
+    accounts.audit({
+      kind: "admin",
+      key: null,
+      data: { by: null, action: "credential.refused", from, untold, result: "invalid_api_key" },
+    }));
   const socketMemory = new SocketMemory(0);
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
-  const accounts = await openAccounts({
+  const accounts: AccountsService = await openAccounts({
     ...accountsOptions(config, store, options),
     warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
     told: (outcome) => metrics.webhookTold(outcome),
+  });
+  const sessions = new Sessions({
+    key: (purpose) => accounts.derivedKey(purpose),
+    now: options.now,
+    ended: accounts.endedSessions,
   });
   const seal = await openSealer(config, store, options.log);
   const re2 = openRe2();
@@ -237,6 +248,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),
       inFlight,
       shedder,
+      sessions,
       wrongKeys,
       requestRates,
       socketMemory,

@@ -16,7 +16,8 @@ import { Reports } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
-import type { AuditEntry, Key } from "./types.ts";
+import type { Trail } from "./trail.ts";
+import type { Key } from "./types.ts";
 import type {
   AuditView,
   CreditsView,
@@ -62,43 +63,41 @@ export interface AdministrationOptions {
   changes: StoreChanges;
   configured: Configured;
   audit: AuditLog;
-  /** Who makes changes. */
-  by: "admin_key" | "command";
 }
 
 const RETRY_AFTER = 2;
 
-export function openAdministration(options: AdministrationOptions): Administration {
+/** The administration as one call sees it: what it changes goes into that call's trail. */
+export type OpenAdministration = (trail: Trail) => Administration;
+
+export function openAdministration(options: AdministrationOptions): OpenAdministration {
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
-  const { audit, by } = options;
-  const told = (entry: AuditEntry) => {
-    audit.add(entry);
-    return audit.flush();
-  };
-  const changed = (action: string, key: KeyView, fields: object) =>
-    told({ kind: "admin", key, data: { by, action, fields: withoutSecrets(fields) } });
-  return {
+  return (trail) => ({
     createKey: needingStore(async (input) => {
       const made = await keys.create(input);
-      await changed("key.created", made.key, input);
+      await trail.note({ action: "key.created", key: made.key, fields: input });
       return made;
     }),
     listKeys: needingStore((query = {}) => keys.list(query)),
     getKey: needingStore((idOrName) => keys.get(idOrName)),
     patchKey: needingStore(async (idOrName, patch) => {
-      const key = await keys.patch(idOrName, patch);
-      await changed("key.changed", key, patch);
+      const { before, key } = await keys.patch(idOrName, patch);
+      await trail.note({ action: "key.changed", key, fields: patch, before: pick(before, patch) });
       return key;
     }),
-    rotateKey: needingStore(async (idOrName, { overlapSeconds } = {}) => {
+    rotateKey: needingStore(async (idOrName, { overlapSeconds = 0 } = {}) => {
       const rotated = await keys.rotate(idOrName, overlapSeconds);
-      await changed("key.rotated", rotated.key, { overlap_seconds: overlapSeconds ?? 0 });
+      await trail.note({
+        action: "key.rotated",
+        key: rotated.key,
+        fields: { overlap_seconds: overlapSeconds },
+      });
       return rotated;
     }),
     revokeKey: needingStore(async (idOrName) => {
       const key = await keys.revoke(idOrName);
-      await changed("key.revoked", key, {});
+      await trail.note({ action: "key.revoked", key, fields: {} });
       return key;
     }),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
@@ -107,11 +106,10 @@ export function openAdministration(options: AdministrationOptions): Administrati
     credits: needingStore((account) => reports.credits(account)),
     addCredits: needingStore(async (account, amount, { note } = {}) => {
       const credits = await reports.addCredits(account, amount, note);
-      await told({
-        kind: "admin",
-        key: null,
+      await trail.note({
+        action: "credits.added",
         account,
-        data: { by, action: "credits.added", fields: { amount, ...(note !== undefined && { note }) } },
+        fields: { amount, ...(note !== undefined && { note }) },
       });
       return credits;
     }),
@@ -120,11 +118,12 @@ export function openAdministration(options: AdministrationOptions): Administrati
     statement: needingStore((query) => makeStatement(options, query)),
     auditEntries: needingStore((query) => reports.audit(query)),
     generation: needingStore((id, { owner } = {}) => reports.generation(id, owner)),
-  };
+  });
 }
 
-function withoutSecrets(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !/secret|hash/i.test(name)));
+/** Of a key those fields that a change names. */
+function pick(key: KeyView, patch: object): object {
+  return Object.fromEntries(Object.entries(key).filter(([name]) => Object.hasOwn(patch, name)));
 }
 
 /** Everything an operator reads needs the store; while it is away each method says so. */

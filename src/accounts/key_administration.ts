@@ -83,7 +83,7 @@ export class KeyAdministration {
     return keyView(await this.#find(idOrName));
   }
 
-  async patch(idOrName: string, patch: Partial<KeyInput>): Promise<KeyView> {
+  async patch(idOrName: string, patch: Partial<KeyInput>): Promise<{ before: KeyView; key: KeyView }> {
     const changed = readKeyChange(patch);
     const state = await this.#findStored(idOrName);
     if (changed.name !== undefined) this.#checkName(changed.name);
@@ -98,7 +98,7 @@ export class KeyAdministration {
       : changed.account;
     const account = chosen ?? team?.account ?? (changed.account === null ? DEFAULT_ACCOUNT : before.account);
     await this.#checkAccount(account, team);
-    return await this.#save({ ...before, ...changed, account });
+    return { before: keyView(state), key: await this.#save({ ...before, ...changed, account }) };
   }
 
   async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyView; secret: string }> {

@@ -10,7 +10,7 @@ import { Failure } from "../exchange/failure.ts";
 import { type KeyWithSecrets, type Store, type StoredKey, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { KeyContext, type KeyState, stateOf } from "./key_state.ts";
-import { hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
+import { derive, hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
 import type { Key } from "./types.ts";
 
 export interface KeyringOptions {
@@ -143,6 +143,12 @@ export class Keyring {
     return hashSecret(secret, this.#pepper);
   }
 
+  /** 32 bytes that follow from the pepper, others for each purpose. */
+  derivedKey(purpose: string): Uint8Array {
+    if (this.#pepper === null) throw notNow();
+    return derive(this.#pepper, purpose);
+  }
+
   #accept(secret: string, credential: Credential): Key {
     const { state, until } = credential;
     if (this.#options.clock.now() >= until) throw invalidKey();
@@ -178,7 +184,7 @@ export function invalidKey(): Failure {
 }
 
 function notNow(cause?: unknown): Failure {
-  return new Failure("service_unavailable", "The API key cannot be checked now.", {
+  return new Failure("service_unavailable", "Credentials cannot be checked now.", {
     retryAfter: RETRY_AFTER,
     cause,
   });

@@ -10,6 +10,17 @@ export { StoreRefused } from "./pepper.ts";
 export type { AccountsConfig } from "./configured.ts";
 export type { AccountsOptions, AccountsService } from "./service.ts";
 export type { Administration } from "./administration.ts";
+export {
+  ACCESS,
+  type Access,
+  ADMIN_KEY_HOLDER,
+  changes,
+  may,
+  type Principal,
+  type Role,
+  ROLES,
+} from "./roles.ts";
+export type { Change, Trail } from "./trail.ts";
 export type { GenerationQuery, KeyInput } from "./input.ts";
 export type {
   AuditView,

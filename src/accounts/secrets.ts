@@ -37,6 +37,11 @@ export function hashSecret(secret: string, pepper: string): string {
   return createHmac("sha256", pepper).update(secret).digest("base64url");
 }
 
+/** A key for something else than secrets: whoever has it knows nothing of the pepper. */
+export function derive(pepper: string, purpose: string): Uint8Array {
+  return createHmac("sha256", pepper).update(`key for ${purpose}`).digest();
+}
+
 export function newPepper(): string {
   return randomBytes(32).toString("base64url");
 }

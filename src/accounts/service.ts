@@ -7,10 +7,11 @@
 import { type BudgetWarning, type Generation, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { AuditLog } from "./audit_log.ts";
-import { type Administration, openAdministration } from "./administration.ts";
+import { type Administration, type OpenAdministration, openAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
+import { EndedSessions } from "./ended_sessions.ts";
 import { FileJournal } from "./file_journal.ts";
 import { Holds } from "./holds.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -21,9 +22,11 @@ import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
 import { Recovery } from "./recovery.ts";
+import { ADMIN_KEY_HOLDER, COMMAND } from "./roles.ts";
 import { newId } from "./secrets.ts";
 import { StoreChanges } from "./store_changes.ts";
 import { StoreSync } from "./store_sync.ts";
+import { Trail, type TrailOptions } from "./trail.ts";
 import type { Accounts } from "./types.ts";
 import { type DeliveryOutcome, Webhooks } from "./webhooks.ts";
 import { WaitingLine } from "./waiting_line.ts";
@@ -56,6 +59,14 @@ export interface AccountsOptions {
 }
 
 export interface AccountsService extends Accounts, Administration {
+  /** The administration for one call. */
+  administration: OpenAdministration;
+  /** What a call of this principal leaves in the audit log. */
+  trail(of: Omit<TrailOptions, "audit">): Trail;
+  /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
+  derivedKey(purpose: string): Uint8Array;
+  /** Sessions of the console that have been ended before their time. */
+  endedSessions: EndedSessions;
   /** Calls admitted here that have not ended. */
   openCount(): number;
   /** False: the store is away, and what is not known here is answered with 503. */
@@ -185,6 +196,9 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       configured.secrets(),
       new KeyContext(configured.config.accessPolicies, configured.teams),
     );
+  const administration = openAdministration({ store, keyring, sync, clock, changes, configured, audit });
+  const principal = options.ticking === false ? COMMAND : ADMIN_KEY_HOLDER;
+  const endedSessions = new EndedSessions();
   let closed = false;
 
   configureKeys();
@@ -249,15 +263,10 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       recovery.leave();
       await store.close();
     },
-    ...openAdministration({
-      store,
-      keyring,
-      sync,
-      clock,
-      changes,
-      configured,
-      audit,
-      by: options.ticking === false ? "command" : "admin_key",
-    }),
+    derivedKey: (purpose) => keyring.derivedKey(purpose),
+    endedSessions,
+    administration,
+    trail: (of) => new Trail({ audit, ...of }),
+    ...administration(new Trail({ audit, principal, route: null })),
   };
 }

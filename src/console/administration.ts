@@ -29,100 +29,103 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/keys",
     "Lists the keys: those of the configuration, then those of the store, newest first.",
     "KeyList",
-    ({ state }, page) => state.administration.listKeys(page),
+    ({ administration }, page) => administration.listKeys(page),
     PAGE,
+    "read_own",
   ),
   endpoint(
     "POST",
     "/admin/keys",
     "Makes a key and shows its secret, this once.",
     "KeyWithSecret",
-    async ({ request, state }) => {
-      const { key, secret } = await state.administration.createKey(await body(request));
+    async ({ request, administration }) => {
+      const { key, secret } = await administration.createKey(await body(request));
       return { ...key, secret };
     },
-    { request: "KeyInput", status: STATUS_CODE.Created },
+    { access: "change_own", request: "KeyInput", status: STATUS_CODE.Created },
   ),
   endpoint(
     "GET",
     "/admin/keys/{key}",
     "Shows a key.",
     "Key",
-    ({ state, parameters }) => state.administration.getKey(parameters.key),
-    { parameters: [KEY] },
+    ({ administration, parameters }) => administration.getKey(parameters.key),
+    { access: "read_own", parameters: [KEY] },
   ),
   endpoint(
     "PATCH",
     "/admin/keys/{key}",
     "Changes fields of a key.",
     "Key",
-    async ({ request, state, parameters }) =>
-      state.administration.patchKey(parameters.key, await body(request)),
-    { parameters: [KEY], request: "KeyPatch" },
+    async ({ request, administration, parameters }) =>
+      administration.patchKey(parameters.key, await body(request)),
+    { access: "change", parameters: [KEY], request: "KeyPatch" },
   ),
   endpoint(
     "DELETE",
     "/admin/keys/{key}",
     "Revokes a key.",
     "Key",
-    ({ state, parameters }) => state.administration.revokeKey(parameters.key),
-    { parameters: [KEY] },
+    ({ administration, parameters }) => administration.revokeKey(parameters.key),
+    { access: "change_own", parameters: [KEY] },
   ),
   endpoint(
     "POST",
     "/admin/keys/{key}/rotate",
     "Gives a key a new secret and shows it, this once; the old one stays valid for overlap_seconds.",
     "KeyWithSecret",
-    async ({ request, state, parameters }) => {
+    async ({ request, administration, parameters }) => {
       const options = { overlapSeconds: overlapSeconds(await body(request, { optional: true })) };
-      const { key, secret } = await state.administration.rotateKey(parameters.key, options);
+      const { key, secret } = await administration.rotateKey(parameters.key, options);
       return { ...key, secret };
     },
-    { parameters: [KEY], request: "KeyRotation" },
+    { access: "change_own", parameters: [KEY], request: "KeyRotation" },
   ),
   list(
     "/admin/teams",
     "Lists the teams of the configuration with what they spent.",
     "TeamList",
-    ({ state }, page) => state.administration.teams(page),
+    ({ administration }, page) => administration.teams(page),
     PAGE,
+    "read",
   ),
   endpoint(
     "GET",
     "/admin/teams/{team}",
     "Shows a team.",
     "Team",
-    ({ state, parameters }) => state.administration.team(parameters.team),
-    { parameters: [{ name: "team", in: "path", description: "The team's name." }] },
+    ({ administration, parameters }) => administration.team(parameters.team),
+    { access: "read", parameters: [{ name: "team", in: "path", description: "The team's name." }] },
   ),
   endpoint(
     "GET",
     "/admin/accounts/{account}/credits",
     "Shows what an account was granted, spent and has left.",
     "Credits",
-    ({ state, parameters }) => state.administration.credits(parameters.account),
-    { parameters: [ACCOUNT] },
+    ({ administration, parameters }) => administration.credits(parameters.account),
+    { access: "read", parameters: [ACCOUNT] },
   ),
   endpoint(
     "POST",
     "/admin/accounts/{account}/credits",
     "Adds credits to an account.",
     "Credits",
-    async ({ request, state, parameters }) => {
+    async ({ request, administration, parameters }) => {
       const { amount, note } = await body<{ amount?: unknown; note?: unknown }>(request);
       if (typeof amount !== "string") {
         throw refusedField("amount", "a decimal string", amount, "string_type");
       }
       const options = typeof note === "string" ? { note } : undefined;
-      return await state.administration.addCredits(parameters.account, amount, options);
+      return await administration.addCredits(parameters.account, amount, options);
     },
-    { parameters: [ACCOUNT], request: "CreditsInput" },
+    { access: "change", parameters: [ACCOUNT], request: "CreditsInput" },
   ),
   {
     method: "GET",
     path: "/admin/accounts/{account}/statement",
     surface: OPERATION,
     credential: "admin_key",
+    access: "read",
     summary: "Lists what an account used in a month, with sums and prices, as JSON or CSV.",
     parameters: [
       ACCOUNT,
@@ -130,9 +133,9 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       query("by", "A line for each generation, or for each day and model: generation (the default) or day."),
     ],
     answer: { schema: "Statement", types: ["application/json", "text/csv"] },
-    async handle({ request, state, parameters }) {
+    async handle({ request, administration, parameters }) {
       const { month, by } = statementQuery(queryOf(request));
-      const statement = await state.administration.statement({ account: parameters.account, month, by });
+      const statement = await administration.statement({ account: parameters.account, month, by });
       return await statementResponse(statement, wantsTable(request) ? "csv" : "json");
     },
   },
@@ -140,20 +143,21 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/usage",
     "Sums usage and cost by key, model, day and the like.",
     "UsageList",
-    ({ request, state }, page) => state.administration.usage({ ...usageQuery(queryOf(request)), ...page }),
+    ({ request, administration }, page) => administration.usage({ ...usageQuery(queryOf(request)), ...page }),
     [
       query("by", `What to sum by: ${USAGE_DIMENSIONS.join(", ")}, or two of them joined by a comma.`),
       FROM,
       TO,
       ...PAGE,
     ],
+    "read_own",
   ),
   list(
     "/admin/generations",
     "Lists generations, newest first.",
     "GenerationList",
-    ({ request, state }, page) =>
-      state.administration.generations({ ...generationQuery(queryOf(request)), ...page }),
+    ({ request, administration }, page) =>
+      administration.generations({ ...generationQuery(queryOf(request)), ...page }),
     [
       query("key", "Only of this key, by id or name."),
       query("model", "Only of this model of the catalog."),
@@ -163,21 +167,22 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       TO,
       ...PAGE,
     ],
+    "read_own",
   ),
   endpoint(
     "GET",
     "/admin/generations/{id}",
     "Shows the record of a generation.",
     "Generation",
-    ({ state, parameters }) => state.administration.generation(parameters.id),
-    { parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
+    ({ administration, parameters }) => administration.generation(parameters.id),
+    { access: "read_own", parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
   ),
   list(
     "/admin/audit",
     "Lists what data-loss prevention found and what administrators changed, newest first.",
     "AuditList",
-    ({ request, state }, page) =>
-      state.administration.auditEntries({ ...auditQuery(queryOf(request)), ...page }),
+    ({ request, administration }, page) =>
+      administration.auditEntries({ ...auditQuery(queryOf(request)), ...page }),
     [
       query("kind", "Only of this kind: dlp or admin."),
       query("key", "Only of this key, by id or name."),
@@ -185,6 +190,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       TO,
       ...PAGE,
     ],
+    "read",
   ),
   endpoint(
     "POST",
@@ -195,7 +201,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       const { dryScan } = await import("../pipeline/dry_scan.ts");
       return await dryScan(await body<Loose>(request), state.kit);
     },
-    { request: "DlpScanInput" },
+    { access: "read", request: "DlpScanInput" },
   ),
   endpoint(
     "GET",
@@ -203,5 +209,6 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "Lists the providers with their health and circuit breakers.",
     "ProviderList",
     ({ state }) => ({ data: state.kit.providers.health() }),
+    { access: "read" },
   ),
 ];

@@ -2,12 +2,13 @@
 import { Failure } from "../exchange/failure.ts";
 import { isObject } from "../exchange/json.ts";
 import { readJson } from "../http/body.ts";
+import type { Access } from "../accounts/mod.ts";
 import type {
+  AdministrationContext,
+  AdministrationEndpoint,
   Endpoint,
   IncomingRequest,
-  OtherEndpoint,
   Parameter,
-  RequestContext,
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { pageQuery } from "./administration_input.ts";
@@ -18,7 +19,7 @@ const MAX_BODY = 1 << 20;
 /** Rows of an export that are read at once: others are read in between. */
 const EXPORT_ROWS = 1000;
 
-type Row = Omit<OtherEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
+type Row = Omit<AdministrationEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
 
 /** An endpoint whose answer is this value, as JSON. */
 export const endpoint = (
@@ -26,8 +27,8 @@ export const endpoint = (
   path: string,
   summary: string,
   schema: string,
-  answer: (context: RequestContext) => unknown,
-  { status, ...row }: Partial<Row> & { status?: number } = {},
+  answer: (context: AdministrationContext) => unknown,
+  { status, ...row }: Partial<Row> & { access: Access; status?: number },
 ): Endpoint => ({
   method,
   path,
@@ -46,13 +47,15 @@ export const list = (
   path: string,
   summary: string,
   schema: string,
-  rows: (context: RequestContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
+  rows: (context: AdministrationContext, page: { limit?: number; cursor?: string }) => Promise<ListPage>,
   parameters: readonly Parameter[],
+  access: Access,
 ): Endpoint => ({
   method: "GET",
   path,
   surface: OPERATION,
   credential: "admin_key",
+  access,
   summary,
   parameters,
   answer: { schema, types: ["application/json", "text/csv"] },

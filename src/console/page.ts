@@ -7,6 +7,7 @@
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
 import { createHash } from "node:crypto";
+import { hasAdministrators } from "../http/administrators.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import dom from "./page/dom.js" with { type: "text" };
@@ -54,7 +55,7 @@ export const CONSOLE_PAGE: Endpoint = {
   credential: "none",
   summary: "The operator's page. It asks the administration with a key that the operator types in.",
   answer: { types: ["text/html"] },
-  exists: (state) => state.adminKey !== null,
+  exists: hasAdministrators,
   async handle({ request }) {
     const etag = await (tag ??= eTag(HTML) as Promise<string>);
     const headers = { ...HEADERS, etag };

@@ -80,6 +80,12 @@ export const FAILURES = {
     kind: "permission_error",
     when: "The provider's moderation refused the content.",
   },
+  permission_denied: {
+    status: 403,
+    kind: "permission_error",
+    when:
+      "The role of whoever administers does not allow this, or a page's request lacks the header `x-svc-csrf`. The message says what is needed.",
+  },
   model_not_found: {
     status: 404,
     kind: "not_found_error",

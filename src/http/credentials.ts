@@ -1,11 +1,10 @@
 /**
- * Who asks: which header carries the key, on which surface, and who may administer.
+ * Who asks: which header carries the key, on which surface. Who administers is told in administrators.ts.
  *
  * `Authorization: Bearer` everywhere; `x-api-key` on messages only. Clients of that format often send both, one of them
  * a leftover: the one that looks like a key of this service counts. Two different keys are no key, because it would be
  * a guess whom to bill.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint.ts";
@@ -43,39 +42,9 @@ export function bearerToken(authorization: string | null): string | null {
   return match ? match[1] : null;
 }
 
-/** Rejects unless the request carries the admin key; the longer, the more wrong ones came from its address. */
-export async function administers({ request, connection, state }: RequestContext): Promise<void> {
-  try {
-    checkAdmin(request, state.adminKey);
-  } catch (thrown) {
-    if (thrown instanceof Failure && thrown.code === "invalid_api_key") {
-      const from = addressOf(connection);
-      if (from !== "") await state.wrongKeys.wait(from);
-    }
-    throw thrown;
-  }
-}
-
-function addressOf(connection: ConnectionInfo | undefined): string {
+export function addressOf(connection: ConnectionInfo | undefined): string {
   const address = connection?.remoteAddr;
   return address && "hostname" in address ? address.hostname : "";
-}
-
-/** Throws unless the request carries the admin key. With null nobody does. */
-function checkAdmin({ headers }: IncomingRequest, adminKey: string | null): void {
-  const given = bearerToken(headers.get("authorization"));
-  if (given !== null && adminKey !== null && timingSafeEqual(hash(given), hash(adminKey))) return;
-  throw headers.has("authorization")
-    ? new Failure("invalid_api_key", "The admin key is not valid.")
-    : new Failure(
-      "authentication_required",
-      "The admin key is required: send it as Authorization: Bearer <admin_key>.",
-    );
-}
-
-/** Hashes are compared, so that neither length nor content of the key shows in the time it takes. */
-function hash(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
 }
 
 /** Whether the caller is on this machine. A proxy on it speaks for others, who are not. */

@@ -1,7 +1,9 @@
 /** From a request to its endpoint: method, credential, parameters, handler. */
 import { Failure } from "../exchange/failure.ts";
-import { administers, authenticate, isThisMachine } from "./credentials.ts";
-import type { Endpoint, RequestContext } from "./endpoint.ts";
+import { changes } from "../accounts/mod.ts";
+import { administrator, demand, isSecure } from "./administrators.ts";
+import { authenticate, isThisMachine } from "./credentials.ts";
+import type { AdministrationEndpoint, Endpoint, RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
 import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 
@@ -44,12 +46,32 @@ async function serve(
       return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) }, key);
     }
     case "admin_key":
-      await administers(context);
-      break;
+      return await administrate(endpoint, { ...context, parameters: entry.parametersOf(path) });
     case "admin_or_loopback":
       if (state.metrics === "open" || (state.adminKey === null && isThisMachine(request, connection))) break;
-      await administers(context);
+      demand((await administrator(context)).principal, "read", `${endpoint.method} ${endpoint.path}`);
       break;
   }
   return await endpoint.handle({ ...context, parameters: entry.parametersOf(path) });
+}
+
+async function administrate(endpoint: AdministrationEndpoint, context: RequestContext): Promise<Response> {
+  const { state, parameters } = context;
+  const { principal, session, stillMay } = await administrator(context);
+  const route = `${endpoint.method} ${endpoint.path}`;
+  const trail = state.administration.trail({ principal, route, parameters });
+  const noted = changes(endpoint.access);
+  let response: Response;
+  try {
+    demand(principal, endpoint.access, route);
+    const administration = state.administration.administration(trail);
+    response = await endpoint.handle({ ...context, principal, administration, trail, stillMay });
+  } catch (thrown) {
+    if (noted) await trail.failed(thrown);
+    throw thrown;
+  }
+  if (noted) await trail.done();
+  const renewal = session && state.sessions.renewal(session, { secure: isSecure(context) });
+  if (renewal !== null) response.headers.append("set-cookie", renewal);
+  return response;
 }

@@ -3,24 +3,33 @@
  *
  * Rooms list their endpoints; `assemble.ts` joins the lists to one {@link EndpointTable}.
  */
-import type { Administration } from "../accounts/administration.ts";
-import type { Key } from "../accounts/mod.ts";
+import type {
+  Access,
+  AccountsService,
+  Administration,
+  GenerationView,
+  Key,
+  Principal,
+  Trail,
+} from "../accounts/mod.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
 import type { SocketMemory } from "./kept_turns.ts";
 import type { RequestRates } from "./request_rates.ts";
+import type { Sessions } from "./session.ts";
 import type { Surface } from "./surfaces.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
 /** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
 export interface ServerState
-  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs" | "metrics"> {
+  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs" | "metrics" | "tls"> {
   kit: Kit;
-  administration: Administration;
+  administration: Administrations;
   /** Null: the administration and the console do not exist. */
   adminKey: string | null;
+  sessions: Sessions;
   /** This process's share, as that of the next. */
   maxInFlight: number;
   maxInFlightBytes: number;
@@ -35,6 +44,13 @@ export interface ServerState
   wrongKeys: WrongKeys;
   requestRates: RequestRates;
   socketMemory: SocketMemory;
+}
+
+/** What keys may ask of the accounts, and the way to the rest for those who administer. */
+export interface Administrations extends Pick<Administration, "keyStatus"> {
+  administration: AccountsService["administration"];
+  trail: AccountsService["trail"];
+  generation(id: string, of: { owner: Key }): Promise<GenerationView>;
 }
 
 /** What the server knows of a connection. */
@@ -62,6 +78,17 @@ export interface RequestContext {
   connection: ConnectionInfo | undefined;
   /** Handles a further request that came with this one. */
   again(request: IncomingRequest, connection?: ConnectionInfo): Promise<Response>;
+}
+
+/** One that administers, within the access that its endpoint names. */
+export interface AdministrationContext extends RequestContext {
+  principal: Principal;
+  /** Sees what the principal may see. What it changes is noted. */
+  administration: Administration;
+  /** For changes that the administration knows nothing of. */
+  trail: Trail;
+  /** Whether the principal may still go on: for answers that take their time. */
+  stillMay(): boolean;
 }
 
 type Answer = Response | Promise<Response>;
@@ -107,9 +134,20 @@ export interface KeyEndpoint extends Description {
   handle(context: RequestContext, key: Key): Answer;
 }
 
-/** `admin_or_loopback`: the admin key, or a connection from this machine. Checked before the handler runs. */
+/** Checked before the handler runs: whoever administers, and may do what `access` says. */
+export interface AdministrationEndpoint extends Description {
+  credential: "admin_key";
+  access: Access;
+  generates?: undefined;
+  handle(context: AdministrationContext): Answer;
+}
+
+/**
+ * `admin_or_loopback`: as for the administration, or a connection from this machine. Checked before the handler runs. `session`:
+ * the console's session; the handler checks it.
+ */
 export interface OtherEndpoint extends Description {
-  credential: "none" | "admin_key" | "admin_or_loopback";
+  credential: "none" | "session" | "admin_or_loopback";
   generates?: undefined;
   handle(context: RequestContext): Answer;
 }
@@ -124,5 +162,5 @@ export interface GenerationEndpoint extends Description {
   handle(context: RequestContext): Answer;
 }
 
-export type Endpoint = KeyEndpoint | OtherEndpoint | GenerationEndpoint;
+export type Endpoint = KeyEndpoint | AdministrationEndpoint | OtherEndpoint | GenerationEndpoint;
 export type Credential = Endpoint["credential"];

@@ -1,5 +1,6 @@
 /** All endpoints by path. A path without placeholders is found with one look-up in a map: those of generations are such. */
 import { Failure } from "../exchange/failure.ts";
+import { hasAdministrators } from "./administrators.ts";
 import type { Endpoint, ServerState } from "./endpoint.ts";
 import { nameIn } from "./path.ts";
 import type { Surface } from "./surfaces.ts";
@@ -122,5 +123,5 @@ export function notFound(method: string, path: string, right?: string): Failure 
 
 function exists(endpoint: Endpoint, state: ServerState): boolean {
   if (endpoint.exists !== undefined) return endpoint.exists(state);
-  return endpoint.credential !== "admin_key" || state.adminKey !== null;
+  return endpoint.credential !== "admin_key" || hasAdministrators(state);
 }

@@ -15,6 +15,9 @@ const MEMORY_MS = 900_000;
 const MOST_ADDRESSES = 10_000;
 /** Answers that are held back at once; others are refused with 429, so that guesses cannot pile up. */
 const MOST_WAITING = 32;
+/** Wrong keys that the audit log is told of in a minute, one by one. */
+const MOST_TOLD = 30;
+const TOLD_MS = 60_000;
 
 interface Guesses {
   count: number;
@@ -26,9 +29,15 @@ export class WrongKeys {
   /** The one that guessed last stands last. */
   readonly #byAddress = new Map<string, Guesses>();
   #waiting = 0;
+  readonly #tell: (address: string, untold: number) => void;
+  #told = 0;
+  #toldSince = -Infinity;
+  #untold = 0;
 
-  constructor(ticker: Ticker) {
+  /** @param tell hears of wrong keys, as many as a log can take, and how many it has not heard of before this one */
+  constructor(ticker: Ticker, tell: (address: string, untold: number) => void = () => {}) {
     this.#ticker = ticker;
+    this.#tell = tell;
   }
 
   /** Resolves when a wrong key from this address may be answered. Throws a Failure of 429 when too many are waiting. */
@@ -41,6 +50,7 @@ export class WrongKeys {
       this.#byAddress.delete(this.#byAddress.keys().next().value!);
     }
     this.#byAddress.set(address, { count, last: now });
+    this.#note(address, now);
     if (count <= FREE) return;
     const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE - 1));
     if (this.#waiting >= MOST_WAITING) {
@@ -57,5 +67,19 @@ export class WrongKeys {
       deadline.arm(ms);
     });
     this.#waiting--;
+  }
+
+  #note(address: string, now: number): void {
+    if (now - this.#toldSince >= TOLD_MS) {
+      this.#toldSince = now;
+      this.#told = 0;
+    }
+    if (this.#told >= MOST_TOLD) {
+      this.#untold++;
+      return;
+    }
+    this.#told++;
+    this.#tell(address, this.#untold);
+    this.#untold = 0;
   }
 }

@@ -20,6 +20,7 @@ const STATUS: Record<FailureCode, number> = {
   invalid_api_key: 401,
   insufficient_funds: 402,
   policy_violation: 403,
+  permission_denied: 403,
   dlp_violation: 403,
   provider_forbidden: 403,
   model_not_found: 404,

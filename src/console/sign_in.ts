@@ -1,0 +1,125 @@
+/**
+ * `/console/session`: signing in to the console and out of it again. Whoever has the admin key or a token gets a cookie for it,
+ * so that no page has to keep a secret.
+ */
+import { STATUS_CODE } from "@std/http/status.js";
+import { Failure } from "../exchange/failure.ts";
+import {
+  administrator,
+  hasAdministrators,
+  isSecure,
+  refuseOtherPages,
+  sessionOf,
+  signedIn,
+} from "../http/administrators.ts";
+import type { Endpoint, RequestContext, ServerState } from "../http/endpoint.ts";
+import type { Session } from "../http/session.ts";
+import { OPERATION } from "../http/surfaces.ts";
+import { refusedField } from "./administration_input.ts";
+import { body } from "./operations.ts";
+
+const PATH = "/console/session";
+
+export const SIGN_IN: readonly Endpoint[] = [
+  {
+    method: "POST",
+    path: PATH,
+    surface: OPERATION,
+    credential: "none",
+    summary: "Signs in to the console with the admin key or a token, and sets the session's cookie.",
+    request: "SignIn",
+    answer: { schema: "Session" },
+    exists: hasAdministrators,
+    handle: signIn,
+  },
+  {
+    method: "GET",
+    path: PATH,
+    surface: OPERATION,
+    credential: "session",
+    summary: "Shows who is signed in to the console.",
+    answer: { schema: "Session" },
+    exists: hasAdministrators,
+    handle(context) {
+      const session = sessionOf(context.request, context.state);
+      if (session === null) throw signedOut();
+      refuseOtherPages(context.request);
+      const renewal = context.state.sessions.renewal(session, { secure: isSecure(context) });
+      return shown(session, context.state, renewal);
+    },
+  },
+  {
+    method: "DELETE",
+    path: PATH,
+    surface: OPERATION,
+    credential: "none",
+    summary: "Signs out of the console: the session ends on every node.",
+    answer: { schema: "SignedOut" },
+    exists: hasAdministrators,
+    handle: signOut,
+  },
+];
+
+async function signIn(context: RequestContext): Promise<Response> {
+  const { request, state } = context;
+  refuseOtherPages(request);
+  // A form of another page can send anything but this type without asking first.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new Failure(
+      "validation_error",
+      "Cannot read the request body: expected content-type application/json.",
+    );
+  }
+  const given = await body<{ admin_key?: unknown; token?: unknown }>(request);
+  const [field, secret] = given.token === undefined ? ["admin_key", given.admin_key] : ["token", given.token];
+  if (typeof secret !== "string" || secret === "") {
+    throw refusedField(String(field), "the admin key or a token, as text", typeof secret, "string_type");
+  }
+  const { principal } = await signedIn(context, secret);
+  const session = state.sessions.begin({
+    principal,
+    way: "admin_key",
+    source: state.sessions.fingerprint(secret),
+  });
+  await state.administration.trail({ principal: session.principal, route: `POST ${PATH}` })
+    .note({ action: "session.started", target: session.id, fields: { with: field } });
+  return shown(session, state, state.sessions.cookie(session, { secure: isSecure(context) }));
+}
+
+async function signOut(context: RequestContext): Promise<Response> {
+  const { state, request } = context;
+  const headers = {
+    "set-cookie": state.sessions.noCookie({ secure: isSecure(context) }),
+    "cache-control": "no-store",
+  };
+  if (sessionOf(request, state) === null) return Response.json({ signed_out: true }, { headers });
+  const { session, principal } = await administrator(context);
+  if (session === null) {
+    throw new Failure(
+      "validation_error",
+      "Cannot sign out: the request has a credential of its own, and no session.",
+    );
+  }
+  await state.sessions.end(session);
+  await state.administration.trail({ principal, route: `DELETE ${PATH}` })
+    .note({ action: "session.ended", target: session.id });
+  return Response.json({ signed_out: true }, { headers });
+}
+
+function shown(session: Session, { sessions }: ServerState, setCookie: string | null): Response {
+  const { role, name, team, member } = session.principal;
+  const headers = { "cache-control": "no-store", ...(setCookie !== null && { "set-cookie": setCookie }) };
+  return Response.json({
+    role,
+    name,
+    team,
+    member,
+    csrf: sessions.csrf(session),
+    signed_in_with: session.way,
+    expires_at: new Date(sessions.expiresAt(session)).toISOString(),
+  }, { status: STATUS_CODE.OK, headers });
+}
+
+function signedOut(): Failure {
+  return new Failure("authentication_required", "Nobody is signed in: sign in with POST /console/session.");
+}

@@ -1,0 +1,109 @@
+/**
+ * Who administers: the admin key or a token as `Authorization: Bearer`, or the console's session as a cookie.
+ *
+ * A browser sends a cookie along with whatever any page asks for, so that a session counts for what its own page has asked
+ * for alone, and changes something only together with the header that this page knows.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { ACCESS, type Access, ADMIN_KEY_HOLDER, may, type Principal } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import { addressOf, bearerToken } from "./credentials.ts";
+import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
+import type { Session } from "./session.ts";
+
+export const CSRF_HEADER = "x-svc-csrf";
+
+export interface Administrator {
+  principal: Principal;
+  /** Null: the request has a credential of its own. */
+  session: Session | null;
+  /** Whether the credential is still good. */
+  stillMay(): boolean;
+}
+
+/** Whether there is anybody who could administer under this configuration. */
+export function hasAdministrators({ adminKey }: Pick<ServerState, "adminKey">): boolean {
+  return adminKey !== null;
+}
+
+/** Rejects unless the request carries a credential; the longer, the more wrong ones came from its address. */
+export async function administrator(context: RequestContext): Promise<Administrator> {
+  const { request, state } = context;
+  const { headers } = request;
+  if (headers.has("authorization")) {
+    const given = bearerToken(headers.get("authorization"));
+    return await signedIn(context, given ?? "");
+  }
+  const session = sessionOf(request, state);
+  if (session === null) {
+    throw new Failure(
+      "authentication_required",
+      "The admin key is required: send it, or a token sk_admin_…, as Authorization: Bearer <admin_key>.",
+    );
+  }
+  refuseOtherPages(request);
+  const safe = request.method === "GET" || request.method === "HEAD";
+  if (!safe && !state.sessions.isCsrf(session, headers.get(CSRF_HEADER))) {
+    throw new Failure(
+      "permission_denied",
+      `Cannot ${request.method} with the session alone: the header ${CSRF_HEADER} must have the value csrf of GET /console/session.`,
+    );
+  }
+  return {
+    principal: session.principal,
+    session,
+    stillMay: () => state.sessions.lasts(session) && isCurrent(session, state),
+  };
+}
+
+/** Whoever has this secret. Rejects as {@link administrator} does. */
+export async function signedIn(
+  { connection, state }: RequestContext,
+  secret: string,
+): Promise<Administrator> {
+  if (secret !== "" && state.adminKey !== null && isSame(secret, state.adminKey)) {
+    return { principal: ADMIN_KEY_HOLDER, session: null, stillMay: () => true };
+  }
+  const from = addressOf(connection);
+  if (from !== "") await state.wrongKeys.wait(from);
+  throw new Failure("invalid_api_key", "The admin key is not valid.");
+}
+
+/** The session of a request; null: there is none, or not any more. */
+export function sessionOf({ headers }: IncomingRequest, state: ServerState): Session | null {
+  const header = headers.get("cookie");
+  if (header === null) return null;
+  const session = state.sessions.read(header);
+  return session !== null && isCurrent(session, state) ? session : null;
+}
+
+/** Whether what a session was begun with is still good. */
+function isCurrent({ way, source }: Session, state: ServerState): boolean {
+  return way === "admin_key" && state.adminKey !== null &&
+    source === state.sessions.fingerprint(state.adminKey);
+}
+
+/** Refuses what a page of another origin has made a browser ask for. Those that do not tell are no browsers, or very old. */
+export function refuseOtherPages({ headers }: IncomingRequest): void {
+  const from = headers.get("sec-fetch-site");
+  if (from === null || from === "same-origin" || from === "none") return;
+  throw new Failure("permission_denied", "Pages of other origins cannot use the console's session.");
+}
+
+/** Throws unless the principal's role has the access. */
+export function demand({ role }: Principal, access: Access, route: string): void {
+  if (may(role, access)) return;
+  const roles = ACCESS[access].join(" or ");
+  throw new Failure("permission_denied", `The role ${role} cannot ${route}: it needs the role ${roles}.`);
+}
+
+/** Whether the browser came by HTTPS. */
+export function isSecure({ state }: RequestContext): boolean {
+  return state.tls !== null;
+}
+
+/** Hashes are compared, so that neither length nor content shows in the time it takes. */
+function isSame(given: string, expected: string): boolean {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(given), hash(expected));
+}

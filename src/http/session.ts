@@ -1,0 +1,183 @@
+/**
+ * Sessions of the console. All there is of one is its cookie, sealed under a key that follows from the store's pepper: any node
+ * can read it, nobody can make or change it. What ends before its time is on a list that the nodes share.
+ *
+ * A session ends an hour after it was last used, and twelve hours after it began, whatever happens.
+ */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { Buffer } from "node:buffer";
+import type { Principal } from "../accounts/mod.ts";
+
+export interface Session {
+  id: string;
+  principal: Principal;
+  /** How it was signed in. */
+  way: "admin_key" | "token" | "oidc";
+  /** What has to hold as long as it lasts: the id of a token, a fingerprint of the admin key or of the provider's section. */
+  source: string;
+  /** Milliseconds since the epoch. */
+  began: number;
+  /** When its cookie was made. */
+  renewed: number;
+}
+
+export interface SessionsOptions {
+  /** 32 bytes that are the same on every node, of their own for each purpose. Throws while they are not known. */
+  key(purpose: string): Uint8Array;
+  now(): number;
+  /** Sessions that have been ended before their time. */
+  ended: EndedSessions;
+}
+
+export interface EndedSessions {
+  has(id: string, began: number): boolean;
+  /** @param until after which the session has ended anyhow */
+  add(id: string, until: number): Promise<void>;
+}
+
+const COOKIE = "sluice_session";
+const IDLE_MS = 3_600_000;
+const LONGEST_MS = 12 * IDLE_MS;
+/** A cookie older than this is made anew. */
+const RENEW_MS = 300_000;
+/** Clocks of nodes may differ by so much. */
+const SKEW_MS = 60_000;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Browsers keep none that is longer. */
+const MOST_COOKIE = 4096;
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** A new one, whatever the browser had before. */
+  begin(session: Omit<Session, "id" | "began" | "renewed">): Session {
+    const now = this.#options.now();
+    const id = `ses_${randomBytes(18).toString("base64url")}`;
+    return {
+      ...session,
+      principal: { ...session.principal, by: "session", credential: id },
+      id,
+      began: now,
+      renewed: now,
+    };
+  }
+
+  /** The session of a request's header; null: there is none, or it has ended. */
+  read(header: string | null): Session | null {
+    const values = new Set(header === null ? [] : cookies(header, COOKIE));
+    // Of two, one may have been planted by a neighbour of the same domain.
+    if (values.size !== 1) return null;
+    const session = this.unseal<Session>("session", [...values][0]);
+    if (session === null) return null;
+    const now = this.#options.now();
+    const { began, renewed, id } = session;
+    const lives = renewed <= now + SKEW_MS && now < renewed + IDLE_MS && now < began + LONGEST_MS;
+    return lives && !this.#options.ended.has(id, began) ? session : null;
+  }
+
+  /** Whether it is still one. */
+  lasts({ id, began }: Session): boolean {
+    return this.#options.now() < began + LONGEST_MS && !this.#options.ended.has(id, began);
+  }
+
+  expiresAt({ began, renewed }: Session): number {
+    return Math.min(renewed + IDLE_MS, began + LONGEST_MS);
+  }
+
+  /** The header that makes a browser keep it longer; null: it need not yet. */
+  renewal(session: Session, options: { secure: boolean }): string | null {
+    const now = this.#options.now();
+    return now - session.renewed < RENEW_MS ? null : this.cookie({ ...session, renewed: now }, options);
+  }
+
+  /** The header `set-cookie` that gives a browser the session. */
+  cookie(session: Session, { secure }: { secure: boolean }): string {
+    const seconds = Math.max(0, Math.floor((this.expiresAt(session) - this.#options.now()) / 1000));
+    return setCookie(COOKIE, this.seal("session", session), { secure, seconds });
+  }
+
+  /** The header that takes it away again. */
+  noCookie({ secure }: { secure: boolean }): string {
+    return setCookie(COOKIE, "", { secure, seconds: 0 });
+  }
+
+  async end({ id, began }: Session): Promise<void> {
+    await this.#options.ended.add(id, began + LONGEST_MS);
+  }
+
+  /** What a page has to send along with whatever it changes: another site's page cannot know it. */
+  csrf({ id }: Session): string {
+    return createHmac("sha256", this.#options.key("csrf")).update(id).digest("base64url");
+  }
+
+  isCsrf(session: Session, given: string | null): boolean {
+    const expected = Buffer.from(this.csrf(session));
+    const found = Buffer.from(given ?? "");
+    return found.length === expected.length && timingSafeEqual(found, expected);
+  }
+
+  /** Tells configured secrets apart, and nothing of what they are to whoever has not the key. */
+  fingerprint(secret: string): string {
+    return createHmac("sha256", this.#options.key("fingerprint")).update(secret).digest("base64url");
+  }
+
+  /** Seals a value that this gateway gives to a browser; one that was sealed for another purpose is not read. */
+  seal(purpose: string, value: unknown): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#options.key(purpose), nonce);
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(value)), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+  }
+
+  /** Null: this gateway has not sealed it. */
+  unseal<T>(purpose: string, text: string): T | null {
+    if (text.length > MOST_COOKIE) return null;
+    const bytes = Buffer.from(text, "base64url");
+    if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
+    const decipher = createDecipheriv(
+      "aes-256-gcm",
+      this.#options.key(purpose),
+      bytes.subarray(0, NONCE_BYTES),
+    );
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    try {
+      const open = Buffer.concat([
+        decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
+        decipher.final(),
+      ]);
+      return JSON.parse(open.toString()) as T;
+    } catch {
+      return null;
+    }
+  }
+}
+
+export interface CookieOptions {
+  secure: boolean;
+  seconds: number;
+  /** By default `/`. */
+  path?: string;
+  /** By default `Strict`. */
+  sameSite?: "Strict" | "Lax";
+}
+
+export function setCookie(
+  name: string,
+  value: string,
+  { secure, seconds, path = "/", sameSite = "Strict" }: CookieOptions,
+): string {
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${
+    secure ? "; Secure" : ""
+  }`;
+}
+
+/** The values of all cookies of a name. */
+export function cookies(header: string, name: string): string[] {
+  return header.split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+}
