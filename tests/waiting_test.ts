@@ -25,6 +25,7 @@ const REASONS: Record<string, Record<string, string>> = {
     "AbortSignal.timeout": "an index may not answer; the tests are skipped then",
   },
   "clients/python_test.ts": { "AbortSignal.timeout": "a client that hangs is ended, minutes later" },
+  "console/session_test.ts": { "Date.now": "a session ends in hours, by a clock that the test moves" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",

@@ -104,6 +104,21 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     meaning:
       "Headers that a browser's page wants to send; all are allowed to origins of `server.cors_origins`.",
   },
+  {
+    name: "cookie",
+    where: "`/admin/…`, `/console/…`, `/metrics`",
+    meaning: "`sluice_session`: the session that `POST /console/session` began.",
+  },
+  {
+    name: "x-svc-csrf",
+    where: "`/admin/…`, `/console/session`",
+    meaning: "Value `csrf` of `GET /console/session`; requests that change something by cookie must have it.",
+  },
+  {
+    name: "sec-fetch-site",
+    where: "`/admin/…`, `/console/session`",
+    meaning: "Tells a browser's requests of other origins, which cannot use the session.",
+  },
   ...["forwarded", "x-forwarded-for", "x-real-ip"].map((name) => ({
     name,
     where: "`/metrics`",
@@ -113,6 +128,11 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
 ];
 
 export const ANSWER_HEADERS: readonly HeaderRow[] = [
+  {
+    name: "set-cookie",
+    where: "`/console/session`, `/admin/…`",
+    meaning: "The console's session, and its renewal while it is used.",
+  },
   {
     name: "x-request-id",
     where: "every answer",
