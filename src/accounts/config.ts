@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import {
+  between,
   catalogPattern,
   choice,
   fields,
@@ -77,6 +78,9 @@ const SESSION_LIMIT = fields({
 
 const MOST_TAG_LIMITS = 8;
 
+/** What is kept of streams is text of conversations. */
+const MOST_RESUME_SECONDS = 600;
+
 const TAG_LIMIT = fields({
   tag: matching(TAG_NAME, TAG_NAME_WORDS).describe(
     "Name of the tag; each of its values has a budget of its own.",
@@ -129,6 +133,11 @@ const KEY = {
   hedge: flag().describe(
     "Whether a request whose first route takes longer than 19 of 20 of its calls is asked of the next route too. Both are reserved; the slower one is cancelled, and billed for what it had said.",
   ),
+  resume_seconds: between(0, MOST_RESUME_SECONDS, " of seconds").transform((value) =>
+    Math.round(value * 1000)
+  ).nullable().describe(
+    "For how many seconds after their end streams of the key are kept, encrypted, so that a client whose connection broke can go on reading. 0: never. Null: only those whose request asks for it, for 300 seconds.",
+  ),
   expires_at: moment().nullable()
     .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
 };
@@ -147,6 +156,7 @@ const NEW_KEY = {
   tag_limits: KEY.tag_limits.prefault([]),
   repair: KEY.repair.prefault(false),
   hedge: KEY.hedge.prefault(false),
+  resume_seconds: KEY.resume_seconds.prefault(null),
 };
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
@@ -192,6 +202,7 @@ export const KEY_CHANGE = fields({
   tag_limits: KEY.tag_limits.optional(),
   repair: KEY.repair.optional(),
   hedge: KEY.hedge.optional(),
+  resume_seconds: KEY.resume_seconds.optional(),
 }).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");

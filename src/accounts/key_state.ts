@@ -51,6 +51,7 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
       team: stored.team === null ? null : { name: stored.team, ...rights },
       repair: stored.repair,
       hedge: stored.hedge,
+      resumeMs: stored.resumeMs,
     }),
   };
 }

@@ -38,6 +38,8 @@ export interface Key extends Rights {
   repair: boolean;
   /** A slow route's request is asked of the next one too. */
   hedge: boolean;
+  /** Streams are kept for so long after their end, to be resumed; 0: never. Null: where the request asks for it. */
+  resumeMs: number | null;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

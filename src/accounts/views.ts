@@ -23,6 +23,7 @@ export interface KeyView {
   tag_limits: { tag: string; amount: string; period: Period }[];
   repair: boolean;
   hedge: boolean;
+  resume_seconds: number | null;
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -170,6 +171,7 @@ export function keyView(state: KeyState): KeyView {
     },
     repair: state.repair,
     hedge: state.hedge,
+    resume_seconds: state.resumeMs === null ? null : state.resumeMs / 1000,
     tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
     created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),

@@ -25,6 +25,8 @@ export interface StoredKey {
   repair: boolean;
   /** A slow route's request is asked of the next one too. */
   hedge: boolean;
+  /** Streams are kept for so long after their end; null: as their requests ask. */
+  resumeMs: number | null;
   created: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -65,8 +67,8 @@ export function insertKey(engine: Engine, key: StoredKey, hash: string): Promise
     await query(
       `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
          requests_per_minute, tokens_per_minute, team, session_amount, session_requests_per_minute, tag_limits,
-         repair, hedge, created, expires_at, revoked_at, rev)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+         repair, hedge, resume_ms, created, expires_at, revoked_at, rev)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
       [key.id, ...fields(key), key.created, key.expiresAt, key.revokedAt, rev],
     );
     await query("INSERT INTO secrets (hash, key_id, expires_at) VALUES ($1, $2, NULL)", [hash, key.id]);
@@ -84,8 +86,8 @@ export function updateKey(engine: Engine, key: StoredKey): Promise<boolean> {
     const rows = await query(
       `UPDATE keys SET name = $2, account = $3, access_policy = $4, dlp_policy = $5, models = $6, spend_amount = $7,
          spend_period = $8, requests_per_minute = $9, tokens_per_minute = $10, team = $11, session_amount = $12,
-         session_requests_per_minute = $13, tag_limits = $14, repair = $15, hedge = $16, expires_at = $17,
-         revoked_at = $18, rev = $19 WHERE id = $1 RETURNING id`,
+         session_requests_per_minute = $13, tag_limits = $14, repair = $15, hedge = $16,
+         resume_ms = $17, expires_at = $18, revoked_at = $19, rev = $20 WHERE id = $1 RETURNING id`,
       [key.id, ...fields(key), key.expiresAt, key.revokedAt, rev],
     );
     return rows.length > 0;
@@ -128,6 +130,7 @@ function fields(key: StoredKey) {
       : JSON.stringify(key.tagLimits.map((limit) => ({ ...limit, amount: limit.amount.toString() }))),
     key.repair ? 1 : null,
     key.hedge ? 1 : null,
+    key.resumeMs,
   ];
 }
 
@@ -224,6 +227,7 @@ function decodeKey(row: Row): StoredKey {
     tagLimits: row.tag_limits === null ? [] : decodeTagLimits(asText(row.tag_limits)),
     repair: row.repair !== null && asBool(row.repair),
     hedge: row.hedge !== null && asBool(row.hedge),
+    resumeMs: optional(row.resume_ms, asInt),
     created: asInt(row.created),
     expiresAt: optional(row.expires_at, asInt),
     revokedAt: optional(row.revoked_at, asInt),

@@ -17,6 +17,7 @@ import { openSqlite } from "./sqlite.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
+import { streamStore } from "./streams.ts";
 import { sync } from "./sync.ts";
 import * as usage from "./usage.ts";
 
@@ -59,6 +60,14 @@ export type {
 } from "./store.ts";
 export type { Announcement } from "./nodes.ts";
 export type { Position } from "./position.ts";
+export type {
+  StoredStream,
+  StreamPiece,
+  StreamStart,
+  StreamState,
+  StreamStore,
+  StreamUpdate,
+} from "./streams.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
 export {
   isUsageDimension,
@@ -219,6 +228,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     removeDelivery: (id) => deliveries.removeDelivery(query, id),
     postponeDelivery: (id, due) => deliveries.postponeDelivery(query, id, due),
     retireDeliveries: (before, most) => deliveries.retireDeliveries(engine, before, most),
+
+    ...streamStore(engine),
 
     insertAudit: (records) => audit.insertAudit(engine, records),
     listAudit: (filter, page, asker = "") => audit.listAudit(workers.quick.of(asker), filter, page),

@@ -1,5 +1,5 @@
 /**
- * The one interface to what outlives the process, in five parts. Both engines serve it with the same SQL, which stands
+ * The one interface to what outlives the process, in parts. Both engines serve it with the same SQL, which stands
  * in the files beside this one.
  *
  * Everything here is off the path of a call. It may be slow, locked, full or away, and then throws
@@ -14,6 +14,7 @@ import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
+import type { StreamStore } from "./streams.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -142,7 +143,7 @@ export interface StoreCare {
 }
 
 export interface Store
-  extends NodeStore, KeyStore, AccountStore, LedgerReader, DeliveryStore, AuditStore, StoreCare {
+  extends NodeStore, KeyStore, AccountStore, LedgerReader, DeliveryStore, StreamStore, AuditStore, StoreCare {
   readonly kind: "sqlite" | "postgres";
   /**
    * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the

@@ -69,6 +69,7 @@ const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   tagLimits: [],
   repair: false,
   hedge: false,
+  resumeMs: null,
   created: NOW,
   expiresAt: null,
   revokedAt: null,

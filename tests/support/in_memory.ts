@@ -35,6 +35,7 @@ const KEY: Key = {
   team: null,
   repair: false,
   hedge: false,
+  resumeMs: null,
 };
 
 export interface Account {

@@ -14,6 +14,9 @@ export interface Table {
  */
 const CLOSED_SINCE_V2 = "usage_days";
 
+/** What is kept for minutes only: a backup is read later. */
+const SHORT_LIVED = ["streams", "stream_pieces"];
+
 export async function hasTable(engine: Engine, query: Query, name: string): Promise<boolean> {
   const rows = engine.kind === "sqlite"
     ? await query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1", [name])
@@ -32,7 +35,7 @@ export async function schemaVersion(engine: Engine, query: Query): Promise<numbe
 /** Tables with rows to be kept, those that others refer to first. */
 export async function tablesOf(engine: Engine, query: Query, version: number): Promise<Table[]> {
   const names = namesMade(engine.kind, "TABLE", version)
-    .filter((name) => version < 2 || name !== CLOSED_SINCE_V2);
+    .filter((name) => (version < 2 || name !== CLOSED_SINCE_V2) && !SHORT_LIVED.includes(name));
   const tables: Table[] = [];
   for (const name of names) tables.push({ name, columns: await columnsOf(engine, query, name) });
   return tables;

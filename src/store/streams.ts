@@ -1,0 +1,259 @@
+/**
+ * Streams that can be resumed: a row for each, and what was sent of it in pieces of some events. Whatever of them is text of a
+ * conversation comes encrypted.
+ *
+ * One process writes a stream, the node of its row; all read it. A stream whose node is gone before its end was interrupted,
+ * and counts from its last piece on.
+ */
+import type { Columns, Engine, Query } from "./engine.ts";
+import { asBool, asInt, asText, optional, type Row } from "./rows.ts";
+
+/**
+ * running: its node goes on with it. ended: all of it is there. refused: it never began, `head` says why. lost: not all of it
+ * could be kept.
+ */
+export type StreamState = "running" | "ended" | "refused" | "lost";
+
+export interface StreamStart {
+  /** The generation's id. */
+  id: string;
+  keyId: string;
+  format: string;
+  /** False: one answer, in one piece. */
+  streamed: boolean;
+  /** Hash of the caller's idempotency key; null: there is none. */
+  claim: string | null;
+  /** Hash of the request; null: nobody asks. */
+  request: string | null;
+  node: string;
+  /** How long it is kept after its end. */
+  keepMs: number;
+  created: number;
+}
+
+export interface StoredStream extends StreamStart {
+  state: StreamState;
+  /** Status and headers of its answer; null: they have not been sent. */
+  head: string | null;
+  /** Once it has ended. */
+  events: number;
+  /** False: its node is gone. */
+  alive: boolean;
+  /** When it was last written. */
+  written: number;
+  /** Null: it is running. */
+  expires: number | null;
+}
+
+export interface StreamPiece {
+  stream: string;
+  /** Number of its first event. */
+  first: number;
+  events: number;
+  /** Characters of the stream before it. */
+  begins: number;
+  written: number;
+  data: string;
+}
+
+/** What is written of one stream at a time. */
+export interface StreamUpdate {
+  start: StreamStart;
+  head: string | null;
+  piece: StreamPiece | null;
+  /** Null: it goes on. */
+  end: { state: Exclude<StreamState, "running">; events: number; expires: number } | null;
+}
+
+export interface StreamStore {
+  /** Takes the claim for a stream, or answers the stream that has it. */
+  claimStream(start: StreamStart, now: number): Promise<StoredStream | null>;
+  writeStreams(updates: readonly StreamUpdate[]): Promise<void>;
+  /** Null: there is none, or its time is over. */
+  stream(id: string, now: number): Promise<StoredStream | null>;
+  /** Pieces from the one with an event on, so many characters at most unless one alone is longer. */
+  streamPieces(id: string, from: { event: number; chars: number }): Promise<StreamPiece[]>;
+  /** Somebody reads it on another node than its own. */
+  followStream(id: string, now: number): Promise<void>;
+  /** When each of some streams was last read on another node; those that never were are left out. */
+  followedStreams(ids: readonly string[]): Promise<Map<string, number>>;
+  /** Deletes some whose time is over. Answers how many; 0: none is left. */
+  retireStreams(now: number, most: number): Promise<number>;
+}
+
+const START: Columns = [
+  ["id", "text"],
+  ["key_id", "text"],
+  ["format", "text"],
+  ["streamed", "int"],
+  ["claim", "text"],
+  ["request", "text"],
+  ["node", "text"],
+  ["keep_ms", "int"],
+  ["created", "int"],
+  ["state", "text"],
+  ["head", "text"],
+  ["events", "int"],
+  ["expires", "int"],
+];
+const PIECE: Columns = [
+  ["stream", "text"],
+  ["first", "int"],
+  ["events", "int"],
+  ["begins", "int"],
+  ["written", "int"],
+  ["data", "text"],
+];
+
+const ALIVE = "EXISTS (SELECT 1 FROM nodes WHERE nodes.id = streams.node)";
+const WRITTEN =
+  "COALESCE((SELECT p.written FROM stream_pieces p WHERE p.stream = streams.id ORDER BY p.first DESC LIMIT 1), created)";
+const STORED =
+  `SELECT id, key_id, format, streamed, claim, request, node, keep_ms, created, state, head, events, expires,
+  CASE WHEN ${ALIVE} THEN 1 ELSE 0 END AS alive, ${WRITTEN} AS written FROM streams`;
+
+/** Pieces that are read at once. */
+const MOST_PIECES = 256;
+
+export function streamStore(engine: Engine): StreamStore {
+  const { query } = engine;
+  return {
+    claimStream: (start, now) => engine.transaction((query) => claim(query, start, now)),
+    writeStreams: (updates) => write(engine, updates),
+    stream: async (id, now) => current(await query(`${STORED} WHERE id = $1`, [id]), now),
+    streamPieces: (id, from) => pieces(query, id, from),
+    async followStream(id, now) {
+      await query("UPDATE streams SET followed = $2 WHERE id = $1", [id, now]);
+    },
+    async followedStreams(ids) {
+      const rows = await query(
+        `SELECT id, followed FROM streams WHERE id IN (${engine.list("$1")}) AND followed IS NOT NULL`,
+        [JSON.stringify(ids)],
+      );
+      return new Map(rows.map((row) => [asText(row.id), asInt(row.followed)]));
+    },
+    retireStreams: (now, most) => retire(engine, now, most),
+  };
+}
+
+async function claim(query: Query, start: StreamStart, now: number): Promise<StoredStream | null> {
+  const known = async () => (await query(`${STORED} WHERE claim = $1`, [start.claim])).map(decode);
+  for (const found of await known()) {
+    if (!isOver(found, now)) return found;
+    await remove(query, "id = $1", found.id);
+  }
+  const made = await query(
+    `INSERT INTO streams (${START.map(([name]) => name).join(", ")})
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', NULL, 0, NULL) ON CONFLICT DO NOTHING RETURNING id`,
+    startValues(start),
+  );
+  if (made.length > 0) return null;
+  const [other] = await known();
+  if (other === undefined) throw new Error("A claim was taken and is gone.");
+  return other;
+}
+
+function startValues(s: StreamStart) {
+  return [s.id, s.keyId, s.format, s.streamed ? 1 : 0, s.claim, s.request, s.node, s.keepMs, s.created];
+}
+
+function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> {
+  const rows = updates.map(({ start, head, end }) => [
+    ...startValues(start),
+    end?.state ?? "running",
+    head,
+    end?.events ?? 0,
+    end?.expires ?? null,
+  ]);
+  const written = updates.flatMap(({ piece }) => piece === null ? [] : [piece]);
+  const values = written.map((p) => [p.stream, p.first, p.events, p.begins, p.written, p.data]);
+  return engine.transaction(async (query) => {
+    await engine.insertRows(query, {
+      table: "streams",
+      columns: START,
+      // A stream that has been refused or lost gives its claim back, or keeps it, as its last update says.
+      then: `ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, state = excluded.state,
+        head = COALESCE(excluded.head, streams.head), events = excluded.events, expires = excluded.expires`,
+    }, rows);
+    if (values.length === 0) return;
+    await engine.insertRows(query, {
+      table: "stream_pieces",
+      columns: PIECE,
+      then: "ON CONFLICT (stream, first) DO NOTHING",
+    }, values);
+  });
+}
+
+async function pieces(
+  query: Query,
+  id: string,
+  { event, chars }: { event: number; chars: number },
+): Promise<StreamPiece[]> {
+  const from = "COALESCE((SELECT MAX(first) FROM stream_pieces WHERE stream = $1 AND first <= $2), 0)";
+  const rows = await query(
+    `SELECT stream, first, events, begins, written, data FROM stream_pieces WHERE stream = $1 AND first >= ${from}
+       AND (first <= $2 OR begins < $3 + (SELECT MAX(begins) FROM stream_pieces WHERE stream = $1 AND first <= $2))
+     ORDER BY first LIMIT ${MOST_PIECES}`,
+    [id, event, chars],
+  );
+  return rows.map((row) => ({
+    stream: asText(row.stream),
+    first: asInt(row.first),
+    events: asInt(row.events),
+    begins: asInt(row.begins),
+    written: asInt(row.written),
+    data: asText(row.data),
+  })).filter((piece) => piece.first + piece.events > event);
+}
+
+/** Whether its time is over. */
+function isOver(stream: StoredStream, now: number): boolean {
+  if (stream.expires !== null) return stream.expires <= now;
+  return !stream.alive && stream.written + stream.keepMs <= now;
+}
+
+function current(rows: readonly Row[], now: number): StoredStream | null {
+  const [stream] = rows.map(decode);
+  return stream === undefined || isOver(stream, now) ? null : stream;
+}
+
+async function remove(query: Query, which: string, ...params: (string | number)[]): Promise<void> {
+  await query(`DELETE FROM stream_pieces WHERE stream IN (SELECT id FROM streams WHERE ${which})`, params);
+  await query(`DELETE FROM streams WHERE ${which}`, params);
+}
+
+function retire(engine: Engine, now: number, most: number): Promise<number> {
+  return engine.transaction(async (query) => {
+    await query(
+      `UPDATE streams SET expires = ${WRITTEN} + keep_ms
+       WHERE expires IS NULL AND state = 'running' AND NOT ${ALIVE}`,
+    );
+    const due = await query(
+      `SELECT id FROM streams WHERE expires <= $1 ORDER BY expires LIMIT ${most} ${engine.forUpdateOfFree}`,
+      [now],
+    );
+    if (due.length === 0) return 0;
+    await remove(query, `id IN (${engine.list("$1")})`, JSON.stringify(due.map((row) => row.id)));
+    return due.length;
+  });
+}
+
+function decode(row: Row): StoredStream {
+  return {
+    id: asText(row.id),
+    keyId: asText(row.key_id),
+    format: asText(row.format),
+    streamed: asBool(row.streamed),
+    claim: optional(row.claim, asText),
+    request: optional(row.request, asText),
+    node: asText(row.node),
+    keepMs: asInt(row.keep_ms),
+    created: asInt(row.created),
+    state: asText(row.state) as StreamState,
+    head: optional(row.head, asText),
+    events: asInt(row.events),
+    alive: asBool(row.alive),
+    written: asInt(row.written),
+    expires: optional(row.expires, asInt),
+  };
+}
