@@ -16,6 +16,7 @@ import { Reports } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
+import type { StepView } from "./steps_view.ts";
 import type { Trail } from "./trail.ts";
 import type { Key } from "./types.ts";
 import type {
@@ -52,7 +53,7 @@ export interface Administration {
   statement(query: StatementQuery): Promise<Statement>;
   auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
-  generation(id: string, options?: { owner?: Key }): Promise<GenerationView>;
+  generation(id: string, options?: { owner?: Key }): Promise<GenerationView & { steps?: StepView[] }>;
 }
 
 export interface AdministrationOptions {

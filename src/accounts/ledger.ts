@@ -87,6 +87,7 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
+    steps: end.steps === undefined ? null : JSON.stringify(end.steps),
   };
 }
 
@@ -127,6 +128,7 @@ export function interruptedGeneration(beginning: Beginning): Generation {
     cacheSaved: null,
     toolCalls: null,
     repaired: null,
+    steps: null,
   };
 }
 

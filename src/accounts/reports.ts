@@ -26,6 +26,7 @@ import { formatAmount, MOST_CREDITS } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
+import { stepsView, type StepView } from "./steps_view.ts";
 import { TeamReports } from "./team_reports.ts";
 import type { Key } from "./types.ts";
 import {
@@ -172,14 +173,15 @@ export class Reports {
   }
 
   /** Throws `not_found`; with an owner also for a generation of another key. */
-  async generation(id: string, owner: Key | undefined): Promise<GenerationView> {
+  async generation(id: string, owner: Key | undefined): Promise<GenerationView & { steps?: StepView[] }> {
     const { store, sync } = this.#options;
     await sync.flush();
     const row = await store.generation(id, owner?.id);
     if (row === null || (owner !== undefined && row.keyId !== owner.id)) {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }
-    return generationView(row);
+    // Routes and engines are the operator's affair.
+    return owner === undefined ? { ...generationView(row), steps: stepsView(row) } : generationView(row);
   }
 
   async audit(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }> {

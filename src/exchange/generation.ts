@@ -6,6 +6,7 @@ import type { FailureCode } from "./failure.ts";
 import type { CallerFormatName } from "./format_name.ts";
 import type { PriceChoice } from "./prices.ts";
 import type { Labels } from "./labels.ts";
+import type { KeptStep } from "./steps.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -56,4 +57,6 @@ export interface GenerationEnd {
   toolCalls?: number;
   /** Of those, whose arguments were mended; absent: none. */
   repaired?: number;
+  /** What it went through; absent: what the rest tells. */
+  steps?: readonly KeptStep[];
 }

@@ -6,6 +6,7 @@ import { isObject, type Loose } from "../exchange/json.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
 import { withSummaries } from "../formats/responses/compaction.ts";
 import type { Arrival } from "../pipeline/call.ts";
+import { Steps } from "../pipeline/steps.ts";
 import { countTokens } from "./count_tokens.ts";
 import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
@@ -27,6 +28,7 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),
       gone: () => false,
+      steps: new Steps(kit.now),
     };
     // Few gateways are asked.
     const { quote } = await import("../pipeline/quote.ts");

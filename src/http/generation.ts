@@ -4,6 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
+import { Steps } from "../pipeline/steps.ts";
 import { LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
@@ -60,6 +61,7 @@ async function generate(
   let handedOver = false;
   let headers: Record<string, string> = {};
   let connection: AbortSignal | undefined;
+  const steps = new Steps(kit.now);
   const deadline = kit.ticker.deadline(() => connection = request.signal);
   deadline.arm(WATCH_AFTER_MS);
   const over = () => {
@@ -67,7 +69,11 @@ async function generate(
     place.leave();
   };
   try {
-    if (admitted !== true && !await admitted) throw OVERLOADED;
+    if (admitted !== true) {
+      const began = kit.now();
+      if (!await admitted) throw OVERLOADED;
+      steps.waited("queue", kit.now() - began);
+    }
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     place.own(asker.id);
     const asked = Date.now();
@@ -90,6 +96,7 @@ async function generate(
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),
       gone: () => left || connection?.aborted === true,
+      steps,
     };
     const { call, parts } = await run(arrival, kit);
     handedOver = true;

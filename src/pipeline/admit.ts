@@ -49,6 +49,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     estimate,
     labels: labelsOf(arrival.header, arrival.body),
   });
+  arrival.steps.waited("budget", kit.now() - created);
   if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
   if (screened) Object.assign(headers, screened.headers);
   return {

@@ -11,6 +11,7 @@ import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
+import type { Steps } from "./steps.ts";
 
 /** A request as `http/` hands it over: its key is known, its body is parsed and not yet decoded. */
 export interface Arrival {
@@ -31,6 +32,8 @@ export interface Arrival {
   header(name: string): string | null;
   /** Whether the caller has left meanwhile. */
   gone(): boolean;
+  /** What it goes through. */
+  steps: Steps;
 }
 
 /** What an answer is screened for, and by what: loaded only where it is needed. */

@@ -86,6 +86,7 @@ export async function* generate(
     through: way?.through,
     missing: way?.missing,
     signal,
+    watch: call.arrival.steps,
   });
   const { opened, begun, which } = way === undefined && hedges(call)
     ? await openHedged(kit.providers, model.routes, {
@@ -158,7 +159,7 @@ interface Made {
 const notMade = (): Made => ({ names: null, dropped: [] });
 
 /** Only what is one call of a provider is asked twice. */
-function hedges({ arrival, model, shape }: Call): boolean {
+export function hedges({ arrival, model, shape }: Call): boolean {
   return arrival.key.hedge && model.routes.length > 1 && !shape.search && shape.calls === 1;
 }
 

@@ -21,7 +21,13 @@ export function screen(arrival: Arrival, kit: Kit): Screened | null | Promise<Sc
   const { body, key } = arrival;
   const wished = isObject(body) && isObject(body.plugins) ? body.plugins.dlp ?? undefined : undefined;
   if (key.dlpPolicy === null && !key.team?.dlpPolicy && wished === undefined) return null;
-  return loaded
+  const began = kit.now();
+  const screening = loaded
     ? loaded.screen(arrival, wished, kit)
     : loadScreening().then((screening) => screening.screen(arrival, wished, kit));
+  const told = (screened: Screened | null) => {
+    if (screened) arrival.steps.screened(screened, kit.now() - began);
+    return screened;
+  };
+  return screening instanceof Promise ? screening.then(told) : told(screening);
 }

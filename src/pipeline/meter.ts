@@ -10,6 +10,7 @@ import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { Charge, GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
 import { priceOf } from "../exchange/prices.ts";
+import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import type { Call, ProviderUse } from "./call.ts";
@@ -68,6 +69,7 @@ export async function* meter(
       estimated = true;
       usage = estimateUsage(call.size.chars, said);
     }
+    const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !finished ? "interrupted" : cut ? "incomplete" : "completed",
       provider: call.provider,
@@ -84,6 +86,7 @@ export async function* meter(
       clientGone: call.arrival.gone(),
       toolCalls,
       ...(call.repaired > 0 && { repaired: call.repaired }),
+      ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
     if (failed && call.provider === null && !searches) await call.reservation.release();

@@ -4,7 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
-import { generate } from "./generate.ts";
+import { generate, hedges } from "./generate.ts";
 import type { Arrival, Call } from "./call.ts";
 import { withSummaries } from "../formats/responses/compaction.ts";
 import { screen } from "./guard.ts";
@@ -30,6 +30,8 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     // What the check found is said whatever comes of the request.
     throw Failure.from(thrown).with(screened?.headers ?? {});
   });
+  // Of several calls of providers the record tells too little.
+  if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   const parts = arrival.compacts
     ? (await import("./compact.ts")).compact(call, kit)
     : repairs(arrival)
@@ -68,6 +70,8 @@ function askWith(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[
       websearch: kit.websearch,
       ask: (p) => once(p, 0),
       screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
+      searched: (ms, outcome, hits) =>
+        call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
       chars: size.chars,
       mostOutput: prompt.maxOutput ?? model.maxCompletion,
       affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),

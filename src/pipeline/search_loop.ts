@@ -68,19 +68,22 @@ export interface SearchLoop {
   chars: number;
   /** Output of all rounds together; null: no bound is known. */
   mostOutput: number | null;
+  /** Told of each search. @param outcome "ok", or in a word why there are no hits */
+  searched?(ms: number, outcome: string, hits: number): void;
   /** Whether there is money to go on. */
   affords(spent: Usage, next: Next): Promise<boolean>;
 }
 
 export async function* searchLoop(
   prompt: Prompt,
-  { websearch, ask, screen, chars, mostOutput, affords }: SearchLoop,
+  loop: SearchLoop,
 ): AsyncGenerator<readonly Part[]> {
+  const { ask, chars, mostOutput, affords } = loop;
   const options = prompt.search ?? {};
   const tool = searchTool(prompt.tools);
   const limit = searchLimit(options);
   const ids = new CallIds(prompt.turns);
-  const search = (query: string) => searchOnce(query, options, websearch, screen);
+  const search = (query: string) => searchOnce(query, options, loop);
   let turns = prompt.turns;
   let used = 0;
   let billed = 0;
@@ -202,14 +205,19 @@ function offer(
 async function searchOnce(
   query: string,
   options: SearchOptions,
-  websearch: WebSearch,
-  screen: SearchLoop["screen"],
+  { websearch, screen, searched }: SearchLoop,
 ): Promise<SearchOutcome> {
+  const began = performance.now();
+  const told = (outcome: SearchOutcome, what: string = outcome.failed ? outcome.why ?? "failed" : "ok") => {
+    searched?.(performance.now() - began, what, outcome.hits.length);
+    return outcome;
+  };
   try {
     const allowed = await screen(query);
-    return allowed === null ? { hits: [], failed: true } : await websearch.search(allowed, options);
+    if (allowed === null) return told({ hits: [], failed: true }, "screened");
+    return told(await websearch.search(allowed, options));
   } catch {
-    return { hits: [], failed: true };
+    return told({ hits: [], failed: true });
   }
 }
 

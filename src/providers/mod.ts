@@ -9,12 +9,14 @@
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
+import type { AttemptWatch } from "./attempt.ts";
 import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { byLatency, byPrice, drawFor, inOrder, type RouteOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
+import { cancelled, credentialRefused, noPlace, noRoute } from "./refusals.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { Withheld } from "./withheld.ts";
@@ -61,6 +63,8 @@ export interface Opening<T> {
   missing?: Failure;
   /** Ends it before its time: nothing more is tried. */
   signal?: AbortSignal;
+  /** Told of its attempts. */
+  watch?: AttemptWatch;
 }
 
 export interface Providers {
@@ -106,6 +110,15 @@ export interface ProvidersOptions {
 /** Statuses of an address that a provider does not have. */
 const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
 
+/** What an exchange has come to, besides what it gives back. */
+interface Heard {
+  measured: boolean;
+  /** When the head of the answer was there. */
+  head: number | null;
+  /** Of a refusal. */
+  status: number | null;
+}
+
 /** An attempt that gave no answer. */
 interface Failed {
   failure: Failure;
@@ -128,15 +141,14 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   async function exchange(
     door: Door,
     route: Route,
-    { outgoing, again = false, ...opening }: Pick<Opening<unknown>, "stream" | "signal" | "missing"> & {
-      outgoing: Outgoing;
-      again?: boolean;
-    },
+    { outgoing, again = false, ...opening }:
+      & Pick<Opening<unknown>, "stream" | "signal" | "missing">
+      & { outgoing: Outgoing; heard: Heard; again?: boolean },
   ): Promise<{ reply: Reply; first: Uint8Array; withheld: Withheld } | Failure> {
     const { provider, api } = door;
     let { withheld } = door;
     const { credential } = provider;
-    const { stream, signal, missing } = opening;
+    const { stream, signal, missing, heard } = opening;
     const request = {
       url: api.address(provider.baseUrl, route.model, stream),
       headers: callHeaders(door, outgoing.headers),
@@ -151,7 +163,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       withheld = new Withheld({ ...door.headers, ...signed });
     }
     const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
+    if (heard.measured) heard.head = ticker.now();
     if (reply.status < 200 || reply.status >= 300) {
+      heard.status = reply.status;
       const text = withheld.refusal(await readRefusal(reply, ticker));
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
@@ -199,6 +213,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     }
     model.attempts++;
     const began = ticker.now();
+    const { watch } = opening;
+    const heard: Heard = { measured: watch?.measures === true, head: null, status: null };
     let closed = false;
     let answering = false;
 
@@ -220,8 +236,14 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       permit!.abandon();
       state.limiter.leave();
     }
+    function tell(failure: Failure | null): void {
+      const { head, status } = heard;
+      const headMs = head === null ? null : head - began;
+      watch?.attempted({ route, ms: ticker.now() - began, failure, status, headMs });
+    }
     function giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
       const failure = Failure.from(thrown);
+      tell(failure);
       failed(failure);
       close(more.reply);
       return { failure, silent: more.silent === true && failure.code === "provider_timeout" };
@@ -231,7 +253,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     function cancel(reply?: Reply): Failed {
       model.firstBytes.add(ticker.now() - began, ticker.now());
       close(reply);
-      return { failure: cancelled(), silent: false };
+      const failure = cancelled();
+      tell(failure);
+      return { failure, silent: false };
     }
 
     let got: Awaited<ReturnType<typeof exchange>>;
@@ -241,6 +265,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
         stream: opening.stream,
         signal: opening.signal,
         missing: opening.missing,
+        heard,
       });
     } catch (thrown) {
       if (opening.signal?.aborted) return cancel();
@@ -252,6 +277,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const opened = { provider, api, reply, first, withheld, failed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
+      if (heard.measured) tell(null);
       permit.succeed(ticker.now());
       model.firstBytes.add(ticker.now() - began, ticker.now());
       answering = true;
@@ -327,7 +353,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               break;
             }
             options.makeRoom?.(route.provider);
-            if (!await limiter.enter(opening.key)) {
+            const began = ticker.now();
+            const entered = await limiter.enter(opening.key);
+            opening.watch?.waited(route.provider, ticker.now() - began, entered ? "ok" : "full");
+            if (!entered) {
               full = true;
               break;
             }
@@ -360,36 +389,6 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
 function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
   return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];
-}
-
-/** With a fresh credential too. */
-function credentialRefused(status: number): Failure {
-  return new Failure("provider_unavailable", "The provider of this model is not available.", {
-    operator: `the provider refuses the credential (status ${status})`,
-    lasting: true,
-  });
-}
-
-/** Nobody sees it: another route has answered. */
-function cancelled(): Failure {
-  return new Failure("provider_unavailable", "The call was cancelled.");
-}
-
-function noPlace(model: string): Failure {
-  return new Failure(
-    "service_unavailable",
-    `Every place at the providers of ${model} is taken; try again soon.`,
-  );
-}
-
-function noRoute(model: string, shut: readonly Route[]): Failure {
-  if (shut.length === 0) return new Failure("provider_unavailable", `${model} has no provider.`);
-  return new Failure(
-    "circuit_breaker_open",
-    `Cannot reach ${model}: it failed too often at ${
-      shut.map(routeName).join(" and ")
-    }, so for some seconds nobody is sent there.`,
-  );
 }
 
 function pause(ms: number): Promise<void> {

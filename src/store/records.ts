@@ -50,6 +50,8 @@ export interface Generation {
   toolCalls: number | null;
   /** Of those, that were mended; null: none. */
   repaired: number | null;
+  /** What it went through, as JSON; null: what the rest tells. */
+  steps: string | null;
 }
 
 export const COLUMNS: Columns = [
@@ -91,6 +93,7 @@ export const COLUMNS: Columns = [
   ["cache_saved", "int"],
   ["tool_calls", "int"],
   ["repaired", "int"],
+  ["steps", "text"],
 ];
 
 /** Of all columns, for a statement. */
@@ -179,6 +182,7 @@ function encodeRow(g: Generation, created: number): string {
     g.cacheSaved === null ? null : g.cacheSaved.toString(),
     g.toolCalls,
     g.repaired,
+    g.steps,
   ]);
 }
 
@@ -244,6 +248,7 @@ export function decodeRow(row: Row): Generation {
     cacheSaved: optional(row.cache_saved, asMoney),
     toolCalls: optional(row.tool_calls, asInt),
     repaired: optional(row.repaired ?? null, asInt),
+    steps: optional(row.steps ?? null, asText),
   };
 }
 

@@ -23,9 +23,13 @@ export interface SearchOutcome {
   hits: Hit[];
   /** The engine could not be asked, or did not answer: nothing is billed. */
   failed: boolean;
+  /** In a word, where it failed: `timeout`, `unreachable`, `status_429`, `unreadable`. */
+  why?: string;
 }
 
 export interface WebSearch {
+  /** Its name. */
+  readonly engine: string;
   search(query: string, searchOptions: SearchOptions): Promise<SearchOutcome>;
 }
 
@@ -58,7 +62,9 @@ class Refused extends Error {
 }
 
 export function openWebSearch(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
-  if (settings.engine === "none") return { search: () => Promise.resolve({ hits: [], failed: true }) };
+  if (settings.engine === "none") {
+    return { engine: "none", search: () => Promise.resolve({ hits: [], failed: true, why: "none" }) };
+  }
   const engine = engineNamed(settings.engine);
   const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
   const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
@@ -106,12 +112,13 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
         options.log?.(
           `web search: ${engine.name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`,
         );
-        return { hits: [], failed: true };
+        return { hits: [], failed: true, why: signal.aborted ? "timeout" : kindOf(thrown) };
       }
     }
   }
 
   return {
+    engine: engine.name,
     search(query, searchOptions) {
       const asked = query.slice(0, LONGEST_QUERY).toWellFormed();
       const { allowedDomains, blockedDomains, contextSize, location } = searchOptions;
@@ -128,6 +135,11 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
       return found;
     },
   };
+}
+
+function kindOf(thrown: unknown): string {
+  if (thrown instanceof Refused) return `status_${thrown.status}`;
+  return thrown instanceof TypeError ? "unreachable" : "unreadable";
 }
 
 /** Words of our own only: a network error's message may hold the address, and with it the query. */

@@ -49,6 +49,7 @@ const ended = (id: string, more: Partial<Generation> = {}) =>
     cacheSaved: null,
     toolCalls: null,
     repaired: null,
+    steps: null,
     ...more,
   }).json;
 

@@ -75,6 +75,7 @@ function generation(id: string): Generation {
     cacheSaved: null,
     toolCalls: null,
     repaired: null,
+    steps: null,
   };
 }
 

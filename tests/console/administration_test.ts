@@ -147,6 +147,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       "searches",
       "session",
       "status",
+      "steps",
       "stream",
       "tags",
       "team",

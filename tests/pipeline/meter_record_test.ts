@@ -10,6 +10,7 @@ import type { Arrival, Call } from "../../src/pipeline/call.ts";
 import type { Kit } from "../../src/pipeline/kit.ts";
 import { meter } from "../../src/pipeline/meter.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
+import { Steps } from "../../src/pipeline/steps.ts";
 import { StoppedClock } from "../support/time.ts";
 
 /** The fields that the stage reads. */
@@ -38,7 +39,7 @@ async function record(
   const clock = new StoppedClock();
   let end: GenerationEnd | null | undefined;
   const call = some<Call>({
-    arrival: some<Arrival>({ id: "gen_0", gone: () => false }),
+    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(Date.now) }),
     model: some<Model>({ id: "p/m" }),
     size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
     created: 0,

@@ -42,6 +42,7 @@ const end = (reason: "stop" | "tool-calls" | "refusal" = "stop"): Part[] => [
 ];
 
 const ENGINE: WebSearch = {
+  engine: "test",
   search: (query) =>
     Promise.resolve({ hits: [{ url: `https://a.test/${query}`, title: query, text: "T" }], failed: false }),
 };
@@ -173,6 +174,7 @@ Deno.test("searchLoop() uses the first answer of a provider that gives several",
 Deno.test("searchLoop() asks for what the screen lets out, and not at all when it lets nothing", async () => {
   const asked: string[] = [];
   const engine: WebSearch = {
+    engine: "test",
     search(query) {
       asked.push(query);
       return Promise.resolve({ hits: [], failed: false });

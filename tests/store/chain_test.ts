@@ -41,6 +41,7 @@ const PLAIN: Generation = {
   cacheSaved: null,
   toolCalls: null,
   repaired: null,
+  steps: null,
 };
 
 /** What is recorded of a call whose node seems to have died. */

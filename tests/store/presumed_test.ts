@@ -44,6 +44,7 @@ const PRESUMED: Generation = {
   cacheSaved: null,
   toolCalls: null,
   repaired: null,
+  steps: null,
 };
 
 const presumed = (id: string) => encodeRecord({ ...PRESUMED, id });

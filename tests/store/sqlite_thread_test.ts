@@ -46,6 +46,7 @@ function generation(id: string, created: number): Generation {
     cacheSaved: null,
     toolCalls: null,
     repaired: null,
+    steps: null,
   };
 }
 

@@ -50,6 +50,7 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
     cacheSaved: null,
     toolCalls: null,
     repaired: null,
+    steps: null,
     ...more,
   };
 }

@@ -88,6 +88,7 @@ function generationOf(id: string, s: Spec): Generation {
     cacheSaved: s.saved ?? null,
     toolCalls: null,
     repaired: null,
+    steps: null,
   };
 }
 

@@ -15,6 +15,7 @@ import type { Kit } from "../../src/pipeline/kit.ts";
 import { Metrics } from "../../src/pipeline/metrics.ts";
 import { run } from "../../src/pipeline/run.ts";
 import { sealer } from "../../src/pipeline/seal.ts";
+import { Steps } from "../../src/pipeline/steps.ts";
 import { SERVER_SENT_EVENTS } from "../../src/providers/apis/framing.ts";
 import { keyCredential } from "../../src/providers/credentials/key.ts";
 import type { Opened, Providers } from "../../src/providers/mod.ts";
@@ -76,6 +77,7 @@ export async function call(
       large: false,
       header: () => null,
       gone: () => false,
+      steps: new Steps(kit.now),
     };
     const { call, parts } = await run(arrival, kit);
     const respond = call.prompt.stream ? respondStream : respondWhole;
@@ -125,7 +127,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     auto: null,
     autoModels: [],
     providers: providersOf(target, sent),
-    websearch: { search: () => Promise.reject(new Error("nothing is searched")) },
+    websearch: { engine: "none", search: () => Promise.reject(new Error("nothing is searched")) },
     dlp: {
       dlp: { enabled: false, onUnscannable: "pass", restore: false },
       dlpPolicies: {},

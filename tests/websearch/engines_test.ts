@@ -80,7 +80,7 @@ Deno.test("search() asks mediawiki and makes the pages' addresses", async () => 
 Deno.test("search() tries a failing engine twice, then gives an empty result", async () => {
   const server = loopbackProvider(() => new Response("no", { status: 500 }));
   const found = await openWebSearch(settings({ baseUrl: server.url }), clock).search("x", {});
-  assertEquals(found, { hits: [], failed: true });
+  assertEquals(found, { hits: [], failed: true, why: "status_500" });
   assertEquals(server.seen.length, 2);
   await server.close();
 });
@@ -134,7 +134,7 @@ Deno.test("search() does not ask again what the engine refuses, and tells the op
   const server = loopbackProvider(() => new Response("no", { status: 403 }));
   const lines: string[] = [];
   const web = openWebSearch(settings({ baseUrl: server.url }), { ...clock, log: (line) => lines.push(line) });
-  assertEquals(await web.search("secret words", {}), { hits: [], failed: true });
+  assertEquals(await web.search("secret words", {}), { hits: [], failed: true, why: "status_403" });
   assertEquals([server.seen.length, lines], [1, ["web search: searxng: it answered with status 403"]]);
   await server.close();
 });
@@ -158,7 +158,7 @@ Deno.test("search() takes no redirect, no page, no list that is none and no endl
       seen.path === "/other" ? Response.json({ results: [hit] }) : answer()
     );
     const found = await openWebSearch(settings({ baseUrl: server.url }), clock).search("x", {});
-    assertEquals(found, { hits: [], failed: true }, what);
+    assertEquals([found.hits, found.failed], [[], true], what);
     assertEquals(server.seen.map((s) => s.path).filter((path) => path === "/other"), [], what);
     await server.close();
   }
@@ -172,7 +172,7 @@ Deno.test("search() gives an engine that says nothing no more than its time", as
     ...clock,
     log: (line) => lines.push(line),
   });
-  assertEquals(await web.search("x", {}), { hits: [], failed: true });
+  assertEquals(await web.search("x", {}), { hits: [], failed: true, why: "timeout" });
   // There is no second try. On a busy machine the time may be over before the first has arrived.
   assert(server.seen.length <= 1);
   assertEquals(lines, ["web search: searxng: no answer in time"]);
@@ -287,8 +287,8 @@ Deno.test("search() reads no answer that is too large, and none that is empty", 
   );
   const options = { ...clock, log: (line: string) => void lines.push(line) };
   const search = openWebSearch(settings({ baseUrl: server.url }), options);
-  assertEquals(await search.search("large", {}), { hits: [], failed: true });
-  assertEquals(await search.search("empty", {}), { hits: [], failed: true });
+  assertEquals(await search.search("large", {}), { hits: [], failed: true, why: "unreadable" });
+  assertEquals(await search.search("empty", {}), { hits: [], failed: true, why: "unreadable" });
   assertEquals(lines, [
     "web search: searxng: its answer is over 2097152 bytes",
     "web search: searxng: its answer is no JSON object",

@@ -1,0 +1,34 @@
+/** Why a call of a model's routes gives no answer, where it is not a provider that says so. */
+import { Failure } from "../exchange/failure.ts";
+import type { Route } from "./provider.ts";
+import { routeName } from "./states.ts";
+
+/** With a fresh credential too. */
+export function credentialRefused(status: number): Failure {
+  return new Failure("provider_unavailable", "The provider of this model is not available.", {
+    operator: `the provider refuses the credential (status ${status})`,
+    lasting: true,
+  });
+}
+
+/** Nobody sees it: another route has answered. */
+export function cancelled(): Failure {
+  return new Failure("provider_unavailable", "The call was cancelled.");
+}
+
+export function noPlace(model: string): Failure {
+  return new Failure(
+    "service_unavailable",
+    `Every place at the providers of ${model} is taken; try again soon.`,
+  );
+}
+
+export function noRoute(model: string, shut: readonly Route[]): Failure {
+  if (shut.length === 0) return new Failure("provider_unavailable", `${model} has no provider.`);
+  return new Failure(
+    "circuit_breaker_open",
+    `Cannot reach ${model}: it failed too often at ${
+      shut.map(routeName).join(" and ")
+    }, so for some seconds nobody is sent there.`,
+  );
+}
