@@ -39,7 +39,7 @@ async function record(
   const clock = new StoppedClock();
   let end: GenerationEnd | null | undefined;
   const call = some<Call>({
-    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(Date.now) }),
+    arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(() => 0) }),
     model: some<Model>({ id: "p/m" }),
     size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
     created: 0,
