@@ -8,6 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
+import type { AdminTokens } from "./admin_tokens.ts";
 import type { AuditLog } from "./audit_log.ts";
 import type { AuditQuery, GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
@@ -26,6 +27,7 @@ import type {
   KeyStatus,
   KeyView,
   TeamView,
+  TokenView,
   UsageView,
 } from "./views.ts";
 
@@ -41,6 +43,11 @@ export interface Administration {
     options?: { overlapSeconds?: number },
   ): Promise<{ key: KeyView; secret: string }>;
   revokeKey(idOrName: string): Promise<KeyView>;
+  /** A token of the administration, with its secret, this once. */
+  createToken(input: unknown): Promise<TokenView & { secret: string }>;
+  listTokens(query?: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }>;
+  /** Throws `not_found`. */
+  revokeToken(id: string): Promise<TokenView>;
   keyStatus(key: Key): Promise<KeyStatus>;
   teams(query?: PageQuery): Promise<{ data: TeamView[]; next_cursor: string | null }>;
   /** Throws `not_found`. */
@@ -64,6 +71,7 @@ export interface AdministrationOptions {
   changes: StoreChanges;
   configured: Configured;
   audit: AuditLog;
+  tokens: AdminTokens;
 }
 
 const RETRY_AFTER = 2;
@@ -74,6 +82,7 @@ export type OpenAdministration = (trail: Trail) => Administration;
 export function openAdministration(options: AdministrationOptions): OpenAdministration {
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
+  const { tokens } = options;
   return (trail) => ({
     createKey: needingStore(async (input) => {
       const made = await keys.create(input);
@@ -101,6 +110,9 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
       await trail.note({ action: "key.revoked", key, fields: {} });
       return key;
     }),
+    createToken: needingStore((input) => tokens.create(input, trail.principal, trail)),
+    listTokens: needingStore((query = {}) => tokens.list(query)),
+    revokeToken: needingStore((id) => tokens.revoke(id, trail)),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
     teams: needingStore((query = {}) => reports.teams(query)),
     team: needingStore((name) => reports.team(name)),

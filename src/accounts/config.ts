@@ -187,6 +187,15 @@ export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) =>
   ...ratesOf(rateLimit),
 }));
 
+/** A token of the administration. Members have no tokens: what they may do, their keys do. */
+export const CREATED_TOKEN = fields({
+  name: title().describe("Name of the token, in the audit log."),
+  role: choice("owner", "operator", "auditor").describe("What the token may do."),
+  expires_at: moment().nullable().prefault(null).describe(
+    `When the token ends: ${MOMENT_WORDS}. Null: never.`,
+  ),
+});
+
 /** A change of a key: only what is named changes. */
 export const KEY_CHANGE = fields({
   name: KEY.name.optional(),

@@ -79,5 +79,6 @@ function storedOfConfigured({ secret: _, ...configured }: ConfigKey): StoredKey 
     id: `key_config_${configured.name}`,
     created: 0,
     revokedAt: null,
+    member: null,
   };
 }

@@ -13,7 +13,7 @@ import {
   USAGE_DIMENSIONS,
   type UsageDimension,
 } from "../store/mod.ts";
-import { ACCOUNT_NAME, CREATED_KEY, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
+import { ACCOUNT_NAME, CREATED_KEY, CREATED_TOKEN, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
 export type KeyInput = z.input<typeof CREATED_KEY>;
@@ -108,6 +108,7 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, field = ""): z.
 export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the key");
 /** The fields that are named. */
 export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
+export const readNewToken = (input: unknown) => checked(CREATED_TOKEN, input, "the token");
 export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
 export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
 

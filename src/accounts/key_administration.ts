@@ -51,6 +51,7 @@ export class KeyAdministration {
       id: newId("key_"),
       created: clock.now(),
       revokedAt: null,
+      member: null,
     };
     this.#checkName(key.name);
     await this.#checkAccount(key.account, team);

@@ -6,6 +6,7 @@
  */
 import { type BudgetWarning, type Generation, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import { AdminTokens } from "./admin_tokens.ts";
 import { AuditLog } from "./audit_log.ts";
 import { type Administration, type OpenAdministration, openAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
@@ -65,6 +66,8 @@ export interface AccountsService extends Accounts, Administration {
   trail(of: Omit<TrailOptions, "audit">): Trail;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
+  /** Tokens of the administration. */
+  tokens: Pick<AdminTokens, "authenticate" | "isGood">;
   /** Sessions of the console that have been ended before their time. */
   endedSessions: EndedSessions;
   /** Calls admitted here that have not ended. */
@@ -131,7 +134,26 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     storeDown: () => !sync.up,
     outdated: () => !sync.up && changes.age > offlineMs,
   });
-  const changes = new StoreChanges({ store, clock, keyring, leases });
+  const tokens: AdminTokens = new AdminTokens({
+    store,
+    clock,
+    hash: (secret) => keyring.hash(secret),
+    storeDown: () => !sync.up,
+    outdated: () => !sync.up && changes.age > offlineMs,
+  });
+  const endedSessions = new EndedSessions({ store, clock });
+  const changes: StoreChanges = new StoreChanges({
+    store,
+    clock,
+    keyring,
+    leases,
+    people(changed) {
+      tokens.learn(changed.tokens);
+      endedSessions.learn(changed.endedSessions);
+      // The store has just answered.
+      void endedSessions.tell().catch(() => {});
+    },
+  });
   const demands = new Demands({
     leases,
     searchPrice: () => configured.config.searchPrice,
@@ -196,9 +218,17 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       configured.secrets(),
       new KeyContext(configured.config.accessPolicies, configured.teams),
     );
-  const administration = openAdministration({ store, keyring, sync, clock, changes, configured, audit });
+  const administration = openAdministration({
+    store,
+    keyring,
+    sync,
+    clock,
+    changes,
+    configured,
+    audit,
+    tokens,
+  });
   const principal = options.ticking === false ? COMMAND : ADMIN_KEY_HOLDER;
-  const endedSessions = new EndedSessions();
   let closed = false;
 
   configureKeys();
@@ -228,7 +258,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
         state.teamSpendLimit !== null || (state.sessionLimit?.amount ?? null) !== null ||
         state.tagLimits.length > 0;
     },
-    isSecret: (text) => keyring.isSecret(text),
+    isSecret: (text) => keyring.isSecret(text) || tokens.isSecret(text),
     admit: (request) => admission.admit(request),
     withSearchPrice: (prices) => demands.withSearchPrice(prices),
     probe: (request) => admission.probe(request),
@@ -263,6 +293,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       recovery.leave();
       await store.close();
     },
+    tokens,
     derivedKey: (purpose) => keyring.derivedKey(purpose),
     endedSessions,
     administration,

@@ -1,5 +1,5 @@
 /** What other processes changed in the store, taken in by revision: keys, and credits of accounts. */
-import type { Store } from "../store/mod.ts";
+import type { PeopleChanges, Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Keyring } from "./keyring.ts";
 import type { LeaseTable } from "./lease_table.ts";
@@ -9,6 +9,8 @@ export interface StoreChangesOptions {
   clock: Clock;
   keyring: Keyring;
   leases: LeaseTable;
+  /** Hears of those who administer. */
+  people(changes: PeopleChanges): void;
 }
 
 /** Keys that are taken in at once: some milliseconds of work. */
@@ -54,7 +56,9 @@ export class StoreChanges {
    * A key that has not come yet is found by asking the store.
    */
   async begin(): Promise<void> {
-    const rev = await this.#options.store.revision();
+    const { store, people } = this.#options;
+    const rev = await store.revision();
+    people(await store.peopleSince(0));
     const last = await this.#takeKeys("");
     if (last === null) this.#rev = rev;
     else {
@@ -91,10 +95,11 @@ export class StoreChanges {
 
   async #pull(): Promise<void> {
     if (this.#rev === null) return await this.#takeAll(await this.#options.store.revision(), "");
-    const { store, clock, keyring, leases } = this.#options;
+    const { store, clock, keyring, leases, people } = this.#options;
     const changes = await store.changesSince(this.#rev);
     this.#rev = changes.rev;
     keyring.learn(changes.keys);
+    people(changes);
     this.#heardAt = clock.now();
     for (const lease of leases.all()) {
       if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.forgetAnswers();

@@ -3,6 +3,13 @@ import type { Endpoint } from "../http/endpoint.ts";
 import { ADMINISTRATION } from "./administration.ts";
 import { METRICS_PAGE } from "./metrics_page.ts";
 import { CONSOLE_PAGE } from "./page.ts";
+import { PEOPLE } from "./people.ts";
 import { SIGN_IN } from "./sign_in.ts";
 
-export const CONSOLE: readonly Endpoint[] = [...ADMINISTRATION, ...SIGN_IN, CONSOLE_PAGE, METRICS_PAGE];
+export const CONSOLE: readonly Endpoint[] = [
+  ...ADMINISTRATION,
+  ...PEOPLE,
+  ...SIGN_IN,
+  CONSOLE_PAGE,
+  METRICS_PAGE,
+];

@@ -8,6 +8,7 @@ import * as keys from "./keys.ts";
 import * as labels from "./labels.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
+import * as people from "./people.ts";
 import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
@@ -55,10 +56,12 @@ export type {
   KeyStore,
   LedgerReader,
   NodeStore,
+  PeopleStore,
   Store,
   StoreCare,
 } from "./store.ts";
 export type { Announcement } from "./nodes.ts";
+export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
 export type {
   StoredStream,
@@ -205,6 +208,14 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     revision: () => currentRevision(query),
     keysBehind: (after, limit) => keys.keysBehind(query, after, limit),
     changesSince: (rev) => keys.changesSince(query, rev),
+
+    insertToken: (token) => people.insertToken(engine, token),
+    revokeToken: (id, at) => people.revokeToken(engine, id, at),
+    touchToken: (id, at) => people.touchToken(query, id, at),
+    listTokens: (page) => people.listTokens(query, page),
+    tokenByHash: (hash) => people.tokenByHash(query, hash),
+    endSession: (session, now) => people.endSession(engine, session, now),
+    peopleSince: (rev) => people.peopleSince(query, rev),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),

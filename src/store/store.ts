@@ -12,6 +12,7 @@ import type { Delivery } from "./deliveries.ts";
 import type { Generation } from "./records.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
+import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { StreamStore } from "./streams.ts";
@@ -50,6 +51,21 @@ export interface KeyStore {
   keysBehind(after: string, limit: number): Promise<KeyWithSecrets[]>;
   /** All that changed after a revision; 0: everything. */
   changesSince(rev: number): Promise<Changes>;
+}
+
+/** Who may administer. */
+export interface PeopleStore {
+  insertToken(token: StoredToken): Promise<void>;
+  /** The token as it is then. Null: there is no such token. */
+  revokeToken(id: string, at: number): Promise<StoredToken | null>;
+  touchToken(id: string, at: number): Promise<void>;
+  /** Newest first, revoked and expired ones too. */
+  listTokens(page: { after: Position | null; limit: number }): Promise<StoredToken[]>;
+  tokenByHash(hash: string): Promise<StoredToken | null>;
+  /** Ends a session of the console before its time. */
+  endSession(session: EndedSession, now: number): Promise<void>;
+  /** All that changed after a revision; 0: everything. `changesSince` tells it too. */
+  peopleSince(rev: number): Promise<PeopleChanges>;
 }
 
 export interface AccountStore {
@@ -143,7 +159,16 @@ export interface StoreCare {
 }
 
 export interface Store
-  extends NodeStore, KeyStore, AccountStore, LedgerReader, DeliveryStore, StreamStore, AuditStore, StoreCare {
+  extends
+    NodeStore,
+    KeyStore,
+    PeopleStore,
+    AccountStore,
+    LedgerReader,
+    DeliveryStore,
+    StreamStore,
+    AuditStore,
+    StoreCare {
   readonly kind: "sqlite" | "postgres";
   /**
    * What names of files begin with that belong to this process and stand on its disk: journal, pepper. For SQLite the

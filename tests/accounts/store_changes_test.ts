@@ -12,12 +12,14 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     store: {
       revision: () => Promise.resolve(0),
       keysBehind: () => Promise.resolve([]),
+      peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       changesSince: (rev: number) =>
         new Promise<Changes>((answer, fail) => asked.push({ rev, answer, fail })),
     } as unknown as Store,
     clock: { now: () => 0 },
     keyring: { learn: (keys: unknown) => learned.push(keys) } as unknown as Keyring,
     leases: new LeaseTable(),
+    people: () => {},
   });
   await changes.begin();
   const first = changes.pull();
@@ -26,7 +28,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   const third = changes.pull();
   await nextTurn();
   assertEquals(asked.map((a) => a.rev), [0]);
-  asked[0].answer({ rev: 5, keys: [], accounts: [] });
+  asked[0].answer({ rev: 5, keys: [], accounts: [], tokens: [], endedSessions: [] });
   await first;
   await nextTurn();
   // What was asked for after the first question is answered by the second.
@@ -38,7 +40,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   ]);
   const fourth = changes.pull();
   await nextTurn();
-  asked[2].answer({ rev: 6, keys: [], accounts: [] });
+  asked[2].answer({ rev: 6, keys: [], accounts: [], tokens: [], endedSessions: [] });
   await fourth;
   assertEquals(learned.length, 3);
 });
@@ -52,6 +54,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
   const changes = new StoreChanges({
     store: {
       revision: () => Promise.resolve(7),
+      peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       keysBehind(after: string, limit: number) {
         if (failing && after !== "") {
           failures++;
@@ -61,7 +64,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       },
       changesSince(rev: number) {
         since = rev;
-        return Promise.resolve({ rev, keys: [], accounts: [] });
+        return Promise.resolve({ rev, keys: [], accounts: [], tokens: [], endedSessions: [] });
       },
     } as unknown as Store,
     clock: { now: () => 0 },
@@ -69,6 +72,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       learn: (keys: { id: string }[]) => keys.forEach(({ id }) => learned.add(id)),
     } as unknown as Keyring,
     leases: new LeaseTable(),
+    people: () => {},
   });
   await changes.begin();
   assert(learned.size > 0 && learned.size < ids.length);
