@@ -78,12 +78,11 @@ async function signIn(context: RequestContext): Promise<Response> {
   const { principal } = await signedIn(context, secret);
   const session = state.sessions.begin({
     principal,
-    ...(principal.credential === null
-      ? { way: "admin_key", source: state.sessions.fingerprint(secret) }
-      : { way: "token", source: principal.credential }),
+    way: "admin_key",
+    source: state.sessions.fingerprint(secret),
   });
   await state.administration.trail({ principal: session.principal, route: `POST ${PATH}` })
-    .note({ action: "session.started", target: session.id, fields: { with: principal.credential ?? field } });
+    .note({ action: "session.started", target: session.id, fields: { with: field } });
   return shown(session, state, state.sessions.cookie(session, { secure: isSecure(context) }));
 }
 
