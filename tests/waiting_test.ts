@@ -26,6 +26,8 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "clients/python_test.ts": { "AbortSignal.timeout": "a client that hangs is ended, minutes later" },
   "console/session_test.ts": { "Date.now": "a session ends in hours, by a clock that the test moves" },
+  "console/rig.ts": { "Date.now": "the gateway's clock, where a test brings none" },
+  "console/tokens_test.ts": { "Date.now": "a token ends at a real time, by a clock that the test moves" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",

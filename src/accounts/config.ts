@@ -187,6 +187,15 @@ export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) =>
   ...ratesOf(rateLimit),
 }));
 
+/** A token of the administration. Members have no tokens: what they may do, their keys do. */
+export const CREATED_TOKEN = fields({
+  name: title().describe("Name of the token, in the audit log."),
+  role: choice("owner", "operator", "auditor").describe("What the token may do."),
+  expires_at: moment().nullable().prefault(null).describe(
+    `When the token ends: ${MOMENT_WORDS}. Null: never.`,
+  ),
+});
+
 /** A change of a key: only what is named changes. */
 export const KEY_CHANGE = fields({
   name: KEY.name.optional(),
@@ -207,51 +216,34 @@ export const KEY_CHANGE = fields({
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
 
-const TEAM = {
-  account: ACCOUNT_NAME.nullable().describe("Account that pays for the team's keys. Null: each key's own."),
-  spend_limit: SPEND_LIMIT.nullable().describe(
-    "Most that the team's keys may spend together. Null: no limit.",
-  ),
-  models: KEY.models.describe(
-    "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
-  ),
-  access_policy: KEY.access_policy.describe(
-    "Access policy that the models of the team's keys must pass, beside the key's own.",
-  ),
-  dlp_policy: KEY.dlp_policy.describe(
-    "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
-  ),
-};
+export const TEAMS = listOf(
+  fields({
+    name: title().describe("Name of the team; keys name it."),
+    account: ACCOUNT_NAME.nullable().prefault(null)
+      .describe("Account that pays for the team's keys. Null: each key's own."),
+    spend_limit: SPEND_LIMIT.nullable().prefault(null)
+      .describe("Most that the team's keys may spend together. Null: no limit."),
+    models: KEY.models.prefault(null).describe(
+      "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
+    ),
+    access_policy: KEY.access_policy.prefault(null).describe(
+      "Access policy that the models of the team's keys must pass, beside the key's own.",
+    ),
+    dlp_policy: KEY.dlp_policy.prefault(null).describe(
+      "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
+    ),
+  }),
+  "teams",
+);
 
-/** A team of the configuration, or one that the administration API makes. */
-export const NEW_TEAM = fields({
-  name: title().describe("Name of the team; keys name it."),
-  account: TEAM.account.prefault(null),
-  spend_limit: TEAM.spend_limit.prefault(null),
-  models: TEAM.models.prefault(null),
-  access_policy: TEAM.access_policy.prefault(null),
-  dlp_policy: TEAM.dlp_policy.prefault(null),
-});
-
-/** A change of a team: only what is named changes. Records and sums know it by its name, which stays. */
-export const TEAM_CHANGE = fields({
-  account: TEAM.account.optional(),
-  spend_limit: TEAM.spend_limit.optional(),
-  models: TEAM.models.optional(),
-  access_policy: TEAM.access_policy.optional(),
-  dlp_policy: TEAM.dlp_policy.optional(),
-});
-
-export const TEAMS = listOf(NEW_TEAM, "teams");
-
-/** An account of the configuration, or one that the administration API makes. */
-export const CREATED_ACCOUNT = fields({
-  name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
-  credits: amount().nullable().prefault(null)
-    .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
-});
-
-export const ACCOUNTS = listOf(CREATED_ACCOUNT, "accounts");
+export const ACCOUNTS = listOf(
+  fields({
+    name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
+    credits: amount().nullable().prefault(null)
+      .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
+  }),
+  "accounts",
+);
 
 const ACCESS_POLICY = fields({
   allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(

@@ -1,15 +1,53 @@
-/** Sessions of the console that were ended before their time, until they would have ended anyhow. */
+/** Sessions of the console that were ended before their time, on any node, until they would have ended anyhow. */
+import { type EndedSession, type Store, StoreUnavailable } from "../store/mod.ts";
+import type { Clock } from "../timing/clock.ts";
+
+export interface EndedSessionsOptions {
+  store: Pick<Store, "endSession">;
+  clock: Clock;
+}
 
 export class EndedSessions {
-  /** By id, with the time after which the session has ended anyhow. */
-  readonly #until = new Map<string, number>();
+  readonly #options: EndedSessionsOptions;
+  /** When they would have ended anyhow, by id. */
+  readonly #ends = new Map<string, number>();
+  /** Those that the store has not been told of, because it was away. */
+  readonly #untold = new Map<string, EndedSession>();
 
-  has(id: string): boolean {
-    return this.#until.has(id);
+  constructor(options: EndedSessionsOptions) {
+    this.#options = options;
   }
 
-  add(id: string, until: number): Promise<void> {
-    this.#until.set(id, until);
-    return Promise.resolve();
+  has(id: string): boolean {
+    return this.#ends.has(id);
+  }
+
+  /** Takes in what other nodes have ended. */
+  learn(sessions: readonly EndedSession[]): void {
+    const now = this.#options.clock.now();
+    for (const { id, ends } of sessions) if (ends > now) this.#ends.set(id, ends);
+    for (const [id, ends] of this.#ends) if (ends <= now) this.#ends.delete(id);
+  }
+
+  /** It has ended here once this is called; other nodes hear of it as soon as the store does. */
+  async add(id: string, ends: number): Promise<void> {
+    const session = { id, ends: Math.round(ends) };
+    this.learn([session]);
+    this.#untold.set(id, session);
+    await this.tell();
+  }
+
+  /** Tells the store what it has not been told. */
+  async tell(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (const [id, session] of this.#untold) {
+      try {
+        await store.endSession(session, Math.round(clock.now()));
+      } catch (error) {
+        if (error instanceof StoreUnavailable) return;
+        throw error;
+      }
+      this.#untold.delete(id);
+    }
   }
 }

@@ -1,26 +1,26 @@
 /** A key with what limits it, of either source. */
 import type { StoredKey } from "../store/mod.ts";
-import type { Team, Teams } from "./teams.ts";
+import type { ConfigTeam } from "./config.ts";
 import type { AccessPolicy, Key, Rights } from "./types.ts";
 
 /** A key as it was written, and what follows from it under the present configuration. */
 export interface KeyState extends Readonly<StoredKey> {
   key: Key;
   source: "config" | "store";
-  teamSpendLimit: Team["spendLimit"];
+  teamSpendLimit: ConfigTeam["spendLimit"];
 }
 
 /** Access policies and teams by name; a name that is missing must refuse every call. */
 export class KeyContext {
   readonly #policies: ReadonlyMap<string, AccessPolicy>;
-  readonly #teams: Pick<Teams, "get">;
+  readonly #teams: ReadonlyMap<string, ConfigTeam>;
 
-  constructor(policies: readonly AccessPolicy[], teams: Pick<Teams, "get">) {
+  constructor(policies: readonly AccessPolicy[], teams: readonly ConfigTeam[]) {
     this.#policies = new Map(policies.map((policy) => [policy.name, policy]));
-    this.#teams = teams;
+    this.#teams = new Map(teams.map((team) => [team.name, team]));
   }
 
-  team(name: string | null): Team | null {
+  team(name: string | null): ConfigTeam | null {
     return name === null ? null : this.#teams.get(name) ?? null;
   }
 

@@ -7,10 +7,16 @@
 import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "sk_live_";
+const TOKEN_PREFIX = "sk_admin_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 export function newSecret(): string {
   return PREFIX + randomText(40);
+}
+
+/** A secret of a token of the administration. */
+export function newTokenSecret(): string {
+  return TOKEN_PREFIX + randomText(40);
 }
 
 export function newId(prefix: string): string {
@@ -31,6 +37,10 @@ function randomText(length: number): string {
 /** What can be a secret at all; anything else is refused without hashing it. */
 export function looksLikeSecret(text: string): boolean {
   return text.length > PREFIX.length && text.length <= 512 && text.startsWith(PREFIX);
+}
+
+export function looksLikeToken(text: string): boolean {
+  return text.length > TOKEN_PREFIX.length && text.length <= 512 && text.startsWith(TOKEN_PREFIX);
 }
 
 export function hashSecret(secret: string, pepper: string): string {

@@ -4,14 +4,9 @@
  * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
  * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
  */
-import {
-  type BudgetWarning,
-  type ClosedBreaker,
-  type Generation,
-  type Store,
-  StoreUnavailable,
-} from "../store/mod.ts";
+import { type BudgetWarning, type Generation, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
+import { AdminTokens } from "./admin_tokens.ts";
 import { AuditLog } from "./audit_log.ts";
 import { type Administration, type OpenAdministration, openAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
@@ -58,8 +53,6 @@ export interface AccountsOptions {
   warned?(warnings: readonly BudgetWarning[]): void;
   /** A webhook has been told of an event, or could not be. */
   told?(outcome: DeliveryOutcome): void;
-  /** An administrator has closed circuit breakers, here or on another node. */
-  breakersClosed?(closed: readonly ClosedBreaker[]): void;
   /** Told of each generation that ended here, once it has its record. */
   recorded?(generation: Generation): void;
   /** False: {@link AccountsService.tick} is called by someone else. */
@@ -73,6 +66,8 @@ export interface AccountsService extends Accounts, Administration {
   trail(of: Omit<TrailOptions, "audit">): Trail;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
+  /** Tokens of the administration. */
+  tokens: Pick<AdminTokens, "authenticate" | "isGood">;
   /** Sessions of the console that have been ended before their time. */
   endedSessions: EndedSessions;
   /** Calls admitted here that have not ended. */
@@ -139,13 +134,25 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     storeDown: () => !sync.up,
     outdated: () => !sync.up && changes.age > offlineMs,
   });
-  const changes = new StoreChanges({
+  const tokens: AdminTokens = new AdminTokens({
+    store,
+    clock,
+    hash: (secret) => keyring.hash(secret),
+    storeDown: () => !sync.up,
+    outdated: () => !sync.up && changes.age > offlineMs,
+  });
+  const endedSessions = new EndedSessions({ store, clock });
+  const changes: StoreChanges = new StoreChanges({
     store,
     clock,
     keyring,
     leases,
-    teams: configured.teams,
-    breakersClosed: (closed) => options.breakersClosed?.(closed),
+    people(changed) {
+      tokens.learn(changed.tokens);
+      endedSessions.learn(changed.endedSessions);
+      // The store has just answered.
+      void endedSessions.tell().catch(() => {});
+    },
   });
   const demands = new Demands({
     leases,
@@ -211,9 +218,17 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       configured.secrets(),
       new KeyContext(configured.config.accessPolicies, configured.teams),
     );
-  const administration = openAdministration({ store, keyring, sync, clock, changes, configured, audit });
+  const administration = openAdministration({
+    store,
+    keyring,
+    sync,
+    clock,
+    changes,
+    configured,
+    audit,
+    tokens,
+  });
   const principal = options.ticking === false ? COMMAND : ADMIN_KEY_HOLDER;
-  const endedSessions = new EndedSessions();
   let closed = false;
 
   configureKeys();
@@ -243,7 +258,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
         state.teamSpendLimit !== null || (state.sessionLimit?.amount ?? null) !== null ||
         state.tagLimits.length > 0;
     },
-    isSecret: (text) => keyring.isSecret(text),
+    isSecret: (text) => keyring.isSecret(text) || tokens.isSecret(text),
     admit: (request) => admission.admit(request),
     withSearchPrice: (prices) => demands.withSearchPrice(prices),
     probe: (request) => admission.probe(request),
@@ -278,6 +293,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       recovery.leave();
       await store.close();
     },
+    tokens,
     derivedKey: (purpose) => keyring.derivedKey(purpose),
     endedSessions,
     administration,

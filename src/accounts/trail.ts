@@ -41,6 +41,10 @@ export class Trail {
     this.#options = options;
   }
 
+  get principal(): Principal {
+    return this.#options.principal;
+  }
+
   /** Tells of a change that has been made. */
   async note(change: Change): Promise<void> {
     this.#noted = true;

@@ -2,7 +2,7 @@
  * The shapes of the administration API: snake case, money as decimal strings, times in ISO 8601.
  */
 import type { Usage } from "../exchange/usage.ts";
-import type { AccountRow, AuditRecord, Generation, UsageSum } from "../store/mod.ts";
+import type { AuditRecord, Generation, StoredToken, UsageSum } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
 import { formatAmount } from "./money.ts";
 import { forecast, type Period, spanAt } from "./period.ts";
@@ -24,15 +24,11 @@ export interface KeyView {
   repair: boolean;
   hedge: boolean;
   resume_seconds: number | null;
+  /** The person whose key it is; null: nobody's. */
+  member: string | null;
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
-}
-
-/** A key, what it spent in the period of its limit, and when it was last used. */
-export interface KeyReport extends KeyView {
-  spend: SpendView;
-  last_used: string | null;
 }
 
 export interface SpendView {
@@ -65,8 +61,6 @@ export function spendView(
 
 export interface TeamView {
   name: string;
-  /** `config`: the file names it, so only the file changes it. */
-  source: "config" | "store";
   account: string | null;
   spend_limit: { amount: string; period: Period } | null;
   models: readonly string[] | null;
@@ -95,17 +89,6 @@ export interface CreditsView {
   added: string;
   spent: string;
   balance: string | null;
-}
-
-export function creditsView({ name, granted, added, spent }: AccountRow): CreditsView {
-  return {
-    account: name,
-    unlimited: granted === null,
-    granted: granted === null ? null : formatAmount(granted),
-    added: formatAmount(added),
-    spent: formatAmount(spent),
-    balance: granted === null ? null : formatAmount(granted + added - spent),
-  };
 }
 
 export interface GenerationView {
@@ -191,6 +174,7 @@ export function keyView(state: KeyState): KeyView {
     repair: state.repair,
     hedge: state.hedge,
     resume_seconds: state.resumeMs === null ? null : state.resumeMs / 1000,
+    member: state.member,
     tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
     created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),
@@ -198,7 +182,7 @@ export function keyView(state: KeyState): KeyView {
   };
 }
 
-export function isoOf(time: number | null): string | null {
+function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
@@ -270,6 +254,31 @@ export function usageView({ of, ...sum }: UsageSum): UsageView {
       tool_calls: labelled.toolCalls,
       latency_ms: labelled.latencyMs,
     }),
+  };
+}
+
+/** A token of the administration, without its secret. */
+export interface TokenView {
+  id: string;
+  name: string;
+  role: string;
+  created: string | null;
+  created_by: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used: string | null;
+}
+
+export function tokenView(token: StoredToken): TokenView {
+  return {
+    id: token.id,
+    name: token.name,
+    role: token.role,
+    created: isoOf(token.created),
+    created_by: token.createdBy,
+    expires_at: isoOf(token.expiresAt),
+    revoked_at: isoOf(token.revokedAt),
+    last_used: isoOf(token.lastUsed),
   };
 }
 

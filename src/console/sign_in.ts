@@ -78,11 +78,12 @@ async function signIn(context: RequestContext): Promise<Response> {
   const { principal } = await signedIn(context, secret);
   const session = state.sessions.begin({
     principal,
-    way: "admin_key",
-    source: state.sessions.fingerprint(secret),
+    ...(principal.credential === null
+      ? { way: "admin_key", source: state.sessions.fingerprint(secret) }
+      : { way: "token", source: principal.credential }),
   });
   await state.administration.trail({ principal: session.principal, route: `POST ${PATH}` })
-    .note({ action: "session.started", target: session.id, fields: { with: field } });
+    .note({ action: "session.started", target: session.id, fields: { with: principal.credential ?? field } });
   return shown(session, state, state.sessions.cookie(session, { secure: isSecure(context) }));
 }
 

@@ -27,7 +27,7 @@ export const OWN_SECRET = "GATEWAY_SECRET";
 const OWN = { category: "secret", entityType: OWN_SECRET, confidence: 1 } as const;
 /** No secret that is looked for is shorter. */
 const MAY_BE_SECRET = /\S{8}/;
-const KEY = /sk_live_[\w-]{1,504}/g;
+const KEY = /sk_(?:live|admin)_[\w-]{1,504}/g;
 /** A text up to this long is scanned in one go. */
 const LONG = 16_384;
 

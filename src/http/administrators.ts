@@ -64,9 +64,15 @@ export async function signedIn(
   if (secret !== "" && state.adminKey !== null && isSame(secret, state.adminKey)) {
     return { principal: ADMIN_KEY_HOLDER, session: null, stillMay: () => true };
   }
+  const principal = await state.administration.tokens.authenticate(secret);
+  if (principal !== null) {
+    const { credential } = principal;
+    const stillMay = () => credential !== null && state.administration.tokens.isGood(credential);
+    return { principal, session: null, stillMay };
+  }
   const from = addressOf(connection);
   if (from !== "") await state.wrongKeys.wait(from);
-  throw new Failure("invalid_api_key", "The admin key is not valid.");
+  throw new Failure("invalid_api_key", "The admin key or token is not valid.");
 }
 
 /** The session of a request; null: there is none, or not any more. */
@@ -79,8 +85,14 @@ export function sessionOf({ headers }: IncomingRequest, state: ServerState): Ses
 
 /** Whether what a session was begun with is still good. */
 function isCurrent({ way, source }: Session, state: ServerState): boolean {
-  return way === "admin_key" && state.adminKey !== null &&
-    source === state.sessions.fingerprint(state.adminKey);
+  switch (way) {
+    case "admin_key":
+      return state.adminKey !== null && source === state.sessions.fingerprint(state.adminKey);
+    case "token":
+      return state.administration.tokens.isGood(source);
+    case "oidc":
+      return false;
+  }
 }
 
 /** Refuses what a page of another origin has made a browser ask for. Those that do not tell are no browsers, or very old. */

@@ -50,6 +50,7 @@ export interface ServerState
 export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
+  tokens: AccountsService["tokens"];
   generation(id: string, of: { owner: Key }): Promise<GenerationView>;
 }
 

@@ -12,7 +12,7 @@ export function pathOf(url: string): string {
 
 /** A path as the log may show it: people put keys everywhere. */
 export function loggable(path: string): string {
-  return path.replace(/sk_live_[^/]*/g, "[withheld]").slice(0, 100);
+  return path.replace(/sk_(?:live|admin)_[^/]*/g, "[withheld]").slice(0, 100);
 }
 
 /** A part of a path, decoded. A broken escape or a control character names nothing: `not_found`. */

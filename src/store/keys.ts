@@ -1,7 +1,8 @@
-/** Keys and hashes of their secrets. */
+/** Keys, hashes of their secrets, and what changed since a revision. */
 import type { Engine, Query } from "./engine.ts";
+import { type PeopleChanges, peopleSince } from "./people.ts";
 import type { Position } from "./position.ts";
-import { change } from "./revision.ts";
+import { change, currentRevision } from "./revision.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export type SpendPeriod = "day" | "week" | "month" | "total";
@@ -27,6 +28,8 @@ export interface StoredKey {
   hedge: boolean;
   /** Streams are kept for so long after their end; null: as their requests ask. */
   resumeMs: number | null;
+  /** The person whose key it is, as the console's sign-in names people; null: nobody's. */
+  member: string | null;
   created: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -47,6 +50,14 @@ export interface KeyWithSecrets extends StoredKey {
   secrets: StoredSecret[];
 }
 
+export interface Changes extends PeopleChanges {
+  /** The revision that this brings the reader to. */
+  rev: number;
+  keys: KeyWithSecrets[];
+  /** Names of accounts whose credits changed. */
+  accounts: string[];
+}
+
 /** Another key that is not revoked has the name. */
 export class NameTaken extends Error {
   override readonly name = "NameTaken";
@@ -56,11 +67,9 @@ export function insertKey(engine: Engine, key: StoredKey, hash: string): Promise
   return change(engine, async (query, rev) => {
     const taken = await query("SELECT id FROM keys WHERE name = $1 AND revoked_at IS NULL", [key.name]);
     if (taken.length > 0) throw new NameTaken(key.name);
+    const values = ["id", ...FIELDS, "created", "expires_at", "revoked_at", "rev"];
     await query(
-      `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
-         requests_per_minute, tokens_per_minute, team, session_amount, session_requests_per_minute, tag_limits,
-         repair, hedge, resume_ms, created, expires_at, revoked_at, rev)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+      `INSERT INTO keys (${values.join(", ")}) VALUES (${values.map((_, i) => `$${i + 1}`).join(", ")})`,
       [key.id, ...fields(key), key.created, key.expiresAt, key.revokedAt, rev],
     );
     await query("INSERT INTO secrets (hash, key_id, expires_at) VALUES ($1, $2, NULL)", [hash, key.id]);
@@ -75,11 +84,11 @@ export function updateKey(engine: Engine, key: StoredKey): Promise<boolean> {
       key.id,
     ]);
     if (taken.length > 0 && key.revokedAt === null) throw new NameTaken(key.name);
+    const values = [...FIELDS, "expires_at", "revoked_at", "rev"];
     const rows = await query(
-      `UPDATE keys SET name = $2, account = $3, access_policy = $4, dlp_policy = $5, models = $6, spend_amount = $7,
-         spend_period = $8, requests_per_minute = $9, tokens_per_minute = $10, team = $11, session_amount = $12,
-         session_requests_per_minute = $13, tag_limits = $14, repair = $15, hedge = $16,
-         resume_ms = $17, expires_at = $18, revoked_at = $19, rev = $20 WHERE id = $1 RETURNING id`,
+      `UPDATE keys SET ${
+        values.map((name, i) => `${name} = $${i + 2}`).join(", ")
+      } WHERE id = $1 RETURNING id`,
       [key.id, ...fields(key), key.expiresAt, key.revokedAt, rev],
     );
     return rows.length > 0;
@@ -103,6 +112,28 @@ export function addSecret(
   });
 }
 
+/** The columns of {@link fields}. */
+const FIELDS = [
+  "name",
+  "account",
+  "access_policy",
+  "dlp_policy",
+  "models",
+  "spend_amount",
+  "spend_period",
+  "requests_per_minute",
+  "tokens_per_minute",
+  "team",
+  "session_amount",
+  "session_requests_per_minute",
+  "tag_limits",
+  "repair",
+  "hedge",
+  "resume_ms",
+  "member",
+];
+
+/** All that can change of a key, but when it ends. */
 function fields(key: StoredKey) {
   return [
     key.name,
@@ -123,17 +154,27 @@ function fields(key: StoredKey) {
     key.repair ? 1 : null,
     key.hedge ? 1 : null,
     key.resumeMs,
+    key.member,
   ];
 }
 
-/** Those that changed after a revision; 0: all. */
-export async function keysSince(query: Query, rev: number): Promise<KeyWithSecrets[]> {
+/** All that changed after a revision; 0: everything. */
+export async function changesSince(query: Query, rev: number): Promise<Changes> {
+  // The number first: what changes in between is told again next time, never missed.
+  const now = await currentRevision(query);
+  if (now === rev) return { rev, keys: [], accounts: [], tokens: [], endedSessions: [] };
   const keys = await query("SELECT * FROM keys WHERE rev > $1", [rev]);
   const secrets = keys.length === 0 ? [] : await query(
     "SELECT hash, key_id, expires_at FROM secrets WHERE key_id IN (SELECT id FROM keys WHERE rev > $1)",
     [rev],
   );
-  return withSecrets(keys, secrets);
+  const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
+  return {
+    rev: now,
+    keys: withSecrets(keys, secrets),
+    accounts: accounts.map((row) => asText(row.name)),
+    ...await peopleSince(query, rev),
+  };
 }
 
 /** All keys, in pages by their ids: those behind `after`. */
@@ -212,6 +253,7 @@ function decodeKey(row: Row): StoredKey {
     repair: row.repair !== null && asBool(row.repair),
     hedge: row.hedge !== null && asBool(row.hedge),
     resumeMs: optional(row.resume_ms, asInt),
+    member: optional(row.member, asText),
     created: asInt(row.created),
     expiresAt: optional(row.expires_at, asInt),
     revokedAt: optional(row.revoked_at, asInt),

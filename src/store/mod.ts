@@ -1,16 +1,14 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
-import { type Changes, changesSince } from "./changes.ts";
-import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
-import { keyUse } from "./key_use.ts";
 import * as labels from "./labels.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
+import * as people from "./people.ts";
 import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
@@ -22,7 +20,6 @@ import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
 import { streamStore } from "./streams.ts";
 import { sync } from "./sync.ts";
-import * as teams from "./teams.ts";
 import * as usage from "./usage.ts";
 
 export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
@@ -42,8 +39,8 @@ export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
-export type { Changes };
 export {
+  type Changes,
   type KeyWithSecrets,
   NameTaken,
   type SpendPeriod,
@@ -59,14 +56,12 @@ export type {
   KeyStore,
   LedgerReader,
   NodeStore,
+  PeopleStore,
   Store,
   StoreCare,
-  TeamStore,
 } from "./store.ts";
-export type { ClosedBreaker } from "./closed_breakers.ts";
-export type { KeySpan, KeyUse } from "./key_use.ts";
-export type { StoredTeam } from "./teams.ts";
 export type { Announcement } from "./nodes.ts";
+export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
 export type {
   StoredStream,
@@ -212,17 +207,19 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
     revision: () => currentRevision(query),
     keysBehind: (after, limit) => keys.keysBehind(query, after, limit),
-    changesSince: (rev) => changesSince(query, rev),
+    changesSince: (rev) => keys.changesSince(query, rev),
 
-    insertTeam: (team) => teams.insertTeam(engine, team),
-    updateTeam: (team) => teams.updateTeam(engine, team),
-    teams: () => teams.teamsSince(query, 0),
-    closeBreakers: (closed) => closeBreakers(engine, closed),
+    insertToken: (token) => people.insertToken(engine, token),
+    revokeToken: (id, at) => people.revokeToken(engine, id, at),
+    touchToken: (id, at) => people.touchToken(query, id, at),
+    listTokens: (page) => people.listTokens(query, page),
+    tokenByHash: (hash) => people.tokenByHash(query, hash),
+    endSession: (session, now) => people.endSession(engine, session, now),
+    peopleSince: (rev) => people.peopleSince(query, rev),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
-    listAccounts: (after, limit) => accounts.listAccounts(query, after, limit),
     creditAdditions: (account, span) => accounts.creditAdditions(query, account, span),
 
     listGenerations: (filter, page, asker = "") =>
@@ -233,7 +230,6 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
     labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),
-    keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
     sumUsage(filter, page, asker = "") {
       const lane = filter.keyId === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);

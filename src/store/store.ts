@@ -9,13 +9,10 @@ import type { AuditFilter, AuditRecord } from "./audit.ts";
 import type { AccountDeclaration, AccountRow, CreditAddition, NewCredits } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
 import type { Delivery } from "./deliveries.ts";
-import type { ClosedBreaker } from "./closed_breakers.ts";
 import type { Generation } from "./records.ts";
-import type { KeySpan, KeyUse } from "./key_use.ts";
-import type { StoredTeam } from "./teams.ts";
-import type { Changes } from "./changes.ts";
-import type { KeyWithSecrets, StoredKey } from "./keys.ts";
+import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
+import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { StreamStore } from "./streams.ts";
@@ -28,8 +25,6 @@ export interface NodeStore {
   sync(request: SyncRequest): Promise<SyncResult>;
   /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
   heartbeat(node: string): Promise<Map<string, number>>;
-  /** Tells every node to close its breakers of these routes. */
-  closeBreakers(closed: readonly ClosedBreaker[]): Promise<void>;
   /** Keeps what a node says of itself, until it is removed. */
   announce(node: string, data: string): Promise<void>;
   announcements(): Promise<Announcement[]>;
@@ -58,13 +53,19 @@ export interface KeyStore {
   changesSince(rev: number): Promise<Changes>;
 }
 
-export interface TeamStore {
-  /** Throws `NameTaken`. */
-  insertTeam(team: StoredTeam): Promise<void>;
-  /** Writes all that can change of a team. False: there is no such team. */
-  updateTeam(team: StoredTeam): Promise<boolean>;
-  /** All, removed ones too. */
-  teams(): Promise<StoredTeam[]>;
+/** Who may administer. */
+export interface PeopleStore {
+  insertToken(token: StoredToken): Promise<void>;
+  /** The token as it is then. Null: there is no such token. */
+  revokeToken(id: string, at: number): Promise<StoredToken | null>;
+  touchToken(id: string, at: number): Promise<void>;
+  /** Newest first, revoked and expired ones too. */
+  listTokens(page: { after: Position | null; limit: number }): Promise<StoredToken[]>;
+  tokenByHash(hash: string): Promise<StoredToken | null>;
+  /** Ends a session of the console before its time. */
+  endSession(session: EndedSession, now: number): Promise<void>;
+  /** All that changed after a revision; 0: everything. `changesSince` tells it too. */
+  peopleSince(rev: number): Promise<PeopleChanges>;
 }
 
 export interface AccountStore {
@@ -72,8 +73,6 @@ export interface AccountStore {
   /** Throws `TooManyCredits`. */
   addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
-  /** By name: those behind `after`. */
-  listAccounts(after: string, limit: number): Promise<AccountRow[]>;
   /** Credits added within a span of time, oldest first. */
   creditAdditions(account: string, span: { from: number; to: number }): Promise<CreditAddition[]>;
 }
@@ -106,8 +105,6 @@ export interface LedgerReader {
     span: { starts: number; ends: number | null },
     asker?: string,
   ): Promise<bigint>;
-  /** What keys spent, each in a span of whole days, and when it was last used. */
-  keyUse(keys: readonly KeySpan[], asker?: string): Promise<KeyUse[]>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
@@ -165,7 +162,7 @@ export interface Store
   extends
     NodeStore,
     KeyStore,
-    TeamStore,
+    PeopleStore,
     AccountStore,
     LedgerReader,
     DeliveryStore,

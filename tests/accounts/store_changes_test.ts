@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import type { Keyring } from "../../src/accounts/keyring.ts";
 import { LeaseTable } from "../../src/accounts/lease_table.ts";
 import { StoreChanges } from "../../src/accounts/store_changes.ts";
-import { Teams } from "../../src/accounts/teams.ts";
 import type { Changes, Store } from "../../src/store/mod.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 
@@ -12,15 +11,15 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   const changes = new StoreChanges({
     store: {
       revision: () => Promise.resolve(0),
-      teams: () => Promise.resolve([]),
       keysBehind: () => Promise.resolve([]),
+      peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       changesSince: (rev: number) =>
         new Promise<Changes>((answer, fail) => asked.push({ rev, answer, fail })),
     } as unknown as Store,
     clock: { now: () => 0 },
     keyring: { learn: (keys: unknown) => learned.push(keys) } as unknown as Keyring,
     leases: new LeaseTable(),
-    teams: new Teams(),
+    people: () => {},
   });
   await changes.begin();
   const first = changes.pull();
@@ -29,7 +28,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   const third = changes.pull();
   await nextTurn();
   assertEquals(asked.map((a) => a.rev), [0]);
-  asked[0].answer({ rev: 5, keys: [], accounts: [], teams: [], closedBreakers: [] });
+  asked[0].answer({ rev: 5, keys: [], accounts: [], tokens: [], endedSessions: [] });
   await first;
   await nextTurn();
   // What was asked for after the first question is answered by the second.
@@ -41,7 +40,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   ]);
   const fourth = changes.pull();
   await nextTurn();
-  asked[2].answer({ rev: 6, keys: [], accounts: [], teams: [], closedBreakers: [] });
+  asked[2].answer({ rev: 6, keys: [], accounts: [], tokens: [], endedSessions: [] });
   await fourth;
   assertEquals(learned.length, 3);
 });
@@ -55,7 +54,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
   const changes = new StoreChanges({
     store: {
       revision: () => Promise.resolve(7),
-      teams: () => Promise.resolve([]),
+      peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       keysBehind(after: string, limit: number) {
         if (failing && after !== "") {
           failures++;
@@ -65,7 +64,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       },
       changesSince(rev: number) {
         since = rev;
-        return Promise.resolve({ rev, keys: [], accounts: [], teams: [], closedBreakers: [] });
+        return Promise.resolve({ rev, keys: [], accounts: [], tokens: [], endedSessions: [] });
       },
     } as unknown as Store,
     clock: { now: () => 0 },
@@ -73,7 +72,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       learn: (keys: { id: string }[]) => keys.forEach(({ id }) => learned.add(id)),
     } as unknown as Keyring,
     leases: new LeaseTable(),
-    teams: new Teams(),
+    people: () => {},
   });
   await changes.begin();
   assert(learned.size > 0 && learned.size < ids.length);

@@ -1,57 +1,6 @@
 /** The console's session: signing in and out, what its cookie can do, and what other pages cannot do with it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type TestGateway, testGateway } from "../support/gateway.ts";
-
-const ADMIN = "the-admin-key-of-a-test";
-
-interface Answer {
-  status: number;
-  headers: Headers;
-  // deno-lint-ignore no-explicit-any
-  json: any;
-}
-
-type Ask = (
-  method: string,
-  path: string,
-  more?: { body?: unknown; headers?: Record<string, string> },
-) => Promise<
-  Answer
->;
-
-async function withConsole(
-  test: (ask: Ask, gateway: TestGateway) => Promise<void>,
-  { config = {}, now = Date.now }: { config?: Record<string, unknown>; now?: () => number } = {},
-): Promise<void> {
-  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN, ...config }, {
-    now,
-  });
-  try {
-    await test(async (method, path, { body, headers = {} } = {}) => {
-      const response = await gateway.gateway.handle(
-        new Request(`http://gateway${path}`, {
-          method,
-          headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-          body: body === undefined ? null : JSON.stringify(body),
-        }),
-        { remoteAddr: { transport: "tcp", hostname: "10.1.2.3", port: 1 } },
-      );
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
-      return { status: response.status, headers: response.headers, json: isJson ? JSON.parse(text) : null };
-    }, gateway);
-  } finally {
-    await gateway.close();
-  }
-}
-
-const cookieOf = ({ headers }: Answer): string => headers.get("set-cookie")!.split(";")[0];
-
-async function signedIn(ask: Ask): Promise<{ cookie: string; csrf: string }> {
-  const made = await ask("POST", "/console/session", { body: { admin_key: ADMIN } });
-  assertEquals(made.status, 200);
-  return { cookie: cookieOf(made), csrf: made.json.csrf };
-}
+import { ADMIN, cookieOf, signedIn, withConsole } from "./rig.ts";
 
 Deno.test("the admin key becomes a session, whose cookie administers until it is signed out", () =>
   withConsole(async (ask) => {

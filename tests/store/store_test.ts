@@ -71,6 +71,7 @@ const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   repair: false,
   hedge: false,
   resumeMs: null,
+  member: null,
   created: NOW,
   expiresAt: null,
   revokedAt: null,
@@ -406,6 +407,39 @@ onBothEngines(({ name, place }) => {
     assertEquals(second.keys[0].models, ["a/*"]);
     assertEquals(second.keys[0].revokedAt, NOW);
     assertEquals(second.accounts, ["acme"]);
+  });
+
+  test("changesSince() tells tokens and ended sessions, which forget themselves in the end", async (store) => {
+    const token = {
+      id: "tok_1",
+      name: "ci",
+      role: "auditor",
+      hash: "h1",
+      created: NOW,
+      createdBy: "admin_key",
+      expiresAt: null,
+      revokedAt: null,
+      lastUsed: null,
+    };
+    const { rev } = await store.changesSince(0);
+    await store.insertToken(token);
+    await store.endSession({ id: "ses_1", ends: NOW + 10 }, NOW);
+    const first = await store.changesSince(rev);
+    assertEquals([first.tokens, first.endedSessions], [[token], [{ id: "ses_1", ends: NOW + 10 }]]);
+    await store.touchToken("tok_1", NOW + 5);
+    await store.touchToken("tok_1", NOW + 4);
+    assertEquals((await store.changesSince(first.rev)).tokens, [], "a use is no change");
+    assertEquals((await store.tokenByHash("h1"))?.lastUsed, NOW + 5);
+    assertEquals(await store.tokenByHash("h2"), null);
+    assertEquals((await store.revokeToken("tok_1", NOW + 7))?.revokedAt, NOW + 7);
+    assertEquals((await store.revokeToken("tok_1", NOW + 9))?.revokedAt, NOW + 7, "once");
+    assertEquals(await store.revokeToken("tok_2", NOW), null);
+    await store.endSession({ id: "ses_2", ends: NOW + 100 }, NOW + 50);
+    assertEquals((await store.peopleSince(0)).endedSessions.map(({ id }) => id), ["ses_2"]);
+    await store.insertToken({ ...token, id: "tok_2", hash: "h2", created: NOW + 1 });
+    const [newest] = await store.listTokens({ after: null, limit: 1 });
+    assertEquals(newest.id, "tok_2");
+    assertEquals((await store.listTokens({ after: newest, limit: 5 })).map(({ id }) => id), ["tok_1"]);
   });
 
   test("insertKey() refuses a name in use and takes that of a revoked key", async (store) => {

@@ -1,13 +1,15 @@
-/** Teams that administrators make, and circuit breakers that they close: every node takes both in by revision. */
+/** Who may administer: tokens, sessions that were ended before their time, and whose a key is. */
 import type { Dialect } from "./dialect.ts";
 
-export function v13({ money }: Dialect): readonly string[] {
+export function v13(_: Dialect): readonly string[] {
   return [
-    `CREATE TABLE teams (
-      name TEXT PRIMARY KEY, account TEXT, spend_amount ${money}, spend_period TEXT, models TEXT, access_policy TEXT,
-      dlp_policy TEXT, created BIGINT NOT NULL, removed_at BIGINT, rev BIGINT NOT NULL)`,
-    `CREATE TABLE closed_breakers (
-      provider TEXT NOT NULL, model TEXT NOT NULL, closed_at BIGINT NOT NULL, rev BIGINT NOT NULL,
-      PRIMARY KEY (provider, model))`,
+    `CREATE TABLE admin_tokens (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, hash TEXT NOT NULL, created BIGINT NOT NULL,
+      created_by TEXT NOT NULL, expires_at BIGINT, revoked_at BIGINT, last_used BIGINT, rev BIGINT NOT NULL)`,
+    `CREATE UNIQUE INDEX admin_tokens_by_hash ON admin_tokens (hash)`,
+    `CREATE INDEX admin_tokens_by_rev ON admin_tokens (rev)`,
+    `CREATE TABLE ended_sessions (id TEXT PRIMARY KEY, ends BIGINT NOT NULL, rev BIGINT NOT NULL)`,
+    `ALTER TABLE keys ADD COLUMN member TEXT`,
+    `CREATE INDEX keys_by_member ON keys (member) WHERE member IS NOT NULL`,
   ];
 }
