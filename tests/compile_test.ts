@@ -59,7 +59,17 @@ Deno.test("the compiled binary carries what the program reaches, and little else
       ...new TextDecoder("latin1").decode(embedded).matchAll(/"File":\{"n":"([^"]+)","o":\[\d+,(\d+)\]/g),
     ].map(([, name, bytes]) => ({ name, bytes: Number(bytes) }));
     const names = new Set(files.map(({ name }) => name));
-    for (const path of ["o200k_base.js", "script.js", "hosting.md", "re2.wasm", "table.json", ...THREADS]) {
+    for (
+      const path of [
+        "o200k_base.js",
+        "overview.js",
+        "uplot.js",
+        "hosting.md",
+        "re2.wasm",
+        "table.json",
+        ...THREADS,
+      ]
+    ) {
       assert(names.has(path.split("/").at(-1)!), `${path} is missing`);
     }
     // The tables of an encoding take megabytes; what says how to split words takes none.

@@ -8,6 +8,7 @@ const LATER = [
   /^dlp\/recognizers\//,
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
   /^websearch\/clean\.ts$/,
+  /^console\/page_(?:document|files)\.ts$/,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
 ];
 /** Packages that come with those. */
@@ -18,6 +19,9 @@ const LATER_PACKAGES = [
   "gpt-tokenizer/",
   "re2-wasm/",
   "marked",
+  "preact",
+  "htm",
+  "uplot",
   "github-slugger",
   "jose",
   "aws4fetch",

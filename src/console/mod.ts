@@ -10,6 +10,6 @@ export const CONSOLE: readonly Endpoint[] = [
   ...ADMINISTRATION,
   ...PEOPLE,
   ...SIGN_IN,
-  CONSOLE_PAGE,
+  ...CONSOLE_PAGE,
   METRICS_PAGE,
 ];

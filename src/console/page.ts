@@ -1,66 +1,87 @@
 /**
- * `GET /console`: the operator's page, one HTML document without anything from elsewhere. Its parts are the files in `page/`,
- * which become one text when the program starts.
+ * `GET /console`: the operator's page, and its files. Everything comes from here, and what the browser loads is what lies in
+ * `page/`: there is no step between.
  *
- * The content security policy lets run only this script, so that whatever the administration answers cannot become one.
+ * The content security policy lets run only these files, so that whatever the administration answers cannot become a script.
  */
-import { eTag, ifNoneMatch } from "@std/http/etag.js";
+import { ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
-import { createHash } from "node:crypto";
-import { hasAdministrators } from "../http/administrators.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import { Failure } from "../exchange/failure.ts";
+import { hasAdministrators, sessionOf } from "../http/administrators.ts";
+import type { Endpoint, OtherEndpoint, RequestContext } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
-import dom from "./page/dom.js" with { type: "text" };
-import document from "./page/index.html" with { type: "text" };
-import main from "./page/script.js" with { type: "text" };
-import style from "./page/style.css" with { type: "text" };
-
-/** Both parts as one: a page that loads nothing has no place for imports. */
-const script = dom.replaceAll(/^export /gm, "") + main.replaceAll(/^import .* from ".*";$/gm, "");
-
-// A function, because `$` means something in a replacement text.
-const HTML = document
-  .replace('<link rel="stylesheet" href="style.css">', () => `<style>${style}</style>`)
-  .replace(
-    '<script type="module" src="script.js"></script>',
-    () => `<script type="module">${script}</script>`,
-  );
-
-const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+import type { PageFile } from "./page_document.ts";
 
 const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy": [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
-  // Kept by the browser and asked for anew each time: the page of another version must not stay.
-  "cache-control": "private, no-cache",
+  "vary": "accept-encoding",
 };
 
-let tag: Promise<string> | undefined;
+type Served = Pick<OtherEndpoint, "path" | "summary" | "answer" | "parameters" | "handle">;
 
-export const CONSOLE_PAGE: Endpoint = {
+const served = (endpoint: Served): Endpoint => ({
   method: "GET",
-  path: "/console",
   surface: OPERATION,
   credential: "none",
-  summary: "The operator's page. It asks the administration with a key that the operator types in.",
-  answer: { types: ["text/html"] },
   exists: hasAdministrators,
-  async handle({ request }) {
-    const etag = await (tag ??= eTag(HTML) as Promise<string>);
-    const headers = { ...HEADERS, etag };
-    return ifNoneMatch(request.headers.get("if-none-match"), etag)
-      ? new Response(HTML, { headers })
-      : new Response(null, { status: STATUS_CODE.NotModified, headers });
-  },
-};
+  ...endpoint,
+});
+
+export const CONSOLE_PAGE: readonly Endpoint[] = [
+  served({
+    path: "/console",
+    summary: "The operator's page.",
+    answer: { types: ["text/html"] },
+    async handle({ request }) {
+      const { DOCUMENT_TAG, pageFile, POLICY } = await import("./page_document.ts");
+      const headers = {
+        ...HEADERS,
+        "content-security-policy": POLICY,
+        // Kept by the browser and asked for anew each time: the page of another version must not stay.
+        "cache-control": "private, no-cache",
+        "etag": DOCUMENT_TAG,
+      };
+      return ifNoneMatch(request.headers.get("if-none-match"), DOCUMENT_TAG)
+        ? answer(pageFile("")!, request, headers)
+        : new Response(null, { status: STATUS_CODE.NotModified, headers });
+    },
+  }),
+  served({
+    path: "/console/ways",
+    summary: "Tells how one may sign in to the console, and whether this browser is signed in.",
+    answer: { schema: "SignInWays" },
+    handle: ({ request, state }) =>
+      Response.json({ signed_in: sessionOf(request, state) !== null, oidc: false }, {
+        headers: { "cache-control": "no-store" },
+      }),
+  }),
+  served({
+    path: "/console/assets/{version}/{file+}",
+    summary: "A file of the operator's page.",
+    parameters: [
+      { name: "version", in: "path", description: "What all files of the page are, as the page names it." },
+      { name: "file", in: "path", description: "The file's path." },
+    ],
+    answer: { types: ["text/javascript", "text/css", "image/svg+xml"] },
+    async handle({ request, parameters }) {
+      const { pageFile, VERSION } = await import("./page_document.ts");
+      // The folder of another version: its page is loaded anew.
+      const file = parameters.version === VERSION ? pageFile(parameters.file) : undefined;
+      if (file === undefined) throw new Failure("not_found", "The console has no such file.");
+      return answer(file, request, { ...HEADERS, "cache-control": "public, max-age=31536000, immutable" });
+    },
+  }),
+];
+
+function answer(
+  { type, bytes, gzip }: PageFile,
+  { headers: asked }: RequestContext["request"],
+  headers: Record<string, string>,
+): Response {
+  const packed = /\bgzip\b/.test(asked.get("accept-encoding") ?? "");
+  return new Response(packed ? gzip : bytes, {
+    headers: { ...headers, "content-type": type, ...(packed && { "content-encoding": "gzip" }) },
+  });
+}

@@ -1,80 +1,151 @@
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
+import { COPIES, PACKAGES } from "../../.deploy/page_packages.ts";
+import { FILES } from "../../src/console/page_files.ts";
 import { testGateway } from "../support/gateway.ts";
+
+const ROOT = new URL("../../src/console/page/", import.meta.url);
 
 async function page(
   config: Record<string, unknown>,
-  method = "GET",
-  headers: HeadersInit = {},
-): Promise<Response> {
+  { path = "/console", ...init }: RequestInit & { path?: string } = {},
+): Promise<Response & { body_: string }> {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, config);
-  const response = await fetch(`${gateway.url}/console`, { method, headers });
-  const text = await response.text();
+  const response = await fetch(`${gateway.url}${path}`, init);
+  const body_ = await response.text();
   await gateway.close();
-  return new Response(method === "HEAD" || response.status === 304 ? null : text, response);
+  return Object.assign(response, { body_ });
 }
 
-const scriptOf = (html: string) => /<script type="module">([^]*)<\/script>/.exec(html)![1];
+const ADMIN = { admin_key: "the-admin-key" };
 
-Deno.test("GET /console is one page without anything from elsewhere, and without the admin key", async () => {
-  const response = await page({ admin_key: "the-admin-key" });
-  assertEquals(response.status, 200);
-  const html = await response.text();
+Deno.test("GET /console is a document whose parts all come from here, and without the admin key", async () => {
+  const { status, body_: html } = await page(ADMIN);
+  assertEquals(status, 200);
   assert(!html.includes("the-admin-key"));
-  assert(!/\b(?:src|href)\s*=\s*["'](?!#)/.test(html), "no address but places within the page");
   assert(!/https?:\/\//.test(html));
-  assert(!/\son\w+\s*=/.test(html), "no inline handlers, which the policy would refuse");
-  assert(
-    !/innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(/.test(html),
-    "answers are shown as text",
-  );
-  assert(!/localStorage|sessionStorage|document\.cookie/.test(html), "the key stays in memory");
+  assert(!/\s(?:on\w+|style)\s*=/.test(html), "nothing inline, which the policy would refuse");
+  const addresses = [...html.matchAll(/(?:(?:src|href)="|": ")([^"]+)"/g)].map(([, address]) => address);
+  assert(addresses.length > 8, html);
+  const version = /\/console\/assets\/(\w{16})\//.exec(html)![1];
+  for (const address of addresses) {
+    assert(Object.hasOwn(FILES, address.replace(`/console/assets/${version}/`, "")), address);
+  }
 });
 
-Deno.test("GET /console lets its own script and style run, and nothing else", async () => {
-  const response = await page({ admin_key: "the-admin-key" });
-  const html = await response.text();
-  const policy = response.headers.get("content-security-policy")!;
+Deno.test("the page's list has all files of its folder, and each is served as it is", async () => {
+  const names: string[] = [];
+  const walk = (folder: URL, inside: string) => {
+    for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+      if (isDirectory) walk(new URL(`${name}/`, folder), `${inside}${name}/`);
+      else if (!/^index\.html$|^browser\.json$|\.LICENSE$/.test(name)) names.push(inside + name);
+    }
+  };
+  walk(ROOT, "");
+  assertEquals(
+    Object.keys(FILES).sort(),
+    names.sort(),
+    "src/console/page_files.ts lists each file of src/console/page/",
+  );
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, ADMIN);
+  const html = await (await fetch(`${gateway.url}/console`)).text();
+  const folder = /\/console\/assets\/\w+\//.exec(html)![0];
+  const types: Record<string, string> = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
+  for (const [name, text] of Object.entries(FILES)) {
+    const response = await fetch(`${gateway.url}${folder}${name}`, {
+      headers: { "accept-encoding": "gzip" },
+    });
+    assertEquals(await response.text(), text, name);
+    assert(response.headers.get("content-type")!.startsWith(types[name.split(".").at(-1)!]), name);
+    assertEquals(response.headers.get("x-content-type-options"), "nosniff");
+    assertEquals(Deno.readTextFileSync(new URL(name, ROOT)), text);
+  }
+  for (const missing of [`${folder}nothing.js`, `${folder}toString`, "/console/assets/other/main.js"]) {
+    const response = await fetch(gateway.url + missing);
+    await response.body?.cancel();
+    assertEquals(response.status, 404, missing);
+  }
+  await gateway.close();
+});
+
+Deno.test("every module of the page imports files that are there, and packages of the import map", async () => {
+  const { body_: html } = await page(ADMIN);
+  const mapped = Object.keys(JSON.parse(/<script type="importmap">([^]*?)<\/script>/.exec(html)![1]).imports);
+  for (const [name, text] of Object.entries(FILES)) {
+    if (!name.endsWith(".js") || name.startsWith("packages/")) continue;
+    for (
+      const [, specifier] of text.matchAll(
+        /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|\bimport\("([^"]+)"\)(?=\s*[,.)])(?<!\{import\("[^"]+"\))/gm,
+      )
+    ) {
+      if (specifier === undefined) continue;
+      if (!specifier.startsWith(".")) assert(mapped.includes(specifier), `${name}: ${specifier}`);
+      else {assert(
+          Object.hasOwn(FILES, new URL(specifier, `file:///${name}`).pathname.slice(1)),
+          `${name}: ${specifier}`,
+        );}
+    }
+  }
+});
+
+Deno.test("the page's scripts make no markup of texts, and keep no secret", () => {
+  for (const [name, text] of Object.entries(FILES)) {
+    if (!name.endsWith(".js") || name.startsWith("packages/")) continue;
+    assert(
+      !/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/.test(text),
+      `${name}: answers are shown as text`,
+    );
+    assert(!/sessionStorage|document\.cookie|indexedDB/.test(text), `${name}: the key stays in memory`);
+    if (name !== "lib/hooks.js") {
+      assert(!/localStorage/.test(text), `${name}: useStored keeps what may be kept`);
+    }
+  }
+});
+
+Deno.test("GET /console lets its own files run, and nothing else", async () => {
+  const { headers, body_: html } = await page(ADMIN);
+  const policy = headers.get("content-security-policy")!;
   const directives = Object.fromEntries(
     policy.split("; ").map((d) => [d.split(" ")[0], d.split(" ").slice(1).join(" ")]),
   );
-  const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  const map = /<script type="importmap">([^]*?)<\/script>/.exec(html)![1];
   assertEquals(directives["default-src"], "'none'");
-  assertEquals(directives["script-src"], hash(scriptOf(html)));
-  assertEquals(directives["style-src"], hash(/<style>([^]*)<\/style>/.exec(html)![1]));
-  assertEquals(directives["frame-ancestors"], "'none'");
-  assertEquals(response.headers.get("x-content-type-options"), "nosniff");
-  assertEquals((html.match(/<(?:script|style|link)\b/g) ?? []).sort(), ["<script", "<style"]);
-});
-
-Deno.test("the page's script is JavaScript, and every field that it reaches for exists", async () => {
-  const html = await (await page({ admin_key: "the-admin-key" })).text();
-  const script = scriptOf(html);
-  new Function(script);
-  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-  for (const [, id] of script.matchAll(/\b(?:at|table|onSubmit)\("([^"]+)"/g)) assert(ids.has(id), id);
-  for (const [, id] of html.matchAll(/(?:aria-labelledby|href)="#?([^"]+)"/g)) assert(ids.has(id), id);
   assertEquals(
-    (html.match(/<input/g) ?? []).length,
-    (html.match(/<label>[^<]*<input/g) ?? []).length,
-    "every field has a label",
+    directives["script-src"],
+    `'self' 'sha256-${createHash("sha256").update(map).digest("base64")}'`,
   );
+  assertEquals(directives["style-src"], "'self'");
+  assertEquals(directives["frame-ancestors"], "'none'");
+  assert(!policy.includes("unsafe"));
+  assertEquals(headers.get("x-content-type-options"), "nosniff");
 });
 
-Deno.test("a browser that has the page as it is gets no second copy, and none is kept unasked", async () => {
-  const config = { admin_key: "the-admin-key" };
-  const first = await page(config);
+Deno.test("a browser that has the page as it is gets no second copy, and its files it keeps", async () => {
+  const first = await page(ADMIN);
   assertEquals(first.headers.get("cache-control"), "private, no-cache");
   const etag = first.headers.get("etag")!;
-  const again = await page(config, "GET", { "if-none-match": `"other", ${etag}` });
+  const again = await page(ADMIN, { headers: { "if-none-match": `"other", ${etag}` } });
   assertEquals([again.status, again.headers.get("etag")], [304, etag]);
   assert(again.headers.has("content-security-policy"));
-  assertEquals((await page(config, "GET", { "if-none-match": '"other"' })).status, 200);
+  assertEquals((await page(ADMIN, { headers: { "if-none-match": '"other"' } })).status, 200);
+  const path = /\/console\/assets\/\w+\/main\.js/.exec(first.body_)![0];
+  assertEquals(
+    (await page(ADMIN, { path })).headers.get("cache-control"),
+    "public, max-age=31536000, immutable",
+  );
 });
 
 Deno.test("/console is not there without an admin key, and only to be read", async () => {
   assertEquals((await page({})).status, 404);
-  assertEquals((await page({ admin_key: "the-admin-key" }, "HEAD")).status, 200);
-  const refused = await page({ admin_key: "the-admin-key" }, "POST");
+  assertEquals((await page(ADMIN, { method: "HEAD" })).status, 200);
+  const refused = await page(ADMIN, { method: "POST" });
   assertEquals([refused.status, refused.headers.get("allow")], [405, "GET, HEAD, OPTIONS"]);
+});
+
+Deno.test("the page's copies of packages are what the packages of deno.json hold: else `deno task page-packages`", () => {
+  for (const [name, text] of Object.entries(COPIES)) {
+    assertEquals(Deno.readTextFileSync(new URL(name, PACKAGES)) === text, true, name);
+    const licence = Deno.readTextFileSync(new URL(`${name.split(/[.-]/)[0]}.LICENSE`, PACKAGES));
+    assert(/MIT|Apache/.test(licence), name);
+  }
 });

@@ -1,0 +1,82 @@
+/** What stands around every page: navigation, who is signed in, colours. On a narrow screen the navigation is behind a button. */
+import { signOut } from "./lib/api.js";
+import { html, useEffect, useRef, useState } from "./lib/html.js";
+import { go, href, useRoute } from "./lib/router.js";
+import { Failed } from "./lib/ui.js";
+import { PAGES } from "./pages.js";
+import { Icon, ThemeSwitch } from "./theme.js";
+
+/** @param {{ session: import("./lib/api.js").Session }} props */
+export function Frame({ session }) {
+  const route = useRoute();
+  const pages = PAGES.filter(({ roles }) => roles === undefined || roles.includes(session.role));
+  const page = pages.find(({ id }) => id === route.page) ?? pages[0];
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (route.page !== page.id) go(page.id, { replace: true });
+  }, [route.page, page.id]);
+  const first = useRef(true);
+  useEffect(() => {
+    setOpen(false);
+    if (first.current) first.current = false;
+    else document.getElementById("main")?.focus();
+  }, [page.id]);
+  const groups = Object.entries(Object.groupBy(pages, ({ group }) => group));
+  return html`
+    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      document.getElementById("main")?.focus();
+    }}>Skip to the page</a>
+    <div class="frame">
+      <header class="side ${open ? "open" : ""}">
+        <div
+          class="brand"><span class="mark" aria-hidden="true"><svg viewBox="0 0 32 32"><path d="M7 11c3 0 3 3 6 3s3-3 6-3 3 3 6 3M7 18c3 0 3 3 6 3s3-3 6-3 3 3 6 3" /></svg></span>Sluice
+            <button type="button" class="menu quiet" aria-expanded=${open} aria-controls="navigation" onClick=${() =>
+              setOpen(!open)}><${Icon} drawing=${open
+              ? "M5 5l10 10M15 5L5 15"
+              : "M3 6h14M3 10h14M3 14h14"} /><span class="for-readers">Menu</span></button></div>
+        <div class="side-body" id="navigation">
+          <nav aria-label="Pages">${groups.map(([group, members]) =>
+            html`
+              <div key=${group} class="group">
+                <p>${group}</p>
+                <ul>${members?.map(({ id, title, icon }) =>
+                  html`
+                    <li
+                      key=${id}><a href=${href(id)} aria-current=${id === page.id
+                        ? "page"
+                        : undefined} onClick=${() =>
+                        setOpen(false)}><${Icon} drawing=${icon} />${title}</a></li>
+                  `
+                )}</ul>
+              </div>
+            `
+          )}</nav>
+          <div class="foot">
+            <${ThemeSwitch} />
+            <p
+              class="who"><span><strong>${session.name ?? session.role}</strong><small>${session
+                .role}${session.team &&
+                `, ${session.team}`}</small></span><button type="button" class="quiet" onClick=${signOut}>Sign out</button></p>
+            <p class="links"><a href="/docs" target="_blank" rel="noopener">Manual</a></p>
+          </div>
+        </div>
+      </header>
+      <main id="main" tabindex="-1">
+        <${Loaded} key=${page.id} page=${page} />
+      </main>
+    </div>
+  `;
+}
+
+/** @param {{ page: import("./pages.js").PageEntry }} props a page's component, once its file is there */
+function Loaded({ page }) {
+  const [loaded, setLoaded] = useState(/** @type {{ Page?: any, error?: Error }} */ ({}));
+  useEffect(() => {
+    page.load().then(({ default: Page }) => setLoaded({ Page }), (error) => setLoaded({ error }));
+  }, [page]);
+  if (loaded.error) return html`<${Failed} error=${loaded.error} retry=${() => location.reload()} />`;
+  return loaded.Page === undefined
+    ? html`<div class="waiting" role="status">Loading…</div>`
+    : html`<${loaded.Page} />`;
+}

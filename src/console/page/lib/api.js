@@ -1,0 +1,172 @@
+/**
+ * Asks the administration's endpoints with the session's cookie, which no script can read. Changes carry the session's `csrf`.
+ * A 401 ends the session.
+ */
+
+/**
+ * @typedef {{ role: "owner" | "operator" | "member" | "auditor", name: string | null, team: string | null, csrf?: string }} Session
+ * @typedef {{ method?: string, body?: unknown, signal?: AbortSignal, headers?: Record<string, string> }} Asking
+ */
+
+/** What an endpoint refused, in its own words. */
+export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {string | undefined} code
+   * @param {string | undefined} param
+   */
+  constructor(status, message, code, param) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}
+
+const SESSION = "/console/session";
+
+/** @type {Session | null} */
+let session = null;
+/** @type {Set<(session: Session | null) => void>} */
+const listeners = new Set();
+
+export const currentSession = () => session;
+
+/** @param {(session: Session | null) => void} listener */
+export function onSession(listener) {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** @param {Session | null} value */
+function become(value) {
+  session = value;
+  for (const listener of listeners) listener(value);
+}
+
+/** @typedef {{ oidc: boolean, signed_in: boolean }} Ways how one may sign in, and whether this browser has */
+
+/**
+ * Goes on with the session that this browser has.
+ * @returns {Promise<Ways>}
+ */
+export async function resume() {
+  /** @type {Ways} */
+  const ways = await (await fetch("/console/ways", { cache: "no-store" })).json();
+  if (ways.signed_in) become(await ask(SESSION));
+  return ways;
+}
+
+/** @param {string} secret the admin key, or a token `sk_admin_…` */
+export async function signIn(secret) {
+  const body = secret.startsWith("sk_admin_") ? { token: secret } : { admin_key: secret };
+  become(await ask(SESSION, { method: "POST", body }));
+}
+
+export async function signOut() {
+  await ask(SESSION, { method: "DELETE" }).catch(() => {});
+  become(null);
+}
+
+/**
+ * The answer to a request, whatever its status.
+ *
+ * @param {string} path
+ * @param {Asking} [asking]
+ */
+export function send(path, { method = "GET", body, signal, headers = {} } = {}) {
+  /** @type {Record<string, string>} */
+  const all = { ...headers };
+  if (method !== "GET" && session?.csrf) all["x-svc-csrf"] = session.csrf;
+  if (body !== undefined && !(body instanceof Blob)) all["content-type"] ??= "application/json";
+  return fetch(path, {
+    method,
+    headers: all,
+    signal,
+    cache: "no-store",
+    body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
+  });
+}
+
+/**
+ * The JSON of an answer. Throws {@link Refused}.
+ *
+ * @template T
+ * @param {string} path
+ * @param {Asking} [asking]
+ * @returns {Promise<T>}
+ */
+export async function ask(path, asking) {
+  const response = await send(path, asking);
+  if (!response.ok) throw await refusal(response);
+  return /** @type {T} */ (response.status === 204 ? undefined : await response.json());
+}
+
+/** @param {Response} response */
+export async function refusal(response) {
+  if (response.status === 401 && session !== null) become(null);
+  const answer = await response.json().catch(() => ({}));
+  const { message, code, param } = typeof answer.error === "object" ? answer.error : answer;
+  return new Refused(response.status, message ?? `The gateway answered ${response.status}.`, code, param);
+}
+
+/**
+ * Events of a stream, each as its name and its data, until it ends or is aborted.
+ *
+ * @param {string} path
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<{ event: string, data: any }>}
+ */
+export async function* events(path, signal) {
+  const response = await send(path, { signal, headers: { accept: "text/event-stream" } });
+  if (!response.ok || response.body === null) throw await refusal(response);
+  let rest = "";
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      let event = "message", data = "";
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event: ")) event = line.slice(7);
+        else if (line.startsWith("data: ")) data += line.slice(6);
+      }
+      if (data !== "") yield { event, data: JSON.parse(data) };
+    }
+  }
+}
+
+/**
+ * A query of what is not empty, with its question mark.
+ * @param {Record<string, string | number | null | undefined>} given
+ */
+export function query(given) {
+  const pairs = Object.entries(given).filter(([, v]) => v !== "" && v !== null && v !== undefined);
+  return pairs.length === 0
+    ? ""
+    : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/**
+ * Saves an answer as a file.
+ * @param {string} path
+ * @param {string} name
+ * @param {string} type that is asked for
+ */
+export async function download(path, name, type) {
+  const response = await send(path, { headers: { accept: type } });
+  if (!response.ok) throw await refusal(response);
+  save(await response.blob(), name);
+}
+
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

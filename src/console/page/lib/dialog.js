@@ -1,0 +1,57 @@
+/** Dialogs over the page (`dialog` of HTML: it keeps the focus and closes on Escape), and the question before what cannot be undone. */
+import { html, render, useEffect, useId, useRef } from "./html.js";
+import { Button } from "./ui.js";
+
+/**
+ * @param {{ title: string, onClose: () => void, side?: boolean, children?: import("./html.js").Children }} props `side`: at the edge, for details
+ */
+export function Dialog({ title, onClose, side, children }) {
+  const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return html`
+    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClose=${onClose} onClick=${(
+      /** @type {MouseEvent} */ event,
+    ) => event.target === element.current && element.current?.close()}>
+      <div class="dialog-body">
+        <header>
+          <h2 id=${id} tabindex="-1">${title}</h2>
+          <${Button} kind="quiet" label="Close" onClick=${() => element.current?.close()}>×<//></header>
+          ${children}
+        </div>
+      </dialog>
+  `;
+}
+
+/**
+ * Asks before something is done. Resolves with true when it shall be.
+ * @param {{ title: string, text: string, yes: string, danger?: boolean }} question
+ * @returns {Promise<boolean>}
+ */
+export function confirmed({ title, text, yes, danger }) {
+  return new Promise((resolve) => {
+    const place = document.body.appendChild(document.createElement("div"));
+    /** @param {boolean} answer */
+    const end = (answer) => {
+      render(null, place);
+      place.remove();
+      resolve(answer);
+    };
+    render(
+      html`
+        <${Dialog} title=${title} onClose=${() => end(false)}>
+          <p>${text}</p>
+          <div class="form-end">
+            <${Button} kind=${danger ? "danger" : "primary"} onClick=${() => end(true)}>${yes}<//>
+                  <${Button} onClick=${() => end(false)}>Cancel<//>
+                </div>
+              <//>
+      `,
+      place,
+    );
+  });
+}

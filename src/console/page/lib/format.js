@@ -1,0 +1,102 @@
+/** Numbers, money and times as the console shows them. Absent values are a dash. */
+
+const NOTHING = "–";
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** @param {number | null | undefined} n */
+export const count = (n) => n === null || n === undefined ? NOTHING : whole.format(n);
+/**
+ * At most four digits and a letter: 12.4K.
+ * @param {number | null | undefined} n
+ */
+export const compact = (n) => n === null || n === undefined ? NOTHING : short.format(n);
+/**
+ * A share of one.
+ * @param {number | null | undefined} share
+ */
+export function percent(share) {
+  if (share === null || share === undefined || !Number.isFinite(share)) return NOTHING;
+  const value = share * 100;
+  return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+/**
+ * An amount of the API, a decimal string, in dollars: two places, more for what is less than a cent.
+ * @param {string | number | null | undefined} amount
+ */
+export function money(amount) {
+  if (amount === null || amount === undefined || amount === "") return NOTHING;
+  const value = Number(amount);
+  if (value === 0) return "$0.00";
+  const size = Math.abs(value);
+  if (size >= 100_000) return `$${short.format(value)}`;
+  const places = size >= 0.1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)) - 1);
+  return value < 0 ? `−$${size.toFixed(places)}` : `$${withCommas(value.toFixed(places))}`;
+}
+
+/** @param {string} text */
+const withCommas = (text) => text.replace(/^\d+/, (digits) => whole.format(Number(digits)));
+
+/** @param {number | null | undefined} ms */
+export function duration(ms) {
+  if (ms === null || ms === undefined) return NOTHING;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round(ms % 60_000 / 1000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** @param {number} n of bytes */
+export function bytes(n) {
+  for (const unit of ["B", "KiB", "MiB"]) {
+    if (n < 1024) return `${n < 10 && unit !== "B" ? n.toFixed(1) : Math.round(n)} ${unit}`;
+    n /= 1024;
+  }
+  return `${n.toFixed(1)} GiB`;
+}
+
+/**
+ * @param {string | number | null | undefined} time
+ * @returns {string} in the reader's own time zone, to the second
+ */
+export function when(time) {
+  if (time === null || time === undefined) return NOTHING;
+  const date = new Date(time);
+  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+  return `${day(time)} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** @param {string | number} time */
+export function clock(time) {
+  return new Date(time).toLocaleTimeString("en-GB", { hour12: false });
+}
+
+/** @param {string | number | null | undefined} time */
+export function day(time) {
+  if (time === null || time === undefined) return NOTHING;
+  const date = new Date(time);
+  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/**
+ * How long ago, or in how long.
+ * @param {string | number | null | undefined} time
+ * @param {number} [now]
+ */
+export function ago(time, now = Date.now()) {
+  if (time === null || time === undefined) return NOTHING;
+  const seconds = Math.round((now - new Date(time).getTime()) / 1000);
+  const size = Math.abs(seconds);
+  const [n, unit] = size < 60
+    ? [size, "s"]
+    : size < 3600
+    ? [Math.round(size / 60), "min"]
+    : size < 86_400
+    ? [Math.round(size / 3600), "h"]
+    : [Math.round(size / 86_400), "d"];
+  if (n === 0) return "now";
+  return seconds > 0 ? `${n} ${unit} ago` : `in ${n} ${unit}`;
+}

@@ -1,0 +1,172 @@
+/** Draws with uPlot: colours of the style, a line of values under the pointer, a new width when the place changes. */
+import uPlot from "uplot";
+import { TONES } from "./chart.js";
+
+/**
+ * @typedef {import("./chart.js").Series} Series
+ * @param {HTMLElement} place
+ * @param {{ times: readonly number[], series: readonly Series[], format: (value: number) => string, kind: string, height: number }} what
+ * @returns {() => void} takes it away
+ */
+export function plot(place, { times, series, format, kind, height }) {
+  const style = getComputedStyle(place);
+  /** A colour as the style has it now: `light-dark()` is resolved by the browser only where it is used.
+   * @param {string} name */
+  const colour = (name) => {
+    const probe = place.appendChild(document.createElement("i"));
+    probe.style.color = `var(${name})`;
+    const value = getComputedStyle(probe).color;
+    probe.remove();
+    return value;
+  };
+  const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
+  const stacked = kind === "stack" ? stack(series) : series.map(({ values }) => values);
+  const text = colour("--text-3"), grid = colour("--line-soft");
+  const font = `11px ${style.fontFamily}`;
+
+  /** @type {uPlot | undefined} */
+  let made;
+  const draw = () => {
+    made?.destroy();
+    made = new uPlot(
+      {
+        width: Math.max(80, place.clientWidth),
+        height,
+        padding: [8, 6, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+        scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        axes: [
+          {
+            stroke: text,
+            font,
+            grid: { show: false },
+            ticks: { show: false },
+            size: 24,
+            gap: 4,
+            space: 64,
+            values: labels,
+          },
+          {
+            stroke: text,
+            font,
+            grid: { stroke: grid, width: 1 },
+            ticks: { show: false },
+            size: (_, values) => Math.max(32, ...(values ?? []).map((v) => v.length * 6.6 + 10)),
+            gap: 4,
+            space: 34,
+            values: (_, ticks) => ticks.map((v) => v === null ? "" : format(v)),
+          },
+        ],
+        series: [
+          {},
+          ...series.map(({ name, tone }, i) => {
+            const stroke = colour(tone ?? TONES[i % TONES.length]);
+            const bars = kind === "bars" || kind === "stack";
+            return {
+              label: name,
+              stroke,
+              width: bars ? 0 : 1.6,
+              fill: bars ? stroke : series.length === 1 ? faded(stroke) : undefined,
+              paths: bars ? /** @type {any} */ (uPlot.paths).bars({ size: [0.72, 24], align: 1 }) : undefined,
+              points: { show: false },
+              spanGaps: false,
+            };
+          }),
+        ],
+        hooks: {
+          setCursor: [(u) => {
+            const at = u.cursor.idx;
+            tip.hidden = at === null || at === undefined || (u.cursor.left ?? -1) < 0;
+            if (tip.hidden || at === null || at === undefined) return;
+            tip.replaceChildren(
+              line(full(times[at])),
+              ...series.map(({ name, values, tone }, i) => {
+                const value = values[at];
+                return line(
+                  `${name}  ${value === null ? "–" : format(value)}`,
+                  tone ?? TONES[i % TONES.length],
+                );
+              }),
+            );
+            const left = (u.cursor.left ?? 0) + u.over.offsetLeft;
+            const right = left > place.clientWidth / 2;
+            tip.style.left = right ? "auto" : `${left + 12}px`;
+            tip.style.right = right ? `${place.clientWidth - left + 12}px` : "auto";
+          }],
+        },
+      },
+      /** @type {uPlot.AlignedData} */ ([times.map((t) => t / 1000), ...stacked]),
+      place,
+    );
+    place.append(tip);
+  };
+  draw();
+  let width = place.clientWidth;
+  const watcher = new ResizeObserver(() => {
+    if (place.clientWidth === width) return;
+    width = place.clientWidth;
+    made?.setSize({ width: Math.max(80, width), height });
+  });
+  watcher.observe(place);
+  const themed = new MutationObserver(() => draw());
+  themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => {
+    watcher.disconnect();
+    themed.disconnect();
+    made?.destroy();
+    tip.remove();
+  };
+}
+
+/** @param {readonly Series[]} series each with those behind it below: the first is drawn first, and highest */
+function stack(series) {
+  return series.map((_, i) =>
+    series[i].values.map((_, at) => series.slice(i).reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
+  );
+}
+
+/** @param {string} colour `rgb(…)` or `color(srgb …)` */
+const faded = (colour) =>
+  colour.startsWith("rgb(")
+    ? colour.replace("rgb(", "rgba(").replace(")", ", .1)")
+    : colour.replace(")", " / .1)");
+
+/**
+ * @param {string} text
+ * @param {string} [tone]
+ */
+function line(text, tone) {
+  const made = document.createElement("div");
+  if (tone) {
+    const mark = made.appendChild(document.createElement("i"));
+    mark.style.background = `var(${tone})`;
+  }
+  made.append(text);
+  return made;
+}
+
+const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** @param {number} time */
+function full(time) {
+  const d = new Date(time);
+  return `${d.getDate()} ${MONTHS[d.getMonth()]} ${two(d.getHours())}:${two(d.getMinutes())}`;
+}
+
+/**
+ * @param {unknown} _
+ * @param {readonly number[]} ticks in seconds
+ */
+function labels(_, ticks) {
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 0;
+  return ticks.map((tick) => {
+    const d = new Date(tick * 1000);
+    if (step >= 86_400 * 27) return `${MONTHS[d.getMonth()]} ${d.getFullYear()}`;
+    if (step >= 86_400 || (d.getHours() === 0 && d.getMinutes() === 0)) {
+      return `${d.getDate()} ${MONTHS[d.getMonth()]}`;
+    }
+    return `${two(d.getHours())}:${two(d.getMinutes())}`;
+  });
+}

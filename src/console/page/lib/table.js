@@ -1,0 +1,87 @@
+/** Tables that scroll by themselves, sort where a column says by what, and open a row by mouse or keyboard. */
+import { html, useState } from "./html.js";
+import { Empty } from "./ui.js";
+
+/**
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: Row) => import("./html.js").Children} show
+ * @property {boolean} [number] its cells are numbers, aligned at the right
+ * @property {(row: Row) => number | string | null} [sort] what the column is sorted by
+ * @property {boolean} [quiet] the title is for screen readers alone: a column of buttons
+ * @property {boolean} [wide] the text may break
+ */
+
+/**
+ * @template Row
+ * @param {object} props
+ * @param {string} props.caption what the table is of, for who does not see the page
+ * @param {readonly Column<Row>[]} props.columns
+ * @param {readonly Row[]} props.rows
+ * @param {(row: Row) => string} props.id of a row
+ * @param {(row: Row) => string} [props.link] where a row leads: its first cell is a link
+ * @param {(row: Row) => boolean} [props.marked]
+ * @param {string} [props.empty]
+ * @param {(() => void) | null} [props.more] the rows behind these
+ */
+export function Table({ caption, columns, rows, id, link, marked, empty = "Nothing yet", more }) {
+  const [sorting, setSorting] = useState(/** @type {{ at: number, down: boolean } | null} */ (null));
+  if (rows.length === 0) return html`<${Empty} title=${empty} />`;
+  const by = sorting && columns[sorting.at]?.sort;
+  const shown = by ? [...rows].sort((a, b) => compare(by(a), by(b)) * (sorting.down ? -1 : 1)) : rows;
+  /** @param {number} at */
+  const turn = (at) =>
+    setSorting(
+      sorting?.at !== at
+        ? { at, down: columns[at].number === true }
+        : sorting.down === (columns[at].number === true)
+        ? { at, down: !sorting.down }
+        : null,
+    );
+  return html`
+    <div class="table" role="region" aria-label=${caption} tabindex="0">
+      <table>
+        <caption class="for-readers">${caption}</caption>
+        <thead>
+          <tr>${columns.map(({ title, number, sort, quiet }, at) =>
+            html`<th key=${at} scope="col" class=${number ? "number" : ""} aria-sort=${
+              sorting?.at !== at ? undefined : sorting.down ? "descending" : "ascending"
+            }>${
+              sort
+                ? html`
+                  <button type="button" class="sort"
+                    onClick=${() => turn(at)}>${title}<span aria-hidden="true">${sorting?.at !== at
+                      ? ""
+                      : sorting.down
+                      ? " ↓"
+                      : " ↑"}</span></button>
+                `
+                : quiet
+                ? html`<span class="for-readers">${title}</span>`
+                : title
+            }</th>`
+          )}</tr>
+        </thead>
+        <tbody>${shown.map((row) =>
+          html`<tr key=${id(row)} class=${marked?.(row) ? "marked" : ""}>${
+            columns.map(({ show, number, wide }, at) =>
+              html`<td key=${at} class=${number ? "number" : wide ? "wide" : ""}>${
+                at === 0 && link ? html`<a class="row-link" href=${link(row)}>${show(row)}</a>` : show(row)
+              }</td>`
+            )
+          }</tr>`
+        )}</tbody>
+      </table>
+    </div>${more && html`<p class="more"><button type="button" onClick=${more}>Show more</button></p>`}
+  `;
+}
+
+/**
+ * @param {number | string | null} a
+ * @param {number | string | null} b
+ */
+function compare(a, b) {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

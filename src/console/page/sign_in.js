@@ -1,0 +1,28 @@
+/** The way in: the admin key or a token, or the organisation's own sign-in where one is configured. */
+import { signIn } from "./lib/api.js";
+import { Field, Form } from "./lib/form.js";
+import { html, useEffect } from "./lib/html.js";
+import { ThemeSwitch } from "./theme.js";
+
+/** @param {{ oidc: boolean }} props */
+export function SignIn({ oidc }) {
+  useEffect(() => {
+    document.title = "Sign in · Sluice";
+    document.querySelector("input")?.focus();
+  }, []);
+  return html`
+    <main class="sign-in">
+      <div>
+        <div class="brand"><span class="mark" aria-hidden="true"><svg viewBox="0 0 32 32"><path d="M7 11c3 0 3 3 6 3s3-3 6-3 3 3 6 3M7 18c3 0 3 3 6 3s3-3 6-3 3 3 6 3" /></svg></span><h1>Sluice</h1></div>
+        ${oidc && html`
+          <p><a class="button primary" href="/console/oidc/start">Sign in with your organisation</a></p>
+          <p class="or">or</p>
+        `}
+        <${Form} submit="Sign in" onSubmit=${(/** @type {import("./lib/form.js").Given} */ { secret }) =>
+          signIn(secret)}>
+          <${Field} label="Admin key or token" name="secret" type="password" required autocomplete="current-password"
+            hint="The admin_key of the configuration, or a token sk_admin_…" />
+        <//>
+      </div><${ThemeSwitch} /></main>
+  `;
+}

@@ -1,0 +1,74 @@
+/**
+ * The files of the console's page as they lie in the tree; in `packages/` are copies of what packages publish.
+ * Loaded with the first request for one: a gateway whose console nobody opens does not have them in memory.
+ */
+import htm from "./page/packages/htm.js" with { type: "text" };
+import preact from "./page/packages/preact.js" with { type: "text" };
+import preactHooks from "./page/packages/preact-hooks.js" with { type: "text" };
+import uplot from "./page/packages/uplot.js" with { type: "text" };
+import uplotStyle from "./page/packages/uplot.css" with { type: "text" };
+import frame from "./page/frame.js" with { type: "text" };
+import icon from "./page/icon.svg" with { type: "text" };
+import index from "./page/index.html" with { type: "text" };
+import api from "./page/lib/api.js" with { type: "text" };
+import chart from "./page/lib/chart.js" with { type: "text" };
+import dialog from "./page/lib/dialog.js" with { type: "text" };
+import form from "./page/lib/form.js" with { type: "text" };
+import format from "./page/lib/format.js" with { type: "text" };
+import hooks from "./page/lib/hooks.js" with { type: "text" };
+import html from "./page/lib/html.js" with { type: "text" };
+import plot from "./page/lib/plot.js" with { type: "text" };
+import router from "./page/lib/router.js" with { type: "text" };
+import table from "./page/lib/table.js" with { type: "text" };
+import toast from "./page/lib/toast.js" with { type: "text" };
+import ui from "./page/lib/ui.js" with { type: "text" };
+import main from "./page/main.js" with { type: "text" };
+import pages from "./page/pages.js" with { type: "text" };
+import explorePage from "./page/pages/explore.js" with { type: "text" };
+import livePage from "./page/pages/live.js" with { type: "text" };
+import overviewPage from "./page/pages/overview.js" with { type: "text" };
+import signIn from "./page/sign_in.js" with { type: "text" };
+import base from "./page/styles/base.css" with { type: "text" };
+import components from "./page/styles/components.css" with { type: "text" };
+import frameStyle from "./page/styles/frame.css" with { type: "text" };
+import pagesStyle from "./page/styles/pages.css" with { type: "text" };
+import tokens from "./page/styles/tokens.css" with { type: "text" };
+import theme from "./page/theme.js" with { type: "text" };
+
+/** The document itself; it stands at `/console`. */
+export const INDEX = index;
+
+/** By the path below the console's address. */
+export const FILES: Readonly<Record<string, string>> = {
+  "packages/htm.js": htm,
+  "packages/preact.js": preact,
+  "packages/preact-hooks.js": preactHooks,
+  "packages/uplot.js": uplot,
+  "packages/uplot.css": uplotStyle,
+  "frame.js": frame,
+  "icon.svg": icon,
+  "lib/api.js": api,
+  "lib/chart.js": chart,
+  "lib/dialog.js": dialog,
+  "lib/form.js": form,
+  "lib/format.js": format,
+  "lib/hooks.js": hooks,
+  "lib/html.js": html,
+  "lib/plot.js": plot,
+  "lib/router.js": router,
+  "lib/table.js": table,
+  "lib/toast.js": toast,
+  "lib/ui.js": ui,
+  "main.js": main,
+  "pages.js": pages,
+  "pages/explore.js": explorePage,
+  "pages/live.js": livePage,
+  "pages/overview.js": overviewPage,
+  "sign_in.js": signIn,
+  "styles/base.css": base,
+  "styles/components.css": components,
+  "styles/frame.css": frameStyle,
+  "styles/pages.css": pagesStyle,
+  "styles/tokens.css": tokens,
+  "theme.js": theme,
+};
