@@ -19,6 +19,7 @@ import hooks from "./page/lib/hooks.js" with { type: "text" };
 import html from "./page/lib/html.js" with { type: "text" };
 import plot from "./page/lib/plot.js" with { type: "text" };
 import router from "./page/lib/router.js" with { type: "text" };
+import series from "./page/lib/series.js" with { type: "text" };
 import table from "./page/lib/table.js" with { type: "text" };
 import toast from "./page/lib/toast.js" with { type: "text" };
 import ui from "./page/lib/ui.js" with { type: "text" };
@@ -56,6 +57,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "lib/html.js": html,
   "lib/plot.js": plot,
   "lib/router.js": router,
+  "lib/series.js": series,
   "lib/table.js": table,
   "lib/toast.js": toast,
   "lib/ui.js": ui,

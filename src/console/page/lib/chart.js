@@ -1,12 +1,8 @@
 /** Time series with uPlot: loaded with the first chart. The numbers are in a table for who does not see it. */
 import { html, useEffect, useRef } from "./html.js";
+import { TONES } from "./series.js";
 
-/**
- * @typedef {{ name: string, values: readonly (number | null)[], tone?: string }} Series `tone`: a custom property of the style, such as `--bad`
- */
-
-/** What series are drawn in, one after the other. */
-export const TONES = ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"];
+/** @typedef {import("./series.js").Series} Series */
 
 /**
  * @param {object} props

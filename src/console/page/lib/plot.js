@@ -1,9 +1,9 @@
 /** Draws with uPlot: colours of the style, a line of values under the pointer, a new width when the place changes. */
 import uPlot from "uplot";
-import { TONES } from "./chart.js";
+import { TONES } from "./series.js";
 
 /**
- * @typedef {import("./chart.js").Series} Series
+ * @typedef {import("./series.js").Series} Series
  * @param {HTMLElement} place
  * @param {{ times: readonly number[], series: readonly Series[], format: (value: number) => string, kind: string, height: number }} what
  * @returns {() => void} takes it away
