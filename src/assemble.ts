@@ -49,6 +49,8 @@ import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
 import { saveSnapshot } from "./discovery/snapshot.ts";
 import type { Clock } from "./timing/clock.ts";
+import type { PayloadsConfig } from "./payloads/config.ts";
+import type { OpenPayloads } from "./payloads/mod.ts";
 import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
 import { Turns } from "./timing/turns.ts";
@@ -122,7 +124,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
   const accounts: AccountsService = await openAccounts({
-    ...accountsOptions(config, store, options),
+    ...accountsOptions(config, store, {
+      ...options,
+      spent: (model, dollars) => metrics.spent(model, dollars),
+    }),
     warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
     told: (outcome) => metrics.webhookTold(outcome),
   });
@@ -169,6 +174,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     residentBytes: Deno.memoryUsage().rss,
     lagSeconds: ticker.lag / 1000,
     deadlines: ticker.watched,
+    payloadQueueBytes: state?.kit.payloads?.log.bytes() ?? 0,
     ...providerMetrics(providers?.health() ?? []),
   }));
   const discovery = options.discovers === true
@@ -211,6 +217,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       },
     );
     if (Object.keys(config.dlpPolicies).length > 0) await loadScreening();
+    const payloads = await openLog(config);
     const kit: Kit = {
       accounts,
       catalog,
@@ -227,6 +234,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         secrets: ownSecrets(config, opened, options.env ?? (() => undefined)),
       },
       sealer: seal,
+      payloads: payloads &&
+        (await import("./pipeline/payloads.ts")).keepingPayloads(payloads, config.dlpPolicies),
       limits: config.server,
       metrics,
       slices,
@@ -256,8 +265,23 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   };
 
   let running = config;
-  let state: ServerState;
+  let state: ServerState | undefined;
+  /** One log for each way to keep payloads: a reload that changes nothing about it leaves it open. */
+  async function openLog({ payloads: section }: Config): Promise<OpenPayloads | null> {
+    if (section === null) return null;
+    const open = state?.kit.payloads?.log;
+    if (open && sameSection(open.config, section)) return open;
+    const { payloadLog } = await import("./payload_log.ts");
+    return payloadLog(section, {
+      ...options,
+      store,
+      ended: (outcome) => metrics.payloadEnded(outcome),
+      sweeps: (worker?.which ?? 1) === 1,
+    });
+  }
   function become(made: ServerState): void {
+    const before = state?.kit.payloads?.log;
+    if (before && before !== made.kit.payloads?.log) void before.close();
     state = made;
     providers = made.kit.providers;
     providers.states.takeOver();
@@ -267,7 +291,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     }
   }
   async function refresh(): Promise<void> {
-    if (stopped) return;
+    if (stopped || state === undefined) return;
     const before = state.kit.catalog.models.length;
     become(await stateOf(running));
     const { length } = state.kit.catalog.models;
@@ -278,11 +302,11 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     await follow(config);
     become(await stateOf(config));
     // Of merging lists much is left behind, and nobody is waiting yet.
-    if (state.kit.catalog.models !== config.models) collectNow();
+    if (state!.kit.catalog.models !== config.models) collectNow();
   });
   const memory = collectWhenIdle({ load: () => ({ entered: inFlight.entered, running: inFlight.count }) });
   return {
-    handle: handler(ENDPOINTS, () => state),
+    handle: handler(ENDPOINTS, () => state!),
     accounts,
     mayOpen: (files) => inFlight.boundAbandoned(files),
     observe(server) {
@@ -291,24 +315,29 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         connectionsRefused: server.refused,
       }));
     },
-    models: () => state.kit.catalog.models,
+    models: () => state!.kit.catalog.models,
     reload: (next) =>
       turns.run(async () => {
+        let made: ServerState | undefined;
         try {
           await follow(next);
-          const made = await stateOf(next);
+          made = await stateOf(next);
           // All or nothing: what may fail changes nothing, and then nothing fails any more.
           await accounts.reload(accountsConfig(next));
           become(made);
           running = next;
         } catch (error) {
           void follow(running);
+          const log = made?.kit.payloads?.log;
+          if (log !== state?.kit.payloads?.log) void log?.close();
           throw error;
         }
       }),
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
-    close() {
+    async close() {
+      // Before the store: what is kept is noted there.
+      await state?.kit.payloads?.log.close();
       discovery?.close();
       ticker.close();
       memory.close();
@@ -317,7 +346,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       modelAt(undefined);
       tokens.close();
       seal.close();
-      return accounts.close();
+      await accounts.close();
     },
   };
 }
@@ -328,6 +357,9 @@ export function assembleAccounts(config: Config, options: GatewayOptions): Promi
   const store = openStore(config.store.url);
   return openAccounts({ ...accountsOptions(config, store, options), ticking: false });
 }
+
+/** Amounts are whole numbers of these. */
+const PICODOLLARS = 1e12;
 
 interface StoreListeners {
   log(line: string): void;
@@ -347,18 +379,25 @@ function storeOf(config: Config, { log, held }: StoreListeners): Store {
 function accountsOptions(
   config: Config,
   store: Store,
-  { now, log, recorded }: GatewayOptions,
+  { now, log, recorded, spent }: GatewayOptions & { spent?(model: string, dollars: number): void },
 ): AccountsOptions {
   return {
     store,
     config: accountsConfig(config),
     clock: { now },
     log: { info: log, warn: (line) => log(line, "warn") },
-    ...(recorded && { recorded: (generation) => recorded(generationView(generation)) }),
+    recorded(generation) {
+      spent?.(generation.model, Number(generation.cost) / PICODOLLARS);
+      recorded?.(generationView(generation));
+    },
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retentionDays,
     offlineMs: config.store.offlineMs,
   };
+}
+
+function sameSection(a: PayloadsConfig, b: PayloadsConfig): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function accountsConfig(

@@ -107,6 +107,9 @@ async function follow(command: Command): Promise<void> {
       const { storeCommand } = await import("./commands/store_care.ts");
       return console.log(await storeCommand(command, config.store));
     }
+    case "payload":
+    case "replay":
+      return await withPayloads(command);
     case "ledger": {
       const { config } = await load(command.config, {}, { listens: false });
       const { ledgerCommand } = await import("./commands/ledger.ts");
@@ -230,6 +233,28 @@ async function withAccounts(command: AccountsCommand): Promise<void> {
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     console.log(await runCommand(command, accounts));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** Prints a payload, or what differs when it is asked once more. */
+async function withPayloads(
+  command: Extract<Command, { command: "payload" | "replay" }>,
+): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { payloadCommand } = await import("./commands/payload.ts");
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
+  try {
+    const open = async (section: NonNullable<Config["payloads"]>) => {
+      const { payloadLog } = await import("./payload_log.ts");
+      return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
+    };
+    console.log(await payloadCommand(command, config, { accounts, env, open }));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     console.error(error.message);

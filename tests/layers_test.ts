@@ -19,6 +19,7 @@ const RANKS: Record<string, number> = {
   dlp: 3,
   websearch: 3,
   providers: 3,
+  payloads: 3,
   formats: 2,
   store: 2,
   http1: 1,

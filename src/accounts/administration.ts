@@ -58,6 +58,10 @@ export interface Administration {
   generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
   /** What an account used in a month. Throws `not_found`. */
   statement(query: StatementQuery): Promise<Statement>;
+  /** Somebody asks for the payload of a generation: the audit log is told. */
+  payloadAsked(id: string): Promise<void>;
+  /** The machine that has the payload of a generation in its files; null: none has said so. */
+  payloadPlace(id: string): Promise<string | null>;
   auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView & { steps?: StepView[] }>;
@@ -127,6 +131,8 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
       return credits;
     }),
     usage: needingStore((query) => reports.usage(query)),
+    payloadAsked: (id) => trail.note({ action: "payload.read", fields: { generation: id.slice(0, 64) } }),
+    payloadPlace: needingStore((id) => options.store.payloadPlace(id)),
     generations: needingStore((query) => reports.generations(query)),
     statement: needingStore((query) => makeStatement(options, query)),
     auditEntries: needingStore((query) => reports.audit(query)),

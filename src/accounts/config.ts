@@ -138,6 +138,9 @@ const KEY = {
   ).nullable().describe(
     "For how many seconds after their end streams of the key are kept, encrypted, so that a client whose connection broke can go on reading. 0: never. Null: only those whose request asks for it, for 300 seconds.",
   ),
+  payloads: flag().describe(
+    "Whether requests of the key and their answers are kept in the payload log.",
+  ),
   expires_at: moment().nullable()
     .describe(`When the key ends: ${MOMENT_WORDS}. Null: never.`),
 };
@@ -157,6 +160,7 @@ const NEW_KEY = {
   repair: KEY.repair.prefault(false),
   hedge: KEY.hedge.prefault(false),
   resume_seconds: KEY.resume_seconds.prefault(null),
+  payloads: KEY.payloads.prefault(false),
 };
 
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
@@ -212,6 +216,7 @@ export const KEY_CHANGE = fields({
   repair: KEY.repair.optional(),
   hedge: KEY.hedge.optional(),
   resume_seconds: KEY.resume_seconds.optional(),
+  payloads: KEY.payloads.optional(),
 }).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
@@ -251,6 +256,9 @@ const ACCESS_POLICY = fields({
   ),
   deny: listOf(catalogPattern(), "catalog patterns").prefault([])
     .describe("Models that may not be called, whatever `allow` says."),
+  payloads: flag().prefault(false).describe(
+    "Whether requests under the policy and their answers are kept in the payload log.",
+  ),
 });
 
 export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)

@@ -52,6 +52,7 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
       repair: stored.repair,
       hedge: stored.hedge,
       resumeMs: stored.resumeMs,
+      payloads: stored.payloads,
     }),
   };
 }

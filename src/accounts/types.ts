@@ -15,6 +15,8 @@ export interface AccessPolicy {
   name: string;
   allow: readonly string[];
   deny: readonly string[];
+  /** What calls under it ask and are answered is kept in the payload log. */
+  payloads?: boolean;
 }
 
 /** Which models may be seen and used, and what prompts are screened by. */
@@ -40,6 +42,8 @@ export interface Key extends Rights {
   hedge: boolean;
   /** Streams are kept for so long after their end, to be resumed; 0: never. Null: where the request asks for it. */
   resumeMs: number | null;
+  /** What its calls ask and are answered is kept in the payload log. */
+  payloads: boolean;
 }
 
 /** What is told of one event. Never text of a conversation, never a secret. */

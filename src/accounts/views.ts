@@ -26,6 +26,7 @@ export interface KeyView {
   resume_seconds: number | null;
   /** The person whose key it is; null: nobody's. */
   member: string | null;
+  payloads: boolean;
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -175,6 +176,7 @@ export function keyView(state: KeyState): KeyView {
     hedge: state.hedge,
     resume_seconds: state.resumeMs === null ? null : state.resumeMs / 1000,
     member: state.member,
+    payloads: state.payloads,
     tag_limits: state.tagLimits.map((limit) => ({ ...limit, amount: formatAmount(limit.amount) })),
     created: state.source === "config" ? null : isoOf(state.created),
     expires_at: isoOf(state.expiresAt),

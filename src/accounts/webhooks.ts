@@ -7,7 +7,13 @@
  * a redirect, which would be the receiver's choice, is not followed.
  */
 import { createHash, createHmac } from "node:crypto";
-import { type Delivery, type DeliveryStore, StoreUnavailable, type WebhookRef } from "../store/mod.ts";
+import {
+  type Delivery,
+  type DeliveryStore,
+  StoreUnavailable,
+  type WarningData,
+  type WebhookRef,
+} from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./money.ts";
@@ -201,7 +207,9 @@ function idOf(url: string): string {
   return createHash("sha256").update(url).digest("hex").slice(0, 16);
 }
 
-function bodyOf({ id, created, data }: Delivery, keyName: (id: string) => string | null): string {
+function bodyOf({ id, created, data: told }: Delivery, keyName: (id: string) => string | null): string {
+  // Those of alerts have receivers of their own.
+  const data = told as WarningData;
   const { event, scope, owner, starts, ends, share } = data;
   const limit = BigInt(data.limit);
   const spent = BigInt(data.spent);

@@ -38,6 +38,8 @@ export type Command =
     by: string;
     form: "text" | "csv" | "json";
   }
+  | { command: "payload"; config?: string; id: string }
+  | ReplayCommand
   | { command: "ledger"; action: "verify"; config?: string; json: boolean }
   | { command: "models"; config?: string; json: boolean; diff: boolean }
   | { command: "init"; file: string; force: boolean } & InitAnswers
@@ -55,6 +57,18 @@ export interface InitAnswers {
   /** Address of the store. */
   store?: string;
   port?: number;
+}
+
+export interface ReplayCommand {
+  command: "replay";
+  config?: string;
+  json: boolean;
+  id: string;
+  model?: string;
+  /** Of the gateway that is asked; absent: the one of the configuration. */
+  url?: string;
+  /** Its secret; absent: SLUICE_KEY. */
+  secret?: string;
 }
 
 export interface ConnectCommand {

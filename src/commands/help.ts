@@ -25,6 +25,10 @@ Usage:
   sluice usage [--by key|model|day|account|team|provider|format|session|tag:NAME] [--from DATE] [--to DATE] [--limit N]
                                 Two joined by a comma sum by both: --by account,model
   sluice generations [--key NAME] [--session ID] [--limit N]
+  sluice payload ID             What a generation was asked and answered, as JSON, from the payload log
+  sluice replay ID [--model M] [--url URL] [--key SECRET] [--json]
+                                Ask it once more, and show what differs: text, tool calls, tokens, price, time.
+                                SECRET is an API key (or SLUICE_KEY)
   sluice dlp scan FILE... [--policy P] [--json | --sarif]
                                 Screen files and folders as a policy would, - being standard input;
                                 exit 0: nothing found, 1: something, 2: a file or P cannot be read
@@ -40,7 +44,7 @@ Usage:
 
 Options:
   --config FILE   the configuration, JSON with comments (or SLUICE_CONFIG: a path or the text itself)
-  --json          print JSON (keys, usage, generations, backup, restore, store, ledger, dlp scan, models, try, providers)
+  --json          print JSON (keys, usage, generations, replay, backup, restore, store, ledger, dlp scan, models, try, providers)
 
 Environment: SLUICE_CONFIG, PORT, SLUICE_STORE, SLUICE_ADMIN_KEY, DATABASE_URL or
   PGHOST, PGDATABASE and the other PG* (used when no store is configured)

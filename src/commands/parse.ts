@@ -10,7 +10,7 @@ import type { Command } from "./command.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
 import { isUsageDimension, USAGE_DIMENSIONS } from "../store/mod.ts";
 
-export type { Command, ConnectCommand, InitAnswers, NewKey } from "./command.ts";
+export type { Command, ConnectCommand, InitAnswers, NewKey, ReplayCommand } from "./command.ts";
 
 /** A command line that cannot be followed. The message is for the user's eyes. */
 export class UsageError extends Error {
@@ -74,6 +74,8 @@ const TAKES: Record<string, readonly Option[]> = {
   "dlp scan": ["policy", "json", "sarif"],
   backup: ["force", "json"],
   restore: ["force", "json"],
+  payload: [],
+  replay: ["model", "url", "key", "json"],
   "store info": ["json"],
   "ledger verify": ["json"],
   statement: ["account", "month", "by", "csv", "json"],
@@ -90,6 +92,8 @@ const COMMANDS = [
   "dlp",
   "backup",
   "restore",
+  "payload",
+  "replay",
   "store",
   "ledger",
   "statement",
@@ -201,6 +205,20 @@ function build(full: string, values: Values, words: string[]): Command {
       const file = words.shift();
       if (!file) throw new UsageError(`Cannot read ${full}: expected a file, got nothing`);
       return { command: full, config, json, file, force: values.force ?? false };
+    }
+    case "payload":
+      return { command: "payload", config, id: word(full, "the id of a generation", words) };
+    case "replay": {
+      const id = word(full, "the id of a generation", words);
+      return {
+        command: "replay",
+        config,
+        json,
+        id,
+        model: values.model,
+        url: values.url,
+        secret: values.key,
+      };
     }
     case "store info":
       return { command: "store", action: "info", config, json };

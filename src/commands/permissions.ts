@@ -15,6 +15,8 @@ const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
 /** What the PostgreSQL client asks for, where its address does not say it. */
 const POSTGRES = /^PG[A-Z_]*$/;
 
+const S3_VARIABLES = [...CREDENTIAL_NEEDS.aws.variables, "AWS_ENDPOINT_URL_S3"];
+
 export interface Place {
   /** Path of the configuration; null: it is in the environment, or there is none. */
   source: string | null;
@@ -34,12 +36,14 @@ export function permissionFlags(
   { source, program, deno, set }: Place,
 ): string[] {
   const needs = config.providers.map(({ auth }) => CREDENTIAL_NEEDS[auth.type]);
-  const kept = foldersOf(config.store);
+  const payloads = config.payloads?.to.kind === "file" ? [config.payloads.to.folder] : [];
+  const kept = [...foldersOf(config.store), ...payloads];
   const variables = [
     ...ALWAYS,
     ...asked,
     ...PROXIES.flatMap((name) => [name, name.toLowerCase()]),
     ...needs.flatMap((need) => need.variables),
+    ...(config.payloads?.to.kind === "s3" ? S3_VARIABLES : []),
     ...(config.store.url.startsWith("postgres") ? set.filter((name) => POSTGRES.test(name)) : []),
   ];
   const files = [
@@ -52,6 +56,7 @@ export function permissionFlags(
       auth.type === "google" && auth.credentialsFile !== null ? [auth.credentialsFile] : []
     ),
     ...needs.flatMap((need) => filesOf(need, env)),
+    ...(config.payloads?.to.kind === "s3" ? filesOf(CREDENTIAL_NEEDS.aws, env) : []),
     ...Object.values(config.server.tls ?? {}),
     // Its vocabulary and its labels stand beside it.
     ...(config.dlp.model === undefined ? [] : [dirname(config.dlp.model)]),
@@ -62,6 +67,8 @@ export function permissionFlags(
     listFlag("--allow-env", variables),
     listFlag("--allow-read", files.map((path) => resolve(path))),
     ...(kept.length > 0 ? [listFlag("--allow-write", kept.map((path) => resolve(path)))] : []),
+    // Payloads in files are found by the name of their machine.
+    ...(payloads.length > 0 ? ["--allow-sys=hostname"] : []),
     ...(config.server.workers > 1 ? [listFlag("--allow-run", [deno])] : []),
   ];
 }

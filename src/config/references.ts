@@ -101,6 +101,11 @@ export function checkReferences(root: unknown, report: Report): void {
       report.warnings.push(`${where}: ${price} for one token; prices are for a token, not for a million`);
     }
   }
+  warnOfPayloads(config, [
+    keys,
+    named(config.dlp_policies, "dlp_policies"),
+    named(config.access_policies, "access_policies"),
+  ], report);
   for (const { text, path } of adminKey) {
     if (text.length < LEAST_SECRET) report.warnings.push(guessable(path));
   }
@@ -280,4 +285,24 @@ function spots(from: readonly Item[], field: string): Spot[] {
     const text = value[field];
     return typeof text === "string" ? [{ text, path: [...path, field] }] : [];
   });
+}
+
+/** Who wants payloads kept where the configuration says nowhere that they are. */
+function warnOfPayloads(config: Loose, holders: readonly (readonly Item[])[], report: Report): void {
+  if (config.payloads !== undefined && config.payloads !== null) return;
+  for (const { value, path } of holders.flat()) {
+    if (value.payloads !== true) continue;
+    report.warnings.push(
+      `${
+        pathText([...path, "payloads"])
+      }: nothing is kept, as the configuration has no \`payloads\` to say where`,
+    );
+  }
+}
+
+function named(value: unknown, section: string): Item[] {
+  return Object.entries(object(value)).map(([name, entry]) => ({
+    value: object(entry),
+    path: [section, name],
+  }));
 }

@@ -9,6 +9,7 @@ import { ADMIN_KEY } from "../console/config.ts";
 import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
 import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
+import { PAYLOADS } from "../payloads/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
 import { choice, fields, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
@@ -36,6 +37,10 @@ export const CONFIG = fields({
     .describe("Accounts, each with its credits. `default` is always there."),
   teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
   webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
+  payloads: PAYLOADS.nullable().prefault(null).describe(
+    "Payload log: requests and answers of the keys and policies that say `payloads: true`, as they are after masking, " +
+      "encrypted. Null: nothing is kept.",
+  ),
   keys: KEYS.prefault([]).describe("Keys that exist as long as the configuration names them."),
   logs: choice("text", "json").prefault("text")
     .describe(

@@ -16,6 +16,7 @@ import {
   usageQuery,
 } from "./administration_input.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
+import { PAYLOAD } from "./payload.ts";
 import { statementResponse } from "./statement.ts";
 import { wantsTable } from "./table.ts";
 
@@ -177,6 +178,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     ({ administration, parameters }) => administration.generation(parameters.id),
     { access: "read_own", parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
   ),
+  PAYLOAD,
   list(
     "/admin/audit",
     "Lists what data-loss prevention found and what administrators changed, newest first.",

@@ -20,6 +20,8 @@ const ENTITY = "the name of an entity type or a group of them";
 export interface PolicyRules extends Omit<Rules, "types"> {
   /** Undefined: the default set. */
   entityTypes: readonly string[] | undefined;
+  /** What calls under it ask and are answered is kept in the payload log. */
+  payloads?: boolean;
 }
 
 const STOP_WORD = fields({
@@ -75,13 +77,17 @@ const POLICY = fields({
   allowlist: listOf(ALLOWED, "allowed values").prefault([])
     .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
   regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
-}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist }): PolicyRules => ({
+  payloads: flag().prefault(false).describe(
+    "Whether requests under the policy and their answers are kept in the payload log, as they are after masking.",
+  ),
+}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist, payloads }): PolicyRules => ({
   mode,
   answers,
   entityTypes,
   stopWords,
   patterns: regexes,
   allowed: allowlist.map(({ value }) => value),
+  payloads,
 }));
 
 export const DLP_POLICIES = named(label(), POLICY);

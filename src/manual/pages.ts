@@ -16,6 +16,7 @@ import glossary from "./pages/glossary.md" with { type: "text" };
 import hosting from "./pages/hosting.md" with { type: "text" };
 import limits from "./pages/limits.md" with { type: "text" };
 import operation from "./pages/operation.md" with { type: "text" };
+import payloads from "./pages/payloads.md" with { type: "text" };
 import providers from "./pages/providers.md" with { type: "text" };
 import clouds from "./pages/clouds.md" with { type: "text" };
 import configuration from "./pages/reference/configuration.md" with { type: "text" };
@@ -46,7 +47,7 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
 export const PAGES: readonly Page[] = [
   ...group("Use", { start, clients, providers, clouds, translation }),
   ...group("Features", { accounts, budgets, administration, dlp, search, routing, limits }),
-  ...group("Run", { hosting, operation, speed }),
+  ...group("Run", { hosting, operation, payloads, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,
     "reference/errors": errors,

@@ -72,6 +72,19 @@ export const METRICS = {
     help: "Events told to webhooks, by outcome: delivered, failed (tried again), dropped (too old).",
     labels: ["outcome"],
   },
+  payloads: {
+    name: "sluice_payloads_total",
+    type: "counter",
+    help:
+      "Payloads by what became of them: stored, dropped (the queue was full), failed (the storage refused them).",
+    labels: ["outcome"],
+  },
+  cost: {
+    name: "sluice_cost_dollars_total",
+    type: "counter",
+    help: "What generations cost by model, in the currency of the prices.",
+    labels: ["model"],
+  },
   firstPart: {
     name: "sluice_first_part_seconds",
     type: "histogram",
@@ -191,6 +204,13 @@ export const METRICS = {
     name: "sluice_journal_damaged_lines_total",
     type: "counter",
     help: "Lines of journals that could not be read, and were set aside in a file.",
+    labels: [],
+    observable: true,
+  },
+  payloadQueueBytes: {
+    name: "sluice_payload_queue_bytes",
+    type: "gauge",
+    help: "Payloads that wait to be written, in bytes.",
     labels: [],
     observable: true,
   },

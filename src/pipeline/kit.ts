@@ -10,6 +10,7 @@ import type { Ticker } from "../timing/ticker.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Dlp } from "./dlp.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Payloads } from "./payloads.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface Kit {
@@ -23,6 +24,8 @@ export interface Kit {
   websearch: WebSearch;
   dlp: Dlp;
   sealer: Sealer;
+  /** Null: what is asked and answered is not kept. */
+  payloads: Payloads | null;
   limits: SizeLimits;
   metrics: Metrics;
   /** For work that takes longer than a few milliseconds. */

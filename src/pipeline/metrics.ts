@@ -36,6 +36,15 @@ export class Metrics {
     this.registry.counter("budgetWarnings", [scope, percent]).value++;
   }
 
+  payloadEnded(outcome: string): void {
+    this.registry.counter("payloads", [outcome]).value++;
+  }
+
+  /** @param dollars of one generation */
+  spent(model: string, dollars: number): void {
+    this.registry.counter("cost", [model]).value += dollars;
+  }
+
   webhookTold(outcome: string): void {
     this.registry.counter("webhookDeliveries", [outcome]).value++;
   }

@@ -36,7 +36,7 @@ export function policiesOf(dlp: Dlp): Policies {
 function make({ dlp, dlpPolicies, secrets }: Dlp): Policies {
   const defaults: Defaults = { unscannable: dlp.onUnscannable, restore: dlp.restore };
   const byName = new Map(
-    Object.entries(dlpPolicies).map(([name, { entityTypes, ...others }]) => {
+    Object.entries(dlpPolicies).map(([name, { entityTypes, payloads: _, ...others }]) => {
       // The default set stays one object: whoever compares sets need not look into it.
       const types = entityTypes === undefined ? DEFAULT_TYPES : resolveEntityTypes(entityTypes).types;
       const rules = { ...others, types };

@@ -32,11 +32,15 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   });
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
-  const parts = arrival.compacts
+  const asked = arrival.compacts
     ? (await import("./compact.ts")).compact(call, kit)
     : repairs(arrival)
     ? await mending(call, kit)
     : ask(call, kit);
+  const { payloads } = kit;
+  const parts = payloads?.keeps(arrival.key)
+    ? payloads.keep(asked, { call, body: arrival.body, kit })
+    : asked;
   const originals = call.screened?.originals;
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
 }

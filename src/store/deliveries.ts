@@ -1,5 +1,5 @@
 /**
- * Warnings on their way to webhooks: kept from the transaction that gave the warning until a receiver has taken it.
+ * Events on their way to their receivers: kept from the transaction that made the event until a receiver has taken it.
  *
  * A node that delivers one puts its id on the row. Another takes the row over only once that node is no longer among the
  * nodes, so no clock has to tell how long a delivery may take.
@@ -21,15 +21,35 @@ export interface WarningData extends Omit<BudgetWarning, "limit" | "spent"> {
   spent: string;
 }
 
+/** An alert of a rule and a group, as it is kept and told. */
+export interface AlertData {
+  rule: string;
+  /** Labels of what it is about: `{provider: "openai"}`; empty: of everything. */
+  group: Readonly<Record<string, string>>;
+  metric: string;
+  above: number;
+  value: number;
+}
+
+/** An alert that began or is over. */
+export interface AlertEvent extends AlertData {
+  event: "alert.firing" | "alert.recovered";
+  /** Milliseconds since the epoch. */
+  starts: number;
+  ends: number | null;
+}
+
+export type EventData = WarningData | AlertEvent;
+
 export interface Delivery {
   id: string;
   created: number;
   /** Those that failed. */
   attempts: number;
-  data: WarningData;
+  data: EventData;
 }
 
-export async function insertDeliveries(
+export function insertDeliveries(
   engine: Engine,
   query: Query,
   { warnings, webhooks, now }: {
@@ -38,16 +58,35 @@ export async function insertDeliveries(
     now: number;
   },
 ): Promise<void> {
-  const rows = warnings.flatMap((warning) => {
+  const events = warnings.flatMap((warning) => {
     const event = `budget.${warning.share}`;
     const { limit, spent, ...rest } = warning;
     const data: WarningData = { event, ...rest, limit: limit.toString(), spent: spent.toString() };
-    return webhooks.filter(({ events }) => events.includes(event))
-      .map((
-        { id },
-      ) => [`evt_${crypto.randomUUID().replaceAll("-", "")}`, id, now, now, 0, null, JSON.stringify(data)]);
+    return webhooks.filter(({ events }) => events.includes(event)).map(({ id }) => ({
+      webhook: id,
+      now,
+      data,
+    }));
   });
-  if (rows.length === 0) return;
+  return insertEvents(engine, query, events);
+}
+
+/** Puts events into the outbox, each for one receiver. */
+export async function insertEvents(
+  engine: Engine,
+  query: Query,
+  events: readonly { webhook: string; now: number; data: EventData }[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ webhook, now, data }) => [
+    `evt_${crypto.randomUUID().replaceAll("-", "")}`,
+    webhook,
+    Math.floor(now),
+    Math.floor(now),
+    0,
+    null,
+    JSON.stringify(data),
+  ]);
   await engine.insertRows(query, {
     table: "deliveries",
     columns: [

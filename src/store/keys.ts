@@ -30,6 +30,8 @@ export interface StoredKey {
   resumeMs: number | null;
   /** The person whose key it is, as the console's sign-in names people; null: nobody's. */
   member: string | null;
+  /** What its calls ask and are answered is kept. */
+  payloads: boolean;
   created: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -131,6 +133,7 @@ const FIELDS = [
   "hedge",
   "resume_ms",
   "member",
+  "payloads",
 ];
 
 /** All that can change of a key, but when it ends. */
@@ -155,6 +158,7 @@ function fields(key: StoredKey) {
     key.hedge ? 1 : null,
     key.resumeMs,
     key.member,
+    key.payloads ? 1 : null,
   ];
 }
 
@@ -254,6 +258,7 @@ function decodeKey(row: Row): StoredKey {
     hedge: row.hedge !== null && asBool(row.hedge),
     resumeMs: optional(row.resume_ms, asInt),
     member: optional(row.member, asText),
+    payloads: row.payloads !== null && asBool(row.payloads),
     created: asInt(row.created),
     expiresAt: optional(row.expires_at, asInt),
     revokedAt: optional(row.revoked_at, asInt),

@@ -1,7 +1,9 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
+import * as alerts from "./alerts.ts";
 import * as audit from "./audit.ts";
 import * as deliveries from "./deliveries.ts";
+import * as places from "./payload_places.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
@@ -32,7 +34,10 @@ export {
   sessionOwner,
   tagOwner,
 } from "./budgets.ts";
-export type { Delivery, WarningData, WebhookRef } from "./deliveries.ts";
+export type { AlertStore, PayloadPlaceStore } from "./store.ts";
+export type { AlertChange, OpenAlert } from "./alerts.ts";
+export type { AlertData, AlertEvent, Delivery, EventData, WarningData, WebhookRef } from "./deliveries.ts";
+export type { PayloadPlace } from "./payload_places.ts";
 export { type BudgetWarning, WARNINGS } from "./warnings.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
@@ -241,6 +246,16 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireDeliveries: (before, most) => deliveries.retireDeliveries(engine, before, most),
 
     ...streamStore(engine),
+    putSample: (node, data) => alerts.putSample(query, node, data),
+    takeJudgement: (node) => alerts.takeJudgement(query, node),
+    leaveJudgement: (node) => alerts.leaveJudgement(query, node),
+    readAlerts: () => alerts.readAlerts(query),
+    openAlert: (change) => alerts.openAlert(engine, change),
+    closeAlert: (change) => alerts.closeAlert(engine, change),
+
+    insertPayloadPlaces: (rows) => places.insertPayloadPlaces(engine, rows),
+    payloadPlace: (id) => places.payloadPlace(query, id),
+    retirePayloadPlaces: (before, most) => places.retirePayloadPlaces(query, before, most),
 
     insertAudit: (records) => audit.insertAudit(engine, records),
     listAudit: (filter, page, asker = "") => audit.listAudit(workers.quick.of(asker), filter, page),

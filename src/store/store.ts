@@ -8,7 +8,9 @@
 import type { AuditFilter, AuditRecord } from "./audit.ts";
 import type { AccountDeclaration, AccountRow, CreditAddition, NewCredits } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
+import type { AlertChange, OpenAlert } from "./alerts.ts";
 import type { Delivery } from "./deliveries.ts";
+import type { PayloadPlace } from "./payload_places.ts";
 import type { Generation } from "./records.ts";
 import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
@@ -108,7 +110,31 @@ export interface LedgerReader {
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
-/** Warnings on their way to webhooks. */
+/** Alerts of all nodes. */
+export interface AlertStore {
+  /** Keeps what this node measured last. */
+  putSample(node: string, data: string): Promise<void>;
+  /** Whether this node judges for all. */
+  takeJudgement(node: string): Promise<boolean>;
+  /** Another may judge, at once; what this node measured is forgotten. */
+  leaveJudgement(node: string): Promise<void>;
+  readAlerts(): Promise<{ samples: string[]; open: OpenAlert[] }>;
+  /** Opens an alert and puts its event into the outbox. False: it was open. */
+  openAlert(change: AlertChange): Promise<boolean>;
+  /** Closes an alert and puts its recovery into the outbox. False: it was not open. */
+  closeAlert(change: AlertChange): Promise<boolean>;
+}
+
+/** On which machine a payload is. */
+export interface PayloadPlaceStore {
+  insertPayloadPlaces(places: readonly PayloadPlace[]): Promise<void>;
+  /** Null: it is not known. */
+  payloadPlace(id: string): Promise<string | null>;
+  /** Deletes some of what is older. Answers how many; 0: none is left. */
+  retirePayloadPlaces(before: number, most: number): Promise<number>;
+}
+
+/** Events on their way to their receivers. */
 export interface DeliveryStore {
   /** Takes some that are due. They stay with this node until it has said how they ended, or is gone. */
   claimDeliveries(claim: { webhook: string; node: string; now: number; most: number }): Promise<Delivery[]>;
@@ -167,6 +193,8 @@ export interface Store
     LedgerReader,
     DeliveryStore,
     StreamStore,
+    AlertStore,
+    PayloadPlaceStore,
     AuditStore,
     StoreCare {
   readonly kind: "sqlite" | "postgres";

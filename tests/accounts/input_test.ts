@@ -97,7 +97,7 @@ Deno.test("readNewKey() names every mistake, with the value found and what is al
     [
       ["expire_at"],
       "unknown field; nearest is expires_at; known are name, account, access_policy, dlp_policy, models, spend_limit, " +
-      "rate_limit, team, session_limit, tag_limits, repair, hedge, resume_seconds, expires_at",
+      "rate_limit, team, session_limit, tag_limits, repair, hedge, resume_seconds, payloads, expires_at",
     ],
   ]);
 });

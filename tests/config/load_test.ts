@@ -113,6 +113,7 @@ Deno.test("loadConfig() fills in every default", () => {
     accounts: [{ name: "default", credits: null }],
     teams: [],
     webhooks: [],
+    payloads: null,
     logs: "text",
     keys: [],
   });

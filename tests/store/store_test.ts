@@ -72,6 +72,7 @@ const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   hedge: false,
   resumeMs: null,
   member: null,
+  payloads: false,
   created: NOW,
   expiresAt: null,
   revokedAt: null,

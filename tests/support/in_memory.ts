@@ -37,6 +37,7 @@ const KEY: Key = {
   repair: false,
   hedge: false,
   resumeMs: null,
+  payloads: false,
 };
 
 export interface Account {

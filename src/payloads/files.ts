@@ -1,0 +1,84 @@
+/** Payloads as files: `FOLDER/2026-01-31/3f/gen_…`, readable by their owner alone. */
+import { join } from "node:path";
+import { DAY, nameOf, type PayloadStorage } from "./storage.ts";
+
+/** Of a file that is being written, or was when its process died. */
+const PART = ".part";
+/** A part that is older belongs to no living process. */
+const PART_MS = 3_600_000;
+
+export function openFiles(folder: string, place: string, now: () => number): PayloadStorage {
+  const made = new Set<string>();
+  async function makeFolder(path: string): Promise<void> {
+    if (made.has(path)) return;
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    if (made.size >= 1024) made.clear();
+    made.add(path);
+  }
+  return {
+    place,
+    async put(id, content) {
+      const name = join(folder, nameOf(id));
+      const within = name.slice(0, -id.length - 1);
+      await makeFolder(within);
+      const part = `${name}.${crypto.randomUUID()}${PART}`;
+      try {
+        try {
+          await Deno.writeFile(part, content, { createNew: true, mode: 0o600 });
+        } catch (error) {
+          if (!(error instanceof Deno.errors.NotFound)) throw error;
+          // The folder has been removed meanwhile.
+          made.delete(within);
+          await makeFolder(within);
+          await Deno.writeFile(part, content, { createNew: true, mode: 0o600 });
+        }
+        await Deno.rename(part, name);
+      } catch (error) {
+        await Deno.remove(part).catch(() => {});
+        throw error;
+      }
+    },
+    async get(id) {
+      try {
+        return await Deno.readFile(join(folder, nameOf(id)));
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return null;
+        throw error;
+      }
+    },
+    async removeBefore(day) {
+      for (const name of await namesIn(folder)) {
+        if (!DAY.test(name) || name >= day) continue;
+        for (const inner of await namesIn(join(folder, name))) {
+          await Deno.remove(join(folder, name, inner), { recursive: true });
+          made.delete(join(folder, name, inner));
+          return true;
+        }
+        await Deno.remove(join(folder, name)).catch(() => {});
+        return true;
+      }
+      return false;
+    },
+    async tidy() {
+      for (const day of (await namesIn(folder)).filter((name) => DAY.test(name))) {
+        for (const inner of await namesIn(join(folder, day))) {
+          for (const name of await namesIn(join(folder, day, inner))) {
+            if (!name.endsWith(PART)) continue;
+            const path = join(folder, day, inner, name);
+            const { mtime } = await Deno.stat(path).catch(() => ({ mtime: null }));
+            if (mtime !== null && now() - mtime.getTime() > PART_MS) await Deno.remove(path).catch(() => {});
+          }
+        }
+      }
+    },
+  };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(folder), ({ name }) => name)).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/** Deletes payloads whose days are over: in rounds, a part at a time with rests between, so that a large day stops nothing. */
+import { dayOf, type PayloadStorage } from "./storage.ts";
+
+export interface RetentionOptions {
+  storage: PayloadStorage;
+  days: number;
+  now(): number;
+  warn(line: string): void;
+}
+
+const ROUND_MS = 600_000;
+const REST_MS = 50;
+const DAY_MS = 86_400_000;
+
+export class Retention {
+  readonly #options: RetentionOptions;
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
+  #wake = () => {};
+  #complaint = "";
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#rounds();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  /** Everything that there is to do now. */
+  async round(): Promise<void> {
+    const { storage, days, now, warn } = this.#options;
+    try {
+      await storage.tidy?.();
+      // A day is over at its end: its last payloads are kept for the whole time.
+      const before = dayOf(now() - days * DAY_MS);
+      while (!this.#stopped && await storage.removeBefore(before)) await this.#pause(REST_MS);
+      this.#complaint = "";
+    } catch (error) {
+      const complaint = error instanceof Error ? `${error.name}: ${error.message}` : "for an unknown reason";
+      if (this.#complaint !== complaint) warn(`payloads past their time could not be deleted: ${complaint}`);
+      this.#complaint = complaint;
+    }
+  }
+
+  async #rounds(): Promise<void> {
+    while (!this.#stopped) {
+      await this.round();
+      await this.#pause(ROUND_MS);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Payloads as objects of S3-compatible storage, its bucket in the path of the address. Requests are signed for the host that
+ * is called; redirects, which would take the object elsewhere, are not followed.
+ */
+import type { AwsV4Signer } from "aws4fetch";
+import { DAY, nameOf, type PayloadStorage } from "./storage.ts";
+
+export interface S3Keys {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+export interface S3Options {
+  place: string;
+  bucket: string;
+  /** Empty, or ends in a slash. */
+  prefix: string;
+  /** Without a slash at its end. */
+  endpoint: string;
+  region: string;
+  keys(): Promise<S3Keys>;
+  /** Milliseconds that the storage has for an answer. */
+  answerMs?: number;
+}
+
+const ANSWER_MS = 30_000;
+const REMOVED_AT_ONCE = 200;
+const SIDE_BY_SIDE = 8;
+
+export function openS3(options: S3Options): PayloadStorage {
+  const { place, bucket, prefix, endpoint, region, keys, answerMs = ANSWER_MS } = options;
+  let signer: typeof AwsV4Signer | undefined;
+  const cache = new Map<string, ArrayBuffer>();
+
+  async function send(
+    method: string,
+    path: string,
+    { body, query = {} }: { body?: Uint8Array<ArrayBuffer>; query?: Record<string, string> } = {},
+  ): Promise<Response> {
+    signer ??= (await import("aws4fetch")).AwsV4Signer;
+    const url = new URL(`${endpoint}/${bucket}${path === "" ? "" : `/${path}`}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    if (cache.size > 100) cache.clear();
+    const signed = await new signer({
+      ...await keys(),
+      method,
+      url: url.href,
+      body,
+      // Of the body itself: without it the storage takes whatever arrives.
+      headers: { "x-amz-content-sha256": await hashOf(body) },
+      service: "s3",
+      region,
+      cache,
+    }).sign();
+    const response = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(answerMs),
+    });
+    return response;
+  }
+
+  return {
+    place,
+    async put(id, content) {
+      await taken(await send("PUT", prefix + nameOf(id), { body: content }));
+    },
+    async get(id) {
+      const response = await send("GET", prefix + nameOf(id));
+      if (response.status === 404) {
+        await response.body?.cancel();
+        return null;
+      }
+      if (!response.ok) await taken(response);
+      return await response.bytes();
+    },
+    async removeBefore(day) {
+      const days = await list(send, { prefix, delimiter: "/" });
+      const old = days.prefixes.map((found) => found.slice(prefix.length, -1))
+        .filter((name) => DAY.test(name) && name < day).sort()[0];
+      if (old === undefined) return false;
+      const { names } = await list(send, { prefix: `${prefix}${old}/`, "max-keys": String(REMOVED_AT_ONCE) });
+      for (let at = 0; at < names.length; at += SIDE_BY_SIDE) {
+        await Promise.all(
+          names.slice(at, at + SIDE_BY_SIDE).map(async (name) => {
+            const response = await send("DELETE", name);
+            if (response.status === 404) await response.body?.cancel();
+            else await taken(response);
+          }),
+        );
+      }
+      return names.length > 0;
+    },
+  };
+}
+
+type Send = (method: string, path: string, options?: { query?: Record<string, string> }) => Promise<Response>;
+
+async function list(
+  send: Send,
+  query: Record<string, string>,
+): Promise<{ names: string[]; prefixes: string[] }> {
+  const names: string[] = [];
+  const prefixes: string[] = [];
+  let token: string | undefined;
+  do {
+    const response = await send("GET", "", {
+      query: { "list-type": "2", ...query, ...(token !== undefined && { "continuation-token": token }) },
+    });
+    if (!response.ok) await taken(response);
+    const xml = await response.text();
+    prefixes.push(...inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix")));
+    names.push(...inTags(xml, "Contents").flatMap((inner) => inTags(inner, "Key")));
+    token = query["max-keys"] === undefined ? inTags(xml, "NextContinuationToken")[0] : undefined;
+  } while (token !== undefined);
+  return { names, prefixes };
+}
+
+/** What stands between the tags of a name, whose elements hold none of the same name. */
+function inTags(xml: string, name: string): string[] {
+  return Array.from(
+    xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g")),
+    ([, inner]) =>
+      inner.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll(
+        "&amp;",
+        "&",
+      ),
+  );
+}
+
+/** Ends with the response's status, if it is an error: its text may name what nobody should read. */
+async function taken(response: Response): Promise<void> {
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the storage answered with status ${response.status}`);
+}
+
+async function hashOf(body: Uint8Array<ArrayBuffer> | undefined): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", body ?? new Uint8Array())).toHex();
+}

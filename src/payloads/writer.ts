@@ -1,0 +1,157 @@
+/**
+ * Writes payloads behind the calls: a queue bounded in bytes, a few writes side by side. What does not fit, and what the
+ * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
+ */
+import { jsonPieces, sizeUpTo } from "./json_pieces.ts";
+import { type PayloadKey, seal } from "./envelope.ts";
+import type { PayloadStorage } from "./storage.ts";
+
+export type PayloadOutcome = "stored" | "dropped" | "failed";
+
+export interface WriterOptions {
+  storage: PayloadStorage;
+  key: PayloadKey;
+  queueBytes: number;
+  ended(outcome: PayloadOutcome): void;
+  /** It is in the storage. */
+  stored?(id: string): void;
+  warn(line: string): void;
+  now(): number;
+  /** Waits before another attempt; absent: a timer. */
+  sleep?(ms: number): Promise<void>;
+}
+
+interface Entry {
+  id: string;
+  bytes: number;
+  value: unknown;
+}
+
+const PLACES = 4;
+const RETRIES_MS = [500, 3000];
+const TOLD_EVERY_MS = 60_000;
+/** Pieces that are compressed before others have their turn. */
+const PIECES_A_TURN = 4;
+/** How long the end of a process waits for what is in the queue. */
+const DRAIN_MS = 5000;
+
+export class PayloadWriter {
+  readonly #options: WriterOptions;
+  readonly #queue: Entry[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #ending = new AbortController();
+  #bytes = 0;
+  #told = new Map<PayloadOutcome, { at: number; untold: number }>();
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /** Of what waits and of what is being written. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes a payload, unless there is no room. Nothing of it may change any more. */
+  add(id: string, value: unknown): void {
+    const bytes = sizeUpTo(value, this.#options.queueBytes + 1);
+    if (this.#bytes + bytes > this.#options.queueBytes || this.#ending.signal.aborted) {
+      this.#end("dropped", "the queue is full");
+      return;
+    }
+    this.#bytes += bytes;
+    this.#queue.push({ id, bytes, value });
+    if (this.#running.size < PLACES) this.#serve();
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async close(drainMs = DRAIN_MS): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([this.idle(), new Promise<void>((resolve) => timer = setTimeout(resolve, drainMs))]);
+    clearTimeout(timer);
+    this.#ending.abort();
+    for (const _ of this.#queue.splice(0)) this.#end("dropped", "the process ended");
+  }
+
+  #serve(): void {
+    const work = this.#work().finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  async #work(): Promise<void> {
+    // The call that brought it ends first.
+    await new Promise((resolve) => setTimeout(resolve));
+    for (let entry = this.#queue.shift(); entry !== undefined; entry = this.#queue.shift()) {
+      try {
+        await this.#write(entry);
+      } catch (error) {
+        this.#end(
+          "failed",
+          error instanceof Error ? `${error.name}: ${error.message}` : "for an unknown reason",
+        );
+      } finally {
+        this.#bytes -= entry.bytes;
+      }
+    }
+  }
+
+  async #write({ id, value }: Entry): Promise<void> {
+    const { storage, key, stored } = this.#options;
+    const sealed = await seal(await compressed(value), id, key);
+    for (let attempt = 0;; attempt++) {
+      try {
+        await storage.put(id, sealed);
+        break;
+      } catch (error) {
+        if (attempt >= RETRIES_MS.length || this.#ending.signal.aborted) throw error;
+        await this.#rest(RETRIES_MS[attempt]);
+      }
+    }
+    this.#options.ended("stored");
+    stored?.(id);
+  }
+
+  #rest(ms: number): Promise<void> {
+    const { sleep } = this.#options;
+    if (sleep) return sleep(ms);
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#ending.signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        resolve();
+      }, { once: true });
+    });
+  }
+
+  #end(outcome: PayloadOutcome, why: string): void {
+    const { ended, warn, now } = this.#options;
+    ended(outcome);
+    const told = this.#told.get(outcome);
+    const untold = (told?.untold ?? 0) + 1;
+    if (told !== undefined && now() - told.at < TOLD_EVERY_MS) {
+      told.untold = untold;
+      return;
+    }
+    this.#told.set(outcome, { at: now(), untold: 0 });
+    warn(`${untold === 1 ? "a payload was" : `${untold} payloads were`} not kept: ${why}`);
+  }
+}
+
+/** In steps, between which others have their turn. */
+async function compressed(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new CompressionStream("gzip");
+  const whole = new Response(stream.readable).bytes();
+  const writer = stream.writable.getWriter();
+  const encoder = new TextEncoder();
+  let pieces = 0;
+  for (const piece of jsonPieces(value)) {
+    await writer.write(encoder.encode(piece));
+    if (++pieces % PIECES_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve));
+  }
+  await writer.close();
+  return await whole;
+}
