@@ -92,8 +92,6 @@ const COMMANDS = [
   "dlp",
   "backup",
   "restore",
-  "payload",
-  "replay",
   "store",
   "ledger",
   "statement",
@@ -103,6 +101,8 @@ const COMMANDS = [
   "import",
   "connect",
   "try",
+  "payload",
+  "replay",
 ];
 /** Commands of two words. */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,7 @@
  * `sluice replay`: sends the request of a kept payload once more, and tells what differs. Both answers are read by the codec of
  * their format, so that text is compared with text, and calls with calls.
  */
-import type { GenerationView } from "../accounts/mod.ts";
+import type { Administration, GenerationView } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
 import { type Answer, Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -10,7 +10,6 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { PROVIDER_FORMATS } from "../formats/mod.ts";
 import type { ReplayCommand } from "./command.ts";
-import type { PayloadCommandOptions } from "./payload.ts";
 
 export interface KeptPayload {
   id: string;
@@ -21,6 +20,11 @@ export interface KeptPayload {
   error: { code: string; message: string } | null;
   request: Loose;
   answer: unknown;
+}
+
+export interface ReplayOptions {
+  accounts: Pick<Administration, "generation">;
+  env(name: string): string | undefined;
 }
 
 interface Side {
@@ -47,7 +51,7 @@ export async function replay(
   { id, model, url, secret, json }: ReplayCommand,
   payload: KeptPayload,
   config: Config,
-  { accounts, env }: PayloadCommandOptions,
+  { accounts, env }: ReplayOptions,
 ): Promise<string> {
   const credential = secret ?? env("SLUICE_KEY");
   if (!credential) {
