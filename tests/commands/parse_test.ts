@@ -147,7 +147,7 @@ for (const [line, command] of COMMANDS) {
 const MISTAKES: [line: string, message: string][] = [
   [
     "sevre",
-    'Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 6 more, got "sevre"; nearest is serve',
+    'Cannot read command: expected one of serve, check, permissions, keys, usage, generations, dlp, backup, restore, store, ledger, statement and 8 more, got "sevre"; nearest is serve',
   ],
   ["keys", "Cannot read keys: expected one of create, list, revoke, rotate, got nothing"],
   ["keys delete", 'Cannot read keys: expected one of create, list, revoke, rotate, got "delete"'],

@@ -137,6 +137,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
       documents: { read: () => Promise.resolve(null), close: () => {} },
       model: null,
     },
+    payloads: null,
     sealer: sealer(new Uint8Array(32)),
     limits: { maxTextChars: 1e6, maxFileBytes: 1e6, maxMessages: 1000 },
     metrics: new Metrics(),
