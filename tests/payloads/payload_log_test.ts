@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { eventually } from "../support/time.ts";
 import { keeping } from "./support.ts";
 import { SECRET } from "../support/gateway.ts";
 
@@ -21,13 +22,12 @@ Deno.test("a call of each format, whole and streamed, is kept encrypted, and rea
         const said = await response.text();
         assertEquals(response.status, 200, said);
         const id = response.headers.get("x-request-id")!;
-        let found = await payload(id);
-        for (let i = 0; found.status === 404 && i < 200; i++) {
-          await new Promise((resolve) => setTimeout(resolve, 10));
-          found = await payload(id);
-        }
-        assertEquals(found.status, 200);
-        const { request, answer, status, key, error } = found.json;
+        const found = await eventually(async () => {
+          const answer = await payload(id);
+          return answer.status === 404 ? null : answer;
+        });
+        assertEquals(found!.status, 200);
+        const { request, answer, status, key, error } = found!.json;
         assertEquals({ status, key, error }, { status: "completed", key: "test", error: null });
         assertEquals(request, { ...body, stream });
         if (!stream) {
