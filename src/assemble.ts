@@ -123,6 +123,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
+  let providers: Providers | undefined;
   const accounts: AccountsService = await openAccounts({
     ...accountsOptions(config, store, {
       ...options,
@@ -130,6 +131,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     }),
     warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
     told: (outcome) => metrics.webhookTold(outcome),
+    breakersClosed: (closed) => closed.forEach((of) => providers?.states.closeBreakers(of, ticker.now())),
   });
   const sessions = new Sessions({
     key: (purpose) => accounts.derivedKey(purpose),
@@ -163,7 +165,6 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const turns = new Turns();
   const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
   const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
-  let providers: Providers | undefined;
   metrics.registry.observe(() => ({
     inFlight: inFlight.count,
     waiting: shedder.waiting,

@@ -5,12 +5,21 @@
  * `{data, next_cursor}`, newest first.
  */
 import { Failure } from "../exchange/failure.ts";
-import { type Store, StoreUnavailable } from "../store/mod.ts";
+import { type ClosedBreaker, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
 import type { AdminTokens } from "./admin_tokens.ts";
 import type { AuditLog } from "./audit_log.ts";
-import type { AuditQuery, GenerationQuery, KeyInput, PageQuery, UsageQuery } from "./input.ts";
+import type {
+  AccountInput,
+  AuditQuery,
+  GenerationQuery,
+  KeyInput,
+  PageQuery,
+  TeamChange,
+  TeamInput,
+  UsageQuery,
+} from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { Reports } from "./reports.ts";
@@ -18,31 +27,32 @@ import { makeStatement, type Statement, type StatementQuery } from "./statement.
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { StepView } from "./steps_view.ts";
+import { TeamAdministration } from "./team_administration.ts";
 import type { Trail } from "./trail.ts";
 import type { Key } from "./types.ts";
 import type {
   AuditView,
   CreditsView,
   GenerationView,
+  KeyReport,
   KeyStatus,
-  KeyView,
   TeamView,
   TokenView,
   UsageView,
 } from "./views.ts";
 
 export interface Administration {
-  createKey(input: KeyInput): Promise<{ key: KeyView; secret: string }>;
-  listKeys(query?: PageQuery): Promise<{ data: KeyView[]; next_cursor: string | null }>;
+  createKey(input: KeyInput): Promise<{ key: KeyReport; secret: string }>;
+  listKeys(query?: PageQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }>;
   /** By id or by name; throws `not_found`. */
-  getKey(idOrName: string): Promise<KeyView>;
-  patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyView>;
+  getKey(idOrName: string): Promise<KeyReport>;
+  patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyReport>;
   /** A new secret; the old one is good for so many seconds more. */
   rotateKey(
     idOrName: string,
     options?: { overlapSeconds?: number },
-  ): Promise<{ key: KeyView; secret: string }>;
-  revokeKey(idOrName: string): Promise<KeyView>;
+  ): Promise<{ key: KeyReport; secret: string }>;
+  revokeKey(idOrName: string): Promise<KeyReport>;
   /** A token of the administration, with its secret, this once. */
   createToken(input: unknown): Promise<TokenView & { secret: string }>;
   listTokens(query?: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }>;
@@ -52,6 +62,16 @@ export interface Administration {
   teams(query?: PageQuery): Promise<{ data: TeamView[]; next_cursor: string | null }>;
   /** Throws `not_found`. */
   team(name: string): Promise<TeamView>;
+  createTeam(input: TeamInput): Promise<TeamView>;
+  changeTeam(name: string, input: TeamChange): Promise<TeamView>;
+  /** Throws while keys name it. Answers the team as it was. */
+  removeTeam(name: string): Promise<TeamView>;
+  accounts(query?: PageQuery): Promise<{ data: CreditsView[]; next_cursor: string | null }>;
+  createAccount(input: AccountInput): Promise<CreditsView>;
+  /** A key as calls know it: with its rights and its team's. Throws `not_found`. */
+  keyOf(idOrName: string): Promise<Key>;
+  /** Tells every node to close its breakers of these routes. */
+  closeBreakers(routes: readonly Omit<ClosedBreaker, "closedAt">[]): Promise<void>;
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
@@ -87,6 +107,7 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
   const { tokens } = options;
+  const teams = new TeamAdministration(options);
   return (trail) => ({
     createKey: needingStore(async (input) => {
       const made = await keys.create(input);
@@ -120,6 +141,36 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
     keyStatus: needingStore((key) => reports.keyStatus(key)),
     teams: needingStore((query = {}) => reports.teams(query)),
     team: needingStore((name) => reports.team(name)),
+    createTeam: needingStore(async (input) => {
+      await teams.create(input);
+      await trail.note({ action: "team.created", fields: input });
+      return await reports.team(input.name);
+    }),
+    changeTeam: needingStore(async (name, input) => {
+      const before = await reports.team(name);
+      await teams.change(name, input);
+      await trail.note({ action: "team.changed", fields: { name, ...input }, before: pick(before, input) });
+      return await reports.team(name);
+    }),
+    removeTeam: needingStore(async (name) => {
+      const before = await reports.team(name);
+      await teams.remove(name);
+      await trail.note({ action: "team.removed", fields: { name } });
+      return before;
+    }),
+    keyOf: needingStore((idOrName) => keys.keyOf(idOrName)),
+    closeBreakers: needingStore(async (routes) => {
+      const closedAt = options.clock.now();
+      await options.store.closeBreakers(routes.map((route) => ({ ...route, closedAt })));
+      await trail.note({ action: "breakers.closed", fields: { routes } });
+    }),
+    accounts: needingStore((query = {}) => reports.accounts(query)),
+    createAccount: needingStore(async (input) => {
+      const credits = await reports.createAccount(input);
+      const { account } = credits;
+      await trail.note({ action: "account.created", account, fields: input });
+      return credits;
+    }),
     credits: needingStore((account) => reports.credits(account)),
     addCredits: needingStore(async (account, amount, { note } = {}) => {
       const credits = await reports.addCredits(account, amount, note);
@@ -140,9 +191,9 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
   });
 }
 
-/** Of a key those fields that a change names. */
-function pick(key: KeyView, patch: object): object {
-  return Object.fromEntries(Object.entries(key).filter(([name]) => Object.hasOwn(patch, name)));
+/** Of a key or a team those fields that a change names. */
+function pick(before: object, patch: object): object {
+  return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(patch, name)));
 }
 
 /** Everything an operator reads needs the store; while it is away each method says so. */

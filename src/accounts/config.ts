@@ -221,34 +221,51 @@ export const KEY_CHANGE = fields({
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
 
-export const TEAMS = listOf(
-  fields({
-    name: title().describe("Name of the team; keys name it."),
-    account: ACCOUNT_NAME.nullable().prefault(null)
-      .describe("Account that pays for the team's keys. Null: each key's own."),
-    spend_limit: SPEND_LIMIT.nullable().prefault(null)
-      .describe("Most that the team's keys may spend together. Null: no limit."),
-    models: KEY.models.prefault(null).describe(
-      "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
-    ),
-    access_policy: KEY.access_policy.prefault(null).describe(
-      "Access policy that the models of the team's keys must pass, beside the key's own.",
-    ),
-    dlp_policy: KEY.dlp_policy.prefault(null).describe(
-      "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
-    ),
-  }),
-  "teams",
-);
+const TEAM = {
+  account: ACCOUNT_NAME.nullable().describe("Account that pays for the team's keys. Null: each key's own."),
+  spend_limit: SPEND_LIMIT.nullable().describe(
+    "Most that the team's keys may spend together. Null: no limit.",
+  ),
+  models: KEY.models.describe(
+    "Models that exist for the team's keys, as patterns. Null: all that exist for the key.",
+  ),
+  access_policy: KEY.access_policy.describe(
+    "Access policy that the models of the team's keys must pass, beside the key's own.",
+  ),
+  dlp_policy: KEY.dlp_policy.describe(
+    "DLP policy that prompts of the team's keys are screened by, beside the key's own.",
+  ),
+};
 
-export const ACCOUNTS = listOf(
-  fields({
-    name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
-    credits: amount().nullable().prefault(null)
-      .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
-  }),
-  "accounts",
-);
+/** A team of the configuration, or one that the administration API makes. */
+export const NEW_TEAM = fields({
+  name: title().describe("Name of the team; keys name it."),
+  account: TEAM.account.prefault(null),
+  spend_limit: TEAM.spend_limit.prefault(null),
+  models: TEAM.models.prefault(null),
+  access_policy: TEAM.access_policy.prefault(null),
+  dlp_policy: TEAM.dlp_policy.prefault(null),
+});
+
+/** A change of a team: only what is named changes. Records and sums know it by its name, which stays. */
+export const TEAM_CHANGE = fields({
+  account: TEAM.account.optional(),
+  spend_limit: TEAM.spend_limit.optional(),
+  models: TEAM.models.optional(),
+  access_policy: TEAM.access_policy.optional(),
+  dlp_policy: TEAM.dlp_policy.optional(),
+});
+
+export const TEAMS = listOf(NEW_TEAM, "teams");
+
+/** An account of the configuration, or one that the administration API makes. */
+export const CREATED_ACCOUNT = fields({
+  name: ACCOUNT_NAME.describe("Name of the account; keys name it."),
+  credits: amount().nullable().prefault(null)
+    .describe("Credits that the account begins with, as a decimal string. Null: it never runs out."),
+});
+
+export const ACCOUNTS = listOf(CREATED_ACCOUNT, "accounts");
 
 const ACCESS_POLICY = fields({
   allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(

@@ -1,6 +1,7 @@
 /** What the configuration says of keys, accounts and policies; all of it may change while running. */
 import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
 import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
+import { Teams } from "./teams.ts";
 import type { AccessPolicy } from "./types.ts";
 
 export interface AccountsConfig {
@@ -20,10 +21,13 @@ export class Configured {
   #config: AccountsConfig;
   /** Null: never runs out. */
   #credits: ReadonlyMap<string, bigint | null>;
+  /** Those of the store are beside those of the configuration. */
+  readonly teams = new Teams();
 
   constructor(config: AccountsConfig) {
     this.#config = config;
     this.#credits = creditsOf(config);
+    this.teams.configure(config.teams ?? []);
   }
 
   get config(): AccountsConfig {
@@ -33,6 +37,7 @@ export class Configured {
   replace(config: AccountsConfig): void {
     this.#config = config;
     this.#credits = creditsOf(config);
+    this.teams.configure(config.teams ?? []);
   }
 
   hasAccount(name: string): boolean {
@@ -47,10 +52,6 @@ export class Configured {
   accounts(): AccountDeclaration[] {
     const named = new Set(this.#config.accounts.map((account) => account.name));
     return [...this.#credits].map(([name, credits]) => ({ name, credits, ifNew: !named.has(name) }));
-  }
-
-  get teams(): readonly ConfigTeam[] {
-    return this.#config.teams ?? [];
   }
 
   get webhooks(): readonly ConfigWebhook[] {

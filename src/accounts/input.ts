@@ -13,10 +13,24 @@ import {
   USAGE_DIMENSIONS,
   type UsageDimension,
 } from "../store/mod.ts";
-import { ACCOUNT_NAME, CREATED_KEY, CREATED_TOKEN, CREDIT_ADDITION, KEY_CHANGE } from "./config.ts";
+import {
+  ACCOUNT_NAME,
+  CREATED_ACCOUNT,
+  CREATED_KEY,
+  CREATED_TOKEN,
+  CREDIT_ADDITION,
+  KEY_CHANGE,
+  NEW_TEAM,
+  TEAM_CHANGE,
+} from "./config.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
 export type KeyInput = z.input<typeof CREATED_KEY>;
+
+/** A team to be made, and a change of one, in the same way. */
+export type TeamInput = z.input<typeof NEW_TEAM>;
+export type TeamChange = z.input<typeof TEAM_CHANGE>;
+export type AccountInput = z.input<typeof CREATED_ACCOUNT>;
 
 export interface GenerationQuery extends PageQuery {
   /** Name or id of a key. */
@@ -109,6 +123,9 @@ export const readNewKey = (input: unknown) => checked(CREATED_KEY, input, "the k
 /** The fields that are named. */
 export const readKeyChange = (input: unknown) => checked(KEY_CHANGE, input, "the key");
 export const readNewToken = (input: unknown) => checked(CREATED_TOKEN, input, "the token");
+export const readNewTeam = (input: unknown) => checked(NEW_TEAM, input, "the team");
+export const readTeamChange = (input: unknown) => checked(TEAM_CHANGE, input, "the team");
+export const readNewAccount = (input: unknown) => checked(CREATED_ACCOUNT, input, "the account");
 export const readCreditAddition = (input: unknown) => checked(CREDIT_ADDITION, input, "the credits");
 export const readAccountName = (name: unknown) => checked(ACCOUNT_NAME, name, "name");
 
@@ -122,6 +139,21 @@ export function timeOf(field: string, value: string | null | undefined): number 
 
 export function encodeCursor({ created, id }: Position): string {
   return btoa(`${created} ${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** A place in a list that is ordered by name. */
+export function encodeName(name: string): string {
+  return encodeURIComponent(`after ${name}`);
+}
+
+export function decodeName(cursor: string): string {
+  try {
+    const match = /^after ([^]+)$/.exec(decodeURIComponent(cursor));
+    if (match !== null) return match[1];
+  } catch {
+    // No cursor of ours.
+  }
+  throw wrongCursor();
 }
 
 export function decodeCursor(cursor: string): Position {

@@ -2,7 +2,6 @@
 import { Failure } from "../exchange/failure.ts";
 import { NameTaken, type Position, type Store, type StoredKey } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { ConfigTeam } from "./config.ts";
 import { type Configured, DEFAULT_ACCOUNT } from "./configured.ts";
 import {
   decodeCursor,
@@ -18,15 +17,20 @@ import {
   readKeyChange,
   readNewKey,
 } from "./input.ts";
+import { keyReports } from "./key_reports.ts";
 import { KeyContext, type KeyState, stateOf, storedOf } from "./key_state.ts";
 import type { Keyring } from "./keyring.ts";
 import { newId, newSecret } from "./secrets.ts";
 import type { StoreChanges } from "./store_changes.ts";
-import { type KeyView, keyView } from "./views.ts";
+import type { StoreSync } from "./store_sync.ts";
+import type { Team } from "./teams.ts";
+import type { Key } from "./types.ts";
+import { type KeyReport, type KeyView, keyView } from "./views.ts";
 
 export interface KeyAdministrationOptions {
   store: Store;
   keyring: Keyring;
+  sync: StoreSync;
   clock: Clock;
   changes: StoreChanges;
   configured: Configured;
@@ -41,7 +45,7 @@ export class KeyAdministration {
     this.#options = options;
   }
 
-  async create(input: KeyInput): Promise<{ key: KeyView; secret: string }> {
+  async create(input: KeyInput): Promise<{ key: KeyReport; secret: string }> {
     const { store, keyring, clock } = this.#options;
     const written = readNewKey(input);
     const team = this.#teamNamed(written.team);
@@ -61,30 +65,38 @@ export class KeyAdministration {
   }
 
   /** Those of the configuration first, then those of the store, newest first. */
-  async list(query: PageQuery): Promise<{ data: KeyView[]; next_cursor: string | null }> {
+  async list(query: PageQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }> {
     const { store, keyring } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const { skip, after } = query.cursor === undefined ? { skip: 0, after: null } : placeOf(query.cursor);
     const configured = after === null ? [...keyring.configured()].slice(skip, skip + limit + 1) : [];
-    const views = configured.map(keyView);
-    if (views.length > limit) return { data: views.slice(0, limit), next_cursor: encodeOffset(skip + limit) };
+    if (configured.length > limit) {
+      const data = await keyReports(this.#options, configured.slice(0, limit));
+      return { data, next_cursor: encodeOffset(skip + limit) };
+    }
     // One more than the page tells whether there is another.
     const context = new KeyContext([], this.#options.configured.teams);
-    const stored = await store.listKeys({ after, limit: limit - views.length + 1 });
-    const data = [...views, ...stored.map((key) => keyView(stateOf("store", key, context)))];
-    if (data.length <= limit) return { data, next_cursor: null };
+    const stored = await store.listKeys({ after, limit: limit - configured.length + 1 });
+    const states = [...configured, ...stored.map((key) => stateOf("store", key, context))];
+    const data = await keyReports(this.#options, states.slice(0, limit));
+    if (states.length <= limit) return { data, next_cursor: null };
     const last = stored[stored.length - 2];
     return {
-      data: data.slice(0, limit),
+      data,
       next_cursor: last === undefined ? encodeOffset(skip + limit) : encodeCursor(last),
     };
   }
 
-  async get(idOrName: string): Promise<KeyView> {
-    return keyView(await this.#find(idOrName));
+  async get(idOrName: string): Promise<KeyReport> {
+    return await this.#report(await this.#find(idOrName));
   }
 
-  async patch(idOrName: string, patch: Partial<KeyInput>): Promise<{ before: KeyView; key: KeyView }> {
+  /** The key as calls know it. */
+  async keyOf(idOrName: string): Promise<Key> {
+    return (await this.#find(idOrName)).key;
+  }
+
+  async patch(idOrName: string, patch: Partial<KeyInput>): Promise<{ before: KeyView; key: KeyReport }> {
     const changed = readKeyChange(patch);
     const state = await this.#findStored(idOrName);
     if (changed.name !== undefined) this.#checkName(changed.name);
@@ -102,7 +114,7 @@ export class KeyAdministration {
     return { before: keyView(state), key: await this.#save({ ...before, ...changed, account }) };
   }
 
-  async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyView; secret: string }> {
+  async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyReport; secret: string }> {
     const { store, keyring, clock } = this.#options;
     if (!Number.isFinite(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > YEAR_SECONDS) {
       throw invalid("overlap_seconds", `expected a number from 0 to ${YEAR_SECONDS}`);
@@ -116,10 +128,14 @@ export class KeyAdministration {
     return { key: await this.get(state.key.id), secret };
   }
 
-  async revoke(idOrName: string): Promise<KeyView> {
+  async revoke(idOrName: string): Promise<KeyReport> {
     const state = await this.#findStored(idOrName);
-    if (state.revokedAt !== null) return keyView(state);
+    if (state.revokedAt !== null) return await this.#report(state);
     return await this.#save({ ...storedOf(state), revokedAt: this.#options.clock.now() });
+  }
+
+  async #report(state: KeyState): Promise<KeyReport> {
+    return (await keyReports(this.#options, [state]))[0];
   }
 
   /** The store is asked first, so that what another process has changed a moment ago counts. */
@@ -142,22 +158,22 @@ export class KeyAdministration {
     return state;
   }
 
-  async #save(key: StoredKey): Promise<KeyView> {
+  async #save(key: StoredKey): Promise<KeyReport> {
     const saved = await refusingTakenName(() => this.#options.store.updateKey(key));
     if (!saved) throw noSuchKey();
     return await this.get(key.id);
   }
 
-  /** @param known false: a team that the configuration no longer has is let pass */
-  #teamNamed(name: string | null, known = true): ConfigTeam | null {
+  /** @param known false: a team that is there no longer is let pass */
+  #teamNamed(name: string | null, known = true): Team | null {
     if (name === null) return null;
-    const team = this.#options.configured.teams.find((team) => team.name === name);
+    const team = this.#options.configured.teams.get(name);
     if (team !== undefined) return team;
-    if (known) throw invalid("team", "there is no such team in the configuration");
+    if (known) throw invalid("team", "there is no such team");
     return null;
   }
 
-  async #checkAccount(name: string, team: ConfigTeam | null): Promise<void> {
+  async #checkAccount(name: string, team: Team | null): Promise<void> {
     const { configured, store } = this.#options;
     if (team !== null && team.account !== null && team.account !== name) {
       throw invalid("account", "the team has another account, which pays for its keys");

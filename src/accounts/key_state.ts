@@ -1,26 +1,26 @@
 /** A key with what limits it, of either source. */
 import type { StoredKey } from "../store/mod.ts";
-import type { ConfigTeam } from "./config.ts";
+import type { Team, Teams } from "./teams.ts";
 import type { AccessPolicy, Key, Rights } from "./types.ts";
 
 /** A key as it was written, and what follows from it under the present configuration. */
 export interface KeyState extends Readonly<StoredKey> {
   key: Key;
   source: "config" | "store";
-  teamSpendLimit: ConfigTeam["spendLimit"];
+  teamSpendLimit: Team["spendLimit"];
 }
 
 /** Access policies and teams by name; a name that is missing must refuse every call. */
 export class KeyContext {
   readonly #policies: ReadonlyMap<string, AccessPolicy>;
-  readonly #teams: ReadonlyMap<string, ConfigTeam>;
+  readonly #teams: Pick<Teams, "get">;
 
-  constructor(policies: readonly AccessPolicy[], teams: readonly ConfigTeam[]) {
+  constructor(policies: readonly AccessPolicy[], teams: Pick<Teams, "get">) {
     this.#policies = new Map(policies.map((policy) => [policy.name, policy]));
-    this.#teams = new Map(teams.map((team) => [team.name, team]));
+    this.#teams = teams;
   }
 
-  team(name: string | null): ConfigTeam | null {
+  team(name: string | null): Team | null {
     return name === null ? null : this.#teams.get(name) ?? null;
   }
 

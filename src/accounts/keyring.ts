@@ -11,6 +11,7 @@ import { type KeyWithSecrets, type Store, type StoredKey, StoreUnavailable } fro
 import type { Clock } from "../timing/clock.ts";
 import { KeyContext, type KeyState, stateOf } from "./key_state.ts";
 import { derive, hashSecret, looksLikeSecret, newPepper } from "./secrets.ts";
+import { Teams } from "./teams.ts";
 import type { Key } from "./types.ts";
 
 export interface KeyringOptions {
@@ -44,7 +45,7 @@ export class Keyring {
   /** Secrets of the file are known to this process alone, so they need no pepper that others share. */
   readonly #configPepper = newPepper();
   #pepper: string | null = null;
-  #context = new KeyContext([], []);
+  #context = new KeyContext([], new Teams());
   /** Keys of the configuration: by id, and by the hash of their secret. */
   #configStates = new Map<string, KeyState>();
   #configured = new Map<string, Credential>();
@@ -132,6 +133,11 @@ export class Keyring {
       }
     }
     if (keys.length > 0) this.#seen.clear();
+  }
+
+  /** What follows for keys from teams of the store that have changed. */
+  reviseTeams(names: ReadonlySet<string>): void {
+    this.learn([...this.#stored.values()].filter(({ team }) => team !== null && names.has(team)));
   }
 
   setPepper(pepper: string): void {

@@ -21,11 +21,12 @@ export {
   ROLES,
 } from "./roles.ts";
 export type { Change, Trail } from "./trail.ts";
-export type { GenerationQuery, KeyInput } from "./input.ts";
+export type { AccountInput, GenerationQuery, KeyInput, TeamChange, TeamInput } from "./input.ts";
 export type {
   AuditView,
   CreditsView,
   GenerationView,
+  KeyReport,
   KeyStatus,
   KeyView,
   TeamView,

@@ -4,19 +4,24 @@ import { type AuditFilter, type GenerationFilter, type Store, TooManyCredits } f
 import type { Clock } from "../timing/clock.ts";
 import type { AuditLog } from "./audit_log.ts";
 import {
+  type AccountInput,
   auditKindOf,
   type AuditQuery,
   decodeCursor,
+  decodeName,
   decodeOffset,
   dimensionsOf,
   encodeCursor,
+  encodeName,
   encodeOffset,
   type GenerationQuery,
+  invalid,
   LARGEST_PAGE,
   type PageQuery,
   pageSize,
   readAccountName,
   readCreditAddition,
+  readNewAccount,
   timeOf,
   type UsageQuery,
 } from "./input.ts";
@@ -27,12 +32,14 @@ import { spanAt } from "./period.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { stepsView, type StepView } from "./steps_view.ts";
+import { noSuchTeam } from "./team_administration.ts";
 import { TeamReports } from "./team_reports.ts";
 import type { Key } from "./types.ts";
 import {
   type AuditView,
   auditView,
   type CreditsView,
+  creditsView,
   type GenerationView,
   generationView,
   type KeyStatus,
@@ -78,7 +85,7 @@ export class Reports {
     await this.#options.sync.flush();
     const found = await this.#teams.one(name);
     if (found !== null) return found;
-    throw new Failure("not_found", "There is no such team.", { param: "team" });
+    throw noSuchTeam();
   }
 
   async keyStatus(key: Key): Promise<KeyStatus> {
@@ -106,18 +113,36 @@ export class Reports {
     return await this.#creditsOf(account);
   }
 
+  /** By name. */
+  async accounts(query: PageQuery): Promise<{ data: CreditsView[]; next_cursor: string | null }> {
+    const { store, sync } = this.#options;
+    const limit = pageSize(query.limit, LARGEST_PAGE);
+    const after = query.cursor === undefined ? "" : decodeName(query.cursor);
+    await sync.flush();
+    // One more than the page tells whether there is another.
+    const rows = await store.listAccounts(after, limit + 1);
+    const page = rows.slice(0, limit);
+    return {
+      data: page.map(creditsView),
+      next_cursor: rows.length > limit ? encodeName(page[page.length - 1].name) : null,
+    };
+  }
+
+  async createAccount(input: AccountInput): Promise<CreditsView> {
+    const { store, changes, configured } = this.#options;
+    const account = readNewAccount(input);
+    if (configured.hasAccount(account.name) || await store.account(account.name) !== null) {
+      throw invalid("name", "another account has this name");
+    }
+    await store.declareAccounts([{ ...account, ifNew: true }]);
+    await changes.pull();
+    return await this.#creditsOf(account.name);
+  }
+
   async #creditsOf(account: string): Promise<CreditsView> {
     const row = await this.#options.store.account(account);
     if (row === null) throw new Failure("not_found", "There is no such account.", { param: "name" });
-    const { granted, added, spent } = row;
-    return {
-      account,
-      unlimited: granted === null,
-      granted: granted === null ? null : formatAmount(granted),
-      added: formatAmount(added),
-      spent: formatAmount(spent),
-      balance: granted === null ? null : formatAmount(granted + added - spent),
-    };
+    return creditsView(row);
   }
 
   async addCredits(account: string, amount: string, note: string | undefined): Promise<CreditsView> {

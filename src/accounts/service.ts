@@ -4,7 +4,13 @@
  * Opening takes over what processes that died left beside the store. A PostgreSQL store may be away when this opens: keys of
  * the configuration work, as far as they draw on no budget, and the rest follows once it is back.
  */
-import { type BudgetWarning, type Generation, type Store, StoreUnavailable } from "../store/mod.ts";
+import {
+  type BudgetWarning,
+  type ClosedBreaker,
+  type Generation,
+  type Store,
+  StoreUnavailable,
+} from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { AdminTokens } from "./admin_tokens.ts";
 import { AuditLog } from "./audit_log.ts";
@@ -53,6 +59,8 @@ export interface AccountsOptions {
   warned?(warnings: readonly BudgetWarning[]): void;
   /** A webhook has been told of an event, or could not be. */
   told?(outcome: DeliveryOutcome): void;
+  /** An administrator has closed circuit breakers, here or on another node. */
+  breakersClosed?(closed: readonly ClosedBreaker[]): void;
   /** Told of each generation that ended here, once it has its record. */
   recorded?(generation: Generation): void;
   /** False: {@link AccountsService.tick} is called by someone else. */
@@ -153,6 +161,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       // The store has just answered.
       void endedSessions.tell().catch(() => {});
     },
+    teams: configured.teams,
+    breakersClosed: (closed) => options.breakersClosed?.(closed),
   });
   const demands = new Demands({
     leases,

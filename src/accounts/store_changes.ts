@@ -1,8 +1,9 @@
-/** What other processes changed in the store, taken in by revision: keys, and credits of accounts. */
-import type { PeopleChanges, Store } from "../store/mod.ts";
+/** What other processes changed in the store, taken in by revision: keys, teams, credits of accounts, closed breakers. */
+import type { ClosedBreaker, PeopleChanges, Store, StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Keyring } from "./keyring.ts";
 import type { LeaseTable } from "./lease_table.ts";
+import type { Teams } from "./teams.ts";
 
 export interface StoreChangesOptions {
   store: Store;
@@ -11,6 +12,9 @@ export interface StoreChangesOptions {
   leases: LeaseTable;
   /** Hears of those who administer. */
   people(changes: PeopleChanges): void;
+  teams: Teams;
+  /** An administrator has closed these, here or elsewhere. */
+  breakersClosed?(closed: readonly ClosedBreaker[]): void;
 }
 
 /** Keys that are taken in at once: some milliseconds of work. */
@@ -59,6 +63,7 @@ export class StoreChanges {
     const { store, people } = this.#options;
     const rev = await store.revision();
     people(await store.peopleSince(0));
+    await this.#takeTeams();
     const last = await this.#takeKeys("");
     if (last === null) this.#rev = rev;
     else {
@@ -87,6 +92,18 @@ export class StoreChanges {
     return keys.length < KEYS ? null : keys[keys.length - 1].id;
   }
 
+  /** Before the keys: one whose team is not known is refused. */
+  async #takeTeams(): Promise<void> {
+    this.#learnTeams(await this.#options.store.teams());
+  }
+
+  #learnTeams(changed: readonly StoredTeam[]): void {
+    if (changed.length === 0) return;
+    const { teams, keyring } = this.#options;
+    teams.learn(changed);
+    keyring.reviseTeams(new Set(changed.map(({ name }) => name)));
+  }
+
   /** Nothing more is taken in. */
   async end(): Promise<void> {
     this.#ended = true;
@@ -94,13 +111,19 @@ export class StoreChanges {
   }
 
   async #pull(): Promise<void> {
-    if (this.#rev === null) return await this.#takeAll(await this.#options.store.revision(), "");
+    if (this.#rev === null) {
+      const rev = await this.#options.store.revision();
+      await this.#takeTeams();
+      return await this.#takeAll(rev, "");
+    }
     const { store, clock, keyring, leases, people } = this.#options;
     const changes = await store.changesSince(this.#rev);
     this.#rev = changes.rev;
+    this.#learnTeams(changes.teams);
     keyring.learn(changes.keys);
     people(changes);
     this.#heardAt = clock.now();
+    if (changes.closedBreakers.length > 0) this.#options.breakersClosed?.(changes.closedBreakers);
     for (const lease of leases.all()) {
       if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.forgetAnswers();
     }

@@ -1,11 +1,11 @@
 /** What teams have spent. */
 import type { Store } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { ConfigTeam } from "./config.ts";
 import type { Configured } from "./configured.ts";
 import type { Keyring } from "./keyring.ts";
 import { formatAmount } from "./money.ts";
 import { spanAt } from "./period.ts";
+import type { Team } from "./teams.ts";
 import { type SpendView, spendView, type TeamView } from "./views.ts";
 
 export interface TeamReportsOptions {
@@ -22,9 +22,9 @@ export class TeamReports {
     this.#options = options;
   }
 
-  /** In the order of the configuration. */
+  /** The configuration's in its order, then the others by name. */
   async page(skip: number, limit: number): Promise<{ page: TeamView[]; more: boolean }> {
-    const { teams } = this.#options.configured;
+    const teams = this.#options.configured.teams.all();
     const members = this.#members();
     const page = await Promise.all(
       teams.slice(skip, skip + limit).map((team) => this.#view(team, members.get(team.name) ?? 0)),
@@ -34,7 +34,7 @@ export class TeamReports {
 
   /** Null: there is no such team. */
   async one(name: string): Promise<TeamView | null> {
-    const team = this.#options.configured.teams.find((team) => team.name === name);
+    const team = this.#options.configured.teams.get(name);
     return team === undefined ? null : await this.#view(team, this.#members().get(name) ?? 0);
   }
 
@@ -47,10 +47,11 @@ export class TeamReports {
     return members;
   }
 
-  async #view(team: ConfigTeam, keys: number): Promise<TeamView> {
-    const { name, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
+  async #view(team: Team, keys: number): Promise<TeamView> {
+    const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
     return {
       name,
+      source,
       account,
       spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
       models,
@@ -63,11 +64,11 @@ export class TeamReports {
 
   /** Null: there is no such team. */
   async spendOf(name: string | null, asker: string): Promise<SpendView | null> {
-    const team = this.#options.configured.teams.find((team) => team.name === name);
+    const team = name === null ? undefined : this.#options.configured.teams.get(name);
     return team === undefined ? null : await this.#spend(team, asker);
   }
 
-  async #spend({ name, spendLimit }: ConfigTeam, asker: string): Promise<SpendView> {
+  async #spend({ name, spendLimit }: Team, asker: string): Promise<SpendView> {
     const { store, clock } = this.#options;
     const now = clock.now();
     const spent = await store.labelSpent(

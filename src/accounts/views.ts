@@ -2,7 +2,7 @@
  * The shapes of the administration API: snake case, money as decimal strings, times in ISO 8601.
  */
 import type { Usage } from "../exchange/usage.ts";
-import type { AuditRecord, Generation, StoredToken, UsageSum } from "../store/mod.ts";
+import type { AccountRow, AuditRecord, Generation, StoredToken, UsageSum } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
 import { formatAmount } from "./money.ts";
 import { forecast, type Period, spanAt } from "./period.ts";
@@ -30,6 +30,12 @@ export interface KeyView {
   created: string | null;
   expires_at: string | null;
   revoked_at: string | null;
+}
+
+/** A key, what it spent in the period of its limit, and when it was last used. */
+export interface KeyReport extends KeyView {
+  spend: SpendView;
+  last_used: string | null;
 }
 
 export interface SpendView {
@@ -62,6 +68,8 @@ export function spendView(
 
 export interface TeamView {
   name: string;
+  /** `config`: the file names it, so only the file changes it. */
+  source: "config" | "store";
   account: string | null;
   spend_limit: { amount: string; period: Period } | null;
   models: readonly string[] | null;
@@ -90,6 +98,17 @@ export interface CreditsView {
   added: string;
   spent: string;
   balance: string | null;
+}
+
+export function creditsView({ name, granted, added, spent }: AccountRow): CreditsView {
+  return {
+    account: name,
+    unlimited: granted === null,
+    granted: granted === null ? null : formatAmount(granted),
+    added: formatAmount(added),
+    spent: formatAmount(spent),
+    balance: granted === null ? null : formatAmount(granted + added - spent),
+  };
 }
 
 export interface GenerationView {
@@ -184,7 +203,7 @@ export function keyView(state: KeyState): KeyView {
   };
 }
 
-function isoOf(time: number | null): string | null {
+export function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 

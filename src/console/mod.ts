@@ -5,10 +5,16 @@ import { METRICS_PAGE } from "./metrics_page.ts";
 import { CONSOLE_PAGE } from "./page.ts";
 import { PEOPLE } from "./people.ts";
 import { SIGN_IN } from "./sign_in.ts";
+import { POLICIES } from "./policy_endpoints.ts";
+import { PROVIDERS } from "./provider_endpoints.ts";
+import { TEAMS_AND_ACCOUNTS } from "./team_endpoints.ts";
 
 export const CONSOLE: readonly Endpoint[] = [
   ...ADMINISTRATION,
   ...PEOPLE,
+  ...TEAMS_AND_ACCOUNTS,
+  ...PROVIDERS,
+  ...POLICIES,
   ...SIGN_IN,
   ...CONSOLE_PAGE,
   METRICS_PAGE,

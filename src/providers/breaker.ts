@@ -63,6 +63,13 @@ export class Breaker {
     return new Permit(this, this.#epoch, probe);
   }
 
+  /** Lets all calls through from now on. False: it does so already. */
+  close(now: number): boolean {
+    if (this.state(now) === "closed") return false;
+    this.#change("closed", now);
+    return true;
+  }
+
   /** Failures and calls within the window. */
   counts(now: number): { calls: number; failures: number } {
     const { calls, hits } = this.#window.sum(now);

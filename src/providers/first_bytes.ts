@@ -27,8 +27,16 @@ export class FirstBytes {
 
   /** What 19 of 20 calls take at most, in milliseconds; null: too few are known. */
   p95(): number | null {
-    if (this.#samples.length < LEAST) return null;
+    return this.#samples.length < LEAST ? null : this.#most(0.95);
+  }
+
+  /** What half of the calls take at most, and what 19 of 20 do; null: there were none. */
+  summary(): { p50: number; p95: number } | null {
+    return this.#samples.length === 0 ? null : { p50: this.#most(0.5), p95: this.#most(0.95) };
+  }
+
+  #most(share: number): number {
     const sorted = this.#samples.toSorted((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.95))];
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   }
 }

@@ -16,6 +16,7 @@ import { byLatency, byPrice, drawFor, inOrder, type RouteOrder } from "./routes.
 import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
+import { noteFailure } from "./last_failure.ts";
 import { cancelled, credentialRefused, noPlace, noRoute } from "./refusals.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -224,7 +225,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       const fault = isFault(failure);
       const rest = restMs(failure);
       if (rest > 0) model.restsUntil = ticker.now() + rest;
-      if (isTransient(failure) || failure.lasting) model.failed++;
+      if (isTransient(failure) || failure.lasting) noteFailure(model, failure);
       if (fault) permit!.fail(ticker.now());
       // A refusal of the request is an answer; one of the gateway's key, or a fault of ours, is no sign of anything.
       else if (!failure.lasting && failure.code !== "internal_service_error") permit!.succeed(ticker.now());

@@ -2,6 +2,7 @@
  * State of the providers in this process: the concurrency limit and the retry budget of each, and a circuit breaker for
  * each of its models, through each API that routes name. A reload of the configuration keeps the state of providers whose settings are the same.
  */
+import { type LastFailure, type LastFailureView, lastFailureView } from "./last_failure.ts";
 import { FirstBytes } from "./first_bytes.ts";
 import { Breaker, type BreakerState } from "./breaker.ts";
 import { ConcurrencyLimiter } from "../timing/concurrency_limiter.ts";
@@ -36,6 +37,8 @@ export interface ModelState {
   firstBytes: FirstBytes;
   /** Until then the provider wants no call, so that other routes go first. */
   restsUntil: number;
+  /** The last failure that says something about the provider, and when it came. */
+  lastFailure: LastFailure | null;
   /** The last refusal that only an operator can mend, so that it is logged once. */
   complaint: string;
 }
@@ -70,6 +73,15 @@ export interface ModelHealth {
   attempts: number;
   attempts_failed: number;
   retries: number;
+  /** Milliseconds until the first output, of the last 64 calls; null: there were none. */
+  first_output_ms: { p50: number; p95: number } | null;
+  last_error: LastFailureView | null;
+}
+
+/** A model of a provider, as {@link ModelHealth} names it. */
+export interface NamedModel {
+  provider: string;
+  model: string;
 }
 
 export interface States {
@@ -77,6 +89,8 @@ export interface States {
   /** Undefined: the configuration has no such provider. */
   find(route: Route): RouteState | undefined;
   health(now: number): ProviderHealth[];
+  /** Closes the breakers of a provider, of one of its models where it is named. Answers which were not closed. */
+  closeBreakers(of: { provider: string; model?: string }, now: number): NamedModel[];
   /** These are in use from now on, and those before no more: limits that both share become these ones'. */
   takeOver(): void;
 }
@@ -140,6 +154,10 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
       return known && { state, ...known };
     },
     health: (now) => [...states.values()].map((state) => healthOf(state, now)),
+    closeBreakers: ({ provider, model: named }, now) =>
+      [...states.get(provider)?.models.values() ?? []]
+        .filter(({ model }) => (named === undefined || model.name === named) && model.breaker.close(now))
+        .map(({ model }) => ({ provider, model: model.name })),
     takeOver() {
       for (const { limiter, provider } of states.values()) limiter.setLimit(provider.maxConcurrent);
     },
@@ -194,6 +212,7 @@ function modelState(provider: Provider, route: Route, log: (line: string) => voi
     retries: 0,
     firstBytes: new FirstBytes(),
     restsUntil: 0,
+    lastFailure: null,
     complaint: "",
   };
 }
@@ -211,7 +230,8 @@ function healthOf({ provider, limiter, models }: ProviderState, now: number): Pr
     queued: limiter.queued,
     max_concurrent: provider.maxConcurrent,
     models: [...models.values()].map(({ model }) => {
-      const { name, breaker, attempts, failed, retries } = model;
+      const { name, breaker, attempts, failed, retries, firstBytes, lastFailure } = model;
+      const latency = firstBytes.summary();
       const state = breaker.state(now);
       return {
         model: name,
@@ -221,6 +241,8 @@ function healthOf({ provider, limiter, models }: ProviderState, now: number): Pr
         attempts,
         attempts_failed: failed,
         retries,
+        first_output_ms: latency && { p50: Math.round(latency.p50), p95: Math.round(latency.p95) },
+        last_error: lastFailure && lastFailureView(lastFailure),
       };
     }),
   };

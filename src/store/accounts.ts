@@ -2,7 +2,7 @@
 import { accountBudgetId } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { change } from "./revision.ts";
-import { asInt, asMoney, asText, optional } from "./rows.ts";
+import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export interface AccountDeclaration {
   name: string;
@@ -79,14 +79,25 @@ export function addCredits(engine: Engine, account: string, addition: NewCredits
   });
 }
 
+const SELECT =
+  `SELECT a.name AS name, a.granted AS granted, a.added AS added, COALESCE(b.spent, 0) AS spent FROM accounts a
+  LEFT JOIN budgets b ON b.id =`;
+
+/** By name: those behind `after`. */
+export async function listAccounts(query: Query, after: string, limit: number): Promise<AccountRow[]> {
+  const rows = await query(`${SELECT} 'a:' || a.name WHERE a.name > $1 ORDER BY a.name LIMIT $2`, [
+    after,
+    limit,
+  ]);
+  return rows.map(decode);
+}
+
 export async function accountByName(query: Query, name: string): Promise<AccountRow | null> {
-  const rows = await query(
-    `SELECT a.name AS name, a.granted AS granted, a.added AS added, COALESCE(b.spent, 0) AS spent
-     FROM accounts a LEFT JOIN budgets b ON b.id = $2 WHERE a.name = $1`,
-    [name, accountBudgetId(name)],
-  );
-  if (rows.length === 0) return null;
-  const [row] = rows;
+  const rows = await query(`${SELECT} $2 WHERE a.name = $1`, [name, accountBudgetId(name)]);
+  return rows.length === 0 ? null : decode(rows[0]);
+}
+
+function decode(row: Row): AccountRow {
   return {
     name: asText(row.name),
     granted: optional(row.granted, asMoney),

@@ -1,8 +1,7 @@
-/** Keys, hashes of their secrets, and what changed since a revision. */
+/** Keys and hashes of their secrets. */
 import type { Engine, Query } from "./engine.ts";
-import { type PeopleChanges, peopleSince } from "./people.ts";
 import type { Position } from "./position.ts";
-import { change, currentRevision } from "./revision.ts";
+import { change } from "./revision.ts";
 import { asBool, asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 
 export type SpendPeriod = "day" | "week" | "month" | "total";
@@ -50,14 +49,6 @@ export interface StoredSecret {
 
 export interface KeyWithSecrets extends StoredKey {
   secrets: StoredSecret[];
-}
-
-export interface Changes extends PeopleChanges {
-  /** The revision that this brings the reader to. */
-  rev: number;
-  keys: KeyWithSecrets[];
-  /** Names of accounts whose credits changed. */
-  accounts: string[];
 }
 
 /** Another key that is not revoked has the name. */
@@ -162,23 +153,14 @@ function fields(key: StoredKey) {
   ];
 }
 
-/** All that changed after a revision; 0: everything. */
-export async function changesSince(query: Query, rev: number): Promise<Changes> {
-  // The number first: what changes in between is told again next time, never missed.
-  const now = await currentRevision(query);
-  if (now === rev) return { rev, keys: [], accounts: [], tokens: [], endedSessions: [] };
+/** Those that changed after a revision; 0: all. */
+export async function keysSince(query: Query, rev: number): Promise<KeyWithSecrets[]> {
   const keys = await query("SELECT * FROM keys WHERE rev > $1", [rev]);
   const secrets = keys.length === 0 ? [] : await query(
     "SELECT hash, key_id, expires_at FROM secrets WHERE key_id IN (SELECT id FROM keys WHERE rev > $1)",
     [rev],
   );
-  const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
-  return {
-    rev: now,
-    keys: withSecrets(keys, secrets),
-    accounts: accounts.map((row) => asText(row.name)),
-    ...await peopleSince(query, rev),
-  };
+  return withSecrets(keys, secrets);
 }
 
 /** All keys, in pages by their ids: those behind `after`. */

@@ -2,11 +2,14 @@
 import * as accounts from "./accounts.ts";
 import * as alerts from "./alerts.ts";
 import * as audit from "./audit.ts";
+import { type Changes, changesSince } from "./changes.ts";
+import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
 import * as places from "./payload_places.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
+import { keyUse } from "./key_use.ts";
 import * as labels from "./labels.ts";
 import { migrate } from "./migrations/mod.ts";
 import * as nodes from "./nodes.ts";
@@ -22,6 +25,7 @@ import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
 import { streamStore } from "./streams.ts";
 import { sync } from "./sync.ts";
+import * as teams from "./teams.ts";
 import * as usage from "./usage.ts";
 
 export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
@@ -44,8 +48,8 @@ export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
+export type { Changes };
 export {
-  type Changes,
   type KeyWithSecrets,
   NameTaken,
   type SpendPeriod,
@@ -64,7 +68,11 @@ export type {
   PeopleStore,
   Store,
   StoreCare,
+  TeamStore,
 } from "./store.ts";
+export type { ClosedBreaker } from "./closed_breakers.ts";
+export type { KeySpan, KeyUse } from "./key_use.ts";
+export type { StoredTeam } from "./teams.ts";
 export type { Announcement } from "./nodes.ts";
 export type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 export type { Position } from "./position.ts";
@@ -212,7 +220,12 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     listKeys: (page, asker = "") => keys.listKeys(workers.quick.of(asker), page),
     revision: () => currentRevision(query),
     keysBehind: (after, limit) => keys.keysBehind(query, after, limit),
-    changesSince: (rev) => keys.changesSince(query, rev),
+    changesSince: (rev) => changesSince(query, rev),
+
+    insertTeam: (team) => teams.insertTeam(engine, team),
+    updateTeam: (team) => teams.updateTeam(engine, team),
+    teams: () => teams.teamsSince(query, 0),
+    closeBreakers: (closed) => closeBreakers(engine, closed),
 
     insertToken: (token) => people.insertToken(engine, token),
     revokeToken: (id, at) => people.revokeToken(engine, id, at),
@@ -225,6 +238,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
     account: (name) => accounts.accountByName(query, name),
+    listAccounts: (after, limit) => accounts.listAccounts(query, after, limit),
     creditAdditions: (account, span) => accounts.creditAdditions(query, account, span),
 
     listGenerations: (filter, page, asker = "") =>
@@ -235,6 +249,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
     labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),
+    keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
     sumUsage(filter, page, asker = "") {
       const lane = filter.keyId === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);

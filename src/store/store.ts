@@ -11,8 +11,12 @@ import type { GenerationFilter } from "./generations.ts";
 import type { AlertChange, OpenAlert } from "./alerts.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { PayloadPlace } from "./payload_places.ts";
+import type { ClosedBreaker } from "./closed_breakers.ts";
 import type { Generation } from "./records.ts";
-import type { Changes, KeyWithSecrets, StoredKey } from "./keys.ts";
+import type { KeySpan, KeyUse } from "./key_use.ts";
+import type { StoredTeam } from "./teams.ts";
+import type { Changes } from "./changes.ts";
+import type { KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
 import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
@@ -27,6 +31,8 @@ export interface NodeStore {
   sync(request: SyncRequest): Promise<SyncResult>;
   /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
   heartbeat(node: string): Promise<Map<string, number>>;
+  /** Tells every node to close its breakers of these routes. */
+  closeBreakers(closed: readonly ClosedBreaker[]): Promise<void>;
   /** Keeps what a node says of itself, until it is removed. */
   announce(node: string, data: string): Promise<void>;
   announcements(): Promise<Announcement[]>;
@@ -70,11 +76,22 @@ export interface PeopleStore {
   peopleSince(rev: number): Promise<PeopleChanges>;
 }
 
+export interface TeamStore {
+  /** Throws `NameTaken`. */
+  insertTeam(team: StoredTeam): Promise<void>;
+  /** Writes all that can change of a team. False: there is no such team. */
+  updateTeam(team: StoredTeam): Promise<boolean>;
+  /** All, removed ones too. */
+  teams(): Promise<StoredTeam[]>;
+}
+
 export interface AccountStore {
   declareAccounts(accounts: readonly AccountDeclaration[]): Promise<void>;
   /** Throws `TooManyCredits`. */
   addCredits(account: string, addition: NewCredits): Promise<void>;
   account(name: string): Promise<AccountRow | null>;
+  /** By name: those behind `after`. */
+  listAccounts(after: string, limit: number): Promise<AccountRow[]>;
   /** Credits added within a span of time, oldest first. */
   creditAdditions(account: string, span: { from: number; to: number }): Promise<CreditAddition[]>;
 }
@@ -107,6 +124,8 @@ export interface LedgerReader {
     span: { starts: number; ends: number | null },
     asker?: string,
   ): Promise<bigint>;
+  /** What keys spent, each in a span of whole days, and when it was last used. */
+  keyUse(keys: readonly KeySpan[], asker?: string): Promise<KeyUse[]>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 
@@ -189,6 +208,7 @@ export interface Store
     NodeStore,
     KeyStore,
     PeopleStore,
+    TeamStore,
     AccountStore,
     LedgerReader,
     DeliveryStore,

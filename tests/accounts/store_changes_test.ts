@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Keyring } from "../../src/accounts/keyring.ts";
 import { LeaseTable } from "../../src/accounts/lease_table.ts";
 import { StoreChanges } from "../../src/accounts/store_changes.ts";
+import { Teams } from "../../src/accounts/teams.ts";
 import type { Changes, Store } from "../../src/store/mod.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 
@@ -11,6 +12,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   const changes = new StoreChanges({
     store: {
       revision: () => Promise.resolve(0),
+      teams: () => Promise.resolve([]),
       keysBehind: () => Promise.resolve([]),
       peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
       changesSince: (rev: number) =>
@@ -20,6 +22,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     keyring: { learn: (keys: unknown) => learned.push(keys) } as unknown as Keyring,
     leases: new LeaseTable(),
     people: () => {},
+    teams: new Teams(),
   });
   await changes.begin();
   const first = changes.pull();
@@ -28,7 +31,15 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   const third = changes.pull();
   await nextTurn();
   assertEquals(asked.map((a) => a.rev), [0]);
-  asked[0].answer({ rev: 5, keys: [], accounts: [], tokens: [], endedSessions: [] });
+  asked[0].answer({
+    rev: 5,
+    keys: [],
+    accounts: [],
+    teams: [],
+    closedBreakers: [],
+    tokens: [],
+    endedSessions: [],
+  });
   await first;
   await nextTurn();
   // What was asked for after the first question is answered by the second.
@@ -40,7 +51,15 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
   ]);
   const fourth = changes.pull();
   await nextTurn();
-  asked[2].answer({ rev: 6, keys: [], accounts: [], tokens: [], endedSessions: [] });
+  asked[2].answer({
+    rev: 6,
+    keys: [],
+    accounts: [],
+    teams: [],
+    closedBreakers: [],
+    tokens: [],
+    endedSessions: [],
+  });
   await fourth;
   assertEquals(learned.length, 3);
 });
@@ -55,6 +74,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
     store: {
       revision: () => Promise.resolve(7),
       peopleSince: () => Promise.resolve({ tokens: [], endedSessions: [] }),
+      teams: () => Promise.resolve([]),
       keysBehind(after: string, limit: number) {
         if (failing && after !== "") {
           failures++;
@@ -64,7 +84,15 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
       },
       changesSince(rev: number) {
         since = rev;
-        return Promise.resolve({ rev, keys: [], accounts: [], tokens: [], endedSessions: [] });
+        return Promise.resolve({
+          rev,
+          keys: [],
+          accounts: [],
+          teams: [],
+          closedBreakers: [],
+          tokens: [],
+          endedSessions: [],
+        });
       },
     } as unknown as Store,
     clock: { now: () => 0 },
@@ -73,6 +101,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
     } as unknown as Keyring,
     leases: new LeaseTable(),
     people: () => {},
+    teams: new Teams(),
   });
   await changes.begin();
   assert(learned.size > 0 && learned.size < ids.length);

@@ -1,0 +1,62 @@
+/** The administration endpoints of providers: health, circuit breakers, credentials. */
+import { Failure } from "../exchange/failure.ts";
+import type { AdministrationContext, Endpoint, Parameter } from "../http/endpoint.ts";
+import { refusedField } from "./administration_input.ts";
+import { body, endpoint } from "./operations.ts";
+
+const PROVIDER: Parameter = { name: "provider", in: "path", description: "The provider's name." };
+
+export const PROVIDERS: readonly Endpoint[] = [
+  endpoint(
+    "GET",
+    "/admin/providers",
+    "Lists the providers with their health, circuit breakers, times to the first output and last errors, as this process knows them.",
+    "ProviderList",
+    ({ state }) => ({ data: state.kit.providers.health() }),
+    { access: "read" },
+  ),
+  endpoint(
+    "POST",
+    "/admin/providers/{provider}/close",
+    "Closes the circuit breakers of a provider, or of one of its models, on every node.",
+    "ClosedBreakers",
+    async ({ request, administration, state, parameters }) => {
+      const { model } = await body<{ model?: unknown }>(request, { optional: true });
+      return await close({ provider: parameters.provider, model: textOrNone(model) }, {
+        administration,
+        state,
+      });
+    },
+    { access: "change", parameters: [PROVIDER], request: "ProviderModel" },
+  ),
+];
+
+/** Here at once; other nodes hear of it from the store, where that is not away. */
+async function close(
+  { provider, model }: { provider: string; model?: string },
+  { administration, state: { kit } }: Pick<AdministrationContext, "administration" | "state">,
+) {
+  const found = kit.providers.health().find((one) => one.provider === provider);
+  if (found === undefined) throw notThere("There is no such provider.", "provider");
+  const routes = found.models.filter((one) => model === undefined || one.model === model)
+    .map((one) => ({ provider, model: one.model }));
+  if (model !== undefined && routes.length === 0) throw notThere("The provider has no such model.", "model");
+  const closed = kit.providers.states.closeBreakers({ provider, model }, kit.ticker.now());
+  try {
+    await administration.closeBreakers(routes);
+    return { closed, everywhere: true };
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    return { closed, everywhere: false };
+  }
+}
+
+function notThere(message: string, param: string): Failure {
+  return new Failure("not_found", message, { param });
+}
+
+function textOrNone(model: unknown): string | undefined {
+  if (model === undefined || model === null) return undefined;
+  if (typeof model === "string") return model;
+  throw refusedField("model", "a provider's name of a model", model, "string_type");
+}

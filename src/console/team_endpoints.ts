@@ -1,0 +1,115 @@
+/** The administration endpoints of teams and accounts. */
+import { STATUS_CODE } from "@std/http/status.js";
+import type { AccountInput, TeamChange, TeamInput } from "../accounts/mod.ts";
+import type { Endpoint, Parameter } from "../http/endpoint.ts";
+import { OPERATION } from "../http/surfaces.ts";
+import { refusedField, statementQuery } from "./administration_input.ts";
+import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
+import { statementResponse } from "./statement.ts";
+import { wantsTable } from "./table.ts";
+
+const TEAM: Parameter = { name: "team", in: "path", description: "The team's name." };
+const ACCOUNT: Parameter = { name: "account", in: "path", description: "The account's name." };
+
+export const TEAMS_AND_ACCOUNTS: readonly Endpoint[] = [
+  list(
+    "/admin/teams",
+    "Lists the teams with what they spent: those of the configuration, then the others by name.",
+    "TeamList",
+    ({ administration }, page) => administration.teams(page),
+    PAGE,
+    "read",
+  ),
+  endpoint(
+    "GET",
+    "/admin/teams/{team}",
+    "Shows a team.",
+    "Team",
+    ({ administration, parameters }) => administration.team(parameters.team),
+    { access: "read", parameters: [TEAM] },
+  ),
+  endpoint(
+    "POST",
+    "/admin/teams",
+    "Makes a team.",
+    "Team",
+    async ({ request, administration }) => await administration.createTeam(await body<TeamInput>(request)),
+    { access: "change", request: "TeamInput", status: STATUS_CODE.Created },
+  ),
+  endpoint(
+    "PATCH",
+    "/admin/teams/{team}",
+    "Changes fields of a team that is not the configuration's.",
+    "Team",
+    async ({ request, administration, parameters }) =>
+      await administration.changeTeam(parameters.team, await body<TeamChange>(request)),
+    { access: "change", parameters: [TEAM], request: "TeamPatch" },
+  ),
+  endpoint(
+    "DELETE",
+    "/admin/teams/{team}",
+    "Removes a team that no key names, and that is not the configuration's.",
+    "Team",
+    ({ administration, parameters }) => administration.removeTeam(parameters.team),
+    { access: "change", parameters: [TEAM] },
+  ),
+  list(
+    "/admin/accounts",
+    "Lists the accounts by name, with what each was granted, spent and has left.",
+    "AccountList",
+    ({ administration }, page) => administration.accounts(page),
+    PAGE,
+    "read",
+  ),
+  endpoint(
+    "POST",
+    "/admin/accounts",
+    "Makes an account.",
+    "Credits",
+    async ({ request, administration }) =>
+      await administration.createAccount(await body<AccountInput>(request)),
+    { access: "change", request: "AccountInput", status: STATUS_CODE.Created },
+  ),
+  endpoint(
+    "GET",
+    "/admin/accounts/{account}/credits",
+    "Shows what an account was granted, spent and has left.",
+    "Credits",
+    ({ administration, parameters }) => administration.credits(parameters.account),
+    { access: "read", parameters: [ACCOUNT] },
+  ),
+  endpoint(
+    "POST",
+    "/admin/accounts/{account}/credits",
+    "Adds credits to an account.",
+    "Credits",
+    async ({ request, administration, parameters }) => {
+      const { amount, note } = await body<{ amount?: unknown; note?: unknown }>(request);
+      if (typeof amount !== "string") {
+        throw refusedField("amount", "a decimal string", amount, "string_type");
+      }
+      const options = typeof note === "string" ? { note } : undefined;
+      return await administration.addCredits(parameters.account, amount, options);
+    },
+    { access: "change", parameters: [ACCOUNT], request: "CreditsInput" },
+  ),
+  {
+    method: "GET",
+    path: "/admin/accounts/{account}/statement",
+    surface: OPERATION,
+    credential: "admin_key",
+    access: "read",
+    summary: "Lists what an account used in a month, with sums and prices, as JSON or CSV.",
+    parameters: [
+      ACCOUNT,
+      query("month", "The month, as YYYY-MM, in UTC."),
+      query("by", "A line for each generation, or for each day and model: generation (the default) or day."),
+    ],
+    answer: { schema: "Statement", types: ["application/json", "text/csv"] },
+    async handle({ request, administration, parameters }) {
+      const { month, by } = statementQuery(queryOf(request));
+      const statement = await administration.statement({ account: parameters.account, month, by });
+      return await statementResponse(statement, wantsTable(request) ? "csv" : "json");
+    },
+  },
+];

@@ -1,0 +1,37 @@
+/** What changed since a revision. */
+import { type ClosedBreaker, closedSince } from "./closed_breakers.ts";
+import type { Query } from "./engine.ts";
+import { keysSince, type KeyWithSecrets } from "./keys.ts";
+import { type PeopleChanges, peopleSince } from "./people.ts";
+import { currentRevision } from "./revision.ts";
+import { asText } from "./rows.ts";
+import { type StoredTeam, teamsSince } from "./teams.ts";
+
+export interface Changes extends PeopleChanges {
+  /** The revision that this brings the reader to. */
+  rev: number;
+  keys: KeyWithSecrets[];
+  /** Names of accounts whose credits changed. */
+  accounts: string[];
+  /** Removed ones too. */
+  teams: StoredTeam[];
+  closedBreakers: ClosedBreaker[];
+}
+
+/** All that changed after a revision; 0: everything. */
+export async function changesSince(query: Query, rev: number): Promise<Changes> {
+  // The number first: what changes in between is told again next time, never missed.
+  const now = await currentRevision(query);
+  if (now === rev) {
+    return { rev, keys: [], accounts: [], teams: [], closedBreakers: [], tokens: [], endedSessions: [] };
+  }
+  const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
+  return {
+    rev: now,
+    keys: await keysSince(query, rev),
+    accounts: accounts.map((row) => asText(row.name)),
+    teams: await teamsSince(query, rev),
+    closedBreakers: await closedSince(query, rev),
+    ...await peopleSince(query, rev),
+  };
+}

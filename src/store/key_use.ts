@@ -1,0 +1,44 @@
+/** What keys spent in a span of whole days, and when each was last used: one statement for a page of keys. */
+import type { Engine, Query } from "./engine.ts";
+import { asInt, asMoney, asText, optional } from "./rows.ts";
+import { sumOf } from "./sums.ts";
+import { sumsAreWhole, UNSUMMED } from "./sums_state.ts";
+
+export interface KeySpan {
+  id: string;
+  starts: number;
+  ends: number | null;
+}
+
+export interface KeyUse {
+  id: string;
+  spent: bigint;
+  /** Milliseconds since the epoch; the day's beginning where its records are gone. Null: never. */
+  lastUsed: number | null;
+}
+
+export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpan[]): Promise<KeyUse[]> {
+  if (keys.length === 0) return [];
+  const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;
+  const sum = sumOf(engine.kind, "cost");
+  // Rows that are in no sum are looked for only while there are some: a key may have millions of others.
+  const unsummed = await sumsAreWhole(query) ? [] : UNSUMMED;
+  const spent = [
+    `(SELECT ${sum} FROM sums WHERE kind = 'key' AND key_id = r.id AND ${within("sums.starts")})`,
+    ...unsummed.map((condition) =>
+      `(SELECT ${sum} FROM generations g WHERE ${condition} AND g.key_id = r.id AND ${within("g.created")})`
+    ),
+  ];
+  const rows = await query(
+    `SELECT r.id AS id, ${spent.join(" + ")} AS spent,
+       COALESCE((SELECT MAX(g.created) FROM generations g WHERE g.key_id = r.id),
+         (SELECT MAX(s.starts) FROM sums s WHERE s.kind = 'key' AND s.key_id = r.id)) AS last_used
+     FROM ${engine.rows("$1", [["id", "text"], ["starts", "int"], ["ends", "int"]])}`,
+    [JSON.stringify(keys.map(({ id, starts, ends }) => [id, starts, ends]))],
+  );
+  return rows.map((row) => ({
+    id: asText(row.id),
+    spent: asMoney(row.spent),
+    lastUsed: optional(row.last_used, asInt),
+  }));
+}
