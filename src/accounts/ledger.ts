@@ -65,9 +65,10 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   // A failed call pays for its searches and not for its tokens.
   const table = priceTable(prices);
   const billed = end.status === "failed" ? null : usage;
-  const charges = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output
-    ? null
-    : end.charges ?? null;
+  const own = end.unbilled ?? [];
+  const cutShort = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output;
+  // Of what the caller paid, nothing is billed, whatever its numbers are.
+  const charges = cutShort && own.length === 0 ? null : end.charges ?? null;
   const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
   return {
     ...beginning,
@@ -78,17 +79,22 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     usage,
     estimated: end.estimated,
     searches,
-    cost: cost > MAX_AMOUNT ? MAX_AMOUNT : cost,
+    cost: bill(cost),
     ttftMs: end.ttftMs,
     latencyMs: end.latencyMs,
     clientGone: end.clientGone,
     dlp: end.dlp,
-    priceVersion: charges === null ? table.version : versionOf(charges),
+    priceVersion: charges === null ? table.version : versionOf([...charges, ...own]),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
     steps: end.steps === undefined ? null : JSON.stringify(end.steps),
+    listCost: own.length === 0 ? null : bill(cost + costOfAll(own, 0, table)),
   };
+}
+
+function bill(cost: bigint): bigint {
+  return cost > MAX_AMOUNT ? MAX_AMOUNT : cost;
 }
 
 /** Of several calls, all prices that count. */
@@ -129,6 +135,7 @@ export function interruptedGeneration(beginning: Beginning): Generation {
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
   };
 }
 

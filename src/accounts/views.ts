@@ -140,6 +140,8 @@ export interface GenerationView {
   tool_calls: number | null;
   /** Of those, whose arguments were mended. */
   repaired: number;
+  /** What it would have cost, where the caller's own credential paid; else null. */
+  list_cost: string | null;
 }
 
 export interface UsageView {
@@ -236,6 +238,7 @@ export function generationView(g: Generation): GenerationView {
     cache_saved: g.cacheSaved === null ? null : formatAmount(g.cacheSaved),
     tool_calls: g.toolCalls,
     repaired: g.repaired ?? 0,
+    list_cost: g.listCost === null ? null : formatAmount(g.listCost),
   };
 }
 

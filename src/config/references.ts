@@ -4,6 +4,7 @@
  * Reads the value as it was written, before the schema, so that a wrong port does not hide a wrong provider name. A value of
  * the wrong shape is passed over here; the schema names it.
  */
+import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { LEFT_OUT } from "../accounts/config.ts";
 import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
@@ -14,7 +15,6 @@ type Loose = Record<string, unknown>;
 
 /** Secrets of fewer characters (of a key behind its beginning) can be found by trying. */
 const LEAST_SECRET = 16;
-const KEY_PREFIX = "sk_live_";
 
 function guessable(path: InputPath): string {
   return `${

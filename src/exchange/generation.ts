@@ -45,6 +45,8 @@ export interface GenerationEnd {
   usage: Usage | null;
   /** The provider calls that `usage` is the sum of. Absent: it is billed by the reservation's prices. */
   charges?: readonly Charge[];
+  /** Of those, the calls that the caller's own credential paid. Absent: none. */
+  unbilled?: readonly Charge[];
   /** True: usage was estimated, because the provider never reported it. */
   estimated: boolean;
   /** Web searches that were executed and are billed. */

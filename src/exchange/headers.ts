@@ -24,6 +24,34 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "The API key, as clients of the messages format send it. Two different keys in one request are refused.",
   },
   {
+    name: "x-svc-key",
+    where: "`/v1`",
+    meaning:
+      "The API key, where the other headers carry the caller's own credential at a vendor (`pass_credentials` of a provider). " +
+      "It counts alone; another key of Sluice beside it is refused.",
+  },
+  {
+    name: "x-goog-api-key",
+    where: "generations",
+    meaning: "The caller's own credential at a provider of the Gemini API with `pass_credentials`.",
+  },
+  ...[
+    "chatgpt-account-id",
+    "openai-organization",
+    "openai-project",
+    "openai-beta",
+    "originator",
+    "version",
+    "conversation_id",
+    "x-goog-user-project",
+    "x-app",
+    "user-agent",
+  ].map((name) => ({
+    name,
+    where: "generations",
+    meaning: "Passed on together with the caller's own credential, and otherwise left out.",
+  })),
+  {
     name: "host",
     where: "everywhere",
     meaning: "A host name and a port; anything else is refused with 422 `validation_error`.",

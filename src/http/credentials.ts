@@ -3,13 +3,15 @@
  *
  * `Authorization: Bearer` everywhere; `x-api-key` on messages only. Clients of that format often send both, one of them
  * a leftover: the one that looks like a key of this service counts. Two different keys are no key, because it would be
- * a guess whom to bill.
+ * a guess whom to bill. `x-svc-key` carries the key everywhere; the others may then be a caller's credential at a vendor.
  */
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
+import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint.ts";
 
-export const KEY_PREFIX = "sk_live_";
+/** Carries the key where the others carry what is for the provider. */
+const OWN_HEADER = "x-svc-key";
 
 /** The key that a request carries. Throws `authentication_required` or `invalid_api_key`, in time or as a rejection. */
 export function authenticate({ request, surface, state }: RequestContext): Key | Promise<Key> {
@@ -23,6 +25,8 @@ export function credential(
 ): string {
   const bearer = bearerToken(header("authorization"));
   const apiKey = options.apiKeyHeader ? header("x-api-key") : null;
+  const own = header(OWN_HEADER);
+  if (own !== null) return onlyKey(own, [bearer, apiKey]);
   const given = [bearer, apiKey].filter((s) => s !== null && s !== "") as string[];
   if (given.length === 0) {
     throw new Failure(
@@ -35,6 +39,15 @@ export function credential(
     throw new Failure("invalid_api_key", "The API key is not valid.");
   }
   return keys[0];
+}
+
+/** @param others what else could be a key; a vendor's credential is none */
+function onlyKey(own: string, others: readonly (string | null)[]): string {
+  const key = own.trim();
+  if (!key.startsWith(KEY_PREFIX) || others.some((other) => other?.startsWith(KEY_PREFIX) && other !== key)) {
+    throw new Failure("invalid_api_key", "The API key is not valid.");
+  }
+  return key;
 }
 
 export function bearerToken(authorization: string | null): string | null {

@@ -6,15 +6,19 @@ import type { Arrival, Call, Screened } from "./call.ts";
 import type { Key } from "../accounts/mod.ts";
 import type { Kit } from "./kit.ts";
 import { Failure } from "../exchange/failure.ts";
-import { dearestOf } from "../exchange/prices.ts";
+import { dearestOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { labelsOf } from "./labels.ts";
+import { reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
 import { capOutput, grantedCap, upperBound } from "./upper_bound.ts";
+
+/** Of a call that its caller pays. */
+const FREE: Prices = Object.freeze({ prompt: "0", completion: "0" });
 
 export async function admit(arrival: Arrival, screened: Screened | null, kit: Kit): Promise<Call> {
   const { format, key, large } = arrival;
@@ -33,6 +37,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
+  const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
   const shape = shapeOf(prompt, model, kit.providers);
   const estimate = upperBound(prompt, model, size, shape);
   const created = kit.now();
@@ -45,7 +50,9 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     model: model.id,
     stream: prompt.stream,
     key,
-    prices: dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
+    prices: passing !== null && routes.every(({ provider }) => provider === passing.provider)
+      ? FREE
+      : dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
     estimate,
     labels: labelsOf(arrival.header, arrival.body),
   });
@@ -56,6 +63,8 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     arrival,
     prompt,
     model,
+    routes,
+    passing,
     shape,
     size,
     reservation,

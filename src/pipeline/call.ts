@@ -9,6 +9,7 @@ import type { Usage } from "../exchange/usage.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
+import type { Passing, Route } from "../providers/provider.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
 import type { Steps } from "./steps.ts";
@@ -62,6 +63,8 @@ export interface ProviderUse {
   usage: Usage | null;
   /** The tier of service that the provider says it gave. */
   service: string | undefined;
+  /** It was paid by the caller's own credential. Absent: no. */
+  own?: boolean;
 }
 
 /** An admitted call on its way. */
@@ -69,6 +72,10 @@ export interface Call {
   arrival: Arrival;
   prompt: Prompt;
   model: Model;
+  /** Those of the model's that the call may take. */
+  routes: readonly Route[];
+  /** The caller's own credential at a provider; null: there is none. */
+  passing: Passing | null;
   shape: Shape;
   size: PromptSize;
   reservation: Reservation;

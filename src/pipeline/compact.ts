@@ -17,7 +17,7 @@ const without = new WeakSet<Provider>();
 const MISSING = new Failure("feature_not_supported", "The provider compacts no conversations.");
 
 export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const routes = call.model.routes.filter((route) =>
+  const routes = call.routes.filter((route) =>
     kit.providers.apiOf(route)?.compaction !== undefined && !without.has(kit.providers.get(route.provider)!)
   );
   if (routes.length > 0 && !call.screened?.originals && !call.screened?.answers) {

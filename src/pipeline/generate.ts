@@ -8,7 +8,7 @@ import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import { openHedged } from "../providers/hedge.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
-import type { Route } from "../providers/provider.ts";
+import type { Door, Route } from "../providers/provider.ts";
 import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
@@ -43,7 +43,11 @@ export async function* generate(
   way?: Way,
 ): AsyncGenerator<readonly Part[]> {
   const { model, arrival: { key, large } } = call;
-  const routes = way?.routes ?? model.routes;
+  const { passing } = call;
+  const routes = way?.routes ?? call.routes;
+  const through = passing === null
+    ? way?.through
+    : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
   const made = { first: notMade(), second: notMade() };
   const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
     prepare(door, providersModel) {
@@ -83,13 +87,13 @@ export async function* generate(
     model: model.id,
     conversation: conversationOf(call),
     order: model.order,
-    through: way?.through,
+    through,
     missing: way?.missing,
     signal,
     watch: call.arrival.steps,
   });
   const { opened, begun, which } = way === undefined && hedges(call)
-    ? await openHedged(kit.providers, model.routes, {
+    ? await openHedged(kit.providers, routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),
       lost: ({ begun }) => bill(begun, prompt, call, kit),
@@ -97,7 +101,7 @@ export async function* generate(
     : { ...await kit.providers.open(routes, openingOf("first")), which: "first" as const };
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
-  const use: ProviderUse = { usage: null, service: undefined };
+  const use: ProviderUse = { usage: null, service: undefined, own: call.provider === passing?.provider };
   call.uses.push(use);
   if (dropped.length > 0) call.headers["x-svc-dropped"] = headerList(dropped);
 
@@ -159,8 +163,8 @@ interface Made {
 const notMade = (): Made => ({ names: null, dropped: [] });
 
 /** Only what is one call of a provider is asked twice. */
-export function hedges({ arrival, model, shape }: Call): boolean {
-  return arrival.key.hedge && model.routes.length > 1 && !shape.search && shape.calls === 1;
+export function hedges({ arrival, routes, passing, shape }: Call): boolean {
+  return arrival.key.hedge && routes.length > 1 && passing === null && !shape.search && shape.calls === 1;
 }
 
 function affordsTwo({ reservation, prompt, model, size, shape }: Call): Promise<boolean> {

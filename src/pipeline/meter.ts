@@ -78,7 +78,7 @@ export async function* meter(
       usage: failed || usage === null
         ? null
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
-      charges: failed || usage === null ? undefined : charges(usage, call),
+      ...(failed || usage === null ? undefined : charges(usage, call)),
       estimated,
       searches: searches ?? 0,
       ttftMs: ttft,
@@ -95,16 +95,28 @@ export async function* meter(
   }
 }
 
-/** What each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. */
-function charges(usage: Usage, { uses, lost, sheet, prompt }: Call): Charge[] {
+/**
+ * What each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. Calls
+ * with the caller's own credential are not billed.
+ */
+function charges(
+  usage: Usage,
+  { uses, lost, sheet, prompt, passing }: Call,
+): Pick<GenerationEnd, "charges" | "unbilled"> {
   const reported = reportedOf(uses);
   const sum = reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
   const whole = sum.input === usage.input && sum.output === usage.output;
-  const billed = whole ? reported : [{ usage, service: reported.at(-1)?.service }];
-  return [...billed, ...reportedOf(lost)].map(({ usage, service }) => ({
+  const last = uses.at(-1);
+  const counted = whole ? reported : [{ usage, service: last?.service, own: last?.own }];
+  const priced = ({ usage, service }: { usage: Usage; service: string | undefined }): Charge => ({
     usage,
     ...priceOf(sheet, usage.input, service ?? prompt.serviceTier),
-  }));
+  });
+  if (passing === null) return { charges: [...counted, ...reportedOf(lost)].map(priced) };
+  return {
+    charges: counted.filter(({ own }) => !own).map(priced),
+    unbilled: counted.filter(({ own }) => own).map(priced),
+  };
 }
 
 function reportedOf(uses: readonly ProviderUse[]) {

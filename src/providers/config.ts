@@ -2,6 +2,7 @@
 import {
   choice,
   fields,
+  flag,
   headerValue,
   label,
   listOf,
@@ -135,6 +136,11 @@ const PROVIDER = fields({
   breaker: BREAKER.prefault({})
     .describe(
       "Circuit breaker that each model of the provider has: it stops calls to one that keeps failing.",
+    ),
+  pass_credentials: flag().prefault(false)
+    .describe(
+      "Whether callers pay this provider themselves: their credential, in the provider's own header, goes to it and to no other, " +
+        "and their key of the gateway comes in `x-svc-key`. Calls are metered and limited, and billed at 0. `api_key` then only asks for the list of models.",
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),

@@ -17,7 +17,7 @@ import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { noteFailure } from "./last_failure.ts";
-import { cancelled, credentialRefused, noPlace, noRoute } from "./refusals.ts";
+import { cancelled, credentialRefused, noPlace, noRoute, ownCredentialRefused } from "./refusals.ts";
 import { readRefusal } from "./reply_body.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { Withheld } from "./withheld.ts";
@@ -70,6 +70,8 @@ export interface Opening<T> {
 
 export interface Providers {
   get(name: string): Provider | undefined;
+  /** Whether any of them takes credentials of callers. */
+  readonly passes: boolean;
   /** The API that a route is called through; undefined: there is no such provider. */
   apiOf(route: Route): ProviderApi | undefined;
   /**
@@ -108,6 +110,8 @@ export interface ProvidersOptions {
   sleep?(ms: number): Promise<void>;
 }
 
+/** Statuses that are about who asks. */
+const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
 /** Statuses of an address that a provider does not have. */
 const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
 
@@ -169,6 +173,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       heard.status = reply.status;
       const text = withheld.refusal(await readRefusal(reply, ticker));
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
+      if (door.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
       if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
       return again
@@ -222,6 +227,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     function failed(failure: Failure): void {
       // With a single route, an open breaker would refuse every call: answers that break off are better than none.
       if (answering && only) return;
+      // How much one caller's own account has left says nothing of others'.
+      if (door.passing && failure.code === "provider_rate_limited") return permit!.succeed(ticker.now());
       const fault = isFault(failure);
       const rest = restMs(failure);
       if (rest > 0) model.restsUntil = ticker.now() + rest;
@@ -316,6 +323,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   return {
     states,
     get: (name) => states.get(name)?.provider,
+    passes: list.some(({ passCredentials }) => passCredentials === true),
     apiOf(route) {
       const provider = states.get(route.provider)?.provider;
       return provider && apiOf(provider, route);

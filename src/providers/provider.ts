@@ -27,6 +27,8 @@ export interface Provider {
   breaker: BreakerSettings;
   /** Calls under way at once; null: as many as come. */
   maxConcurrent: number | null;
+  /** Callers send credentials of their own for it, and pay it themselves. Absent: no. */
+  passCredentials?: boolean;
 }
 
 /** Where a model can be had. `model` is the provider's own name for it. */
@@ -48,12 +50,37 @@ export interface Door {
   /** Headers that do not change from call to call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly withheld: Withheld;
+  /** The credential is the caller's own: what the provider says of it concerns nobody else. Absent: it is the gateway's. */
+  readonly passing?: true;
 }
 
 /** @param api as the provider has it: what its cloud makes of an API, else the API itself */
 export function openDoor(provider: Provider, api: ProviderApi): Door {
   const headers = standingHeaders(provider, api);
   return { provider, api, headers, withheld: new Withheld(headers) };
+}
+
+/** A caller's own credential, and the provider that it is for. */
+export interface Passing {
+  provider: string;
+  /** The door to that provider with the credential; any other as it is. */
+  through(door: Door): Door;
+}
+
+/** Without any credential of the gateway's. */
+const NO_CREDENTIAL: ProviderCredential = { identity: "", headers: {} };
+
+/**
+ * The same door with a caller's own credential in place of the provider's.
+ * @param callers credential and what belongs to it, names in lower case; nothing else of the same name counts
+ */
+export function openPassingDoor(
+  { provider, api }: Door,
+  callers: Readonly<Record<string, string>>,
+): Door {
+  const passing = { ...provider, credential: NO_CREDENTIAL };
+  const headers = { ...standingHeaders(passing, api), ...callers };
+  return { provider: passing, api, headers, withheld: new Withheld(headers), passing: true };
 }
 
 /** The API that a route is called through, as its provider has it. */

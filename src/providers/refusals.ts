@@ -32,3 +32,10 @@ export function noRoute(model: string, shut: readonly Route[]): Failure {
     }, so for some seconds nobody is sent there.`,
   );
 }
+
+/** Of the caller's own credential. */
+export function ownCredentialRefused(status: number): Failure {
+  return status === 403
+    ? new Failure("provider_forbidden", "The provider refuses the request for the credential that was sent.")
+    : new Failure("invalid_api_key", "The provider refuses the credential that was sent to it.");
+}

@@ -52,6 +52,8 @@ export interface Generation {
   repaired: number | null;
   /** What it went through, as JSON; null: what the rest tells. */
   steps: string | null;
+  /** Picodollars that it would have cost, had the caller's own credential not paid; null: it was billed. */
+  listCost: bigint | null;
 }
 
 export const COLUMNS: Columns = [
@@ -94,6 +96,7 @@ export const COLUMNS: Columns = [
   ["tool_calls", "int"],
   ["repaired", "int"],
   ["steps", "text"],
+  ["list_cost", "int"],
 ];
 
 /** Of all columns, for a statement. */
@@ -133,9 +136,9 @@ export function decodeRecord(json: string): LedgerRecord {
   const values: Value[] = JSON.parse(json);
   const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i] ?? null]));
   const cost = BigInt(asText(row.cost));
-  const saved = optional(row.cache_saved, asText);
+  const money = (value: Value) => value === null ? null : BigInt(asText(value));
   // All of it, since a row that cannot be read back would spoil every page that it stands on.
-  const g = decodeRow({ ...row, cost, cache_saved: saved === null ? null : BigInt(saved) });
+  const g = decodeRow({ ...row, cost, cache_saved: money(row.cache_saved), list_cost: money(row.list_cost) });
   const { id, created, keyId, account, priceVersion } = g;
   return { id, json, created, keyId, account, cost, priceVersion, labels: labelsOf(g) };
 }
@@ -183,11 +186,12 @@ function encodeRow(g: Generation, created: number): string {
     g.toolCalls,
     g.repaired,
     g.steps,
+    g.listCost === null ? null : g.listCost.toString(),
   ]);
 }
 
 /** Whole numbers that stand in a row as text, since they may be larger than a number is exact. */
-const DECIMAL_TEXT = new Set(["cost", "cache_saved"]);
+const DECIMAL_TEXT = new Set(["cost", "cache_saved", "list_cost"]);
 
 /** The text that {@link encodeRecord} made of a record, from its row in the store: what is chained. */
 export function contentOfRow(row: Row): string {
@@ -249,6 +253,7 @@ export function decodeRow(row: Row): Generation {
     toolCalls: optional(row.tool_calls, asInt),
     repaired: optional(row.repaired ?? null, asInt),
     steps: optional(row.steps ?? null, asText),
+    listCost: optional(row.list_cost ?? null, asMoney),
   };
 }
 

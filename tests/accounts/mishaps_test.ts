@@ -50,6 +50,7 @@ const ended = (id: string, more: Partial<Generation> = {}) =>
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
     ...more,
   }).json;
 

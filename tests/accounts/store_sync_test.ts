@@ -76,6 +76,7 @@ function generation(id: string): Generation {
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
   };
 }
 

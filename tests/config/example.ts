@@ -25,6 +25,7 @@ export const EXAMPLE = `{
       "idle_seconds": 120,
       "retries": 2,
       "breaker": { "failures": 5, "window_seconds": 30, "open_seconds": 15 },
+      "pass_credentials": false,
       "max_concurrent": null
     }
   },

@@ -139,6 +139,7 @@ Deno.test("usage and generations, as JSON and as CSV, page by page", () =>
       "key",
       "key_id",
       "latency_ms",
+      "list_cost",
       "model",
       "price_version",
       "provider",

@@ -42,6 +42,7 @@ const PLAIN: Generation = {
   toolCalls: null,
   repaired: null,
   steps: null,
+  listCost: null,
 };
 
 /** What is recorded of a call whose node seems to have died. */
@@ -89,6 +90,7 @@ const generations: fc.Arbitrary<Generation> = fc.record({
   priceVersion: fc.option(text),
   cacheSaved: fc.option(money),
   toolCalls: fc.option(fc.nat()),
+  listCost: fc.option(fc.bigInt(0n, 2n ** 62n)),
 }) as fc.Arbitrary<Generation>;
 
 Deno.test("contentOf() is the same whether a later release's columns are missing or null", () => {

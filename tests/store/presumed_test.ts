@@ -45,6 +45,7 @@ const PRESUMED: Generation = {
   toolCalls: null,
   repaired: null,
   steps: null,
+  listCost: null,
 };
 
 const presumed = (id: string) => encodeRecord({ ...PRESUMED, id });

@@ -47,6 +47,7 @@ function generation(id: string, created: number): Generation {
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
   };
 }
 

@@ -51,6 +51,7 @@ function generation(id: string, more: Partial<Generation> = {}): Generation {
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
     ...more,
   };
 }

@@ -89,6 +89,7 @@ function generationOf(id: string, s: Spec): Generation {
     toolCalls: null,
     repaired: null,
     steps: null,
+    listCost: null,
   };
 }
 

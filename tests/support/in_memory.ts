@@ -185,6 +185,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     maxVersion: null,
   };
   return {
+    passes: false,
     get: () => provider,
     apiOf: () => provider.api,
     healthy: () => true,

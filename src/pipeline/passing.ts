@@ -1,0 +1,110 @@
+/**
+ * A caller's own credential at a vendor, for providers with `pass_credentials`: what the caller sent goes to one provider and
+ * to nobody else.
+ *
+ * Which vendor a bearer token is of cannot be told from it, so a call is bound to one provider before anything is sent:
+ * the first of the model's routes that takes such credentials. Its other routes are called with the gateway's own
+ * credentials, those of further providers that want the caller's are left out.
+ */
+import { KEY_PREFIX } from "../exchange/key_prefix.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { Model } from "../models/catalog.ts";
+import { openPassingDoor, type Passing, type Route } from "../providers/provider.ts";
+import type { Arrival } from "./call.ts";
+import type { Kit } from "./kit.ts";
+
+/** Headers beside the credential by which vendors tell an account, or know the client that a subscription is for. */
+const COMPANIONS = [
+  "chatgpt-account-id",
+  "openai-organization",
+  "openai-project",
+  "openai-beta",
+  "originator",
+  "version",
+  "session_id",
+  "session-id",
+  "conversation_id",
+  "x-goog-user-project",
+  "x-app",
+  "user-agent",
+];
+
+/** How a call reaches its model. */
+export interface Reach {
+  routes: readonly Route[];
+  /** Null: with the gateway's own credentials. */
+  passing: Passing | null;
+}
+
+/** @param named the caller named the model. Throws `validation_error` where only a caller's credential would reach it. */
+export function reachOf(model: Model, arrival: Arrival, kit: Kit, named: boolean): Reach {
+  const { routes } = model;
+  const { providers } = kit;
+  if (!providers.passes) return { routes, passing: null };
+  const passes = ({ provider }: Route) => providers.get(provider)?.passCredentials === true;
+  const bound = routes.find(passes);
+  if (bound === undefined) return { routes, passing: null };
+  const names = credentialHeaders(bound, kit);
+  const credential = named ? credentialOf(names, arrival, kit) : null;
+  if (credential === null) {
+    const others = routes.filter((route) => !passes(route));
+    if (others.length > 0) return { routes: others, passing: null };
+    throw absent(model, names, named);
+  }
+  const headers = { ...companionsOf(arrival), ...credential };
+  return {
+    routes: routes.filter((route) => route.provider === bound.provider || !passes(route)),
+    passing: {
+      provider: bound.provider,
+      through: (door) => door.provider.name === bound.provider ? openPassingDoor(door, headers) : door,
+    },
+  };
+}
+
+/** Where the API has its key, and where its vendors take tokens of a signed-in user. */
+function credentialHeaders(route: Route, { providers }: Kit): string[] {
+  const ofTheKey = Object.keys(providers.apiOf(route)?.keyHeaders("") ?? {});
+  return [...new Set([...ofTheKey, "authorization"])];
+}
+
+/** Null: there is none. A key of this gateway goes to no vendor, whatever stands beside it. */
+function credentialOf(
+  names: readonly string[],
+  { header }: Arrival,
+  { accounts }: Kit,
+): Record<string, string> | null {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = header(name);
+    if (value === null || value.trim() === "" || value.includes(KEY_PREFIX)) continue;
+    if (accounts.isSecret(value.replace(/^\S+ +/, ""))) continue;
+    found[name] = value;
+  }
+  return Object.keys(found).length > 0 ? found : null;
+}
+
+function companionsOf({ header }: Arrival): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of COMPANIONS) {
+    const value = header(name);
+    if (value !== null && !value.includes(KEY_PREFIX)) found[name] = value;
+  }
+  return found;
+}
+
+function absent({ id }: Model, names: readonly string[], named: boolean): Failure {
+  if (!named) {
+    return new Failure(
+      "auto_routing_no_match",
+      `Cannot call ${id}: its provider takes the caller's own credential, which goes only to a model that is named.`,
+    );
+  }
+  return new Failure(
+    "validation_error",
+    `Cannot call ${id}: its provider takes the caller's own credential. Expected it in the header ${
+      names.join(" or ")
+    }, ` +
+      "and the key of this service in x-svc-key.",
+    { param: names[0] },
+  );
+}
