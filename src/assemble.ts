@@ -41,6 +41,7 @@ import { Metrics } from "./pipeline/metrics.ts";
 import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
+import { RunningOperation } from "./operation.ts";
 import { readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
@@ -71,6 +72,8 @@ export interface GatewayOptions {
   clock?: Clock;
   /** Waits before a retry; absent: a timer. */
   sleep?(ms: number): Promise<void>;
+  /** What is odd about the configuration, for administrators. */
+  warnings?: readonly string[];
   /** Providers are asked for their models. Absent: the configuration is all there is. */
   discovers?: boolean;
   /** A variable of the environment, for credentials of clouds; absent: none is set. */
@@ -95,7 +98,9 @@ export interface Gateway {
   /** The catalog as it is now. */
   models(): readonly Model[];
   /** Takes another configuration over, without touching what is under way. */
-  reload(config: Config): Promise<void>;
+  reload(config: Config, warnings?: readonly string[]): Promise<void>;
+  /** A configuration could not be taken over: administrators are told why. */
+  notReloaded(error: unknown): void;
   /** From now on `/readyz` says no and new generations are refused. */
   stop(): void;
   /** Resolves when no generation is under way. */
@@ -124,6 +129,20 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
   let providers: Providers | undefined;
+  let running = config;
+  let state: ServerState | undefined;
+  const operation: RunningOperation = new RunningOperation({
+    now: options.now,
+    worker: options.worker?.which ?? null,
+    warnings: options.warnings ?? [],
+    running: () => running,
+    catalog: () => state!.kit.catalog.models,
+    async asked() {
+      const { catalogOf } = await import("./commands/catalog_of.ts");
+      return await catalogOf(running, { env: options.env ?? (() => undefined), log: () => {} });
+    },
+    accounts: () => accounts,
+  });
   const accounts: AccountsService = await openAccounts({
     ...accountsOptions(config, store, {
       ...options,
@@ -131,6 +150,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     }),
     warned: (warnings) => warnings.forEach(({ scope, share }) => metrics.budgetWarned(scope, share)),
     told: (outcome) => metrics.webhookTold(outcome),
+    about: () => operation.about(),
     breakersClosed: (closed) => closed.forEach((of) => providers?.states.closeBreakers(of, ticker.now())),
   });
   const sessions = new Sessions({
@@ -262,11 +282,11 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       wrongKeys,
       requestRates,
       socketMemory,
+      operation,
+      accessPolicies: config.accessPolicies,
     };
   };
 
-  let running = config;
-  let state: ServerState | undefined;
   /** One log for each way to keep payloads: a reload that changes nothing about it leaves it open. */
   async function openLog({ payloads: section }: Config): Promise<OpenPayloads | null> {
     if (section === null) return null;
@@ -283,6 +303,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   function become(made: ServerState): void {
     const before = state?.kit.payloads?.log;
     if (before && before !== made.kit.payloads?.log) void before.close();
+    if (state !== undefined) operation.catalogChanged(state.kit.catalog.models, made.kit.catalog.models);
     state = made;
     providers = made.kit.providers;
     providers.states.takeOver();
@@ -317,7 +338,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       }));
     },
     models: () => state!.kit.catalog.models,
-    reload: (next) =>
+    notReloaded: (error) => operation.notReloaded(error),
+    reload: (next, warnings = []) =>
       turns.run(async () => {
         let made: ServerState | undefined;
         try {
@@ -327,6 +349,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
           await accounts.reload(accountsConfig(next));
           become(made);
           running = next;
+          operation.reloaded(warnings);
         } catch (error) {
           void follow(running);
           const log = made?.kit.payloads?.log;

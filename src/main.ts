@@ -129,12 +129,14 @@ async function showModels(
   { config: named, json, diff }: Extract<Command, { command: "models" }>,
 ): Promise<void> {
   const { config } = await load(named, {}, { listens: false });
-  const [{ catalogOf, runningCatalog }, { changes, changesText, modelsText }, { summaryOf }] = await Promise
-    .all([
-      import("./commands/catalog_of.ts"),
-      import("./commands/models.ts"),
-      import("./models/summary.ts"),
-    ]);
+  const [{ catalogOf, runningCatalog }, { changesText, modelsText }, { changes }, { summaryOf }] =
+    await Promise
+      .all([
+        import("./commands/catalog_of.ts"),
+        import("./commands/models.ts"),
+        import("./models/changes.ts"),
+        import("./models/summary.ts"),
+      ]);
   const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
   if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
   const running = await runningCatalog(config);
@@ -318,6 +320,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     env,
     worker: worker ?? undefined,
     discovers: true,
+    warnings,
   });
   const { hostname, port } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
@@ -385,7 +388,7 @@ async function reload(
     for (const warning of warnings) log(`warning: ${warning}`, "warn");
     const { tls } = config.server;
     const certificate = secure && tls && await readCertificate(tls);
-    await gateway.reload(config);
+    await gateway.reload(config, warnings);
     log("configuration reloaded");
     try {
       if (certificate) secure.renew(certificate);
@@ -394,6 +397,7 @@ async function reload(
       log("server.tls: the files do not belong together any more; the certificate before stays", "warn");
     }
   } catch (error) {
+    gateway.notReloaded(error);
     log(
       `configuration not reloaded, the running one stays: ${error instanceof Error ? error.message : error}`,
       "warn",

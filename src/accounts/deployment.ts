@@ -27,11 +27,26 @@ export interface DeploymentOptions {
   node: string;
   pepper: string;
   rest?(ms: number): Promise<void>;
+  /** What the process says of itself; others show it. */
+  about?(): unknown;
 }
 
 /** Tells the others what this node's configuration says. */
-export function announce({ store, node, pepper }: DeploymentOptions, config: AccountsConfig): Promise<void> {
-  return store.announce(node, JSON.stringify(saidOf(config, pepper)));
+export function announce(
+  { store, node, pepper, about }: DeploymentOptions,
+  config: AccountsConfig,
+): Promise<void> {
+  return store.announce(node, JSON.stringify({ ...saidOf(config, pepper), about: about?.() }));
+}
+
+/** What each node that is not gone says of itself; null: it is of a release that says nothing. */
+export async function saidAbout(
+  store: Pick<Store, "announcements">,
+): Promise<{ node: string; about: unknown }[]> {
+  return (await store.announcements()).map(({ node, data }) => ({
+    node,
+    about: JSON.parse(data).about ?? null,
+  }));
 }
 
 /** Announces this node. Throws {@link StoreRefused} where a living one contradicts it. */

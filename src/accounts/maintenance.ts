@@ -31,6 +31,8 @@ export interface MaintenanceOptions {
   /** Undefined: made on first start and kept beside the store. */
   pepper: string | undefined;
   warn(message: string): void;
+  /** What the process says of itself to the others. */
+  about?(): unknown;
 }
 
 /** A budget's id may hold spaces, as the name of a key does. */
@@ -73,11 +75,12 @@ export class Maintenance {
     return this.#refusal;
   }
 
-  /** The configuration has changed. */
+  /** The configuration has changed, or what the process says of itself. */
   async announce(): Promise<void> {
     const { store, sync, configured } = this.#options;
     if (this.#pepper === null) return;
-    await announce({ store, node: sync.node, pepper: this.#pepper }, configured.config);
+    const { about } = this.#options;
+    await announce({ store, node: sync.node, pepper: this.#pepper, about }, configured.config);
   }
 
   /** Throws `StoreUnavailable`: the turns try again. */
@@ -88,7 +91,7 @@ export class Maintenance {
     await refuseOtherPepper(store, found);
     keyring.setPepper(found);
     store.chainWith(chainKeyOf(found));
-    await join({ store, node: sync.node, pepper: found }, configured.config);
+    await join({ store, node: sync.node, pepper: found, about: this.#options.about }, configured.config);
     this.#pepper = found;
     this.#known = true;
     await store.declareAccounts(configured.accounts());

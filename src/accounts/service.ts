@@ -19,6 +19,7 @@ import { Admission } from "./admission.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
 import { EndedSessions } from "./ended_sessions.ts";
+import { saidAbout } from "./deployment.ts";
 import { FileJournal } from "./file_journal.ts";
 import { Holds } from "./holds.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -61,6 +62,8 @@ export interface AccountsOptions {
   told?(outcome: DeliveryOutcome): void;
   /** An administrator has closed circuit breakers, here or on another node. */
   breakersClosed?(closed: readonly ClosedBreaker[]): void;
+  /** What the process says of itself to others that share the store. */
+  about?(): unknown;
   /** Told of each generation that ended here, once it has its record. */
   recorded?(generation: Generation): void;
   /** False: {@link AccountsService.tick} is called by someone else. */
@@ -88,6 +91,10 @@ export interface AccountsService extends Accounts, Administration {
   pendingCount(): number;
   /** Lines of journals that could not be read, and were set aside. */
   damagedLines(): number;
+  /** Tells the other nodes anew what this one says of itself. */
+  announce(): Promise<void>;
+  /** What each node that is not gone says of itself; null: nothing. */
+  nodes(): Promise<{ node: string; self: boolean; about: unknown }[]>;
   /** Takes a new configuration, or none of it when the store cannot be told. */
   reload(config: AccountsConfig): Promise<void>;
   /** One turn of the maintenance: hears what changed, sends a heartbeat, takes over from dead nodes. */
@@ -203,6 +210,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     recovery,
     pepper: options.pepper,
     warn,
+    about: options.about,
   });
   const housekeeping = new Housekeeping({
     store,
@@ -287,6 +295,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       for (const lease of leases.all()) lease.forgetAnswers();
       audit.add({ kind: "admin", key: null, data: { by: "process", action: "configuration.reloaded" } });
     },
+    announce: () => maintenance.announce(),
+    nodes: async () => (await saidAbout(store)).map((one) => ({ ...one, self: one.node === sync.node })),
     tick: () => maintenance.tick(),
     keepHouse: () => housekeeping.round(),
     async flush() {

@@ -1,7 +1,8 @@
 /** What a start without configuration says: what was found, what it costs, a key, and three lines to paste. */
 import type { FoundProvider } from "../config/demo.ts";
 import { isPriced, type Model } from "../models/catalog.ts";
-import { inColumns, perMillion } from "./columns.ts";
+import { perMillion } from "../models/summary.ts";
+import { inColumns } from "./columns.ts";
 
 export interface Welcome {
   base: string;

@@ -11,6 +11,7 @@ import { type Env, type Parsed, parseJsonc } from "./jsonc.ts";
 import { applyPresets } from "./presets.ts";
 import { checkReferences } from "./references.ts";
 import { CONFIG, type Config } from "./schema.ts";
+import { rememberWritten } from "./shown.ts";
 
 export interface Loaded {
   config: Config;
@@ -110,7 +111,9 @@ function examine(parsed: Parsed, options: LoadOptions): Examination {
       // Those that nothing has were warned of; whoever chooses among them need not look again.
       const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
       const auto = { ...config.auto, models };
-      return { config: freeze({ ...config, auto }), warnings: [...parsed.warnings, ...found.warnings] };
+      const frozen = freeze({ ...config, auto });
+      rememberWritten(frozen, { value: parsed.value, texts: parsed.written });
+      return { config: frozen, warnings: [...parsed.warnings, ...found.warnings] };
     },
   };
 }

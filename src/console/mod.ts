@@ -2,6 +2,8 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import { ADMINISTRATION } from "./administration.ts";
 import { METRICS_PAGE } from "./metrics_page.ts";
+import { CATALOG } from "./catalog_endpoints.ts";
+import { CONFIGURATION } from "./configuration_endpoint.ts";
 import { CONSOLE_PAGE } from "./page.ts";
 import { PEOPLE } from "./people.ts";
 import { SIGN_IN } from "./sign_in.ts";
@@ -15,6 +17,8 @@ export const CONSOLE: readonly Endpoint[] = [
   ...TEAMS_AND_ACCOUNTS,
   ...PROVIDERS,
   ...POLICIES,
+  ...CATALOG,
+  ...CONFIGURATION,
   ...SIGN_IN,
   ...CONSOLE_PAGE,
   METRICS_PAGE,

@@ -1,9 +1,21 @@
 /** The administration endpoints of policies: as they run, and tried on a text. */
 import type { Loose } from "../exchange/json.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { Endpoint, ServerState } from "../http/endpoint.ts";
 import { body, endpoint } from "./operations.ts";
 
 export const POLICIES: readonly Endpoint[] = [
+  endpoint(
+    "GET",
+    "/admin/policies",
+    "Shows the policies as they run. Of stop words and allowed values only their number: such texts are often what is to be protected.",
+    "Policies",
+    ({ state }) => ({
+      dlp: dlpPolicies(state),
+      access: state.accessPolicies.map(({ name, allow, deny }) => ({ name, allow, deny })),
+      screening: screening(state),
+    }),
+    { access: "read" },
+  ),
   endpoint(
     "POST",
     "/admin/dlp/scan",
@@ -16,3 +28,25 @@ export const POLICIES: readonly Endpoint[] = [
     { access: "read", request: "DlpScanInput" },
   ),
 ];
+
+function dlpPolicies({ kit: { dlp } }: ServerState) {
+  return Object.entries(dlp.dlpPolicies).map(([name, policy]) => ({
+    name,
+    mode: policy.mode,
+    answers: policy.answers,
+    /** Null: the default set. */
+    entity_types: policy.entityTypes ?? null,
+    regexes: policy.patterns,
+    stop_words: policy.stopWords.length,
+    allowed_values: policy.allowed.length,
+  }));
+}
+
+function screening({ kit: { dlp: { dlp } } }: ServerState) {
+  return {
+    enabled: dlp.enabled,
+    on_unscannable: dlp.onUnscannable,
+    restore: dlp.restore,
+    model: dlp.model !== undefined,
+  };
+}

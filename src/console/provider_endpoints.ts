@@ -29,6 +29,23 @@ export const PROVIDERS: readonly Endpoint[] = [
     },
     { access: "change", parameters: [PROVIDER], request: "ProviderModel" },
   ),
+  endpoint(
+    "POST",
+    "/admin/providers/{provider}/try",
+    "Tries a provider's credential by its list of models, or by the shortest call of a model, which costs a little.",
+    "ProviderTrial",
+    async ({ request, state: { kit }, trail, parameters }) => {
+      const { model } = await body<{ model?: unknown }>(request, { optional: true });
+      const provider = kit.providers.get(parameters.provider);
+      if (provider === undefined) throw notThere("There is no such provider.", "provider");
+      const { tryProvider } = await import("../pipeline/try_provider.ts");
+      const trial = await tryProvider(provider, textOrNone(model), kit);
+      const { by, ok, cost } = trial;
+      await trail.note({ action: "provider.tried", target: provider.name, fields: { by, ok, cost } });
+      return trial;
+    },
+    { access: "change", parameters: [PROVIDER], request: "ProviderModel" },
+  ),
 ];
 
 /** Here at once; other nodes hear of it from the store, where that is not away. */

@@ -5,6 +5,7 @@
  */
 import type {
   Access,
+  AccessPolicy,
   AccountsService,
   Administration,
   GenerationView,
@@ -12,6 +13,7 @@ import type {
   Principal,
   Trail,
 } from "../accounts/mod.ts";
+import type { ModelChange } from "../models/changes.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
@@ -44,7 +46,40 @@ export interface ServerState
   wrongKeys: WrongKeys;
   requestRates: RequestRates;
   socketMemory: SocketMemory;
+  operation: Operation;
+  accessPolicies: readonly AccessPolicy[];
 }
+
+/** What a process tells of its own running. */
+export interface Operation {
+  /** As it runs, without secrets, and which of it are defaults. */
+  configuration(): Promise<{ config: unknown; defaults: string[] }>;
+  /** How it started, and how its last reload went. */
+  about(): NodeStatus;
+  /** What each living process says of itself. */
+  nodes(): Promise<{ node: string; self: boolean; about: NodeStatus | null }[]>;
+  /** What has changed in the catalog since the process began, newest first. */
+  catalogChanges(): readonly CatalogChange[];
+  /** What would change with what the providers list now. */
+  differences(): Promise<ModelChange[]>;
+}
+
+export interface NodeStatus {
+  worker: number | null;
+  started: string;
+  /** Null: there was none. */
+  reload: Reload | null;
+  /** Of the configuration in force. */
+  warnings: readonly string[];
+}
+
+export interface Reload {
+  at: string;
+  ok: boolean;
+  mistakes: readonly string[];
+}
+
+export type CatalogChange = ModelChange & { at: string };
 
 /** What keys may ask of the accounts, and the way to the rest for those who administer. */
 export interface Administrations extends Pick<Administration, "keyStatus"> {

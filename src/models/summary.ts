@@ -28,3 +28,12 @@ export function summaryOf(model: Model, now: number): ModelSummary {
     routes: model.routes.map((r) => `${r.provider}:${r.model}`),
   };
 }
+
+/** A price of one token as dollars for a million, as price lists have them; `?` where nobody knows it. */
+export function perMillion(price: string | null | undefined): string {
+  if (price === null || price === undefined) return "?";
+  const [whole, fraction = ""] = price.split(".");
+  const digits = whole + fraction.padEnd(6, "0").slice(0, 6);
+  const rest = fraction.slice(6).replace(/0+$/, "");
+  return digits.replace(/^0+(?=\d)/, "") + (rest === "" ? "" : `.${rest}`);
+}

@@ -88,6 +88,8 @@ export interface States {
   get(name: string): ProviderState | undefined;
   /** Undefined: the configuration has no such provider. */
   find(route: Route): RouteState | undefined;
+  /** What is known of a route that has been called, or that the configuration names. */
+  known(route: Route): ModelState | undefined;
   health(now: number): ProviderHealth[];
   /** Closes the breakers of a provider, of one of its models where it is named. Answers which were not closed. */
   closeBreakers(of: { provider: string; model?: string }, now: number): NamedModel[];
@@ -153,6 +155,7 @@ export function openStates(list: readonly Provider[], options: StatesOptions): S
         (found.has(`${route.provider}\n${key}`) ? add(state, route, false) : undefined);
       return known && { state, ...known };
     },
+    known: (route) => states.get(route.provider)?.models.get(modelKey(route))?.model,
     health: (now) => [...states.values()].map((state) => healthOf(state, now)),
     closeBreakers: ({ provider, model: named }, now) =>
       [...states.get(provider)?.models.values() ?? []]

@@ -3,9 +3,10 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/connect.ts";
 import { importLitellm } from "../../src/commands/import_litellm.ts";
 import { initFile } from "../../src/commands/init.ts";
-import { changes, changesText, modelsText } from "../../src/commands/models.ts";
+import { changesText, modelsText } from "../../src/commands/models.ts";
 import { UsageError } from "../../src/commands/parse.ts";
-import { perMillion } from "../../src/commands/columns.ts";
+import { changes } from "../../src/models/changes.ts";
+import { perMillion } from "../../src/models/summary.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { foundProviders } from "../../src/config/demo.ts";
 import type { ModelSummary } from "../../src/models/summary.ts";

@@ -1,0 +1,71 @@
+/** The administration endpoints of the catalog: models with prices and routes, and what has changed. */
+import type { Endpoint, ServerState } from "../http/endpoint.ts";
+import type { Model, ModelRoute } from "../models/catalog.ts";
+import { summaryOf } from "../models/summary.ts";
+import { endpoint, list, PAGE, query, queryOf } from "./operations.ts";
+import { pageOf } from "./pages.ts";
+
+export const CATALOG: readonly Endpoint[] = [
+  list(
+    "/admin/models",
+    "Lists the catalog with prices, and for each route its share of the load, its breaker and its time to the first output.",
+    "ModelList",
+    ({ request, state }, page) => {
+      const wanted = queryOf(request).get("search")?.toLowerCase() ?? "";
+      const { models } = state.kit.catalog;
+      const found = wanted === "" ? models : models.filter((model) => matches(model, wanted));
+      const { data, next_cursor } = pageOf(found, page);
+      return Promise.resolve({ data: data.map((model) => modelView(model, state)), next_cursor });
+    },
+    [query("search", "Only models whose id or name holds this text."), ...PAGE],
+    "read",
+  ),
+  list(
+    "/admin/models/changes",
+    "Lists what has changed in the catalog since this process began, newest first: prices, models, sizes, routes.",
+    "CatalogChangeList",
+    ({ state }, page) => Promise.resolve(pageOf(state.operation.catalogChanges(), page)),
+    PAGE,
+    "read",
+  ),
+  endpoint(
+    "GET",
+    "/admin/models/diff",
+    "Asks the providers for their models, and tells what would change of the catalog; nothing is taken over.",
+    "CatalogDifferences",
+    async ({ state }) => ({ data: await state.operation.differences() }),
+    { access: "read" },
+  ),
+];
+
+function matches({ id, name }: Model, wanted: string): boolean {
+  return id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted);
+}
+
+function modelView(model: Model, { kit }: ServerState) {
+  const { routes: _, ...summary } = summaryOf(model, kit.now());
+  const routes = model.routes.map((route) => routeView(route, kit));
+  const attempts = routes.reduce((sum, route) => sum + route.attempts, 0);
+  return {
+    ...summary,
+    modality_input: [...model.inputs],
+    modality_output: [...model.outputs],
+    order: model.order ?? "written",
+    routes: routes.map((route) => ({ ...route, share: attempts > 0 ? route.attempts / attempts : null })),
+  };
+}
+
+/** Attempts are those of this process, of the provider's model: another entry of the catalog may lead there too. */
+function routeView(route: ModelRoute, { providers, ticker }: ServerState["kit"]) {
+  const state = providers.states.known(route);
+  const latency = state?.firstBytes.summary() ?? null;
+  return {
+    provider: route.provider,
+    model: route.model,
+    api: route.api ?? null,
+    weight: route.weight,
+    state: state?.breaker.state(ticker.now()) ?? null,
+    attempts: state?.attempts ?? 0,
+    first_output_ms: latency && { p50: Math.round(latency.p50), p95: Math.round(latency.p95) },
+  };
+}

@@ -1,0 +1,29 @@
+/** The administration endpoint of the configuration. */
+import type { Endpoint } from "../http/endpoint.ts";
+import { Failure } from "../exchange/failure.ts";
+import { StoreUnavailable } from "../store/mod.ts";
+import { endpoint } from "./operations.ts";
+
+export const CONFIGURATION: readonly Endpoint[] = [
+  endpoint(
+    "GET",
+    "/admin/config",
+    "Shows the configuration as it runs, without secrets, and how its last reload went, here and in other processes.",
+    "RunningConfiguration",
+    async ({ state: { operation } }) => {
+      const { config, defaults } = await operation.configuration();
+      return { config, defaults, ...operation.about(), nodes: await others(operation.nodes()) };
+    },
+    { access: "read" },
+  ),
+];
+
+/** Null: the store, which knows them, is away. */
+async function others<T>(nodes: Promise<T>): Promise<T | null> {
+  try {
+    return await nodes;
+  } catch (thrown) {
+    if (thrown instanceof StoreUnavailable || thrown instanceof Failure) return null;
+    throw thrown;
+  }
+}

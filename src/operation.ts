@@ -1,0 +1,95 @@
+/** What a process tells of its own running: the configuration, how its last reload went, how the catalog has changed. */
+import type { AccountsService } from "./accounts/mod.ts";
+import { ConfigError } from "./config/config_error.ts";
+import type { Config } from "./config/schema.ts";
+import type { CatalogChange, NodeStatus, Operation, Reload } from "./http/endpoint.ts";
+import { changes, type ModelChange } from "./models/changes.ts";
+import type { Model } from "./models/catalog.ts";
+import { summaryOf } from "./models/summary.ts";
+
+export interface OperationOptions {
+  now(): number;
+  /** Place among the processes that share a port; null: it has none. */
+  worker: number | null;
+  warnings: readonly string[];
+  running(): Config;
+  catalog(): readonly Model[];
+  /** The catalog with what the providers list now. */
+  asked(): Promise<readonly Model[]>;
+  accounts(): Pick<AccountsService, "announce" | "nodes">;
+}
+
+const MOST_CHANGES = 500;
+const MOST_LINES = 100;
+
+export class RunningOperation implements Operation {
+  readonly #options: OperationOptions;
+  readonly #started: string;
+  #reload: Reload | null = null;
+  #warnings: readonly string[];
+  #changes: CatalogChange[] = [];
+
+  constructor(options: OperationOptions) {
+    this.#options = options;
+    this.#started = this.#now();
+    this.#warnings = options.warnings.slice(0, MOST_LINES);
+  }
+
+  async configuration() {
+    const { shownConfig } = await import("./config/shown.ts");
+    return shownConfig(this.#options.running());
+  }
+
+  async nodes() {
+    const nodes = await this.#options.accounts().nodes();
+    return nodes.map(({ about, ...node }) => ({ ...node, about: about as NodeStatus | null }));
+  }
+
+  about(): NodeStatus {
+    const { worker } = this.#options;
+    return { worker, started: this.#started, reload: this.#reload, warnings: this.#warnings };
+  }
+
+  catalogChanges(): readonly CatalogChange[] {
+    return this.#changes;
+  }
+
+  async differences(): Promise<ModelChange[]> {
+    const { catalog, asked, now } = this.#options;
+    return changes(summaries(catalog(), now()), summaries(await asked(), now()));
+  }
+
+  reloaded(warnings: readonly string[]): void {
+    this.#warnings = warnings.slice(0, MOST_LINES);
+    this.#note({ at: this.#now(), ok: true, mistakes: [] });
+  }
+
+  notReloaded(error: unknown): void {
+    const mistakes = error instanceof ConfigError
+      ? error.mistakes.map(({ path, message }) => path === "" ? message : `${path}: ${message}`)
+      : [error instanceof Error ? error.message : "no reason is known"];
+    this.#note({ at: this.#now(), ok: false, mistakes: mistakes.slice(0, MOST_LINES) });
+  }
+
+  /** Another catalog is served from now on. */
+  catalogChanged(before: readonly Model[], after: readonly Model[]): void {
+    if (before === after) return;
+    const { now } = this.#options;
+    const at = this.#now();
+    const found = changes(summaries(before, now()), summaries(after, now()));
+    this.#changes = [...found.map((change) => ({ at, ...change })), ...this.#changes].slice(0, MOST_CHANGES);
+  }
+
+  #note(reload: Reload): void {
+    this.#reload = reload;
+    void this.#options.accounts().announce().catch(() => {});
+  }
+
+  #now(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+}
+
+function summaries(models: readonly Model[], now: number) {
+  return models.map((model) => summaryOf(model, now));
+}
