@@ -62,6 +62,13 @@ export interface StreamEncoder {
   fail(failure: Failure): string;
 }
 
+export interface StreamPlace {
+  /** The generation's id. */
+  id: string;
+  /** Number of the next event, from 0. */
+  sequence: number;
+}
+
 /** The caller's side of a format. */
 export interface CallerFormat {
   readonly name: FormatName;
@@ -70,6 +77,8 @@ export interface CallerFormat {
   /** Throws a Failure that names every mistake: `validation_error`, `feature_not_supported`. */
   decodeRequest(body: unknown, context: DecodeRequest): Prompt;
   encodeStream(context: EncodeAnswer): StreamEncoder;
+  /** The end of a stream that was broken off, by whoever has not begun it: the error event and what must follow. */
+  encodeBreak(failure: Failure, at: StreamPlace): string;
   encodeAnswer(answer: Answer, context: EncodeAnswer): Loose;
   /** The envelope; its status is `failure.row.status`. */
   encodeFailure(failure: Failure, requestId: string): Loose;

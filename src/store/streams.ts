@@ -71,7 +71,10 @@ export interface StreamStore {
   writeStreams(updates: readonly StreamUpdate[]): Promise<void>;
   /** Null: there is none, or its time is over. */
   stream(id: string, now: number): Promise<StoredStream | null>;
-  /** Pieces from the one with an event on, so many characters at most unless one alone is longer. */
+  /**
+   * Pieces from the one with an event on, so many characters at most unless one alone is longer. Where no piece has the event:
+   * the last one.
+   */
   streamPieces(id: string, from: { event: number; chars: number }): Promise<StreamPiece[]>;
   /** Somebody reads it on another node than its own. */
   followStream(id: string, now: number): Promise<void>;
@@ -203,7 +206,7 @@ async function pieces(
     begins: asInt(row.begins),
     written: asInt(row.written),
     data: asText(row.data),
-  })).filter((piece) => piece.first + piece.events > event);
+  }));
 }
 
 /** Whether its time is over. */

@@ -69,7 +69,7 @@ onBothEngines(({ name, place: makePlace }) => {
     assertEquals(await texts(store, 0), ["a", "b"]);
     assertEquals(await texts(store, 1), ["a", "b"]);
     assertEquals(await texts(store, 2), ["b"]);
-    assertEquals(await texts(store, 3), []);
+    assertEquals(await texts(store, 3), ["b"]);
     assertEquals(await texts(store, 0, 1), ["a"]);
     await store.writeStreams([
       update({ piece: piece(3, 1, "c"), end: { state: "ended", events: 4, expires: 12_000 } }),

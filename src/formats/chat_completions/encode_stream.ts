@@ -12,6 +12,7 @@ import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
 import { dataFrame, DONE } from "../sse.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
+import type { Failure } from "../../exchange/failure.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -87,9 +88,13 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
       return dataFrame(JSON.stringify(last)) + DONE;
     },
     fail(failure) {
-      return dataFrame(JSON.stringify(encodeFailure(failure))) + DONE;
+      return encodeBreak(failure);
     },
   };
+}
+
+export function encodeBreak(failure: Failure): string {
+  return dataFrame(JSON.stringify(encodeFailure(failure))) + DONE;
 }
 
 function base(context: EncodeAnswer): Loose {

@@ -45,9 +45,13 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
       return writer.take();
     },
     fail(failure: Failure) {
-      return writer.take() + eventFrame("error", JSON.stringify(encodeFailure(failure, context.id)));
+      return writer.take() + encodeBreak(failure, context);
     },
   };
+}
+
+export function encodeBreak(failure: Failure, { id }: { id: string }): string {
+  return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }
 
 type Blocked = Extract<Part, { block: number }>;

@@ -6,13 +6,14 @@ import { decodeAnswer } from "./decode_answer.ts";
 import { decodeStream } from "./decode_stream.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeRequest } from "./decode_request.ts";
-import { encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
+import { encodeBreak, encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
 
 export const messages: CallerFormat & ProviderFormat = {
   name: "messages",
   keepAlive: KEEP_ALIVE,
   decodeRequest,
   encodeStream,
+  encodeBreak,
   encodeAnswer,
   encodeFailure,
   encodeRequest,

@@ -12,7 +12,7 @@
 import type { Failure } from "../../exchange/failure.ts";
 import { type Loose, object } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
-import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import type { EncodeAnswer, StreamEncoder, StreamPlace } from "../format.ts";
 import { DONE } from "../sse.ts";
 import { encodeFailure } from "./failure.ts";
 import { ResponseWriter } from "./encode_blocks.ts";
@@ -41,16 +41,14 @@ class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   fail(failure: Failure): string {
-    const error = { param: null, ...object(encodeFailure(failure).error) };
-    const { code, message, param } = error as Loose;
-    this.#event("error", JSON.stringify({ code, message, param, error }).slice(1));
+    this.#out += errorEvent(failure, this.#sequence++);
+    const { code, message } = failure;
     if (this.#writer.started) this.#writer.fail({ code, message });
     return this.#take() + DONE;
   }
 
   #event(type: string, fields: string): void {
-    this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this
-      .#sequence++},${fields}\n\n`;
+    this.#out += numbered(type, this.#sequence++, fields);
   }
 
   #take(): string {
@@ -58,4 +56,19 @@ class ResponsesStreamEncoder implements StreamEncoder {
     this.#out = "";
     return out;
   }
+}
+
+export function encodeBreak(failure: Failure, { sequence }: StreamPlace): string {
+  return errorEvent(failure, sequence) + DONE;
+}
+
+function errorEvent(failure: Failure, sequence: number): string {
+  const error = { param: null, ...object(encodeFailure(failure).error) };
+  const { code, message, param } = error as Loose;
+  return numbered("error", sequence, JSON.stringify({ code, message, param, error }).slice(1));
+}
+
+/** @param fields JSON of an object without its first brace */
+function numbered(type: string, sequence: number, fields: string): string {
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${fields}\n\n`;
 }

@@ -2,7 +2,7 @@
 import type { CallerFormat, ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { encodeAnswer } from "./encode_answer.ts";
-import { encodeStream } from "./encode_stream.ts";
+import { encodeBreak, encodeStream } from "./encode_stream.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeRequest } from "./decode_request.ts";
@@ -15,6 +15,7 @@ export const responses: CallerFormat & ProviderFormat = {
   encodeRequest,
   decodeStream,
   encodeStream,
+  encodeBreak,
   decodeAnswer,
   encodeAnswer,
   encodeFailure,

@@ -1,0 +1,44 @@
+/** Ids of a stream's events: the generation's id and the event's number, from 0. `gen_…:17` */
+
+const LARGEST = 9_007_199_254_740_991;
+
+/** Puts the id before each event. Comments, which are no events, are left out. */
+export function withIds(
+  text: string,
+  { id, first }: { id: string; first: number },
+): { text: string; events: number } {
+  let out = "";
+  let events = 0;
+  for (let at = 0; at < text.length;) {
+    const end = eventEnd(text, at);
+    if (text[at] !== ":") out += `id: ${id}:${first + events++}\n${text.slice(at, end)}`;
+    at = end;
+  }
+  return { text: out, events };
+}
+
+/** What stands behind the first events of a text. */
+export function behind(text: string, events: number): string {
+  let at = 0;
+  for (; events > 0 && at < text.length; events--) at = eventEnd(text, at);
+  return text.slice(at);
+}
+
+export function eventsIn(text: string): number {
+  let events = 0;
+  for (let at = 0; at < text.length; at = eventEnd(text, at)) events++;
+  return events;
+}
+
+function eventEnd(text: string, from: number): number {
+  const end = text.indexOf("\n\n", from);
+  return end < 0 ? text.length : end + 2;
+}
+
+/** The number in an event's id, or the number alone; null: it is no event of this generation. */
+export function eventNumber(text: string, generation: string): number | null {
+  const [, named, digits] = /^(?:(gen_\w+):)?(\d{1,16})$/.exec(text) ?? [];
+  if (digits === undefined || (named !== undefined && named !== generation)) return null;
+  const number = Number(digits);
+  return number < LARGEST ? number : null;
+}

@@ -1,0 +1,344 @@
+/**
+ * A stream that runs here: its events go to the store first, and once they are there to whoever follows it. So whatever a
+ * client has received can be read again, also after this process was killed.
+ *
+ * In memory is what has not been written or not been taken yet. The stream is at most a window ahead of its quickest
+ * follower; slower ones read what is no longer in memory from the store. Without a follower it runs as fast as it can. One
+ * that can no longer be kept goes on without ids.
+ */
+import type { StreamStart, StreamUpdate } from "../store/mod.ts";
+import type { StreamCipher } from "./cipher.ts";
+import { behind, eventsIn, withIds } from "./event_ids.ts";
+import { type Follower, type Head, notKept, WINDOW } from "./follower.ts";
+import type { KeptStream } from "./kept.ts";
+
+interface Piece {
+  first: number;
+  events: number;
+  begins: number;
+  text: string;
+  /** It is in the store. */
+  written: boolean;
+}
+
+export interface LiveStreamOptions {
+  start: StreamStart;
+  cipher: StreamCipher;
+  kept: KeptStream;
+  now(): number;
+  /** There is something to write. */
+  touched(stream: LiveStream): void;
+  /** What was written of it, from an event on, as a follower takes it at once; empty: nothing. */
+  stored(event: number): Promise<string>;
+  /** It cannot be kept any more. */
+  lost(why: string): void;
+  /** All of it is in the store, or will never be. */
+  over(): void;
+}
+
+/** A refusal is told to those who wait for it; nobody comes later. */
+const REFUSAL_KEPT_MS = 60_000;
+
+export class LiveStream {
+  readonly #options: LiveStreamOptions;
+  readonly #followers = new Set<LiveFollower>();
+  #pieces: Piece[] = [];
+  #events = 0;
+  #chars = 0;
+  #head: Head | null = null;
+  #headWritten = false;
+  #ended = false;
+  #refused = false;
+  #lost: string | null = null;
+  /** The end has been handed to the writer. */
+  #endWritten = false;
+  #waiting: (() => void)[] = [];
+  /** Somebody reads it on another node. */
+  #elsewhere = false;
+  /** Told when the last follower has left, and when one comes back. */
+  onFollowed: (followed: boolean) => void = () => {};
+
+  constructor(options: LiveStreamOptions) {
+    this.#options = options;
+  }
+
+  get start(): StreamStart {
+    return this.#options.start;
+  }
+
+  get id(): string {
+    return this.#options.start.id;
+  }
+
+  get events(): number {
+    return this.#events;
+  }
+
+  /** Null: the answer has not begun. */
+  get head(): Head | null {
+    return this.#head;
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== null;
+  }
+
+  get isFollowed(): boolean {
+    return this.#followers.size > 0 || this.#elsewhere;
+  }
+
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  /** The answer begins. */
+  begin(head: Head): void {
+    this.#head = head;
+    this.#touch();
+  }
+
+  /** The answer never begins: whoever waits for it gets the refusal, and the claim is free. */
+  refuse(head: Head): void {
+    this.#refused = true;
+    this.#head = head;
+    this.#finish();
+    // Nobody can know of it.
+    if (this.start.claim === null) this.#options.over();
+  }
+
+  /** Adds the text of some events. */
+  append(text: string): void {
+    if (text === "") return;
+    const { id, first } = { id: this.id, first: this.#events };
+    const named = this.start.streamed ? withIds(text, { id, first }) : { text, events: 1 };
+    if (named.events === 0) return;
+    const full = this.#lost === null ? this.#options.kept.take(named.text.length) : null;
+    let said = named.text;
+    if (full !== null) {
+      this.lose(full);
+      said = this.start.streamed ? `: resumption ended: ${full}\n\n${text}` : text;
+    } else if (this.#lost !== null) said = text;
+    this.#pieces.push({
+      first,
+      events: named.events,
+      begins: this.#chars,
+      text: said,
+      written: false,
+    });
+    this.#events += named.events;
+    this.#chars += said.length;
+    this.#touch();
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.#ended = true;
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#options.kept.leave(this.#options.now() + this.start.keepMs);
+    this.#touch();
+  }
+
+  /** It cannot be kept any more: it goes on for those who follow it, without ids. */
+  lose(why: string): void {
+    if (this.#lost !== null || this.#endWritten) return;
+    this.#lost = why;
+    this.#options.lost(why);
+    this.#touch();
+  }
+
+  #touch(): void {
+    const unknown = this.#refused && this.start.claim === null;
+    if (!this.#endWritten && !unknown) this.#options.touched(this);
+    if (this.#lost !== null) this.#drop();
+    this.#wake();
+  }
+
+  /** Resolves when there is room for more. */
+  async room(): Promise<void> {
+    while (!this.#ended && this.#isAhead()) await this.changed();
+  }
+
+  #isAhead(): boolean {
+    if (this.#lost === null) {
+      const unwritten = this.#pieces.find((piece) => !piece.written);
+      if (unwritten !== undefined && this.#chars - unwritten.begins > WINDOW) return true;
+    }
+    return this.#followers.size > 0 && this.#chars - this.#quickest() > WINDOW;
+  }
+
+  #quickest(): number {
+    let chars = 0;
+    for (const follower of this.#followers) chars = Math.max(chars, follower.chars);
+    return chars;
+  }
+
+  /** Resolves with the next change. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Resolves when the answer has begun. */
+  async begun(): Promise<Head> {
+    while (this.#head === null) await this.changed();
+    return this.#head;
+  }
+
+  /** Resolves when all of it is in the store, or will never be. */
+  async settled(): Promise<void> {
+    while (!(this.#endWritten || this.#lost !== null) || !this.#allReleased()) await this.changed();
+  }
+
+  #allReleased(): boolean {
+    return this.#lost !== null || this.#pieces.every(({ written }) => written);
+  }
+
+  /** What is to be written now, and what to call once it is. Null: nothing. */
+  takeUpdate(): { update: StreamUpdate; written(): void } | null {
+    const { start, cipher, now, over } = this.#options;
+    const pieces = this.#lost === null ? this.#pieces.filter(({ written }) => !written) : [];
+    const head = this.#headWritten ? null : this.#head;
+    const ends = this.#lost !== null || this.#ended || this.#refused;
+    if (pieces.length === 0 && head === null && (!ends || this.#endWritten)) return null;
+    const [first] = pieces;
+    const update: StreamUpdate = {
+      start: this.#refused ? { ...start, claim: null } : start,
+      head: head && cipher.seal(JSON.stringify(head), "head"),
+      piece: first === undefined ? null : {
+        stream: start.id,
+        first: first.first,
+        events: pieces.reduce((sum, { events }) => sum + events, 0),
+        begins: first.begins,
+        written: now(),
+        data: cipher.seal(pieces.map(({ text }) => text).join(""), `${first.first}`),
+      },
+      end: !ends ? null : {
+        state: this.#lost !== null ? "lost" : this.#refused ? "refused" : "ended",
+        events: this.#events,
+        expires: now() + (this.#refused ? Math.min(REFUSAL_KEPT_MS, start.keepMs) : start.keepMs),
+      },
+    };
+    return {
+      update,
+      written: () => {
+        for (const piece of pieces) piece.written = true;
+        if (head !== null) this.#headWritten = true;
+        if (update.end !== null) {
+          this.#endWritten = true;
+          over();
+        }
+        this.#drop();
+        this.#wake();
+      },
+    };
+  }
+
+  /** @param from number of the first event that is wanted */
+  follow(from: number): LiveFollower {
+    const follower = new LiveFollower(this, from);
+    this.#followers.add(follower);
+    if (this.#followers.size === 1 && !this.#elsewhere) this.onFollowed(true);
+    return follower;
+  }
+
+  left(follower: LiveFollower): void {
+    if (!this.#followers.delete(follower)) return;
+    this.#drop();
+    this.#wake();
+    if (!this.isFollowed) this.onFollowed(false);
+  }
+
+  /** Whether it is read on another node. */
+  followedElsewhere(followed: boolean): void {
+    const before = this.isFollowed;
+    this.#elsewhere = followed;
+    if (before !== this.isFollowed) this.onFollowed(this.isFollowed);
+  }
+
+  /** Forgets what is in the store and has been taken. */
+  #drop(): void {
+    const { size } = this.#followers;
+    const quickest = size === 0 ? Infinity : this.#quickest();
+    let slowest = Infinity;
+    for (const follower of this.#followers) slowest = Math.min(slowest, follower.position);
+    let gone = 0;
+    for (const piece of this.#pieces) {
+      const end = piece.begins + piece.text.length;
+      const taken = piece.first + piece.events <= slowest ||
+        (end <= quickest && this.#chars - end > WINDOW);
+      if (!(piece.written || this.#lost !== null) || !taken) break;
+      gone++;
+    }
+    if (gone > 0) this.#pieces.splice(0, gone);
+  }
+
+  /** What a follower takes next. `wait`: there is nothing yet; `behind`: it is only in the store. */
+  take(follower: LiveFollower): string | null | "wait" | "behind" {
+    const { position } = follower;
+    if (position >= this.#events) {
+      return this.#ended && (this.#endWritten || this.#lost !== null) ? null : "wait";
+    }
+    const [oldest] = this.#pieces;
+    if (oldest === undefined || oldest.first > position) return "behind";
+    let text = "";
+    for (const piece of this.#pieces) {
+      if (piece.first + piece.events <= follower.position) continue;
+      if (!(piece.written || this.#lost !== null) || text.length > WINDOW) break;
+      text += behind(piece.text, follower.position - piece.first);
+      follower.position = piece.first + piece.events;
+      follower.chars = piece.begins + piece.text.length;
+    }
+    if (text === "") return "wait";
+    this.#drop();
+    this.#wake();
+    return text;
+  }
+
+  stored(event: number): Promise<string> {
+    return this.#options.stored(event);
+  }
+}
+
+/** Somebody who follows a stream on the node that it runs on. */
+export class LiveFollower implements Follower {
+  readonly #stream: LiveStream;
+  position: number;
+  /** Characters of the stream up to its position, as far as they are known. */
+  chars = 0;
+  #left = false;
+
+  constructor(stream: LiveStream, from: number) {
+    this.#stream = stream;
+    this.position = from;
+  }
+
+  async next(): Promise<string | null> {
+    while (!this.#left) {
+      const taken = this.#stream.take(this);
+      if (taken === "wait") await this.#stream.changed();
+      else if (taken === "behind") return await this.#fromStore();
+      else return taken;
+    }
+    return null;
+  }
+
+  async #fromStore(): Promise<string> {
+    const text = await this.#stream.stored(this.position);
+    if (text === "") throw notKept();
+    this.position += eventsIn(text);
+    return text;
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#stream.left(this);
+  }
+}

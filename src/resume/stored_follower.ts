@@ -1,0 +1,127 @@
+/**
+ * Reads a stream from the store: one that has ended, that runs on another node, or whose node is gone. Of one that runs it
+ * asks for more again and again, the less often the longer nothing comes.
+ */
+import { CALLER_FORMATS } from "../formats/mod.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { type StoredStream, StoreUnavailable, type StreamStore } from "../store/mod.ts";
+import type { StreamCipher } from "./cipher.ts";
+import { behind, eventsIn, withIds } from "./event_ids.ts";
+import { type Follower, interrupted, notKept, WINDOW } from "./follower.ts";
+
+export interface StoredFollowerOptions {
+  store: StreamStore;
+  stream: StoredStream;
+  cipher: StreamCipher;
+  /** Number of the first event that is wanted. */
+  from: number;
+  now(): number;
+}
+
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 400;
+/** How often the stream's node is told that somebody reads it. */
+const TELL_MS = 2000;
+/** A store that is away for so long is not waited for, in milliseconds. */
+const PATIENCE_MS = 30_000;
+
+export class StoredFollower implements Follower {
+  readonly #options: StoredFollowerOptions;
+  #position: number;
+  #left = false;
+  #over = false;
+  #wake = () => {};
+  #told = -Infinity;
+
+  constructor(options: StoredFollowerOptions) {
+    this.#options = options;
+    this.#position = options.from;
+  }
+
+  async next(): Promise<string | null> {
+    let pause = FIRST_PAUSE_MS;
+    let away = 0;
+    while (!this.#left && !this.#over) {
+      try {
+        const text = await this.#read();
+        if (text !== "") return text;
+        away = 0;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || (away += pause) > PATIENCE_MS) throw error;
+      }
+      if (this.#over || this.#left) break;
+      await this.#pause(pause);
+      pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+    }
+    return null;
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#wake();
+  }
+
+  /** What has come; empty: nothing yet, or it is over. */
+  async #read(): Promise<string> {
+    const { store, stream: { id }, cipher, now } = this.#options;
+    // Before its pieces: if it has ended, all of them are there.
+    const stream = await store.stream(id, now());
+    if (stream === null || stream.state === "lost") throw notKept();
+    const { text, end } = await readPieces(store, cipher, { id, event: this.#position });
+    if (text !== "") {
+      this.#position += eventsIn(text);
+      return text;
+    }
+    if (stream.state !== "running") this.#over = true;
+    else if (!stream.alive) return this.#break(stream, end);
+    else if (now() - this.#told >= TELL_MS) {
+      this.#told = now();
+      await store.followStream(id, now());
+    }
+    return "";
+  }
+
+  /** The end of a stream whose node is gone: behind its last event the format's error. */
+  #break({ id, format, streamed }: StoredStream, events: number): string {
+    this.#over = true;
+    if (!streamed) throw interrupted();
+    const first = Math.min(events, this.#position);
+    const text = brokenOff({ id, format }, first);
+    return behind(text, this.#position - first);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** The last events of a stream whose node died, with their ids. */
+export function brokenOff({ id, format }: { id: string; format: string }, first: number): string {
+  const text = CALLER_FORMATS[format as CallerFormatName].encodeBreak(interrupted(), { id, sequence: first });
+  return withIds(text, { id, first }).text;
+}
+
+/** What is stored from an event on, some of it, and the number behind the last event that was looked at. */
+export async function readPieces(
+  store: StreamStore,
+  cipher: StreamCipher,
+  { id, event }: { id: string; event: number },
+): Promise<{ text: string; end: number }> {
+  let text = "";
+  let at = event;
+  let end = 0;
+  for (const piece of await store.streamPieces(id, { event, chars: WINDOW })) {
+    end = piece.first + piece.events;
+    if (end <= at) continue;
+    if (piece.first > at) throw notKept();
+    text += behind(cipher.open(piece.data, `${piece.first}`), at - piece.first);
+    at = end;
+  }
+  return { text, end };
+}

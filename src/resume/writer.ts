@@ -1,0 +1,127 @@
+/**
+ * Writes what streams have to say to the store: whatever has come of all of them together, one transaction after the other.
+ * A stream whose events wait too long goes on without being kept.
+ */
+import { StoreUnavailable, type StreamStore } from "../store/mod.ts";
+import type { LiveStream } from "./live_stream.ts";
+
+export interface WriterOptions {
+  store: Pick<StreamStore, "writeStreams">;
+  log(line: string): void;
+}
+
+/** How long events may wait for the store, in milliseconds. */
+const PATIENCE_MS = 3000;
+/** After a failure the store is left alone for so long. */
+const REST_MS = 2000;
+/** Of streams in one transaction: on SQLite nothing else happens meanwhile. */
+const MOST_AT_ONCE = 256;
+/** Streams that the store is still to be told of. */
+const MOST_OWED = 10_000;
+
+export class StreamWriter {
+  readonly #options: WriterOptions;
+  readonly #queue = new Set<LiveStream>();
+  /** Streams that were lost while the store was away. */
+  readonly #owed = new Set<LiveStream>();
+  #running: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #resting = false;
+  #closed = false;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /** True: the store has just failed. */
+  get rests(): boolean {
+    return this.#resting;
+  }
+
+  touched(stream: LiveStream): void {
+    if (this.#closed) return stream.lose("the gateway has ended");
+    if (this.#resting) return this.#owe(stream);
+    this.#queue.add(stream);
+    this.#running ??= this.#run().finally(() => this.#running = null);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    while (this.#running !== null) await this.#running;
+    this.#closed = true;
+  }
+
+  async #run(): Promise<void> {
+    // What comes in the same turn goes together.
+    await undefined;
+    while (this.#queue.size > 0) {
+      const began = performance.now();
+      await this.#write();
+      // As long as it took, others have their turn.
+      if (this.#queue.size > 0) await pause(Math.min(50, performance.now() - began));
+    }
+  }
+
+  async #write(): Promise<void> {
+    const streams: LiveStream[] = [];
+    const updates = [];
+    for (const stream of this.#queue) {
+      this.#queue.delete(stream);
+      const update = stream.takeUpdate();
+      if (update === null) continue;
+      streams.push(stream);
+      updates.push(update);
+      if (updates.length >= MOST_AT_ONCE) break;
+    }
+    if (updates.length === 0) return;
+    try {
+      await inTime(this.#options.store.writeStreams(updates.map(({ update }) => update)));
+      for (const { written } of updates) written();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) {
+        this.#options.log(`streams cannot be kept: ${error instanceof Error ? error.message : typeof error}`);
+      }
+      this.#rest();
+      for (const stream of [...streams, ...this.#queue]) this.#owe(stream);
+      this.#queue.clear();
+    }
+  }
+
+  #owe(stream: LiveStream): void {
+    this.#owed.add(stream);
+    stream.lose("the store cannot be written");
+    if (this.#owed.size <= MOST_OWED) return;
+    for (const oldest of this.#owed) {
+      this.#owed.delete(oldest);
+      break;
+    }
+  }
+
+  #rest(): void {
+    this.#resting = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#resting = false;
+      const owed = [...this.#owed];
+      this.#owed.clear();
+      for (const stream of owed) this.touched(stream);
+    }, REST_MS);
+    Deno.unrefTimer(this.#timer);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable("The store takes too long.")), PATIENCE_MS);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
