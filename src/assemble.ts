@@ -42,6 +42,7 @@ import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import { RunningOperation } from "./operation.ts";
+import type { Resumption } from "./resume/mod.ts";
 import { readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
@@ -184,6 +185,21 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const { worker } = options;
   const turns = new Turns();
   const share = (limit: number) => Math.max(1, Math.floor(limit / (worker?.of ?? 1)));
+  let resumption: Promise<Resumption> | undefined;
+  let kept: Resumption | undefined;
+  /** Loaded with the first call that asks for it. */
+  const openResumption = () =>
+    resumption ??= import("./resume/mod.ts").then(({ Resumption }) =>
+      kept = new Resumption({
+        store,
+        node: accounts.node,
+        secret: () => accounts.keyFor("streams"),
+        storeUp: () => accounts.storeUp(),
+        now: options.now,
+        log: options.log,
+        lost: () => metrics.unkept(),
+      })
+    );
   const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
   metrics.registry.observe(() => ({
     inFlight: inFlight.count,
@@ -196,6 +212,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     lagSeconds: ticker.lag / 1000,
     deadlines: ticker.watched,
     payloadQueueBytes: state?.kit.payloads?.log.bytes() ?? 0,
+    keptChars: kept?.keptChars ?? 0,
     ...providerMetrics(providers?.health() ?? []),
   }));
   const discovery = options.discovers === true
@@ -284,6 +301,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       socketMemory,
       operation,
       accessPolicies: config.accessPolicies,
+      resumption: openResumption,
     };
   };
 
@@ -362,6 +380,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     async close() {
       // Before the store: what is kept is noted there.
       await state?.kit.payloads?.log.close();
+      await (await resumption)?.close();
       discovery?.close();
       ticker.close();
       memory.close();

@@ -14,6 +14,7 @@ const RANKS: Record<string, number> = {
   console: 6,
   http: 5,
   pipeline: 4,
+  resume: 3,
   accounts: 3,
   models: 3,
   dlp: 3,

@@ -76,6 +76,7 @@ export class Housekeeping {
       await this.#steps(async () =>
         await store.retireDeliveries(clock.now() - DELIVERY_DAYS * DAY, ROWS) > 0
       );
+      await this.#steps(async () => await store.retireStreams(clock.now(), RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireBudgets(before, ROWS) > 0);
       await this.#steps(async () => await store.retireAudit(before, ROWS) > 0);
       this.#complaint = "";

@@ -3,6 +3,7 @@
  *
  * A store that is away is tried again with every turn; what needs it waits.
  */
+import { createHmac } from "node:crypto";
 import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
@@ -68,6 +69,11 @@ export class Maintenance {
   /** True: the database has been looked at, and belongs to this gateway. */
   get known(): boolean {
     return this.#known;
+  }
+
+  /** Null: the pepper is not known yet. */
+  keyFor(purpose: string): Uint8Array | null {
+    return this.#pepper === null ? null : createHmac("sha256", this.#pepper).update(purpose).digest();
   }
 
   /** Why this gateway must not use the database; null: it may, as far as is known. */

@@ -81,6 +81,10 @@ export interface AccountsService extends Accounts, Administration {
   tokens: Pick<AdminTokens, "authenticate" | "isGood">;
   /** Sessions of the console that have been ended before their time. */
   endedSessions: EndedSessions;
+  /** This process among those that share the store. */
+  readonly node: string;
+  /** A key for a purpose that only gateways over this store can make; null: the store has not been reached yet. */
+  keyFor(purpose: string): Uint8Array | null;
   /** Calls admitted here that have not ended. */
   openCount(): number;
   /** False: the store is away, and what is not known here is answered with 503. */
@@ -280,6 +284,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     admit: (request) => admission.admit(request),
     withSearchPrice: (prices) => demands.withSearchPrice(prices),
     probe: (request) => admission.probe(request),
+    node,
+    keyFor: (purpose) => maintenance.keyFor(purpose),
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,
     refusal: () => maintenance.refusal,

@@ -88,6 +88,23 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "`true`: arguments of tool calls that do not parse, or are of other kinds than declared, are mended.",
   },
   {
+    name: "x-svc-resume",
+    where: "generations",
+    meaning:
+      "`true`: the stream is kept for some minutes after its end, and every event has an `id:`, so that a client whose connection broke goes on with `GET /v1/generations/{id}/stream`. `false`: it is not, whatever the key's `resume_seconds` says. Anything else is refused with 422.",
+  },
+  {
+    name: "idempotency-key",
+    where: "generations with `x-svc-resume: true`, or whose key has `resume_seconds`",
+    meaning:
+      "1 to 255 characters: the same request with the same value joins the generation that the first one began, and is not billed again. Another request with it is refused with 422.",
+  },
+  {
+    name: "last-event-id",
+    where: "`/v1/generations/{id}/stream`",
+    meaning: "Id of the last event that was received; the stream goes on behind it.",
+  },
+  {
     name: "x-svc-session",
     where: "generations",
     meaning:
@@ -230,6 +247,17 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
     name: "x-svc-repaired",
     where: "whole answers to requests with `x-svc-repair`",
     meaning: "How many calls have arguments that were mended. Of streams, the record says it.",
+  },
+  {
+    name: "x-svc-resume",
+    where: "streams that are kept",
+    meaning:
+      "For how many seconds after its end the stream can be resumed. `unavailable`: it was asked for, and cannot be kept now.",
+  },
+  {
+    name: "x-svc-joined",
+    where: "generations with `Idempotency-Key`",
+    meaning: "`true`: the answer is that of the generation that an earlier request began.",
   },
   { name: "allow", where: "405, `OPTIONS`", meaning: "Methods that the address takes." },
   {

@@ -11,7 +11,7 @@ import { estimate } from "./estimate.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { responsesSocket } from "./responses_socket.ts";
-import { CATALOG, CHAT, MESSAGES, RESPONSES, type Surface } from "./surfaces.ts";
+import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
 
 const generates = (
   path: string,
@@ -147,6 +147,29 @@ export const API: readonly Endpoint[] = [
     answer: { schema: "Generation" },
     handle: async ({ state, parameters }, key) =>
       Response.json(await state.administration.generation(parameters.id, { owner: key })),
+  },
+  {
+    method: "GET",
+    path: "/v1/generations/{id}/stream",
+    surface: STREAMS,
+    credential: "api_key",
+    summary:
+      "Goes on with a stream that asked for `x-svc-resume`, behind an event; 204: there is nothing behind it.",
+    parameters: [
+      { name: "id", in: "path", description: "The generation's id, as `x-request-id` gave it." },
+      { name: "last-event-id", in: "header", description: "Id of the last event that was received." },
+      {
+        name: "starting_after",
+        in: "query",
+        description: "The same, for clients that send no header; the header counts where both are there.",
+      },
+    ],
+    answer: { types: ["text/event-stream"] },
+    handle: async (context, key) => {
+      // Few clients come back.
+      const { resumeStream } = await import("./resume_endpoint.ts");
+      return await resumeStream(context, key);
+    },
   },
 ];
 

@@ -15,6 +15,7 @@ import type {
 } from "../accounts/mod.ts";
 import type { ModelChange } from "../models/changes.ts";
 import type { Kit } from "../pipeline/kit.ts";
+import type { Resumption } from "../resume/mod.ts";
 import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
@@ -48,6 +49,8 @@ export interface ServerState
   socketMemory: SocketMemory;
   operation: Operation;
   accessPolicies: readonly AccessPolicy[];
+  /** Streams that are kept; made with the first call that asks for it. */
+  resumption(): Promise<Resumption>;
 }
 
 /** What a process tells of its own running. */

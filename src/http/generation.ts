@@ -5,13 +5,15 @@ import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
-import { LARGE } from "../timing/slices.ts";
+import { LARGE, type Step } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { bodyBytes, counter, isFull, OVERLOADED } from "./gate.ts";
+import type { Place } from "./in_flight.ts";
 import { rateHeaders } from "./rate_headers.ts";
+import type { Keeping, KeptDelivery } from "./resumable.ts";
 import { respondStream, respondWhole } from "./respond.ts";
 
 /** A caller hardly ever leaves earlier. Watching a connection costs more than a quick answer is worth. */
@@ -60,6 +62,7 @@ async function generate(
   let left = false;
   let handedOver = false;
   let headers: Record<string, string> = {};
+  let keeping: Keeping | null = null;
   let connection: AbortSignal | undefined;
   const steps = new Steps(kit.now);
   const deadline = kit.ticker.deadline(() => connection = request.signal);
@@ -85,6 +88,11 @@ async function generate(
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
     const key = known instanceof Promise ? await known : known;
+    const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
+      ? await keep(context, { key, formatName, body, place })
+      : null;
+    if (kept instanceof Response) return kept;
+    keeping = kept;
     const arrival: Arrival = {
       id,
       format,
@@ -95,7 +103,7 @@ async function generate(
       large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
       header: (name) => request.headers.get(name),
-      gone: () => left || connection?.aborted === true,
+      gone: () => !(kept?.followed() ?? !(left || connection?.aborted === true)),
       steps,
     };
     const { call, parts } = await run(arrival, kit);
@@ -106,7 +114,7 @@ async function generate(
     arrival.body = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
-    const response = await respond({
+    const delivery: KeptDelivery = {
       format,
       parts,
       context: {
@@ -129,14 +137,33 @@ async function generate(
           return cutOff(call);
         });
       },
+      back() {
+        left = false;
+        place.reclaim();
+      },
       over,
-    });
+    };
+    const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
     // The request has been sent: of all its copies only the prompt is left.
     place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
     return response;
   } catch (thrown) {
-    throw Failure.from(thrown).with(headers);
+    const failure = Failure.from(thrown).with(headers);
+    await keeping?.refused(failure);
+    throw failure;
   } finally {
     if (!handedOver) over();
   }
+}
+
+/** What is kept of a generation that asks for it; a response, where it joins another. */
+async function keep(
+  context: RequestContext,
+  { key, formatName, body, place }: { key: Key; formatName: CallerFormatName; body: unknown; place: Place },
+): Promise<Keeping | Response | null> {
+  // Few calls ask.
+  const { keeping } = await import("./resumable.ts");
+  const { slices } = context.state.kit;
+  const step: Step = place.bytes > LARGE ? (work) => slices.step(key.id, "convert", work) : (work) => work();
+  return await keeping(context, { key, formatName, body, step });
 }

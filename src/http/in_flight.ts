@@ -173,6 +173,14 @@ export class Place {
     this.#calls?.abandoned.add(this);
   }
 
+  /** Its caller is back. */
+  reclaim(): void {
+    if (this.#left || this.#end === null) return;
+    this.#end = null;
+    this.#all.abandoned--;
+    this.#calls?.abandoned.delete(this);
+  }
+
   end(): boolean {
     return this.#end?.() ?? false;
   }

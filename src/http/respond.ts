@@ -52,7 +52,29 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
 
 /** An event stream. Throws what the run throws before its first part, unless that comes after a keep-alive. */
 export async function respondStream(delivery: Delivery): Promise<Response> {
-  const { parts, keepAliveMs, ticker } = delivery;
+  const { first, begun } = await firstStep(delivery);
+  return new PlainResponse(stream(delivery, first, begun), { headers: streamHeaders(delivery) });
+}
+
+export function streamHeaders(delivery: Delivery): Record<string, string> {
+  return {
+    ...delivery.headers(),
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+  };
+}
+
+export interface FirstStep {
+  first: Promise<Step>;
+  /** Null: nothing has come yet. */
+  begun: Step | null;
+}
+
+/** Waits for what comes first, for as long as a stream may be silent. Throws the early refusal. */
+export async function firstStep(
+  { parts, keepAliveMs, ticker, over }: Pick<Delivery, "parts" | "keepAliveMs" | "ticker" | "over">,
+): Promise<FirstStep> {
   const first = parts.next();
   let silent = false;
   await new Promise<void>((resolve) => {
@@ -67,19 +89,11 @@ export async function respondStream(delivery: Delivery): Promise<Response> {
     };
     first.then(done, done);
   });
-  // Throws the early refusal.
   const begun = silent ? null : await first.catch((thrown) => {
-    delivery.over();
+    over();
     throw thrown;
   });
-  return new PlainResponse(stream(delivery, first, begun), {
-    headers: {
-      ...delivery.headers(),
-      "content-type": "text/event-stream; charset=utf-8",
-      "cache-control": "no-cache",
-      "x-accel-buffering": "no",
-    },
-  });
+  return { first, begun };
 }
 
 type Step = IteratorResult<readonly Part[]>;

@@ -44,6 +44,8 @@ export const CATALOG: Surface = {
   shortUnauthorized: false,
   apiKeyHeader: false,
 };
+/** Streams of all formats: each with the credentials of its own. */
+export const STREAMS: Surface = { ...CATALOG, apiKeyHeader: true };
 /** Administration, console, manual and operation. */
 export const OPERATION: Surface = { ...CATALOG, name: "other" };
 

@@ -45,6 +45,21 @@ export class Metrics {
     this.registry.counter("cost", [model]).value += dollars;
   }
 
+  /** A caller goes on with a stream. */
+  resumed(): void {
+    this.registry.counter("resumed", []).value++;
+  }
+
+  /** A repeated request joins its generation. */
+  joined(): void {
+    this.registry.counter("joined", []).value++;
+  }
+
+  /** A stream that was to be kept could not be. */
+  unkept(): void {
+    this.registry.counter("unkept", []).value++;
+  }
+
   webhookTold(outcome: string): void {
     this.registry.counter("webhookDeliveries", [outcome]).value++;
   }

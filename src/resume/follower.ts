@@ -26,6 +26,15 @@ export function interrupted(): Failure {
   );
 }
 
+/** Of a generation that went on without anybody, until its place was needed or its time was over. */
+export function cutShort(): Failure {
+  return new Failure(
+    "service_unavailable",
+    "The generation was ended before its time, because nobody read its stream. Ask again, with another Idempotency-Key.",
+    { headers: { "x-should-retry": "false" } },
+  );
+}
+
 /** Of a stream that was not kept to its end. */
 export function notKept(): Failure {
   return new Failure(

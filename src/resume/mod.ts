@@ -15,7 +15,7 @@ import { eventsIn } from "./event_ids.ts";
 import { StreamWriter } from "./writer.ts";
 
 export { eventNumber } from "./event_ids.ts";
-export { type Follower, type Head, interrupted, notKept } from "./follower.ts";
+export { cutShort, type Follower, type Head, interrupted, notKept } from "./follower.ts";
 export type { LiveStream } from "./live_stream.ts";
 
 export interface ResumptionOptions {
@@ -60,7 +60,10 @@ export interface Found {
   follow(from: number): Follower;
 }
 
-export type Claim = { live: LiveStream } | { joined: string; same: boolean };
+export type Claim =
+  | { live: LiveStream }
+  /** Another generation has it: by the same request, or not; of which not everything was kept, or was. */
+  | { joined: string; same: boolean; lost: boolean };
 
 const SWEEP_MS = 5000;
 const RETIRED_AT_ONCE = 200;
@@ -76,6 +79,8 @@ export class Resumption {
   readonly #live = new Map<string, LiveStream>();
   /** Of streams that nobody follows here: when another node last told of a reader, and when that was heard. */
   readonly #elsewhere = new Map<string, { told: number; heard: number }>();
+  /** Of streams that do not run here. */
+  #readers = 0;
   #sweeping: ReturnType<typeof setInterval> | undefined;
   #asking: ReturnType<typeof setInterval> | undefined;
   #busy: Promise<void> = Promise.resolve();
@@ -90,6 +95,13 @@ export class Resumption {
   /** Characters that are kept of streams of this process. */
   get keptChars(): number {
     return this.#kept.all;
+  }
+
+  /** Readers of streams that do not run here, and of those that do. */
+  get followers(): number {
+    let readers = this.#readers;
+    for (const { followers } of this.#live.values()) readers += followers;
+    return readers;
   }
 
   /** A generation of its own. Null: it cannot be kept now. */
@@ -111,7 +123,9 @@ export class Resumption {
     const hash = hashOf(secret, "request", request);
     const start = this.#startOf({ ...asking, claim, request: hash });
     const other = await store.claimStream(start, now());
-    if (other !== null) return { joined: other.id, same: other.request === hash };
+    if (other !== null) {
+      return { joined: other.id, same: other.request === hash, lost: other.state === "lost" };
+    }
     return { live: this.#open(start) ?? this.#unkept(start, secret) };
   }
 
@@ -176,6 +190,17 @@ export class Resumption {
     return await this.#foundThere(stream, new StreamCipher(secret, id));
   }
 
+  /** As {@link find}, once the answer has begun, or it is certain that it never will. */
+  async answered(id: string, keyId: string, gone: () => boolean): Promise<Found | null> {
+    for (let pause = 25;; pause = Math.min(400, pause * 2)) {
+      const found = await this.find(id, keyId);
+      if (found === null || found.head !== null || !found.goesOn || gone()) return found;
+      const live = this.#live.get(id);
+      const later = new Promise<void>((resolve) => setTimeout(resolve, pause));
+      await (live === undefined ? later : Promise.race([live.changed(), later]));
+    }
+  }
+
   async #foundThere(stream: StoredStream, cipher: StreamCipher): Promise<Found> {
     const { store, now } = this.#options;
     const { id, format, streamed, state } = stream;
@@ -194,7 +219,11 @@ export class Resumption {
       goesOn: state === "running" && !interrupted,
       followers: 0,
       interrupted,
-      follow: (from) => new StoredFollower({ store, stream, cipher, from, now }),
+      follow: (from) => {
+        this.#readers++;
+        const left = () => this.#readers--;
+        return new StoredFollower({ store, stream, cipher, from, now, left });
+      },
     };
   }
 

@@ -16,6 +16,8 @@ export interface StoredFollowerOptions {
   /** Number of the first event that is wanted. */
   from: number;
   now(): number;
+  /** Nobody reads any more. */
+  left(): void;
 }
 
 const FIRST_PAUSE_MS = 25;
@@ -57,7 +59,9 @@ export class StoredFollower implements Follower {
   }
 
   leave(): void {
+    if (this.#left) return;
     this.#left = true;
+    this.#options.left();
     this.#wake();
   }
 

@@ -1,0 +1,295 @@
+/**
+ * A generation whose caller asks for it to be kept: its stream can be gone on with after the connection broke, and a repeated
+ * request joins it. Loaded with the first call that asks.
+ */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { isObject } from "../exchange/json.ts";
+import { CALLER_FORMATS } from "../formats/mod.ts";
+import { PlainResponse } from "../http1/plain_response.ts";
+import {
+  cutShort,
+  type Found,
+  interrupted,
+  type LiveStream,
+  notKept,
+  type Resumption,
+} from "../resume/mod.ts";
+import { StoreUnavailable } from "../store/mod.ts";
+import type { Step } from "../timing/slices.ts";
+import { canonicalJson } from "./canonical_json.ts";
+import { headersWith } from "./credentials.ts";
+import type { IncomingRequest, RequestContext } from "./endpoint.ts";
+import { failureResponse } from "./envelope.ts";
+import { followedBody } from "./followed_body.ts";
+import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
+
+/** For how long a stream is kept where its key does not say. */
+const USUAL_MS = 300_000;
+const LONGEST_CLAIM = 255;
+/** A claim may be given back between being found and being joined. */
+const ATTEMPTS = 4;
+
+export interface AskedToKeep {
+  key: Key;
+  formatName: CallerFormatName;
+  body: unknown;
+  /** Runs what is done with the whole body. */
+  step: Step;
+}
+
+export interface KeptDelivery extends Delivery {
+  /** A caller reads it again. */
+  back(): void;
+}
+
+/** How a generation that asks to be kept is answered. */
+export interface Keeping {
+  /** Null: nobody can tell apart from the connection. */
+  followed(): boolean | null;
+  respond(delivery: KeptDelivery): Promise<Response>;
+  /** It was refused before its answer began. */
+  refused(failure: Failure): Promise<void>;
+}
+
+/** Null: there is nothing to keep. A response: the request joins another generation. Throws `validation_error`. */
+export async function keeping(
+  context: RequestContext,
+  asked: AskedToKeep,
+): Promise<Keeping | Response | null> {
+  const { request, id, state } = context;
+  const { key, formatName, body } = asked;
+  const header = request.headers.get("x-svc-resume");
+  const asks = header === "true";
+  const keepMs = keepMsOf(key, header);
+  // Turns of a socket have the headers of its handshake: they are not one request.
+  if (keepMs === null || request.parsed !== undefined) return null;
+  const text = request.headers.get("idempotency-key");
+  if (text !== null) refuseClaim(text);
+  const streamed = isObject(body) && body.stream === true;
+  // Its operator wants nothing kept, whatever is asked.
+  if (keepMs === 0) return streamed && asks ? UNKEPT : null;
+  if (text === null && !streamed) return null;
+  const resumption = await state.resumption();
+  const asking = { id, keyId: key.id, format: formatName, streamed, keepMs };
+  if (text === null) {
+    const live = resumption.begin(asking);
+    return live === null ? UNKEPT : new Kept(live, context);
+  }
+  const whole = await asked.step(() => requestText(request, formatName, body));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
+    if ("live" in claim) return new Kept(claim.live, context);
+    if (!claim.same) throw otherRequest();
+    if (claim.lost) throw notKept();
+    const joined = await join(context, { resumption, key, id: claim.joined });
+    if (joined !== null) return joined;
+  }
+  throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
+}
+
+function keepMsOf(key: Key, asked: string | null): number | null {
+  if (asked !== null && asked !== "true" && asked !== "false") {
+    throw badHeader("x-svc-resume", "expected true or false");
+  }
+  if (asked === "false") return null;
+  return key.resumeMs ?? (asked === null ? null : USUAL_MS);
+}
+
+function refuseClaim(text: string): void {
+  if (text.length >= 1 && text.length <= LONGEST_CLAIM) return;
+  throw badHeader("Idempotency-Key", `expected 1 to ${LONGEST_CLAIM} characters, got ${text.length}`);
+}
+
+export function badHeader(name: string, what: string): Failure {
+  const message = `Cannot read the header ${name}: ${what}.`;
+  return new Failure("validation_error", message, {
+    param: name,
+    errors: [{ type: "value_error", loc: ["header", name], msg: message }],
+  });
+}
+
+function otherRequest(): Failure {
+  const name = "Idempotency-Key";
+  const message = `Cannot join: the ${name} belongs to another request. Send this one with a key of its own.`;
+  return new Failure("validation_error", message, {
+    param: name,
+    errors: [{ type: "value_error", loc: ["header", name], msg: message }],
+  });
+}
+
+/** Without the store nobody knows whether the request has run: to run it anew might bill it twice. */
+function noClaim(thrown: unknown): never {
+  if (!(thrown instanceof StoreUnavailable)) throw thrown;
+  throw new Failure(
+    "service_unavailable",
+    "The store is away, so that nobody can tell whether a request with this Idempotency-Key has run; try again soon.",
+    { cause: thrown },
+  );
+}
+
+/** What the answer depends on, in one form for requests that mean the same. */
+function requestText(request: IncomingRequest, formatName: CallerFormatName, body: unknown): string {
+  const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
+  const repair = request.headers.get("x-svc-repair") === "true";
+  return JSON.stringify([formatName, headers, repair]) + canonicalJson(body);
+}
+
+/** Null: the generation is gone, and its claim is free. */
+async function join(
+  { request, state }: RequestContext,
+  { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
+): Promise<Response | null> {
+  const { kit } = state;
+  state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
+  const found = await resumption.answered(id, key.id, () => request.signal.aborted);
+  if (found === null) return null;
+  const { head } = found;
+  if (head === null) throw interrupted();
+  const headers = { ...head.headers, "x-svc-joined": "true" };
+  kit.metrics.joined();
+  if (head.body !== undefined) return new PlainResponse(head.body, { status: head.status, headers });
+  if (found.streamed) return followed(found, { from: 0, headers, state });
+  let body = "";
+  const follower = found.follow(0);
+  try {
+    for (let text = await follower.next(); text !== null; text = await follower.next()) body += text;
+  } finally {
+    follower.leave();
+  }
+  return new PlainResponse(body, { headers });
+}
+
+/** A stream that is kept, from an event on. */
+export function followed(
+  found: Found,
+  { from, headers, state }: {
+    from: number;
+    headers: Record<string, string>;
+    state: RequestContext["state"];
+  },
+): Response {
+  const format = CALLER_FORMATS[found.format as CallerFormatName];
+  const body = followedBody(found.follow(from), {
+    keepAliveMs: state.keepAliveMs,
+    ticker: state.kit.ticker,
+    broken: (failure) => format.encodeBreak(failure, { id: found.id, sequence: from }),
+  });
+  return new PlainResponse(body, { headers });
+}
+
+/** The stream goes on as any other, and says that it cannot be resumed. */
+const UNKEPT: Keeping = {
+  followed: () => null,
+  respond: (delivery) => {
+    const respond = delivery.context.prompt.stream ? respondStream : respondWhole;
+    return respond({
+      ...delivery,
+      headers: () => ({ ...delivery.headers(), "x-svc-resume": "unavailable" }),
+    });
+  },
+  refused: () => Promise.resolve(),
+};
+
+class Kept implements Keeping {
+  readonly #live: LiveStream;
+  readonly #context: RequestContext;
+
+  constructor(live: LiveStream, context: RequestContext) {
+    this.#live = live;
+    this.#context = context;
+  }
+
+  followed(): boolean | null {
+    return this.#live.start.streamed ? this.#live.isFollowed : null;
+  }
+
+  async refused(failure: Failure): Promise<void> {
+    const { surface, id, state: { kit } } = this.#context;
+    const response = failureResponse(failure, surface, id, kit.now());
+    this.#live.refuse({
+      status: response.status,
+      headers: { ...PlainResponse.fieldsOf(response) },
+      body: PlainResponse.textOf(response) ?? "",
+    });
+    // Whoever repeats the request then finds the claim free.
+    if (this.#live.start.claim !== null) await this.#live.settled();
+  }
+
+  async respond(delivery: KeptDelivery): Promise<Response> {
+    const live = this.#live;
+    if (!live.start.streamed) {
+      const response = await respondWhole(delivery);
+      live.begin({ status: 200, headers: { ...PlainResponse.fieldsOf(response) } });
+      live.append(PlainResponse.textOf(response)!);
+      live.end();
+      await live.settled();
+      return response;
+    }
+    const step = await firstStep(delivery);
+    const seconds = live.isLost ? "unavailable" : String(live.start.keepMs / 1000);
+    const headers = { ...streamHeaders(delivery), "x-svc-resume": seconds };
+    live.begin({ status: 200, headers });
+    const follower = live.follow(0);
+    void produce(delivery, live, step);
+    const body = followedBody(follower, {
+      keepAliveMs: delivery.keepAliveMs,
+      ticker: delivery.ticker,
+      broken: (failure) =>
+        delivery.format.encodeBreak(failure, { id: delivery.context.id, sequence: live.events }),
+    });
+    return new PlainResponse(body, { headers });
+  }
+}
+
+/** Reads the run into the stream, whoever follows it; without followers for as long as other calls without callers. */
+async function produce(
+  delivery: KeptDelivery,
+  live: LiveStream,
+  { first, begun }: Awaited<ReturnType<typeof firstStep>>,
+): Promise<void> {
+  const { format, parts, ticker, keepAliveMs } = delivery;
+  const frames = format.encodeStream(delivery.context);
+  let patient = true;
+  const bound = ticker.deadline(() => patient = false);
+  live.onFollowed = (isFollowed) => {
+    if (isFollowed) {
+      bound.disarm();
+      delivery.back();
+    } else {
+      bound.arm(DRAIN_MS);
+      delivery.left(() => patient = false);
+    }
+  };
+  const silence = ticker.deadline(() => {
+    // A comment is no event: those who wait for one get theirs by themselves.
+    if (!format.keepAlive.startsWith(":")) live.append(format.keepAlive);
+    silence.arm(keepAliveMs);
+  });
+  try {
+    if (begun === null && !format.keepAlive.startsWith(":")) live.append(format.keepAlive);
+    let next: typeof first | undefined = first;
+    for (;;) {
+      silence.arm(keepAliveMs);
+      const { value, done } = await (next ?? parts.next());
+      next = undefined;
+      silence.disarm();
+      if (!patient) {
+        await parts.return(undefined).catch(() => {});
+        live.append(frames.fail(cutShort()));
+        break;
+      }
+      live.append(done ? frames.end() : frames.encode(value));
+      if (done) break;
+      await live.room();
+    }
+  } catch (thrown) {
+    live.append(frames.fail(Failure.from(thrown)));
+  } finally {
+    live.end();
+    silence.close();
+    bound.close();
+    delivery.over();
+  }
+}

@@ -1,0 +1,68 @@
+/** `GET /v1/generations/{id}/stream`: a stream that was kept, from behind an event on. */
+import type { Key } from "../accounts/mod.ts";
+import { Failure } from "../exchange/failure.ts";
+import { eventNumber } from "../resume/event_ids.ts";
+import { StoreUnavailable } from "../store/mod.ts";
+import type { RequestContext } from "./endpoint.ts";
+import { OVERLOADED } from "./gate.ts";
+import { badHeader, followed } from "./resumable.ts";
+
+/** Readers of one stream on one node. */
+const MOST_OF_A_STREAM = 16;
+
+export async function resumeStream(context: RequestContext, key: Key): Promise<Response> {
+  const { request, parameters: { id }, state } = context;
+  const resumption = await state.resumption();
+  const found = await resumption.find(id, key.id).catch((thrown) => {
+    if (!(thrown instanceof StoreUnavailable)) throw thrown;
+    throw new Failure("service_unavailable", "The store is away; try again soon.", { cause: thrown });
+  });
+  // One that was refused never was a stream.
+  if (found === null || !found.streamed || found.head?.body !== undefined) {
+    throw new Failure(
+      "not_found",
+      "There is no such stream: of this key, that asked to be resumed, and whose time is not over.",
+    );
+  }
+  const from = firstWanted(request, id);
+  if (from > found.events) {
+    throw badHeader(
+      "Last-Event-ID",
+      `the stream has had ${found.events} events, the first of which has number 0`,
+    );
+  }
+  state.kit.metrics.resumed();
+  const headers = {
+    ...found.head?.headers,
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    "x-request-id": id,
+    "request-id": id,
+  };
+  if (!found.goesOn && from === found.events) {
+    const { "content-type": _, ...rest } = headers;
+    return new Response(null, { status: 204, headers: rest });
+  }
+  if (request.method === "HEAD") return new Response(null, { headers });
+  if (found.followers >= MOST_OF_A_STREAM || resumption.followers >= state.maxInFlight) throw OVERLOADED;
+  return followed(found, { from, headers, state });
+}
+
+/** Number of the event behind the last one that the caller has. */
+function firstWanted({ headers, url }: RequestContext["request"], id: string): number {
+  // A browser that reconnects sends the header, beside the address that it began with.
+  const header = headers.get("last-event-id");
+  const query = url.includes("?") ? new URL(url).searchParams.get("starting_after") : null;
+  for (const [name, value] of [["Last-Event-ID", header], ["starting_after", query]] as const) {
+    if (value === null || value === "") continue;
+    const number = eventNumber(value, id);
+    if (number !== null) return number + 1;
+    const message = `expected the id of an event of ${id}, as its \`id:\` gave it`;
+    if (name === "Last-Event-ID") throw badHeader(name, message);
+    throw new Failure("validation_error", `Cannot read starting_after: ${message}.`, {
+      param: name,
+      errors: [{ type: "value_error", loc: ["query", name], msg: message }],
+    });
+  }
+  return 0;
+}
