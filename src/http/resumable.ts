@@ -20,7 +20,7 @@ import { StoreUnavailable } from "../store/mod.ts";
 import type { Step } from "../timing/slices.ts";
 import { canonicalJson } from "./canonical_json.ts";
 import { headersWith } from "./credentials.ts";
-import type { IncomingRequest, RequestContext } from "./endpoint.ts";
+import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { followedBody } from "./followed_body.ts";
 import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
@@ -77,7 +77,7 @@ export async function keeping(
     const live = resumption.begin(asking);
     return live === null ? UNKEPT : new Kept(live, context);
   }
-  const whole = await asked.step(() => requestText(request, formatName, body));
+  const whole = await asked.step(() => requestText(context, body));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
@@ -130,10 +130,10 @@ function noClaim(thrown: unknown): never {
 }
 
 /** What the answer depends on, in one form for requests that mean the same. */
-function requestText(request: IncomingRequest, formatName: CallerFormatName, body: unknown): string {
+function requestText({ request, path }: RequestContext, body: unknown): string {
   const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
   const repair = request.headers.get("x-svc-repair") === "true";
-  return JSON.stringify([formatName, headers, repair]) + canonicalJson(body);
+  return JSON.stringify([path, headers, repair]) + canonicalJson(body);
 }
 
 /** Null: the generation is gone, and its claim is free. */
