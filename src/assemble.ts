@@ -197,7 +197,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         storeUp: () => accounts.storeUp(),
         now: options.now,
         log: options.log,
-        lost: () => metrics.unkept(),
+        lost: () => metrics.keptStream("lost"),
       })
     );
   const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};

@@ -29,6 +29,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "console/rig.ts": { "Date.now": "the gateway's clock, where a test brings none" },
   "console/tokens_test.ts": { "Date.now": "a token ends at a real time, by a clock that the test moves" },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
+  "http/resume_test.ts": { "Date.now": "what is kept ends by a clock that the test moves" },
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
   },

@@ -143,12 +143,12 @@ async function join(
 ): Promise<Response | null> {
   const { kit } = state;
   state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
+  kit.metrics.keptStream("joined");
   const found = await resumption.answered(id, key.id, () => request.signal.aborted);
   if (found === null) return null;
   const { head } = found;
   if (head === null) throw interrupted();
   const headers = { ...head.headers, "x-svc-joined": "true" };
-  kit.metrics.joined();
   if (head.body !== undefined) return new PlainResponse(head.body, { status: head.status, headers });
   if (found.streamed) return followed(found, { from: 0, headers, state });
   let body = "";

@@ -31,7 +31,7 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
       `the stream has had ${found.events} events, the first of which has number 0`,
     );
   }
-  state.kit.metrics.resumed();
+  state.kit.metrics.keptStream("resumed");
   const headers = {
     ...found.head?.headers,
     "content-type": "text/event-stream; charset=utf-8",

@@ -85,23 +85,12 @@ export const METRICS = {
     help: "What generations cost by model, in the currency of the prices.",
     labels: ["model"],
   },
-  resumed: {
-    name: "sluice_resumed_streams_total",
+  keptStreams: {
+    name: "sluice_kept_streams_total",
     type: "counter",
-    help: "Reads of kept streams by callers who came back.",
-    labels: [],
-  },
-  joined: {
-    name: "sluice_joined_requests_total",
-    type: "counter",
-    help: "Repeated requests that joined their generation by its Idempotency-Key.",
-    labels: [],
-  },
-  unkept: {
-    name: "sluice_unkept_streams_total",
-    type: "counter",
-    help: "Streams that were to be kept and went on without: the store was away, or a bound was reached.",
-    labels: [],
+    help:
+      "Streams that are kept, by what came of it: resumed (a caller came back), joined (a repeated request), lost (the store was away, or a bound was reached).",
+    labels: ["outcome"],
   },
   keptChars: {
     name: "sluice_kept_stream_chars",

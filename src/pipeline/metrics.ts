@@ -45,19 +45,8 @@ export class Metrics {
     this.registry.counter("cost", [model]).value += dollars;
   }
 
-  /** A caller goes on with a stream. */
-  resumed(): void {
-    this.registry.counter("resumed", []).value++;
-  }
-
-  /** A repeated request joins its generation. */
-  joined(): void {
-    this.registry.counter("joined", []).value++;
-  }
-
-  /** A stream that was to be kept could not be. */
-  unkept(): void {
-    this.registry.counter("unkept", []).value++;
+  keptStream(outcome: "resumed" | "joined" | "lost"): void {
+    this.registry.counter("keptStreams", [outcome]).value++;
   }
 
   webhookTold(outcome: string): void {

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
 import { onCluster } from "../support/cluster.ts";
 
 const OTHER = "sk_live_otherkeyotherkeyotherkey0002";
@@ -183,7 +184,16 @@ for (const stream of [false, true]) {
       const first = ask();
       await provider.asked;
       const waiting = ask();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await eventually(
+        async () =>
+          console.log(
+            (await (await fetch(`${gateway.url}/metrics`)).text()).split("\n").filter((l) =>
+              l.includes("joined")
+            ),
+          ) ??
+            (await (await fetch(`${gateway.url}/metrics`)).text()).includes("sluice_joined_requests_total 1"),
+        { within: 300 },
+      );
       provider.open();
       const [own, other] = await Promise.all([first, waiting]);
       assertEquals(own.status, 502);
