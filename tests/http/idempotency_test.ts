@@ -184,15 +184,8 @@ for (const stream of [false, true]) {
       const first = ask();
       await provider.asked;
       const waiting = ask();
-      await eventually(
-        async () =>
-          console.log(
-            (await (await fetch(`${gateway.url}/metrics`)).text()).split("\n").filter((l) =>
-              l.includes("joined")
-            ),
-          ) ??
-            (await (await fetch(`${gateway.url}/metrics`)).text()).includes("sluice_joined_requests_total 1"),
-        { within: 300 },
+      await eventually(async () =>
+        (await (await fetch(`${gateway.url}/metrics`)).text()).includes('outcome="joined"} 1')
       );
       provider.open();
       const [own, other] = await Promise.all([first, waiting]);
