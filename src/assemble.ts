@@ -2,7 +2,6 @@
  * The parts that a configuration makes, put together into one gateway: a function from Request to Response, with a way
  * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
  */
-import { createHmac } from "node:crypto";
 import {
   type AccountsConfig,
   type AccountsOptions,
@@ -38,7 +37,7 @@ import { loadScreening } from "./pipeline/guard.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
-import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
+import { openSealer } from "./open_sealer.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import { RunningOperation } from "./operation.ts";
@@ -46,10 +45,11 @@ import type { Resumption } from "./resume/mod.ts";
 import { readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
-import { canMakeFiles, openStore, type Store, StoreUnavailable } from "./store/mod.ts";
+import { canMakeFiles, openStore, type Store } from "./store/mod.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
 import { saveSnapshot } from "./discovery/snapshot.ts";
+import { telemetryIsOn } from "./telemetry/config.ts";
 import type { Clock } from "./timing/clock.ts";
 import type { PayloadsConfig } from "./payloads/config.ts";
 import type { OpenPayloads } from "./payloads/mod.ts";
@@ -77,6 +77,8 @@ export interface GatewayOptions {
   warnings?: readonly string[];
   /** Providers are asked for their models. Absent: the configuration is all there is. */
   discovers?: boolean;
+  /** Of the program, for telemetry. */
+  version?: string;
   /** A variable of the environment, for credentials of clouds; absent: none is set. */
   env?(name: string): string | undefined;
   /** Certificates, in PEM, that providers may show besides those that the process trusts. */
@@ -179,6 +181,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     log: options.log,
   });
+  // Few gateways have it on, and it brings a package along.
+  const telemetry = options.env && telemetryIsOn(options.env) ? await import("./telemetry/mod.ts") : null;
   const send = openTransport({ proxies: options.env && readProxies(options.env), caCerts: options.caCerts });
   let stopped = false;
 
@@ -262,7 +266,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       auto,
       autoModels: config.auto.models,
       providers: current,
-      websearch: openWebSearch(config.search, options),
+      websearch: openWebSearch(config.search, {
+        ...options,
+        ...(telemetry && { fetch: telemetry.quietFetch(send, ticker) }),
+      }),
       dlp: {
         dlp: config.dlp,
         dlpPolicies: config.dlpPolicies,
@@ -278,6 +285,12 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       metrics,
       slices,
       tokens,
+      telemetry: telemetry &&
+        telemetry.openTelemetry({
+          ...config.telemetry,
+          version: options.version ?? "",
+          random: Math.random,
+        }),
       ticker,
       now: options.now,
       log: options.log,
@@ -454,20 +467,4 @@ async function autoRouter(config: Config, catalog: Catalog): Promise<AutoRouter 
   if (config.auto.models.length === 0) return null;
   const { openAuto } = await import("./models/auto.ts");
   return openAuto(config.auto, catalog);
-}
-
-/** Seals with a secret that is the same on every node and after a restart; while the store is away, for this process. */
-async function openSealer(config: Config, store: Store, log: (line: string) => void): Promise<LateSealer> {
-  const made = () => crypto.randomUUID() + crypto.randomUUID();
-  const keyOf = (secret: string) => createHmac("sha256", secret).update("seal").digest();
-  const shared = async () => keyOf(config.store.pepper ?? await store.shared("seal", made));
-  try {
-    return { ...sealer(await shared()), close() {} };
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    log(
-      "the store is unavailable: until it is back, reasoning sealed by other nodes or before cannot be read",
-    );
-    return lateSealer(keyOf(made()), shared);
-  }
 }

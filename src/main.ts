@@ -22,6 +22,7 @@ import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { JsonLog, type Level } from "./json_log.ts";
 import { parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
+import { telemetryIsOn } from "./telemetry/config.ts";
 import manifest from "../deno.json" with { type: "json" };
 
 /** A variable; one that the process may not read counts as not set. */
@@ -304,7 +305,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     if (config.store.url !== "sqlite::memory:") {
       const count = config.server.workers;
       const permissions = env("SLUICE_PERMISSIONS");
-      const status = await supervise({ source, flags, count, permissions, main: import.meta.url, log });
+      const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
+      const main = import.meta.url;
+      const status = await supervise({ source, flags, count, permissions, resource, main, log });
       await lines?.flush();
       Deno.exit(status);
     }
@@ -318,6 +321,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     log,
     ...(lines && { recorded: (record) => lines.generation(record) }),
     env,
+    version: manifest.version,
     worker: worker ?? undefined,
     discovers: true,
     warnings,

@@ -22,6 +22,8 @@ export interface Supervised {
   count: number;
   /** What workers may do, as flags of Deno with spaces between; undefined: the usual. */
   permissions: string | undefined;
+  /** Attributes of the service that telemetry exports, as in `OTEL_RESOURCE_ATTRIBUTES`; null: it is off. */
+  resource: string | null;
   /** Address of the program's own first module. */
   main: string;
   log(line: string): void;
@@ -29,7 +31,7 @@ export interface Supervised {
 
 /** Runs workers until a signal ends them. Resolves with the exit status. */
 export async function supervise(
-  { source, flags, count, permissions, main, log }: Supervised,
+  { source, flags, count, permissions, resource, main, log }: Supervised,
 ): Promise<number> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
   const root = `${import.meta.dirname}/..`;
@@ -50,7 +52,7 @@ export async function supervise(
       // Its end is how a worker learns that nobody looks after it any more.
       const options = {
         args,
-        env: { [WORKER]: `${which}/${count}` },
+        env: { [WORKER]: `${which}/${count}`, ...(resource !== null && instanceOf(resource)) },
         stdin: "piped",
         stdout: "piped",
       } as const;
@@ -60,6 +62,12 @@ export async function supervise(
   for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
   Deno.addSignalListener("SIGHUP", workers.reload);
   return await workers.ended;
+}
+
+/** Each process exports, and what they export must not be taken for that of one. */
+function instanceOf(resource: string): Record<string, string> {
+  const instance = `service.instance.id=${crypto.randomUUID()}`;
+  return { OTEL_RESOURCE_ATTRIBUTES: resource === "" ? instance : `${resource},${instance}` };
 }
 
 /** Resolves when the process that started this worker has ended. */

@@ -13,6 +13,7 @@ const RANKS: Record<string, number> = {
   config: 7,
   console: 6,
   http: 5,
+  telemetry: 5,
   pipeline: 4,
   resume: 3,
   accounts: 3,

@@ -9,6 +9,7 @@ const LATER = [
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
   /^websearch\/clean\.ts$/,
   /^console\/page_(?:document|files)\.ts$/,
+  /^telemetry\/(?!config)/,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
 ];
 /** Packages that come with those. */
@@ -18,6 +19,7 @@ const LATER_PACKAGES = [
   "entities",
   "gpt-tokenizer/",
   "re2-wasm/",
+  "@opentelemetry/",
   "marked",
   "preact",
   "htm",

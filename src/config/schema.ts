@@ -13,6 +13,7 @@ import { PAYLOADS } from "../payloads/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
 import { choice, fields, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
+import { TELEMETRY } from "../telemetry/config.ts";
 import { SEARCH } from "../websearch/config.ts";
 
 export const CONFIG = fields({
@@ -47,6 +48,7 @@ export const CONFIG = fields({
       "`text`: events as lines on standard error. `json`: events and each generation as lines of JSON on standard output. A " +
         "change takes a restart.",
     ),
+  telemetry: TELEMETRY.prefault({}).describe("OpenTelemetry, where `OTEL_DENO` switches it on."),
   $schema: stringField("the address of a JSON Schema").optional()
     .describe(
       "Address of the JSON Schema of the configuration, for editors: `http://HOST:PORT/config.schema.json`.",

@@ -1,10 +1,12 @@
 /** A generation's way through this process: refused under overload, counted while it runs, run, answered. */
+import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
+import type { FollowedCall } from "../pipeline/telemetry.ts";
 import { LARGE, type Step } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
@@ -28,17 +30,34 @@ export function generation(
   compaction?: (body: unknown, key: Key) => unknown,
 ): Response | Promise<Response> {
   const { request, state } = context;
+  const { telemetry } = state.kit;
+  const header = (name: string) => request.headers.get(name);
+  const followed = telemetry === null
+    ? null
+    : telemetry.follow({ id: context.id, route: context.path, header });
   const bytes = bodyBytes(request);
-  if (isFull(state, bytes)) return refuse(context);
-  const key = authenticate(context);
+  if (isFull(state, bytes)) return refuse(context, followed);
+  const key = authenticated(context, followed);
   const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
   const admitted = key instanceof Promise ? key.then(enter) : enter(key);
-  return admitted === false
-    ? refuse(context)
-    : generate(context, { formatName, bytes, key, admitted, compaction });
+  if (admitted === false) return refuse(context, followed);
+  const steps = new Steps(state.kit.now, header, followed);
+  return generate(context, { formatName, bytes, key, admitted, compaction, header, steps });
 }
 
-function refuse({ surface, id, state }: RequestContext): Response {
+function authenticated(context: RequestContext, followed: FollowedCall | null): Key | Promise<Key> {
+  try {
+    return authenticate(context);
+  } catch (thrown) {
+    followed?.refused(Failure.from(thrown));
+    followed?.close(null);
+    throw thrown;
+  }
+}
+
+function refuse({ surface, id, state }: RequestContext, followed: FollowedCall | null): Response {
+  followed?.refused(OVERLOADED);
+  followed?.close(null);
   return failureResponse(OVERLOADED, surface, id, state.kit.now());
 }
 
@@ -49,11 +68,13 @@ interface Admission {
   key: Key | Promise<Key>;
   admitted: true | Promise<boolean>;
   compaction: ((body: unknown, key: Key) => unknown) | undefined;
+  header(name: string): string | null;
+  steps: Steps;
 }
 
 async function generate(
   context: RequestContext,
-  { formatName, bytes, key: pendingKey, admitted, compaction }: Admission,
+  { formatName, bytes, key: pendingKey, admitted, compaction, header, steps }: Admission,
 ): Promise<Response> {
   const { request, id, surface, state } = context;
   const { kit, inFlight } = state;
@@ -64,12 +85,15 @@ async function generate(
   let headers: Record<string, string> = {};
   let keeping: Keeping | null = null;
   let connection: AbortSignal | undefined;
-  const steps = new Steps(kit.now);
+  const { followed } = steps;
+  /** The head of a good answer is on its way. */
+  let answered = false;
   const deadline = kit.ticker.deadline(() => connection = request.signal);
   deadline.arm(WATCH_AFTER_MS);
   const over = () => {
     deadline.close();
     place.leave();
+    followed?.close(answered ? STATUS_CODE.OK : null);
   };
   try {
     if (admitted !== true) {
@@ -79,6 +103,7 @@ async function generate(
     }
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     place.own(asker.id);
+    followed?.of(asker);
     const asked = Date.now();
     const body = await readJson(request, state.maxBodyBytes, {
       step: (work) => kit.slices.step(asker.id, "parse", work),
@@ -91,7 +116,10 @@ async function generate(
     const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
       ? await keep(context, { key, formatName, body, place })
       : null;
-    if (kept instanceof Response) return kept;
+    if (kept instanceof Response) {
+      answered = true;
+      return kept;
+    }
     keeping = kept;
     const arrival: Arrival = {
       id,
@@ -102,7 +130,7 @@ async function generate(
       compacts: compaction !== undefined,
       large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),
-      header: (name) => request.headers.get(name),
+      header,
       gone: () => !(kept?.followed() ?? !(left || connection?.aborted === true)),
       steps,
     };
@@ -126,7 +154,10 @@ async function generate(
         seal: kit.sealer.of(key.account).seal,
         dlp: call.screened?.report ?? undefined,
       },
-      headers: () => ({ ...call.headers, ...rates, "x-request-id": id, "request-id": id }),
+      headers() {
+        answered = true;
+        return { ...call.headers, ...rates, "x-request-id": id, "request-id": id };
+      },
       large: () => call.large ? (work) => kit.slices.step(key.id, "convert", work) : null,
       keepAliveMs: state.keepAliveMs,
       ticker: kit.ticker,
@@ -149,6 +180,7 @@ async function generate(
     return response;
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
+    followed?.refused(failure);
     await keeping?.refused(failure);
     throw failure;
   } finally {

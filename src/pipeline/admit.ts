@@ -42,6 +42,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const estimate = upperBound(prompt, model, size, shape);
   const created = kit.now();
   const sheet = sheetOf(model, created);
+  const labels = labelsOf(arrival.header, arrival.body);
   const reservation = await kit.accounts.admit({
     id: arrival.id,
     created,
@@ -54,7 +55,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
       ? FREE
       : dearestOf(sheet, estimate.input + (estimate.media ?? 0), prompt.serviceTier),
     estimate,
-    labels: labelsOf(arrival.header, arrival.body),
+    labels,
   });
   arrival.steps.waited("budget", kit.now() - created);
   if (reservation.output < estimate.output) prompt.maxOutput = grantedCap(prompt, reservation.output);
@@ -68,6 +69,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     shape,
     size,
     reservation,
+    labels,
     sheet,
     uses: [],
     lost: [],

@@ -4,6 +4,7 @@ import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Mode } from "../dlp/policy.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { PriceSheet } from "../exchange/prices.ts";
+import type { Labels } from "../exchange/labels.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
@@ -79,6 +80,8 @@ export interface Call {
   shape: Shape;
   size: PromptSize;
   reservation: Reservation;
+  /** Names and values that the caller gave it. */
+  labels: Labels | null;
   /** Prices that are in force for the call. */
   sheet: PriceSheet;
   /** What each call of a provider reports to have used so far. */

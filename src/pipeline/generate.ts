@@ -99,6 +99,7 @@ export async function* generate(
       lost: ({ begun }) => bill(begun, prompt, call, kit),
     })
     : { ...await kit.providers.open(routes, openingOf("first")), which: "first" as const };
+  const { followed } = opened;
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined, own: call.provider === passing?.provider };
@@ -117,6 +118,7 @@ export async function* generate(
     while (true) {
       if (batch.length > 0) {
         noteUsage(batch, prompt, { call, use }, kit);
+        followed?.take(batch);
         const told = secrets.take(batch);
         if (told.length > 0) yield restore ? restore(told) : told;
       }
@@ -146,6 +148,7 @@ export async function* generate(
     }
   } catch (thrown) {
     const said = opened.withheld.failure(Failure.from(thrown));
+    followed?.failed(said);
     opened.failed(said);
     throw said;
   } finally {

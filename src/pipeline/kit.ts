@@ -12,6 +12,7 @@ import type { Dlp } from "./dlp.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Payloads } from "./payloads.ts";
 import type { Sealer } from "./seal.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export interface Kit {
   accounts: Accounts;
@@ -32,6 +33,8 @@ export interface Kit {
   slices: Slices;
   /** Counts the tokens of texts, where their length does not tell enough. */
   tokens: TokenCounter;
+  /** Null: it is off. */
+  telemetry: Telemetry | null;
   /** For deadlines; its clock never goes back. */
   ticker: Ticker;
   /** Milliseconds since the epoch. */

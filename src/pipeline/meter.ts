@@ -92,6 +92,7 @@ export async function* meter(
     if (failed && call.provider === null && !searches) await call.reservation.release();
     else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
+    steps.followed?.ended(end, call.labels);
   }
 }
 

@@ -12,6 +12,8 @@ import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
 import { type Ask, finallyDo, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
+import type { WebSearch } from "../websearch/mod.ts";
+import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
 
 export interface Run {
@@ -26,10 +28,14 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   }
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
+  const followed = arrival.steps.follow("admission", "request");
   const call = await admit(arrival, screened, kit).catch((thrown) => {
     // What the check found is said whatever comes of the request.
-    throw Failure.from(thrown).with(screened?.headers ?? {});
+    const failure = Failure.from(thrown).with(screened?.headers ?? {});
+    followed?.end(failure.code);
+    throw failure;
   });
+  followed?.end("ok");
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   const asked = arrival.compacts
@@ -68,10 +74,12 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
 }
 
 function askWith(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const { prompt, model, shape, size, reservation } = call;
+  const { arrival, prompt, model, shape, size, reservation } = call;
   if (shape.search) {
     return searchLoop(prompt, {
-      websearch: kit.websearch,
+      websearch: arrival.steps.followed === null
+        ? kit.websearch
+        : followedSearch(kit.websearch, arrival.steps),
       ask: (p) => once(p, 0),
       screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
       searched: (ms, outcome, hits) =>
@@ -83,4 +91,18 @@ function askWith(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[
   }
   if (shape.calls === 1) return once(prompt, 0);
   return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice));
+}
+
+/** A search is a step of the call, and so is what it asks the engine. */
+function followedSearch({ engine, search }: WebSearch, steps: Steps): WebSearch {
+  return {
+    engine,
+    async search(query, options) {
+      const followed = steps.follow("search", engine);
+      if (followed === null) return await search(query, options);
+      const found = await followed.within(() => search(query, options));
+      followed.end(found.failed ? found.why ?? "failed" : "ok", { hits: found.hits.length });
+      return found;
+    },
+  };
 }

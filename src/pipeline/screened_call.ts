@@ -55,7 +55,7 @@ export function screenedCall(
       if (told.length === 0) return;
       const { id, key } = call.arrival;
       const action = refused ? "refused" : mode === "mask" ? "masked" : "alerted";
-      call.arrival.steps.add("answer_screening", mode, 0, action, { findings: told.length });
+      call.arrival.steps.screenedAnswer(mode, action, told.length);
       tellFindings({ id, key, of: "answer", mode, action, found: told }, kit);
     },
   };

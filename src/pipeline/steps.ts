@@ -3,7 +3,10 @@
  * and nothing is measured.
  */
 import type { Mode } from "../dlp/policy.ts";
-import type { Attempt, AttemptWatch } from "../providers/attempt.ts";
+import { passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
+import type { Attempt, AttemptWatch, FollowedAttempt } from "../providers/attempt.ts";
+import type { Door, Route } from "../providers/provider.ts";
+import type { FollowedCall, FollowedStep } from "./telemetry.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
 
 /** A wait or a screening shorter than this is no step of its own, in milliseconds. */
@@ -14,11 +17,20 @@ const ACTIONS: Record<Mode, string> = { alert: "alerted", mask: "masked", block:
 
 export class Steps implements AttemptWatch {
   readonly #now: () => number;
+  readonly #header: (name: string) => string | null;
+  /** Null: telemetry is off. */
+  readonly followed: FollowedCall | null;
   #steps: Step[] | null = null;
 
   /** @param now milliseconds since the epoch */
-  constructor(now: () => number) {
+  constructor(
+    now: () => number,
+    header: (name: string) => string | null = () => null,
+    followed: FollowedCall | null = null,
+  ) {
     this.#now = now;
+    this.#header = header;
+    this.followed = followed;
   }
 
   /** Null: there is nothing to tell but what the record tells. */
@@ -40,14 +52,35 @@ export class Steps implements AttemptWatch {
     (this.#steps ??= []).push({ kind, name, start: this.#now() - ms, ms, outcome, details });
   }
 
+  /** Null: nobody follows it. */
+  follow(kind: StepKind, name: string): FollowedStep | null {
+    return this.followed === null ? null : this.followed.begin(kind, name);
+  }
+
+  begin(door: Door, route: Route, stream: boolean): FollowedAttempt | null {
+    return this.followed === null ? null : this.followed.attempt(door, route, stream);
+  }
+
+  callersTrace(): TraceHeaders | undefined {
+    const trace = readTrace(this.#header);
+    return trace === null ? undefined : passedOn(trace);
+  }
+
   /** Waited for something of this name. Short waits are nobody's concern. */
   waited(name: string, ms: number, outcome = "ok"): void {
-    if (ms >= WORTH_TELLING_MS || outcome !== "ok") this.add("admission", name, ms, outcome);
+    if (ms < WORTH_TELLING_MS && outcome === "ok") return;
+    this.add("admission", name, ms, outcome);
+    this.followed?.step(this.#steps!.at(-1)!);
   }
 
   screened({ mode, findings }: { mode: Mode; findings: number }, ms: number): void {
     if (findings === 0 && ms < WORTH_TELLING_MS) return;
     this.add("screening", mode, ms, findings === 0 ? "ok" : ACTIONS[mode], { findings });
+  }
+
+  screenedAnswer(mode: Mode, action: string, findings: number): void {
+    this.add("answer_screening", mode, 0, action, { findings });
+    this.followed?.step(this.#steps!.at(-1)!);
   }
 
   attempted({ route, ms, failure, status, headMs }: Attempt): void {

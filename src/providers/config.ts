@@ -144,6 +144,10 @@ const PROVIDER = fields({
     ),
   max_concurrent: whole(1, 1_000_000).nullable().prefault(null)
     .describe("Most calls to the provider at once; others wait in line. Null: no limit. Workers divide it."),
+  trace_context: flag().prefault(false)
+    .describe(
+      "Whether the provider is told, by `traceparent` and `tracestate`, where its requests stand in the caller's trace.",
+    ),
 }).transform((provider, context): Omit<ConfiguredProvider, "name"> => {
   const { preset, api: name, apiKey, auth, region, project, location, resource, deployments, ...rest } =
     provider;

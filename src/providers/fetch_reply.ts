@@ -28,9 +28,9 @@ export async function sendByFetch(
   if (exchange.signal?.aborted) abort.abort();
   try {
     const response = await fetch(exchange.url, {
-      method: "POST",
+      method: exchange.method ?? "POST",
       headers: exchange.headers,
-      body: exchange.body,
+      body: exchange.method === "GET" ? undefined : exchange.body,
       redirect: "manual",
       signal: abort.signal,
       ...(client && { client }),

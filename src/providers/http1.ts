@@ -23,7 +23,13 @@ const STALE_MS = 1000;
  */
 export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: string[]): Promise<Reply> {
   const address = addressOf(exchange.url);
-  const request = requestBytes(address.host, address.path, exchange.headers, exchange.body);
+  const request = requestBytes(
+    address.host,
+    address.path,
+    exchange.headers,
+    exchange.body,
+    exchange.method,
+  );
   const connection = address.pool.take(ticker.now());
   if (connection !== undefined) {
     const reply = await call(connection, request, exchange, ticker);

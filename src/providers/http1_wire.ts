@@ -16,21 +16,23 @@ const encoder = new TextEncoder();
 /** A longer body is written by itself: to put it behind the head would copy it. */
 const JOINED_BYTES = 16 * 1024;
 
-/** A POST as bytes, to be written one piece after the other. Throws on a header that would end before its end. */
+/** A request as bytes, to be written one piece after the other. Throws on a header that would end before its end. */
 export function requestBytes(
   host: string,
   path: string,
   headers: Readonly<Record<string, string>>,
   body: string,
+  method = "POST",
 ): Uint8Array[] {
   const content = encoder.encode(body);
-  let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in headers) {
     const value = headers[name];
     if (/[\0\r\n]/.test(value)) throw new WireError(`the value of header ${name} has a line break`);
     head += `${name}: ${value}\r\n`;
   }
-  head += `content-length: ${content.length}\r\n\r\n`;
+  if (content.length > 0 || method !== "GET") head += `content-length: ${content.length}\r\n`;
+  head += "\r\n";
   const joined = content.length <= JOINED_BYTES;
   const bytes = new Uint8Array(head.length + (joined ? content.length : 0));
   const { read, written } = encoder.encodeInto(head, bytes);

@@ -9,10 +9,10 @@
 import { Failure } from "../exchange/failure.ts";
 import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
-import type { AttemptWatch } from "./attempt.ts";
+import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
-import { byLatency, byPrice, drawFor, inOrder, type RouteOrder } from "./routes.ts";
+import { byLatency, byPrice, drawFor, inOrder, partition, type RouteOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
@@ -38,6 +38,8 @@ export interface Opened {
   readonly first: Uint8Array;
   /** What nothing of the answer may tell. */
   readonly withheld: Withheld;
+  /** Null: telemetry is off. */
+  readonly followed: FollowedAttempt | null;
   /** The answer turned into this failure. */
   failed(failure: Failure): void;
   /** Must be called once no more is read. */
@@ -220,6 +222,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     model.attempts++;
     const began = ticker.now();
     const { watch } = opening;
+    const followed = watch?.begin(door, route, opening.stream) ?? null;
+    if (door.provider.traceContext) {
+      const headers = { ...outgoing.headers, ...followed?.context() ?? watch?.callersTrace() };
+      outgoing = { body: outgoing.body, headers };
+    }
     const heard: Heard = { measured: watch?.measures === true, head: null, status: null };
     let closed = false;
     let answering = false;
@@ -241,12 +248,14 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       if (closed) return;
       closed = true;
       reply?.close();
+      followed?.close();
       permit!.abandon();
       state.limiter.leave();
     }
     function tell(failure: Failure | null): void {
       const { head, status } = heard;
       const headMs = head === null ? null : head - began;
+      followed?.begun(failure, status);
       watch?.attempted({ route, ms: ticker.now() - began, failure, status, headMs });
     }
     function giveUp(thrown: unknown, more: { reply?: Reply; silent?: boolean } = {}): Failed {
@@ -268,13 +277,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
 
     let got: Awaited<ReturnType<typeof exchange>>;
     try {
-      got = await exchange(door, route, {
-        outgoing,
-        stream: opening.stream,
-        signal: opening.signal,
-        missing: opening.missing,
-        heard,
-      });
+      const { stream, signal, missing } = opening;
+      const asked = () => exchange(door, route, { outgoing, stream, signal, missing, heard });
+      got = await (followed === null ? asked() : followed.within(asked));
     } catch (thrown) {
       if (opening.signal?.aborted) return cancel();
       return giveUp(thrown, { silent: true });
@@ -282,10 +287,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     if (got instanceof Failure) return giveUp(got);
     const { reply, first, withheld } = got;
     const { provider, api } = door;
-    const opened = { provider, api, reply, first, withheld, failed, close: () => close(reply) };
+    const opened = { provider, api, reply, first, withheld, failed, followed, close: () => close(reply) };
     try {
       const begun = await opening.begin(opened);
-      if (heard.measured) tell(null);
+      if (heard.measured || followed !== null) tell(null);
       permit.succeed(ticker.now());
       model.firstBytes.add(ticker.now() - began, ticker.now());
       answering = true;
@@ -394,10 +399,6 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
     },
   };
-}
-
-function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
-  return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];
 }
 
 function pause(ms: number): Promise<void> {

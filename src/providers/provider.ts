@@ -29,6 +29,10 @@ export interface Provider {
   maxConcurrent: number | null;
   /** Callers send credentials of their own for it, and pay it themselves. Absent: no. */
   passCredentials?: boolean;
+  /** It is told where its requests stand in the caller's trace. */
+  traceContext?: boolean;
+  /** Name of the preset that it follows; null or absent: none. */
+  preset?: string | null;
 }
 
 /** Where a model can be had. `model` is the provider's own name for it. */

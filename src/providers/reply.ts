@@ -2,6 +2,8 @@
 import { Failure } from "../exchange/failure.ts";
 
 export interface Exchange {
+  /** Absent: POST. */
+  method?: string;
   url: string;
   headers: Record<string, string>;
   body: string;

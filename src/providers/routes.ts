@@ -90,3 +90,8 @@ function unit(text: string): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
+
+/** A list, and what of it comes second. */
+export function partition<T>(list: readonly T[], second: (item: T) => boolean): [readonly T[], readonly T[]] {
+  return list.some(second) ? [list.filter((item) => !second(item)), list.filter(second)] : [list, []];
+}

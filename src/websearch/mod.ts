@@ -41,6 +41,8 @@ export interface WebSearchSettings extends EngineSettings {
 
 export interface WebSearchOptions {
   now(): number;
+  /** Asks engines; absent: `fetch`. */
+  fetch?(request: Request, init: { signal: AbortSignal; redirect: "error" }): Promise<Response>;
   /** One line for the operator: what went wrong with an engine, never what was asked of it. */
   log?(line: string): void;
 }
@@ -72,7 +74,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
   /** @param signal ends the request when its time is up */
   async function send(request: Request, signal: AbortSignal): Promise<Loose> {
     // A redirect could lead to any address that the gateway's machine can reach.
-    const response = await fetch(request, { signal, redirect: "error" });
+    const response = await (options.fetch ?? fetch)(request, { signal, redirect: "error" });
     if (!response.ok) {
       await response.body?.cancel();
       throw new Refused(response.status);

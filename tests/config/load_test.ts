@@ -76,6 +76,7 @@ Deno.test("loadConfig() fills in every default", () => {
       breaker: { failures: 5, windowMs: 30_000, openMs: 15_000 },
       passCredentials: false,
       maxConcurrent: null,
+      traceContext: false,
       maxVersion: null,
       preset: null,
     },
@@ -116,6 +117,7 @@ Deno.test("loadConfig() fills in every default", () => {
     webhooks: [],
     payloads: null,
     logs: "text",
+    telemetry: { sample: 1, langfuse: false },
     keys: [],
   });
 });

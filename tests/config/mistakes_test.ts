@@ -16,7 +16,7 @@ const ADDRESS = "an http:// or https:// address without user, query or fragment"
 const PRICE = 'a decimal string like "0.0000025", at most 1000, with at most 18 digits after the point';
 const AMOUNT = 'a decimal string like "25.00" from 0 to 9000000, with at most 12 digits after the point';
 const PROVIDER_FIELDS =
-  "preset, api, base_url, region, project, location, resource, deployments, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, retries, breaker, pass_credentials, max_concurrent";
+  "preset, api, base_url, region, project, location, resource, deployments, api_key, auth, headers, max_version, first_byte_seconds, idle_seconds, retries, breaker, pass_credentials, max_concurrent, trace_context";
 
 const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["nothing at all", {}, [
@@ -60,7 +60,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a misspelt section", plus({ dlp_polices: {} }), [
     "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, catalog, auto, " +
-    "search, dlp, dlp_policies, access_policies, accounts, teams, webhooks, payloads, keys, logs, $schema",
+    "search, dlp, dlp_policies, access_policies, accounts, teams, webhooks, payloads, keys, logs, telemetry, $schema",
   ]],
   ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
     `providers.up.apikey: unknown field; nearest is api_key; known are ${PROVIDER_FIELDS}`,
@@ -299,7 +299,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "models[0].price: unknown field; nearest is price_changes; known are id, name, routes, context_length, " +
     "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, order, cache, short_names",
     "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, catalog, auto, search, dlp, " +
-    "dlp_policies, access_policies, accounts, teams, webhooks, payloads, keys, logs, $schema",
+    "dlp_policies, access_policies, accounts, teams, webhooks, payloads, keys, logs, telemetry, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',
     'keys[0].account: expected one of the accounts default, got "nobody"',
   ]],

@@ -142,6 +142,7 @@ function kitOf(target: Target, sent: Sent, account: Account): Kit {
     limits: { maxTextChars: 1e6, maxFileBytes: 1e6, maxMessages: 1000 },
     metrics: new Metrics(),
     slices: new Slices(),
+    telemetry: null,
     tokens: { countAll, close: () => {} },
     ticker,
     now: () => 0,
@@ -205,6 +206,7 @@ function providersOf(target: Target, sent: Sent): Providers {
       const first = await read();
       if (first === null) throw new Failure("provider_unavailable", "The provider's answer is empty.");
       const opened: Opened = {
+        followed: null,
         provider,
         api: provider.api,
         first,

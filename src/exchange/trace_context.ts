@@ -1,0 +1,43 @@
+/** Where a request stands in a trace, as its headers say (W3C Trace Context). */
+
+/** What a provider is told. */
+export type TraceHeaders = Readonly<Record<string, string>>;
+
+export interface CallersTrace {
+  traceId: string;
+  spanId: string;
+  /** The caller records the trace. */
+  sampled: boolean;
+  /** What vendors keep in it; undefined: nothing that may be passed on. */
+  state: string | undefined;
+  /** As it came. */
+  parent: string;
+}
+
+/** The longest list that must be passed on. */
+const MOST_STATE_CHARS = 512;
+const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\x20-\x7e]*)?$/;
+const MOST_PARENT_CHARS = 256;
+
+/** Null: there is no trace, or the header is not one. Then `tracestate` counts for nothing. */
+export function readTrace(header: (name: string) => string | null): CallersTrace | null {
+  const parent = header("traceparent");
+  if (parent === null || parent.length > MOST_PARENT_CHARS) return null;
+  const match = PARENT.exec(parent);
+  if (match === null) return null;
+  const [, version, traceId, spanId, flags, more] = match;
+  if (version === "ff" || (version === "00" && more !== undefined)) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, sampled: (parseInt(flags, 16) & 1) === 1, state: stateOf(header), parent };
+}
+
+/** As it came, for a provider of a call that this gateway does not record. */
+export function passedOn({ parent, state }: CallersTrace): TraceHeaders {
+  return state === undefined ? { traceparent: parent } : { traceparent: parent, tracestate: state };
+}
+
+function stateOf(header: (name: string) => string | null): string | undefined {
+  const state = header("tracestate");
+  if (state === null || state === "" || state.length > MOST_STATE_CHARS) return undefined;
+  return /^[\x20-\x7e]*$/.test(state) ? state : undefined;
+}
