@@ -35,6 +35,7 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "providers/http1_test.ts": { "pause(": "pieces leave in packets of their own" },
   "store/postgres_test.ts": { "pause(": "a connection breaks in a different place each time" },
+  "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
   "websearch/matrix_test.ts": { "pause(": "an engine takes a while" },

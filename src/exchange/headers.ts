@@ -170,6 +170,17 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     meaning:
       "Says that the request came through a proxy, so that it is not from the own machine, whatever its address is.",
   })),
+  {
+    name: "traceparent",
+    where: "generations",
+    meaning: "The caller's trace (W3C Trace Context), which that of the generation continues.",
+  },
+  {
+    name: "tracestate",
+    where: "generations with `traceparent`",
+    meaning:
+      "What vendors keep in the trace: handed on to providers with `trace_context`, up to 512 characters.",
+  },
 ];
 
 export const ANSWER_HEADERS: readonly HeaderRow[] = [
