@@ -201,6 +201,11 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
   },
   { name: "x-svc-route", where: "answers of `svc/auto`", meaning: "The model that was chosen, and why." },
   {
+    name: "x-svc-model",
+    where: "answers of `/v1/messages` to a short name",
+    meaning: "Catalog id of the model that answers. Claude Code has the short name in the answer itself.",
+  },
+  {
     name: "x-svc-dropped",
     where: "generations",
     meaning:

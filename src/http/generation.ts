@@ -3,6 +3,7 @@ import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import { answerName } from "../pipeline/answer_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
@@ -149,7 +150,7 @@ async function generate(
         id,
         created: Math.floor(call.created / 1000),
         now: () => Math.floor(kit.now() / 1000),
-        model: call.model.id,
+        model: answerName(call),
         prompt: call.prompt,
         seal: kit.sealer.of(key.account).seal,
         dlp: call.screened?.report ?? undefined,

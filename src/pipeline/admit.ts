@@ -12,6 +12,7 @@ import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
+import { isShortName } from "./answer_name.ts";
 import { labelsOf } from "./labels.ts";
 import { reachOf } from "./passing.ts";
 import { shapeOf } from "./shape.ts";
@@ -104,7 +105,7 @@ async function choose(
   const short = arrival.formatName === "messages";
   const model = resolve(prompt.model, { key, short, limited }, kit);
   if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength], counting);
-  return { model, headers: {} };
+  return { model, headers: isShortName(arrival, prompt.model) ? { "x-svc-model": model.id } : {} };
 }
 
 interface Asking {
