@@ -2,6 +2,7 @@
 import { array, isObject, type Loose, string } from "../../exchange/json.ts";
 import type { ReasoningContent } from "../../exchange/prompt.ts";
 import { isSealed, type Unseal } from "../../exchange/proof.ts";
+import { decodeCallProofs } from "./call_proofs.ts";
 import { addDetail, replayProof, signedFields, splitDetails, textKey } from "./reasoning.ts";
 
 /**
@@ -42,6 +43,8 @@ export function decodeReasoning(message: Loose, unseal: Unseal): ReasoningConten
     });
   });
 
+  // Clients that keep both places send all of it twice.
+  if (contents.length === 0 && raw.length === 0) contents.push(...decodeCallProofs(message, text, unseal));
   const shown = contents.some((c) => c.sections.length > 0);
   if (raw.length > 0) {
     const { stripped, sections } = splitDetails(raw);

@@ -8,6 +8,7 @@ import { extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { annotationOf, citationOf } from "./encode_citations.ts";
+import { encodeCallProofs, type PlacedProof } from "./call_proofs.ts";
 import { encodeDetails, textFields } from "./encode_reasoning.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeLogprob } from "./logprobs.ts";
@@ -38,6 +39,10 @@ interface OpenChoice {
   annotated: number;
   /** `reasoning_details` so far. */
   details: Loose[];
+  /** Length of the reasoning's text so far. */
+  shown: number;
+  /** Proofs that no tool call carries yet. */
+  unsent: PlacedProof[];
 }
 
 type OpenBlock =
@@ -53,10 +58,21 @@ type OpenBlock =
     listed: boolean;
     section: number;
     spoken: boolean;
+    /** Where its text stands in that of all reasoning. */
+    from: number;
+    to: number;
     sections: string[][];
   }
   | { type: "call"; choice: number; index: number; custom: boolean; written: boolean }
   | { type: "search"; choice: number };
+
+const NOWHERE = { from: 0, to: 0 };
+
+/** What clients send back by themselves, because it is no more than the name of a field that they got, needs no carrying. */
+function needsCarrying(proof: Proof): boolean {
+  const replay = readReplay(proof);
+  return replay === undefined || replay.details !== undefined || replay.fields !== undefined;
+}
 
 export class DeltaWriter {
   readonly #context: EncodeAnswer;
@@ -117,7 +133,7 @@ export class DeltaWriter {
         this.#blocks.delete(part.block);
         if (open?.type === "reasoning" && part.proof) {
           const sections = open.sections.map((pieces) => pieces.join(""));
-          this.#proof(open.choice, part.proof, open.kind, sections, emit);
+          this.#proof(open.choice, part.proof, open.kind, sections, emit, open);
         }
         return;
       }
@@ -174,6 +190,8 @@ export class DeltaWriter {
         sources: new Set(),
         annotated: 0,
         details: [],
+        shown: 0,
+        unsent: [],
       };
       this.#choices.set(index, choice);
     }
@@ -207,6 +225,8 @@ export class DeltaWriter {
       listed: own === undefined || own.details === true,
       section: 0,
       spoken: false,
+      from: 0,
+      to: 0,
       sections: [],
     });
   }
@@ -218,8 +238,11 @@ export class DeltaWriter {
     const apart = !running && (open.spoken ? section !== open.section : choice.reasoned);
     const text = apart ? `\n\n${words}` : words;
     open.section = section;
+    if (!open.spoken) open.from = choice.shown + text.length - words.length;
     open.spoken = true;
     choice.reasoned = true;
+    choice.shown += text.length;
+    open.to = choice.shown;
     if (open.listed) {
       while (open.sections.length <= section) open.sections.push([]);
       open.sections[section].push(words);
@@ -234,8 +257,10 @@ export class DeltaWriter {
     kind: "text" | "summary",
     sections: readonly string[],
     emit: EmitDelta,
+    { from, to } = NOWHERE,
   ): void {
-    const { details } = this.#choice(index);
+    const { details, unsent } = this.#choice(index);
+    if (needsCarrying(proof)) unsent.push({ proof, from, to });
     const slot = details.length === 0 ? 0 : (details.at(-1)!.index as number) + 1;
     const added = encodeDetails(proof, kind, sections, slot, this.#context.seal);
     details.push(...added.details);
@@ -257,7 +282,10 @@ export class DeltaWriter {
     const body = custom
       ? { type: "custom", custom: { name: part.name, input: "" } }
       : { type: "function", function: { name: part.name, arguments: "" } };
-    emit(part.choice, { tool_calls: [{ index, id: part.id, ...body, ...replay?.fields }] });
+    const proofs = replay?.fields === undefined && choice.unsent.length > 0
+      ? encodeCallProofs(choice.unsent.splice(0), this.#context.seal)
+      : undefined;
+    emit(part.choice, { tool_calls: [{ index, id: part.id, ...body, ...replay?.fields, ...proofs }] });
   }
 
   #callText(open: OpenBlock & { type: "call" }, text: string, emit: EmitDelta): void {

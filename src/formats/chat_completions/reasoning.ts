@@ -8,6 +8,7 @@
  */
 import { isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
 import type { Proof } from "../../exchange/proof.ts";
+import { holdsCallProofs } from "./call_proofs.ts";
 
 /** The message's own way of showing reasoning. `content`: as a thinking part of it. */
 export type ReasoningField = "reasoning_content" | "reasoning" | "content";
@@ -44,7 +45,9 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
 /** Fields outside `reasoning*` that Google's compatible API wants back unchanged. */
 export function signedFields(value: Loose): Loose | undefined {
   let found: Loose | undefined;
-  if (isObject(value.extra_content) && Object.keys(value.extra_content).length > 0) {
+  if (
+    isObject(value.extra_content) && Object.keys(value.extra_content).length > 0 && !holdsCallProofs(value)
+  ) {
     found = { extra_content: value.extra_content };
   }
   if (typeof value.thought_signature === "string" && value.thought_signature !== "") {
