@@ -24,6 +24,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "clients/python/environment.ts": {
     "AbortSignal.timeout": "an index may not answer; the tests are skipped then",
   },
+  "clients/programs/program.ts": { "AbortSignal.timeout": "a program that hangs is ended, minutes later" },
   "clients/python_test.ts": { "AbortSignal.timeout": "a client that hangs is ended, minutes later" },
   "console/session_test.ts": { "Date.now": "a session ends in hours, by a clock that the test moves" },
   "console/rig.ts": { "Date.now": "the gateway's clock, where a test brings none" },
