@@ -11,6 +11,7 @@ import {
   openAccounts,
 } from "./accounts/mod.ts";
 import { CONSOLE } from "./console/mod.ts";
+import type { Alerts } from "./alerts/engine.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
@@ -75,6 +76,8 @@ export interface GatewayOptions {
   sleep?(ms: number): Promise<void>;
   /** What is odd about the configuration, for administrators. */
   warnings?: readonly string[];
+  /** Milliseconds between two looks at what alerts are about; absent: the usual. */
+  alertsEveryMs?: number;
   /** Providers are asked for their models. Absent: the configuration is all there is. */
   discovers?: boolean;
   /** Of the program, for telemetry. */
@@ -350,10 +353,29 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     const { length } = state.kit.catalog.models;
     options.log(`the providers' models have changed: ${length} in the catalog, ${before} before`);
   }
+  let alerts: Alerts | null = null;
+  /** Those that nothing has changed about keep what they have measured. */
+  async function watch({ alerts: rules, smtp }: Config): Promise<void> {
+    if (alerts && JSON.stringify(alerts.config) === JSON.stringify({ rules, smtp })) return;
+    const before = alerts;
+    alerts = null;
+    accounts.tellAlso([]);
+    await before?.stop({ leaves: rules.length === 0 });
+    if (rules.length === 0) return;
+    const { openAlerts } = await import("./alert_rules.ts");
+    alerts = openAlerts({ rules, smtp }, {
+      ...options,
+      accounts,
+      store,
+      collect: () => metrics.registry.collect(),
+      first: (worker?.which ?? 1) === 1,
+    });
+  }
   // One after the other, so that the last one stays.
   await turns.run(async () => {
     await follow(config);
     become(await stateOf(config));
+    await watch(config);
     // Of merging lists much is left behind, and nobody is waiting yet.
     if (state!.kit.catalog.models !== config.models) collectNow();
   });
@@ -381,6 +403,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
           become(made);
           running = next;
           operation.reloaded(warnings);
+          await watch(next);
         } catch (error) {
           void follow(running);
           const log = made?.kit.payloads?.log;
@@ -391,6 +414,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     async close() {
+      await alerts?.stop();
       // Before the store: what is kept is noted there.
       await state?.kit.payloads?.log.close();
       await (await resumption)?.close();

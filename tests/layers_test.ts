@@ -22,6 +22,7 @@ const RANKS: Record<string, number> = {
   websearch: 3,
   providers: 3,
   payloads: 3,
+  alerts: 3,
   formats: 2,
   store: 2,
   http1: 1,

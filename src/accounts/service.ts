@@ -36,7 +36,7 @@ import { StoreChanges } from "./store_changes.ts";
 import { StoreSync } from "./store_sync.ts";
 import { Trail, type TrailOptions } from "./trail.ts";
 import type { Accounts } from "./types.ts";
-import { type DeliveryOutcome, Webhooks } from "./webhooks.ts";
+import { type DeliveryOutcome, type EventReceiver, Webhooks } from "./webhooks.ts";
 import { WaitingLine } from "./waiting_line.ts";
 
 export interface AccountsOptions {
@@ -85,6 +85,12 @@ export interface AccountsService extends Accounts, Administration {
   readonly node: string;
   /** A key for a purpose that only gateways over this store can make; null: the store has not been reached yet. */
   keyFor(purpose: string): Uint8Array | null;
+  /** This process among those of the store. */
+  readonly node: string;
+  /** Who is told of events that others put into the outbox. */
+  tellAlso(receivers: readonly EventReceiver[]): void;
+  /** There is something in the outbox. */
+  wakeOutbox(): void;
   /** Calls admitted here that have not ended. */
   openCount(): number;
   /** False: the store is away, and what is not known here is answered with 503. */
@@ -223,12 +229,14 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     ready: () => maintenance.prepared && sync.up,
     warn,
   });
+  let others: readonly EventReceiver[] = [];
   const webhooks: Webhooks = new Webhooks({
     store,
     node,
     clock,
     configured: () => configured.webhooks,
-    ready: () => maintenance.prepared && sync.up && configured.webhooks.length > 0,
+    others: () => others,
+    ready: () => maintenance.prepared && sync.up && configured.webhooks.length + others.length > 0,
     keyName: (id) => keyring.state(id)?.name ?? null,
     ended: (outcome) => options.told?.(outcome),
     warn,
@@ -286,6 +294,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     probe: (request) => admission.probe(request),
     node,
     keyFor: (purpose) => maintenance.keyFor(purpose),
+    tellAlso: (receivers) => void (others = receivers),
+    wakeOutbox: () => webhooks.wake(),
     openCount: () => reservations.size,
     storeUp: () => maintenance.prepared && sync.up,
     refusal: () => maintenance.refusal,

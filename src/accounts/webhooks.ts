@@ -20,11 +20,22 @@ import { formatAmount } from "./money.ts";
 
 export type DeliveryOutcome = "delivered" | "failed" | "dropped";
 
+/** One that is told of other events than a budget's. */
+export interface EventReceiver {
+  id: string;
+  /** Where it stands in the configuration. */
+  name: string;
+  /** Null: it has taken it; else why not. */
+  send(delivery: Delivery, signal: AbortSignal): Promise<unknown>;
+}
+
 export interface WebhooksOptions {
   store: DeliveryStore;
   node: string;
   clock: Clock;
   configured(): readonly ConfigWebhook[];
+  /** Others whose events are in the same outbox. */
+  others?(): readonly EventReceiver[];
   /** False: the store cannot be asked now. */
   ready(): boolean;
   keyName(id: string): string | null;
@@ -43,7 +54,8 @@ const GIVE_UP_MS = 3 * 86_400_000;
 
 interface Receiver {
   ref: WebhookRef;
-  webhook: ConfigWebhook;
+  name: string;
+  send: EventReceiver["send"];
 }
 
 export class Webhooks {
@@ -68,7 +80,7 @@ export class Webhooks {
 
   /** Who is told of what. */
   refs(): readonly WebhookRef[] {
-    return this.#all().map(({ ref }) => ref);
+    return this.#webhooks().map(({ ref }) => ref);
   }
 
   start(): void {
@@ -96,9 +108,22 @@ export class Webhooks {
   }
 
   #all(): readonly Receiver[] {
+    const others = this.#options.others?.() ?? [];
+    if (others.length === 0) return this.#webhooks();
+    return [
+      ...this.#webhooks(),
+      ...others.map(({ id, name, send }) => ({ ref: { id, events: [] }, name, send })),
+    ];
+  }
+
+  #webhooks(): readonly Receiver[] {
     const of = this.#options.configured();
     if (this.#receivers.of !== of) {
-      const all = of.map((webhook) => ({ ref: { id: idOf(webhook.url), events: webhook.events }, webhook }));
+      const all = of.map((webhook, i): Receiver => ({
+        ref: { id: idOf(webhook.url), events: webhook.events },
+        name: `webhooks[${i}]`,
+        send: (delivery, signal) => this.#post(webhook, delivery, signal),
+      }));
       this.#receivers = { of, all };
     }
     return this.#receivers.all;
@@ -146,9 +171,12 @@ export class Webhooks {
     }
   }
 
-  async #deliver({ webhook, ref }: Receiver, delivery: Delivery): Promise<void> {
+  async #deliver({ ref, send }: Receiver, delivery: Delivery): Promise<void> {
     const { store, clock, ended } = this.#options;
-    const trouble = await this.#post(webhook, delivery);
+    const trouble = await send(
+      delivery,
+      AbortSignal.any([this.#ending.signal, AbortSignal.timeout(this.#answerMs)]),
+    );
     if (trouble === null) {
       this.#complained.delete(ref.id);
       ended("delivered");
@@ -169,7 +197,7 @@ export class Webhooks {
   }
 
   /** Null: the receiver has taken it. */
-  async #post({ url, secret }: ConfigWebhook, delivery: Delivery): Promise<unknown> {
+  async #post({ url, secret }: ConfigWebhook, delivery: Delivery, signal: AbortSignal): Promise<unknown> {
     const body = bodyOf(delivery, this.#options.keyName);
     try {
       const response = await fetch(url, {
@@ -183,7 +211,7 @@ export class Webhooks {
           "x-svc-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
         },
         body,
-        signal: AbortSignal.any([this.#ending.signal, AbortSignal.timeout(this.#answerMs)]),
+        signal,
       });
       await response.body?.cancel();
       return response.ok ? null : `it answered with status ${response.status}`;
@@ -196,9 +224,9 @@ export class Webhooks {
   #complain(id: string, trouble: unknown): void {
     if (trouble instanceof StoreUnavailable || this.#complained.has(id)) return;
     this.#complained.add(id);
-    const index = this.#all().findIndex(({ ref }) => ref.id === id);
+    const name = this.#all().find(({ ref }) => ref.id === id)?.name ?? "a receiver";
     const why = typeof trouble === "string" ? trouble : trouble instanceof Error ? trouble.name : "unknown";
-    this.#options.warn(`webhooks[${index}] could not be told of an event, which is tried again: ${why}`);
+    this.#options.warn(`${name} could not be told of an event, which is tried again: ${why}`);
   }
 }
 

@@ -106,6 +106,16 @@ export function checkReferences(root: unknown, report: Report): void {
     named(config.dlp_policies, "dlp_policies"),
     named(config.access_policies, "access_policies"),
   ], report);
+  if (config.smtp === undefined || config.smtp === null) {
+    for (const { value, path } of items(config.alerts, ["alerts"])) {
+      for (const { value: to, path: at } of items(value.to, [...path, "to"])) {
+        if (to.email !== undefined) {
+          report.expect("no mail address, as there is no `smtp`", to.email, [...at, "email"]);
+        }
+      }
+    }
+  }
+  unique(spots(items(config.alerts, ["alerts"]), "name"), report);
   for (const { text, path } of adminKey) {
     if (text.length < LEAST_SECRET) report.warnings.push(guessable(path));
   }

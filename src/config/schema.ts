@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { ACCESS_POLICIES, ACCOUNTS, KEYS, TEAMS, WEBHOOKS } from "../accounts/config.ts";
+import { ALERTS, SMTP } from "../alerts/config.ts";
 import { ADMIN_KEY } from "../console/config.ts";
 import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
@@ -38,6 +39,12 @@ export const CONFIG = fields({
     .describe("Accounts, each with its credits. `default` is always there."),
   teams: TEAMS.prefault([]).describe("Teams; a key names one, whose limits hold beside its own."),
   webhooks: WEBHOOKS.prefault([]).describe("Addresses that are told when budgets run out."),
+  alerts: ALERTS.prefault([]).describe(
+    "Rules over what is measured, and who is told when one of them is broken.",
+  ),
+  smtp: SMTP.nullable().prefault(null).describe(
+    "Mail server for alerts that go to `email`. Null: there is none.",
+  ),
   payloads: PAYLOADS.nullable().prefault(null).describe(
     "Payload log: requests and answers of the keys and policies that say `payloads: true`, as they are after masking, " +
       "encrypted. Null: nothing is kept.",

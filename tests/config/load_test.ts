@@ -115,6 +115,8 @@ Deno.test("loadConfig() fills in every default", () => {
     accounts: [{ name: "default", credits: null }],
     teams: [],
     webhooks: [],
+    alerts: [],
+    smtp: null,
     payloads: null,
     logs: "text",
     telemetry: { sample: 1, langfuse: false },

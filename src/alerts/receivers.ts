@@ -1,0 +1,107 @@
+/** Who is told of alerts: webhooks with a signature, Slack's format, mail. Redirects, which would be the receiver's choice, are not followed. */
+import { createHash, createHmac } from "node:crypto";
+import type { AlertEvent } from "../store/mod.ts";
+import type { AlertDestination, AlertRule, SmtpConfig } from "./config.ts";
+import { subjectOf, textOf } from "./text.ts";
+
+export interface AlertDelivery {
+  id: string;
+  created: number;
+  data: AlertEvent;
+}
+
+export interface AlertReceiver {
+  /** The same for the same receiver, on every node and over a restart. */
+  id: string;
+  /** Where it stands in the configuration. */
+  name: string;
+  /** Null: it has taken it; else why not. */
+  send(delivery: AlertDelivery, signal: AbortSignal): Promise<unknown>;
+}
+
+export function receiversOf(rules: readonly AlertRule[], smtp: SmtpConfig | null): AlertReceiver[] {
+  const found = new Map<string, AlertReceiver>();
+  for (const [i, { to }] of rules.entries()) {
+    for (const [j, destination] of to.entries()) {
+      const id = receiverId(destination);
+      if (found.has(id)) continue;
+      const send = senderOf(destination, smtp);
+      found.set(id, { id, name: `alerts[${i}].to[${j}]`, send });
+    }
+  }
+  return [...found.values()];
+}
+
+export function receiverId({ webhook, slack, email }: AlertDestination): string {
+  const what = JSON.stringify([webhook ?? null, slack ?? null, email ?? null]);
+  return `alert-${createHash("sha256").update(what).digest("hex").slice(0, 16)}`;
+}
+
+function senderOf(
+  { webhook, secret, slack, email }: AlertDestination,
+  smtp: SmtpConfig | null,
+): AlertReceiver["send"] {
+  if (webhook !== undefined) {
+    return (delivery, signal) => post(webhook, webhookBody(delivery), { delivery, secret, signal });
+  }
+  if (slack !== undefined) {
+    return (delivery, signal) =>
+      post(slack, JSON.stringify({ text: slackText(textOf(delivery.data)) }), { signal });
+  }
+  return async (delivery, signal) => {
+    if (smtp === null) return "smtp is not configured";
+    const { sendMail } = await import("./mail.ts");
+    return await sendMail(smtp, {
+      to: email ?? [],
+      subject: subjectOf(delivery.data),
+      text: textOf(delivery.data),
+      id: delivery.id,
+    }, signal);
+  };
+}
+
+function webhookBody({ id, created, data: { event, starts, ends, ...data } }: AlertDelivery): string {
+  const iso = (time: number) => new Date(time).toISOString();
+  return JSON.stringify({
+    id,
+    type: event,
+    created: iso(created),
+    data: {
+      ...data,
+      starts: iso(starts),
+      ends: ends === null ? null : iso(ends),
+      text: textOf({ event, starts, ends, ...data }),
+    },
+  });
+}
+
+/** Slack takes these three for markup. */
+function slackText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+async function post(
+  url: string,
+  body: string,
+  { delivery, secret, signal }: { delivery?: AlertDelivery; secret?: string; signal: AbortSignal },
+): Promise<unknown> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "sluice",
+        ...(delivery && { "x-svc-event": delivery.data.event, "x-svc-delivery": delivery.id }),
+        ...(secret &&
+          { "x-svc-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` }),
+      },
+      body,
+      signal,
+    });
+    await response.body?.cancel();
+    return response.ok ? null : `it answered with status ${response.status}`;
+  } catch (error) {
+    return error;
+  }
+}

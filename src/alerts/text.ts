@@ -1,0 +1,40 @@
+/** An alert in words, for people. */
+import type { AlertEvent } from "../store/mod.ts";
+import { alertMetric, type AlertMetricName } from "./metrics.ts";
+
+const MOST = 200;
+
+/** Control characters would end a line of a mail's head. */
+function clean(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+  return plain.length > MOST ? `${plain.slice(0, MOST).toWellFormed()}…` : plain;
+}
+
+export function subjectOf({ event, rule, group }: AlertEvent): string {
+  const about = Object.entries(group).map(([name, value]) => `${clean(name)} ${clean(value)}`).join(", ");
+  return `${event === "alert.firing" ? "ALERT" : "RECOVERED"} ${clean(rule)}${about && `: ${about}`}`;
+}
+
+export function textOf(event: AlertEvent): string {
+  const { metric, above, value, starts, ends } = event;
+  const { help, unit } = alertMetric(metric as AlertMetricName);
+  const is = `${metric} is ${number(value)}${unit}, and the limit is ${number(above)}${unit}.`;
+  const time = (at: number) => new Date(at).toISOString();
+  const when = ends === null
+    ? `Since ${time(starts)}.`
+    : `From ${time(starts)} to ${time(ends)} (${lasted(ends - starts)}).`;
+  return `${subjectOf(event)}\n${is} ${when}\n${help}`;
+}
+
+function number(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+function lasted(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 120
+    ? `${seconds} s`
+    : seconds < 7200
+    ? `${Math.round(seconds / 60)} min`
+    : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,65 @@
+/** What one process measured within the time of a rule: the numbers now less those at the time's beginning. */
+import { alertMetric, type Numbers } from "./metrics.ts";
+import type { MetricData } from "../metrics/registry.ts";
+import type { AlertRule } from "./config.ts";
+
+/** Groups of one rule that are looked at; of more the first stay. */
+const MOST_GROUPS = 200;
+
+interface Moment {
+  at: number;
+  numbers: Numbers;
+}
+
+export class RuleWindow {
+  readonly #rule: AlertRule;
+  #moments: Moment[] = [];
+
+  constructor(rule: AlertRule) {
+    this.#rule = rule;
+  }
+
+  /** Numbers by group as they are within the time that ends now. */
+  take(now: number, metrics: readonly MetricData[]): Record<string, number[]> {
+    const { when } = this.#rule;
+    const metric = alertMetric(when.metric);
+    const numbers = metric.read(metrics, when.by, when.percent);
+    if (metric.now === true) return Object.fromEntries(first(numbers));
+    // What was counted before anybody looked is nobody's alert.
+    if (this.#moments.length === 0) this.#moments.push({ at: now, numbers: new Map() });
+    const since = this.#moments.findLastIndex(({ at }) => at <= now - when.over);
+    if (since > 0) this.#moments = this.#moments.slice(since);
+    const { numbers: before } = this.#moments[0];
+    this.#moments.push({ at: now, numbers });
+    const isNow = new Set(metric.now === false ? [] : metric.now);
+    return Object.fromEntries(
+      [...first(numbers)].map(([group, values]) => {
+        const base = before.get(group);
+        return [group, values.map((value, i) => isNow.has(i) ? value : value - (base?.[i] ?? 0))];
+      }),
+    );
+  }
+}
+
+function* first(numbers: Numbers): Generator<[string, number[]]> {
+  let left = MOST_GROUPS;
+  for (const entry of numbers) {
+    if (left-- === 0) return;
+    yield entry;
+  }
+}
+
+/** Numbers of all nodes. */
+export function joined(parts: readonly Record<string, number[]>[], how: "sum" | "most"): Numbers {
+  const all: Numbers = new Map();
+  for (const part of parts) {
+    for (const [group, values] of Object.entries(part)) {
+      const known = all.get(group);
+      if (known === undefined) all.set(group, [...values]);
+      else {values.forEach((value, i) =>
+          known[i] = how === "sum" ? (known[i] ?? 0) + value : Math.max(known[i] ?? 0, value)
+        );}
+    }
+  }
+  return all;
+}

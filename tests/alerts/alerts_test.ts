@@ -1,0 +1,99 @@
+/** Alerts from end to end: a gateway whose provider fails, and receivers on loopback. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createHmac } from "node:crypto";
+import { leastAnswer } from "../support/answers.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
+import { mailServer, posts } from "./support.ts";
+
+const CHAT = { model: "p/model", messages: [{ role: "user", content: "canary-of-the-prompt" }] };
+
+Deno.test("an alert and its recovery reach a webhook, Slack and a mailbox, once each", async () => {
+  let down = true;
+  const provider = loopbackProvider((seen) =>
+    down ? new Response("down", { status: 500 }) : leastAnswer(seen)
+  );
+  const hook = posts();
+  const slack = posts();
+  const mail = mailServer();
+  let now = Date.now();
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+    alerts: [{
+      name: "errors & <more>",
+      when: { metric: "error_rate", above: 0.5, over: "1m", least: 5 },
+      for: "10s",
+      to: [
+        { webhook: hook.url, secret: "whsec" },
+        { slack: slack.url },
+        { email: ["ops@example.com", "night@example.com"] },
+      ],
+    }],
+    smtp: {
+      host: "127.0.0.1",
+      port: mail.port,
+      security: "none",
+      user: "sluice",
+      password: "mail-secret",
+      from: "sluice@example.com",
+    },
+  }, { now: () => now, alertsEveryMs: 5 });
+  try {
+    const ask = async (calls: number) => {
+      await Promise.all(Array.from({ length: calls }, async () => {
+        await (await gateway.post("/v1/chat/completions", CHAT)).text();
+      }));
+    };
+    const told = () => [hook.got.length, slack.got.length, mail.mails.length];
+    /** Time goes on, five seconds with each look. */
+    const until = (wanted: () => boolean) =>
+      eventually(() => {
+        now += 5000;
+        return wanted();
+      });
+    for (let i = 0; i < 3; i++) await ask(100);
+    await until(() => told().every((count) => count === 1));
+    down = false;
+    // What failed is out of the time that is looked at.
+    const later = now + 120_000;
+    await until(() => now > later);
+    await ask(50);
+    await until(() => told().every((count) => count === 2));
+    const end = now + 600_000;
+    await until(() => now > end);
+    assertEquals(told(), [2, 2, 2]);
+
+    const [first, second] = hook.got.map(({ text }) => JSON.parse(text));
+    assertEquals([first.type, second.type], ["alert.firing", "alert.recovered"]);
+    assertEquals(first.data.rule, "errors & <more>");
+    assertEquals([first.data.metric, first.data.above, first.data.value, first.data.ends], [
+      "error_rate",
+      0.5,
+      1,
+      null,
+    ]);
+    assert(second.data.ends > second.data.starts);
+    for (const { headers, text } of hook.got) {
+      const signed = `sha256=${createHmac("sha256", "whsec").update(text).digest("hex")}`;
+      assertEquals(headers.get("x-svc-signature"), signed);
+    }
+    assertMatch(
+      JSON.parse(slack.got[0].text).text,
+      /^ALERT errors &amp; &lt;more&gt;\nerror_rate is 1, and the limit is 0\.5\./,
+    );
+    assertMatch(JSON.parse(slack.got[1].text).text, /^RECOVERED errors/);
+    const [{ from, to, data, auth }] = mail.mails;
+    assertMatch(from, /<sluice@example\.com>/);
+    assertEquals(to.map((one) => one.replace(/[<> ]/g, "")), ["ops@example.com", "night@example.com"]);
+    assertMatch(data, /^Subject: ALERT errors & <more>$/m);
+    assertEquals(auth, "\0sluice\0mail-secret");
+    const all = [...hook.got, ...slack.got].map(({ text }) => text).join() + data + gateway.logged.join();
+    assert(!all.includes("canary") && !all.includes("mail-secret") && !all.includes("whsec"));
+  } finally {
+    await gateway.close();
+    await provider.close();
+    await hook.close();
+    await slack.close();
+    mail.close();
+  }
+});
