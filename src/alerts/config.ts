@@ -86,7 +86,7 @@ function address() {
   }, says(ADDRESS));
 }
 
-const MAILBOX = "an address like ops@example.com";
+const MAILBOX = "a mail address";
 
 function mailbox() {
   return matching(/^[\w.!#$%&'*+\/=?^`{|}~-]{1,64}@[a-z\d-]+(?:\.[a-z\d-]+)*$/i, MAILBOX).max(

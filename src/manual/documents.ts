@@ -1,5 +1,6 @@
 /** What stands at an address of the manual. Loaded with the first request for one. */
 import { configJsonSchema } from "../config/schema.ts";
+import { FILES } from "./files.ts";
 import { missingDocument, pageDocument } from "./document.ts";
 import { PAGES } from "./pages.ts";
 import { ROOT, SCHEMA } from "./paths.ts";
@@ -18,6 +19,8 @@ export function documentAt(path: string): Document | null {
   if (path === ROOT) return html(pageDocument(PAGES[0]));
   const name = path.slice(ROOT.length + 1);
   if (name === "style.css") return { type: "text/css; charset=utf-8", text: style };
+  const file = /^files\/(.+)$/.exec(name)?.[1];
+  if (file !== undefined) return Object.hasOwn(FILES, file) ? FILES[file] : null;
   const page = PAGES.find((p) => p.name === name || `${p.name}.md` === name);
   if (page === undefined) return null;
   if (name.endsWith(".md")) return { type: "text/markdown; charset=utf-8", text: page.text };

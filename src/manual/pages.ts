@@ -6,6 +6,7 @@
  */
 import accounts from "./pages/accounts.md" with { type: "text" };
 import administration from "./pages/administration.md" with { type: "text" };
+import alerts from "./pages/alerts.md" with { type: "text" };
 import architecture from "./pages/architecture.md" with { type: "text" };
 import budgets from "./pages/budgets.md" with { type: "text" };
 import changelog from "./pages/changelog.md" with { type: "text" };
@@ -47,7 +48,7 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
 export const PAGES: readonly Page[] = [
   ...group("Use", { start, clients, providers, clouds, translation }),
   ...group("Features", { accounts, budgets, administration, dlp, search, routing, limits }),
-  ...group("Run", { hosting, operation, payloads, speed }),
+  ...group("Run", { hosting, operation, alerts, payloads, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,
     "reference/errors": errors,

@@ -17,7 +17,7 @@ Deno.test("an alert and its recovery reach a webhook, Slack and a mailbox, once 
   const hook = posts();
   const slack = posts();
   const mail = mailServer();
-  let now = Date.now();
+  let now = Date.UTC(2026, 10, 22);
   const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
     alerts: [{
       name: "errors & <more>",

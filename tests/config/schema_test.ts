@@ -60,6 +60,13 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "models[].capabilities",
       "dlp.model",
       "dlp_policies.*.entity_types",
+      "alerts[].when.above",
+      "alerts[].when.clear",
+      "alerts[].when.by",
+      "alerts[].to[].webhook",
+      "alerts[].to[].secret",
+      "alerts[].to[].slack",
+      "alerts[].to[].email",
       "$schema",
     ],
   );

@@ -1,0 +1,184 @@
+/** The files for Prometheus and Grafana: read by the real programs, about metrics that exist, scraped from a running gateway. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { PROMETHEUS_TYPE } from "../../src/metrics/prometheus.ts";
+import { type MetricRow, METRICS } from "../../src/metrics/rows.ts";
+import { FILES } from "../../src/manual/files.ts";
+import { leastAnswer } from "../support/answers.ts";
+import { testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
+
+async function has(program: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(program, { args: ["--version"], stdout: "null", stderr: "null" }).output())
+      .success;
+  } catch {
+    return false;
+  }
+}
+
+const promtool = await has("promtool");
+const prometheus = await has("prometheus");
+const skipped = (program: string, here: boolean) => here ? "" : ` (skipped: ${program} is not installed)`;
+
+async function written(changes: (name: string, text: string) => string = (_, text) => text): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  for (const [name, { text }] of Object.entries(FILES)) {
+    await Deno.writeTextFile(`${folder}/${name}`, changes(name, text));
+  }
+  await Deno.writeTextFile(`${folder}/sluice.token`, "the-admin-key-of-tests");
+  return folder;
+}
+
+Deno.test({
+  name: `promtool takes the rules and the configuration${skipped("promtool", promtool)}`,
+  ignore: !promtool,
+  async fn() {
+    const folder = await written();
+    try {
+      for (const args of [["check", "rules", "sluice.rules.yml"], ["check", "config", "prometheus.yml"]]) {
+        const { success, stdout, stderr } = await new Deno.Command("promtool", { args, cwd: folder })
+          .output();
+        assert(success, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+/** Names in series of a histogram have an end of their own. */
+const SERIES = new Map(
+  (Object.values(METRICS) as MetricRow[]).flatMap(({ name, type, labels }): [string, readonly string[]][] =>
+    type === "histogram"
+      ? [[`${name}_bucket`, [...labels, "le"]], [`${name}_sum`, labels], [`${name}_count`, labels]]
+      : [[name, labels]]
+  ),
+);
+/** Labels that Prometheus, or several workers, add to all. */
+const COMMON = ["instance", "job", "worker"];
+
+for (const name of ["sluice.rules.yml", "grafana.json"]) {
+  Deno.test(`every metric and label of ${name} exists`, () => {
+    const text = FILES[name].text.replaceAll('\\"', '"');
+    const names = [...text.matchAll(/\bsluice_\w+/g)].map(([found]) => found);
+    assert(names.length > 10);
+    assertEquals([...new Set(names)].filter((found) => !SERIES.has(found)), []);
+    for (const [, metric, matchers] of text.matchAll(/\b(sluice_\w+)\{([^}]*)\}/g)) {
+      const labels = [...matchers.matchAll(/(\w+)\s*(?:=~|!=|!~|=)/g)].map(([, label]) => label);
+      const known = [...SERIES.get(metric)!, ...COMMON];
+      assertEquals(labels.filter((label) => !known.includes(label)), [], `${metric} of ${name}`);
+    }
+  });
+}
+
+Deno.test("every metric is on the dashboard but those of the gateway's own bookkeeping", () => {
+  const left = (Object.values(METRICS) as MetricRow[]).map(({ name }) => name)
+    .filter((name) => !FILES["grafana.json"].text.includes(name));
+  assertEquals(left.filter((name) => !BOOKKEEPING.includes(name)), []);
+});
+
+const BOOKKEEPING = [
+  "sluice_webhook_deliveries_total",
+  "sluice_in_flight_body_bytes",
+  "sluice_connections_refused_total",
+  "sluice_deadlines",
+  "sluice_journal_damaged_lines_total",
+  "sluice_event_loop_held_seconds",
+];
+
+Deno.test("panels of the dashboard have places and ids of their own", () => {
+  const { panels, templating } = JSON.parse(FILES["grafana.json"].text);
+  const ids = panels.map(({ id }: { id: number }) => id);
+  assertEquals(new Set(ids).size, ids.length);
+  for (const { gridPos: { x, w } } of panels) assert(x + w <= 24);
+  const variables = templating.list.map(({ name }: { name: string }) => name);
+  for (const [, used] of FILES["grafana.json"].text.matchAll(/\$\{?([a-z]\w*)/g)) {
+    assert(variables.includes(used), used);
+  }
+});
+
+Deno.test("a gateway serves the files", async () => {
+  const gateway = await testGateway({ p: { api: "demo", url: "" } });
+  try {
+    for (const [name, { text, type }] of Object.entries(FILES)) {
+      const response = await fetch(`${gateway.url}/docs/files/${name}`);
+      assertEquals([response.status, response.headers.get("content-type")], [200, type]);
+      assertEquals(await response.text(), text);
+    }
+    for (const wrong of ["nothing", "constructor", "..%2fstyle.css"]) {
+      const response = await fetch(`${gateway.url}/docs/files/${wrong}`);
+      await response.body?.cancel();
+      assertEquals(response.status, 404, wrong);
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test({
+  name: `Prometheus scrapes a gateway and its rules are evaluated${skipped("prometheus", prometheus)}`,
+  ignore: !prometheus,
+  async fn() {
+    const provider = loopbackProvider(leastAnswer);
+    const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+      admin_key: "the-admin-key-of-tests",
+    });
+    const folder = await written((name, text) =>
+      name !== "prometheus.yml"
+        ? text
+        : text.replace("127.0.0.1:8787", new URL(gateway.url).host).replaceAll("15s", "1s")
+    );
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    const child = new Deno.Command("prometheus", {
+      args: [
+        `--config.file=${folder}/prometheus.yml`,
+        `--storage.tsdb.path=${folder}/data`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    try {
+      const page = await fetch(`${gateway.url}/metrics`, {
+        headers: { authorization: "Bearer the-admin-key-of-tests" },
+      });
+      assertEquals(page.headers.get("content-type"), PROMETHEUS_TYPE);
+      assertMatch(await page.text(), /^# HELP sluice_responses_total/);
+      const body = { model: "p/model", messages: [{ role: "user", content: "hi" }] };
+      await (await gateway.post("/v1/chat/completions", body)).text();
+      const ask = async (path: string) => {
+        const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+        if (!response?.ok) {
+          await response?.body?.cancel();
+          return null;
+        }
+        return (await response.json()).data;
+      };
+      const found = await eventually(async () =>
+        (await ask("/api/v1/query?query=sluice_generations_total"))?.result?.[0]
+      );
+      assertEquals(found.metric.status, "completed");
+      assertEquals(found.value[1], "1");
+      const groups = await eventually(async () => {
+        const data = await ask("/api/v1/rules");
+        return data?.groups?.every(({ rules }: { rules: { health: string }[] }) =>
+            rules.every((r) => r.health !== "unknown")
+          )
+          ? data.groups
+          : null;
+      });
+      for (const { name, health, lastError } of groups[0].rules) {
+        assertEquals([name, health, lastError], [name, "ok", undefined]);
+      }
+    } finally {
+      child.kill("SIGTERM");
+      await child.status;
+      await gateway.close();
+      await provider.close();
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
