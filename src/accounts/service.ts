@@ -85,8 +85,6 @@ export interface AccountsService extends Accounts, Administration {
   readonly node: string;
   /** A key for a purpose that only gateways over this store can make; null: the store has not been reached yet. */
   keyFor(purpose: string): Uint8Array | null;
-  /** This process among those of the store. */
-  readonly node: string;
   /** Who is told of events that others put into the outbox. */
   tellAlso(receivers: readonly EventReceiver[]): void;
   /** There is something in the outbox. */
