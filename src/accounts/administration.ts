@@ -26,8 +26,8 @@ import { Reports } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
-import type { StepView } from "./steps_view.ts";
 import { TeamAdministration } from "./team_administration.ts";
+import type { GenerationDetails } from "./generation_details.ts";
 import type { Trail } from "./trail.ts";
 import type { Key } from "./types.ts";
 import type {
@@ -84,7 +84,7 @@ export interface Administration {
   payloadPlace(id: string): Promise<string | null>;
   auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
-  generation(id: string, options?: { owner?: Key }): Promise<GenerationView & { steps?: StepView[] }>;
+  generation(id: string, options?: { owner?: Key }): Promise<GenerationView & Partial<GenerationDetails>>;
 }
 
 export interface AdministrationOptions {

@@ -32,6 +32,8 @@ export type {
   TeamView,
   UsageView,
 } from "./views.ts";
+export type { GenerationDetails } from "./generation_details.ts";
+export type { Live, LiveFilter } from "./live.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
 export {

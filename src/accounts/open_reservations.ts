@@ -5,6 +5,7 @@ import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
 import { encodeRecord, type Generation } from "../store/mod.ts";
 import { ArraySet, type Indexed } from "./array_set.ts";
+import type { CallWatch } from "./call_watch.ts";
 import type { Demands } from "./demands.ts";
 import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -28,6 +29,7 @@ export interface OpenReservationsOptions {
   waitMs: number;
   warn(message: string): void;
   recorded?(generation: Generation): void;
+  watch?: CallWatch;
 }
 
 /** A call to take in: its holds are made, its beginning is in the journal. */
@@ -53,9 +55,15 @@ export class OpenReservations {
     return this.#open.size;
   }
 
+  /** What is known of the calls that run. */
+  *running(): Generator<Beginning> {
+    for (const { beginning } of this.#open) yield beginning;
+  }
+
   add(call: AdmittedCall): Reservation {
     const reservation = new OpenReservation(this, call);
     this.#open.add(reservation);
+    this.#options.watch?.began(call.beginning);
     return reservation;
   }
 
@@ -101,9 +109,10 @@ export class OpenReservations {
   }
 
   /** Resolves when the journal says so too: else a process that died now would leave the record of a call that owes none. */
-  async release(reservation: OpenReservation): Promise<void> {
-    const { sync, journal, line } = this.#options;
+  async release(reservation: OpenReservation, errorCode: string | null): Promise<void> {
+    const { sync, journal, line, watch } = this.#options;
     if (!this.#open.delete(reservation)) return;
+    watch?.released(reservation.beginning, errorCode);
     if (!reservation.expired) { for (const hold of reservation.holds) hold.lease.release(hold); }
     journal.drop(reservation.entry);
     sync.ended(reservation.beginning.id, { released: true });
@@ -116,7 +125,7 @@ export class OpenReservations {
     const { sync, journal, demands, line, waitMs } = this.#options;
     const { beginning, entry } = reservation;
     const generation = generationOf(beginning, end, demands.withSearchPrice(prices));
-    if (generation === null) return await this.release(reservation);
+    if (generation === null) return await this.release(reservation, end.errorCode);
     this.#open.delete(reservation);
     const { usage, cost } = generation;
     const tokens = usage === null ? 0n : BigInt(usage.input + usage.output);
@@ -132,6 +141,7 @@ export class OpenReservations {
     line.serve();
     const record = encodeRecord(generation);
     this.#options.recorded?.(generation);
+    this.#options.watch?.ended(generation);
     journal.finish(entry, record.json);
     sync.deliver({ record, leases: charged, delivered: () => journal.delivered(entry) });
     sync.ended(record.id);
@@ -172,7 +182,7 @@ class OpenReservation implements Reservation, Indexed {
     return this.#owner.settle(this, end, prices);
   }
 
-  release(): Promise<void> {
-    return this.#owner.release(this);
+  release(errorCode: string | null = null): Promise<void> {
+    return this.#owner.release(this, errorCode);
   }
 }

@@ -31,8 +31,8 @@ import { formatAmount, MOST_CREDITS } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
-import { stepsView, type StepView } from "./steps_view.ts";
 import { noSuchTeam } from "./team_administration.ts";
+import { type GenerationDetails, generationDetails } from "./generation_details.ts";
 import { TeamReports } from "./team_reports.ts";
 import type { Key } from "./types.ts";
 import {
@@ -198,7 +198,7 @@ export class Reports {
   }
 
   /** Throws `not_found`; with an owner also for a generation of another key. */
-  async generation(id: string, owner: Key | undefined): Promise<GenerationView & { steps?: StepView[] }> {
+  async generation(id: string, owner: Key | undefined): Promise<GenerationView & Partial<GenerationDetails>> {
     const { store, sync } = this.#options;
     await sync.flush();
     const row = await store.generation(id, owner?.id);
@@ -206,7 +206,7 @@ export class Reports {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }
     // Routes and engines are the operator's affair.
-    return owner === undefined ? { ...generationView(row), steps: stepsView(row) } : generationView(row);
+    return owner === undefined ? await generationDetails(row, store) : generationView(row);
   }
 
   async audit(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }> {

@@ -26,6 +26,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
 import { KeyContext } from "./key_state.ts";
 import { Keyring } from "./keyring.ts";
+import { Live } from "./live.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
@@ -75,6 +76,8 @@ export interface AccountsService extends Accounts, Administration {
   administration: OpenAdministration;
   /** What a call of this principal leaves in the audit log. */
   trail(of: Omit<TrailOptions, "audit">): Trail;
+  /** Calls of this process as they begin and end. */
+  live: Live;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
   /** Tokens of the administration. */
@@ -184,7 +187,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     searchPrice: () => configured.config.searchPrice,
     unlimited: (account) => configured.isUnlimited(account),
   });
-  const reservations = new OpenReservations({
+  const live: Live = new Live({ now: () => clock.now(), running: () => reservations.running() });
+  const reservations: OpenReservations = new OpenReservations({
     sync,
     journal,
     demands,
@@ -194,6 +198,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     waitMs,
     warn,
     recorded: options.recorded,
+    watch: live,
   });
   const admission = new Admission({
     sync,
@@ -319,6 +324,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     async close() {
       if (closed) return;
       closed = true;
+      live.end();
       await Promise.all([maintenance.stop(), changes.end(), housekeeping.stop(), webhooks.stop()]);
       await audit.close();
       await sync.close();
@@ -327,6 +333,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       recovery.leave();
       await store.close();
     },
+    live,
     tokens,
     derivedKey: (purpose) => keyring.derivedKey(purpose),
     endedSessions,

@@ -80,8 +80,12 @@ export interface Reservation {
   extend(spent: Readonly<Usage>, next: Estimate): Promise<boolean>;
   /** Replaces the reservation by the bill and writes the record; durable when it resolves. Never rejects. */
   settle(end: GenerationEnd, prices?: Prices): Promise<void>;
-  /** No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects. */
-  release(): Promise<void>;
+  /**
+   * No provider was reached: gives everything back at once, and leaves no record once it resolves. Never rejects.
+   *
+   * @param errorCode what the call failed with
+   */
+  release(errorCode?: string): Promise<void>;
 }
 
 export interface Accounts {

@@ -4,6 +4,7 @@
 import type { Usage } from "../exchange/usage.ts";
 import type { AccountRow, AuditRecord, Generation, StoredToken, UsageSum } from "../store/mod.ts";
 import type { KeyState } from "./key_state.ts";
+import type { Beginning } from "./ledger.ts";
 import { formatAmount } from "./money.ts";
 import { forecast, type Period, spanAt } from "./period.ts";
 
@@ -111,7 +112,8 @@ export function creditsView({ name, granted, added, spent }: AccountRow): Credit
   };
 }
 
-export interface GenerationView {
+/** A call that has begun. */
+export interface BeginningView {
   id: string;
   created: string;
   key: string;
@@ -120,8 +122,14 @@ export interface GenerationView {
   format: Generation["format"];
   requested_model: string;
   model: string;
-  provider: string | null;
   stream: boolean;
+  tags: Readonly<Record<string, string>>;
+  session: string | null;
+  team: string | null;
+}
+
+export interface GenerationView extends BeginningView {
+  provider: string | null;
   status: Generation["status"];
   error_code: string | null;
   usage: Record<string, number> | null;
@@ -132,9 +140,6 @@ export interface GenerationView {
   latency_ms: number;
   client_gone: boolean;
   dlp: { mode: string; findings: number } | null;
-  tags: Readonly<Record<string, string>>;
-  session: string | null;
-  team: string | null;
   price_version: string | null;
   cache_saved: string | null;
   tool_calls: number | null;
@@ -207,6 +212,23 @@ export function keyView(state: KeyState): KeyView {
 
 export function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+export function beginningView(b: Beginning): BeginningView {
+  return {
+    id: b.id,
+    created: new Date(b.created).toISOString(),
+    key: b.key,
+    key_id: b.keyId,
+    account: b.account,
+    format: b.format,
+    requested_model: b.requestedModel,
+    model: b.model,
+    stream: b.stream,
+    tags: b.tags ?? {},
+    session: b.session,
+    team: b.team,
+  };
 }
 
 export function generationView(g: Generation): GenerationView {

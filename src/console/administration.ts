@@ -9,6 +9,7 @@ import { auditQuery, generationQuery, overlapSeconds, usageQuery } from "./admin
 import { modelsOfKey } from "./key_models.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 import { PAYLOAD } from "./payload.ts";
+import { pricesUsed } from "./prices_used.ts";
 
 const KEY: Parameter = { name: "key", in: "path", description: "The key's id or name." };
 const FROM = query("from", "Only from this time on.", { type: "date-time" });
@@ -115,7 +116,12 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/generations/{id}",
     "Shows the record of a generation.",
     "Generation",
-    ({ administration, parameters }) => administration.generation(parameters.id),
+    async ({ administration, state, parameters }) => {
+      const found = await administration.generation(parameters.id);
+      const model = state.kit.catalog.models.find(({ id }) => id === found.model);
+      const prices = pricesUsed(model, found.price_version);
+      return { ...found, prices: [...found.prices ?? [], ...prices] };
+    },
     { access: "read_own", parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
   ),
   PAYLOAD,

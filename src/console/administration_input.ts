@@ -43,7 +43,7 @@ export function pageQuery(query: URLSearchParams): { limit?: number; cursor?: st
 }
 
 /** Reads parameters. PostgreSQL has no text with a NUL in it. */
-function textOf(query: URLSearchParams): (name: string) => string | undefined {
+export function textOf(query: URLSearchParams): (name: string) => string | undefined {
   return (name) => {
     const value = query.get(name) ?? undefined;
     // deno-lint-ignore no-control-regex

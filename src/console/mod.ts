@@ -1,6 +1,7 @@
 /** The endpoints of the console: administration, the operator's page, metrics. */
 import type { Endpoint } from "../http/endpoint.ts";
 import { ADMINISTRATION } from "./administration.ts";
+import { LIVE } from "./live.ts";
 import { METRICS_PAGE } from "./metrics_page.ts";
 import { CATALOG } from "./catalog_endpoints.ts";
 import { CONFIGURATION } from "./configuration_endpoint.ts";
@@ -13,6 +14,7 @@ import { TEAMS_AND_ACCOUNTS } from "./team_endpoints.ts";
 
 export const CONSOLE: readonly Endpoint[] = [
   ...ADMINISTRATION,
+  ...LIVE,
   ...PEOPLE,
   ...TEAMS_AND_ACCOUNTS,
   ...PROVIDERS,

@@ -8,6 +8,7 @@ import preactHooks from "./page/packages/preact-hooks.js" with { type: "text" };
 import uplot from "./page/packages/uplot.js" with { type: "text" };
 import uplotStyle from "./page/packages/uplot.css" with { type: "text" };
 import frame from "./page/frame.js" with { type: "text" };
+import generation from "./page/generation.js" with { type: "text" };
 import icon from "./page/icon.svg" with { type: "text" };
 import index from "./page/index.html" with { type: "text" };
 import api from "./page/lib/api.js" with { type: "text" };
@@ -47,6 +48,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "packages/uplot.js": uplot,
   "packages/uplot.css": uplotStyle,
   "frame.js": frame,
+  "generation.js": generation,
   "icon.svg": icon,
   "lib/api.js": api,
   "lib/chart.js": chart,

@@ -10,6 +10,7 @@ import type {
   Administration,
   GenerationView,
   Key,
+  Live,
   Principal,
   Trail,
 } from "../accounts/mod.ts";
@@ -88,6 +89,7 @@ export type CatalogChange = ModelChange & { at: string };
 export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
+  live: Pick<Live, "watch">;
   tokens: AccountsService["tokens"];
   generation(id: string, of: { owner: Key }): Promise<GenerationView>;
 }

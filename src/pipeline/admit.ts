@@ -100,6 +100,7 @@ async function choose(
     await countIfOver(reading, size, contexts, counting);
     const healthy = (m: Model) => kit.providers.healthy(m.routes);
     const { model, route } = kit.auto({ prompt, size, access: key, limited, healthy });
+    arrival.steps.add("admission", "route", 0, "ok", { route });
     return { model, headers: { "x-svc-route": route } };
   }
   const short = arrival.formatName === "messages";

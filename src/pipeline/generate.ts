@@ -29,6 +29,8 @@ const decoder = new TextDecoder();
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
+/** What a record keeps of them, in characters. */
+const MOST_DROPPED = 400;
 
 /** Another way to a provider than a plain call of its API. */
 export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
@@ -104,7 +106,11 @@ export async function* generate(
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined, own: call.provider === passing?.provider };
   call.uses.push(use);
-  if (dropped.length > 0) call.headers["x-svc-dropped"] = headerList(dropped);
+  if (dropped.length > 0) {
+    const fields = headerList(dropped);
+    call.headers["x-svc-dropped"] = fields;
+    call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
+  }
 
   const restore = names === null ? null : restoreTools(names);
   let { batch, failure } = begun;

@@ -89,7 +89,7 @@ export async function* meter(
       ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
-    if (failed && call.provider === null && !searches) await call.reservation.release();
+    if (failed && call.provider === null && !searches) await call.reservation.release(failed);
     else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
     steps.followed?.ended(end, call.labels);

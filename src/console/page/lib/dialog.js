@@ -7,14 +7,20 @@ import { Button } from "./ui.js";
  */
 export function Dialog({ title, onClose, side, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  // It tells of its end later, when another page may be there already.
+  const gone = useRef(false);
   const id = useId();
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    return () => dialog?.close();
+    return () => {
+      gone.current = true;
+      dialog?.close();
+    };
   }, []);
   return html`
-    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClose=${onClose} onClick=${(
+    <dialog ref=${element} class=${side ? "side" : ""} aria-labelledby=${id} onClose=${() =>
+      gone.current || onClose()} onClick=${(
       /** @type {MouseEvent} */ event,
     ) => event.target === element.current && element.current?.close()}>
       <div class="dialog-body">

@@ -1,10 +1,189 @@
-import { html } from "../lib/html.js";
-import { Empty, Page } from "../lib/ui.js";
+/** Calls as they begin and end, and one of them in detail. */
+import { events, query } from "../lib/api.js";
+import { Field, Form } from "../lib/form.js";
+import { clock, count, duration, money } from "../lib/format.js";
+import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { go, href, useRoute } from "../lib/router.js";
+import { Table } from "../lib/table.js";
+import { Badge, Button, Page, Panel } from "../lib/ui.js";
+import { GenerationDialog, Outcome, Tags } from "../generation.js";
+
+/** @typedef {import("../../../accounts/mod.ts").GenerationView} Generation */
+/** @typedef {Omit<Generation, "status"> & { status: Generation["status"] | "running", recorded?: false }} Call */
+
+const MOST_SHOWN = 200;
+const FILTERS = ["key", "model", "provider", "team", "session", "tag", "status"];
+/** Calls of some milliseconds come in crowds: they are shown a few times a second. */
+const SHOW_MS = 150;
+const AGAIN_MS = 2000;
 
 export default function Live() {
+  const route = useRoute();
+  const [paused, setPaused] = useState(false);
+  const asked = query(Object.fromEntries(FILTERS.map((name) => [name, route.query[name]])));
+  const { calls, state, lost } = useLive(`/admin/live${asked}`, paused);
+  const [, setNow] = useState(0);
+  const running = calls.filter(({ status }) => status === "running");
+  useEffect(() => {
+    if (running.length === 0) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [running.length > 0]);
+  const opened = route.rest[0];
+  const failed = calls.filter(({ status }) => status === "failed" || status === "interrupted").length;
   return html`
-    <${Page} title="Live">
-      <${Empty} title="Nothing yet" />
+    <${Page} title="Live" about="Calls of this process as they begin and end."
+      actions=${html`<span class="live-state" role="status">${
+        paused
+          ? html`<${Badge}>Paused<//>`
+          : state === "open"
+          ? html`<${Badge} tone="good"><i class="pulse"></i>Live<//>`
+          : html`<${Badge} tone="warn">Connecting…<//>`
+      }</span><${Button} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}<//>`}>
+      <${Panel}>
+        <${Form} inline key=${asked} submit="Filter" kind="" onSubmit=${(
+          /** @type {Record<string, string>} */ given,
+        ) => {
+          go("live", { query: given });
+          return Promise.resolve();
+        }} more=${asked && html`<a class="button" href=${href("live")}>All</a>`}>
+            ${FILTERS.map((name) =>
+              html`
+                <${Field} key=${name} label=${name[0].toUpperCase() +
+                  name.slice(1)} name=${name} value=${route.query[name] ?? ""} placeholder=${name === "tag"
+                  ? "name=value"
+                  : "any"}
+                  suggestions=${name === "status"
+                    ? ["completed", "incomplete", "failed", "interrupted"]
+                    : seen(calls, name)} />
+              `
+            )}
+          <//>
+        <//>
+        ${lost > 0 && html`
+          <p class="strip warn"
+            role="status">${count(
+              lost,
+            )} events were left out: more happens than a page can follow. A filter makes it less.</p>
+        `}
+        <${Panel} title=${html`${count(running.length)} running, ${
+          count(calls.length - running.length)
+        } ended`}
+          note=${failed > 0 ? `${count(failed)} of them failed` : undefined}>
+          <${Table} caption="Calls, the newest first" rows=${calls} id=${(/** @type {Call} */ c) => c.id}
+            link=${(/** @type {Call} */ c) => href("live", { rest: [c.id], query: route.query })}
+            marked=${(/** @type {Call} */ c) => c.id === opened}
+            empty=${asked
+              ? "No call fits the filter yet"
+              : "No call yet: they appear here as they begin"} columns=${COLUMNS} />
+        <//>
+        ${opened && html`
+          <${GenerationDialog} key=${opened} id=${opened} call=${calls.find(({ id }) => id === opened)}
+            onClose=${() => go("live", { query: route.query })} />
+        `}
       <//>
   `;
+}
+
+/** @type {import("../lib/table.js").Column<Call>[]} */
+const COLUMNS = [
+  { title: "Time", show: (c) => html`<span class="mono">${clock(c.created)}</span>` },
+  { title: "State", show: (c) => html`<${Outcome} call=${c} />` },
+  { title: "Model", show: (c) => c.model },
+  { title: "Provider", show: (c) => c.provider ?? "" },
+  {
+    title: "Key",
+    show: (c) =>
+      html`${c.key}${
+        c.team && html`
+          <small class="note">${c.team}</small>
+        `
+      }`,
+  },
+  { title: "Input", number: true, show: (c) => c.usage ? count(c.usage.input_tokens) : "" },
+  { title: "Output", number: true, show: (c) => c.usage ? count(c.usage.output_tokens) : "" },
+  {
+    title: "First part",
+    number: true,
+    show: (c) => c.ttft_ms === null || c.ttft_ms === undefined ? "" : duration(c.ttft_ms),
+  },
+  {
+    title: "Total",
+    number: true,
+    show: (c) =>
+      c.status === "running"
+        ? duration(Math.max(0, Date.now() - Date.parse(c.created)))
+        : duration(c.latency_ms),
+  },
+  { title: "Cost", number: true, show: (c) => c.cost === undefined ? "" : money(c.cost) },
+  { title: "Tags", show: (c) => html`<${Tags} tags=${c.tags} session=${c.session} />` },
+];
+
+/**
+ * Values that calls have had, as suggestions for a filter.
+ * @param {readonly Call[]} calls
+ * @param {string} name
+ */
+function seen(calls, name) {
+  const values = calls.flatMap((call) =>
+    name === "tag"
+      ? Object.entries(call.tags).map(([tag, value]) => `${tag}=${value}`)
+      : [/** @type {any} */ (call)[name]]
+  );
+  return [...new Set(values.filter(Boolean))].sort().slice(0, 50);
+}
+
+/**
+ * Follows the events; begins anew when the connection breaks.
+ *
+ * @param {string} path
+ * @param {boolean} paused
+ */
+function useLive(path, paused) {
+  const [shown, setShown] = useState(/** @type {{ calls: Call[], lost: number }} */ ({ calls: [], lost: 0 }));
+  const [state, setState] = useState("connecting");
+  const held = useRef(paused);
+  held.current = paused;
+  useEffect(() => {
+    const aborter = new AbortController();
+    /** @type {Map<string, Call>} */
+    let calls = new Map();
+    let lost = 0;
+    let changed = true;
+    const timer = setInterval(() => {
+      if (!changed || held.current) return;
+      changed = false;
+      const all = [...calls.values()].sort((a, b) =>
+        a.created < b.created ? 1 : a.created > b.created ? -1 : a.id < b.id ? 1 : -1
+      );
+      calls = new Map(all.slice(0, 2 * MOST_SHOWN).map((call) => [call.id, call]));
+      setShown({ calls: all.slice(0, MOST_SHOWN), lost });
+    }, SHOW_MS);
+    const follow = async () => {
+      for await (const { event, data } of events(path, aborter.signal)) {
+        changed = true;
+        setState("open");
+        if (event === "hello") {
+          calls = new Map();
+          for (const call of data.recent) calls.set(call.id, call);
+          for (const call of data.running) calls.set(call.id, { ...call, status: "running" });
+        } else if (event === "start") {
+          if (!calls.has(data.id)) calls.set(data.id, { ...data, status: "running" });
+        } else if (event === "end") calls.set(data.id, data);
+        else if (event === "lost") lost += data.events;
+      }
+    };
+    (async () => {
+      while (!aborter.signal.aborted) {
+        await follow().catch(() => {});
+        setState("connecting");
+        if (!aborter.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    })();
+    return () => {
+      aborter.abort();
+      clearInterval(timer);
+    };
+  }, [path]);
+  return { ...shown, state };
 }

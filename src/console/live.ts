@@ -1,0 +1,49 @@
+/** `GET /admin/live`: calls as they begin and end, as server-sent events, until the watcher leaves. */
+import type { LiveFilter } from "../accounts/mod.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { OPERATION } from "../http/surfaces.ts";
+import { textOf } from "./administration_input.ts";
+import { query, queryOf } from "./operations.ts";
+
+export const LIVE: readonly Endpoint[] = [{
+  method: "GET",
+  path: "/admin/live",
+  surface: OPERATION,
+  credential: "admin_key",
+  access: "read",
+  summary: "Tells of the calls of this process as they begin and end, until the connection is closed.",
+  parameters: [
+    query("key", "Only of this key, by id or name."),
+    query("account", "Only of this account."),
+    query("team", "Only of this team."),
+    query("session", "Only of this session."),
+    query("model", "Only of this model."),
+    query("provider", "Only of this provider; then only ends are told."),
+    query("status", "Only those that ended so; then only ends are told."),
+    query("format", "Only of this format."),
+    query("tag", "Only with this tag, as name=value, or name alone."),
+  ],
+  answer: { types: ["text/event-stream"] },
+  handle({ request, state, stillMay }) {
+    const get = textOf(queryOf(request));
+    const filter: LiveFilter = {
+      key: get("key"),
+      account: get("account"),
+      team: get("team"),
+      session: get("session"),
+      model: get("model"),
+      provider: get("provider"),
+      status: get("status"),
+      format: get("format"),
+      tag: get("tag"),
+    };
+    const events = state.administration.live.watch({ filter, stillMay: () => stillMay() && state.ready() });
+    return new Response(events, {
+      headers: {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        "x-accel-buffering": "no",
+      },
+    });
+  },
+}];
