@@ -37,13 +37,13 @@ export const LIVE: readonly Endpoint[] = [{
       format: get("format"),
       tag: get("tag"),
     };
+    const headers = {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    };
+    if (request.method === "HEAD") return new Response(null, { headers });
     const events = state.administration.live.watch({ filter, stillMay: () => stillMay() && state.ready() });
-    return new Response(events, {
-      headers: {
-        "content-type": "text/event-stream",
-        "cache-control": "no-store",
-        "x-accel-buffering": "no",
-      },
-    });
+    return new Response(events, { headers });
   },
 }];

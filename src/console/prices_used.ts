@@ -11,7 +11,7 @@ export interface PricesUsed {
 export function pricesUsed(model: Model | undefined, named: string | null): PricesUsed[] {
   if (model === undefined || named === null) return [];
   const wanted = new Set(named.split(", "));
-  const known = model.sheets.flatMap((sheet) => [
+  const known = (model.sheets ?? []).flatMap((sheet) => [
     priceOf(sheet, 0, undefined),
     ...sheet.tiers.map(({ above, service }) => priceOf(sheet, above + 1, service ?? undefined)),
   ]);

@@ -30,7 +30,9 @@ async function withGateway(
           body: method === "POST" || method === "PATCH" ? "{}" : null,
         }),
       );
-      const text = await response.text();
+      // One that tells of events as they happen does not end by itself.
+      const endless = response.headers.get("content-type") === "text/event-stream";
+      const text = endless ? (await response.body?.cancel(), "") : await response.text();
       return new Response([204, 304].includes(response.status) ? null : text, response);
     }, gateway);
   } finally {

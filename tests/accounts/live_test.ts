@@ -1,0 +1,171 @@
+/** The live view: what watchers are told, and what they are not. */
+import { assert, assertEquals } from "@std/assert";
+import { Live, type WatchOptions } from "../../src/accounts/live.ts";
+import type { Beginning } from "../../src/accounts/ledger.ts";
+import { interruptedGeneration } from "../../src/accounts/ledger.ts";
+
+const beginning = (id: string, more: Partial<Beginning> = {}): Beginning => ({
+  id,
+  created: 1000,
+  keyId: "key_1",
+  key: "dev",
+  account: "default",
+  format: "messages",
+  requestedModel: "a/b",
+  model: "a/b",
+  stream: true,
+  tags: null,
+  session: null,
+  team: null,
+  ...more,
+});
+const ended = (id: string, more: Partial<Beginning> = {}) => interruptedGeneration(beginning(id, more));
+
+/** Reads what is there, as pairs of event and data. */
+function reading(stream: ReadableStream<Uint8Array>) {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  return {
+    cancel: () => reader.cancel(),
+    /** One piece. */
+    // deno-lint-ignore no-explicit-any
+    async next(): Promise<[string, any][]> {
+      const { value, done } = await reader.read();
+      if (done) return [];
+      return decoder.decode(value).split("\n\n").filter(Boolean).map((frame) => {
+        const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(frame)!;
+        return [event, JSON.parse(data)];
+      });
+    },
+  };
+}
+
+const options = (filter: WatchOptions["filter"] = {}): WatchOptions => ({ filter, stillMay: () => true });
+
+Deno.test("Live tells of calls that run, that ended lately, that begin and that end", async () => {
+  const running = [beginning("gen_1")];
+  const live = new Live({ now: () => 5000, running: () => running });
+  live.ended(ended("gen_0"));
+  const watcher = reading(live.watch(options()));
+  const [[hello, first]] = await watcher.next();
+  assertEquals(hello, "hello");
+  assertEquals(first.running.map((one: Beginning) => one.id), ["gen_1"]);
+  assertEquals(first.recent.map((one: Beginning) => one.id), ["gen_0"]);
+  live.began(beginning("gen_2"));
+  live.ended(ended("gen_1"));
+  live.released(beginning("gen_2"), "provider_unavailable");
+  live.flush();
+  const told = await watcher.next();
+  assertEquals(told.map(([event, { id, status }]) => [event, id, status]), [
+    ["start", "gen_2", undefined],
+    ["end", "gen_1", "interrupted"],
+    ["end", "gen_2", "failed"],
+  ]);
+  assertEquals([told[2][1].error_code, told[2][1].recorded, told[2][1].latency_ms], [
+    "provider_unavailable",
+    false,
+    4000,
+  ]);
+  await watcher.cancel();
+  assertEquals(live.watchers, 0);
+});
+
+Deno.test("Live: each watcher gets what its filter lets through; a start does not tell the provider", async () => {
+  const live = new Live({ now: () => 5000, running: () => [] });
+  const filters = [
+    { key: "dev" },
+    { key: "key_1" },
+    { key: "other" },
+    { tag: "env=prod" },
+    { tag: "env" },
+    {
+      status: "interrupted",
+    },
+    { model: "c/d" },
+    { provider: "p" },
+  ];
+  const watchers = filters.map((filter) => reading(live.watch(options(filter))));
+  await Promise.all(watchers.map((watcher) => watcher.next()));
+  live.began(beginning("gen_1", { tags: { env: "prod" } }));
+  live.ended({ ...ended("gen_2", { model: "c/d", tags: { env: "dev" } }), provider: "p" });
+  live.flush();
+  const found = await Promise.all(watchers.map(async (watcher, i) => {
+    if (i === 2) return [];
+    return (await watcher.next()).map(([, { id }]) => id);
+  }));
+  assertEquals(found, [
+    ["gen_1", "gen_2"],
+    ["gen_1", "gen_2"],
+    [],
+    ["gen_1"],
+    ["gen_1", "gen_2"],
+    ["gen_2"],
+    ["gen_2"],
+    ["gen_2"],
+  ]);
+  for (const watcher of watchers) await watcher.cancel();
+});
+
+Deno.test("Live: a watcher who does not read loses events, is told how many, and holds bounded memory", async () => {
+  const live = new Live({ now: () => 5000, running: () => [] });
+  const slow = reading(live.watch(options()));
+  const quick = reading(live.watch(options()));
+  await Promise.all([slow.next(), quick.next()]);
+  let told = 0, made = 0;
+  const one = { ...beginning("gen_x"), requestedModel: "m".repeat(200) };
+  for (let round = 0; round < 40; round++) {
+    for (let i = 0; i < 100; i++, made++) live.began(one);
+    live.flush();
+    told += (await quick.next()).length;
+  }
+  assertEquals(told, made);
+  let seen = 0, lost = 0;
+  live.began(one);
+  made++;
+  const last = (async () => {
+    while (seen + lost < made) {
+      const events = await slow.next();
+      for (const [event, data] of events) {
+        if (event === "lost") lost += data.events;
+        else seen++;
+      }
+      live.flush();
+    }
+  })();
+  await last;
+  assertEquals(seen + lost, made);
+  assert(lost > 0 && seen < 2000, `${seen} kept for a watcher who does not read`);
+  await Promise.all([slow.cancel(), quick.cancel()]);
+});
+
+Deno.test("Live: many watchers share the encoded events, and get a bounded number of bytes", async () => {
+  const live = new Live({ now: () => 5000, running: () => [] });
+  const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
+  await Promise.all(watchers.map((watcher) => watcher.next()));
+  for (let i = 0; i < 1000; i++) live.began(beginning(`gen_${i}`));
+  // With so many watchers each is served in every fourth turn.
+  for (let i = 0; i < 4; i++) live.flush();
+  const told = await Promise.all(
+    watchers.slice(0, 3).map(async (watcher) => [...await watcher.next(), ...await watcher.next()]),
+  );
+  assertEquals(told[0][0][0], "lost");
+  assertEquals(told[0][0][1].events + told[0].length - 1, 1000);
+  assertEquals(told[1], told[0]);
+  await Promise.all(watchers.map((watcher) => watcher.cancel()));
+});
+
+Deno.test("Live: who may not watch any more is told no more, and the end of the process ends all", async () => {
+  const live = new Live({ now: () => 5000, running: () => [] });
+  let may = true;
+  const one = reading(live.watch({ filter: {}, stillMay: () => may }));
+  const other = reading(live.watch(options()));
+  await Promise.all([one.next(), other.next()]);
+  may = false;
+  live.began(beginning("gen_1"));
+  live.flush();
+  assertEquals(await one.next(), []);
+  assertEquals((await other.next()).length, 1);
+  live.end();
+  assertEquals(await other.next(), []);
+  assertEquals(live.watchers, 0);
+});
