@@ -228,11 +228,13 @@ class Kept implements Keeping {
       return response;
     }
     const step = await firstStep(delivery);
-    const seconds = live.isLost ? "unavailable" : String(live.start.keepMs / 1000);
-    const headers = { ...streamHeaders(delivery), "x-svc-resume": seconds };
+    const headers = { ...streamHeaders(delivery), "x-svc-resume": String(live.start.keepMs / 1000) };
     live.begin({ status: 200, headers });
     const follower = live.follow(0);
     void produce(delivery, live, step);
+    // Its id is out with the head, and a client may come back with it at once.
+    await live.findable();
+    if (live.isLost) headers["x-svc-resume"] = "unavailable";
     const body = followedBody(follower, {
       keepAliveMs: delivery.keepAliveMs,
       ticker: delivery.ticker,

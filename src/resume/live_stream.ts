@@ -186,10 +186,9 @@ export class LiveStream {
     for (const resolve of waiting) resolve();
   }
 
-  /** Resolves when the answer has begun. */
-  async begun(): Promise<Head> {
-    while (this.#head === null) await this.changed();
-    return this.#head;
+  /** Resolves when every node can find it, or none ever will. */
+  async findable(): Promise<void> {
+    while (!this.#headWritten && this.#lost === null) await this.changed();
   }
 
   /** Resolves when all of it is in the store, or will never be. */
