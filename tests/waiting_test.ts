@@ -35,6 +35,9 @@ const REASONS: Record<string, Record<string, string>> = {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
   },
   "providers/http1_test.ts": { "pause(": "pieces leave in packets of their own" },
+  "resume_kill_test.ts": {
+    "pause(": "a provider takes a while; a gateway is killed at another place each time",
+  },
   "store/postgres_test.ts": { "pause(": "a connection breaks in a different place each time" },
   "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
