@@ -123,11 +123,11 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const ticker = new Ticker(options.clock, { lingers: true });
   const inFlight = new InFlight();
   const shedder = new LoadShedder();
-  const wrongKeys = new WrongKeys(ticker, (from, untold) =>
+  const wrongKeys = new WrongKeys(ticker, ({ address, result, untold }) =>
     accounts.audit({
       kind: "admin",
       key: null,
-      data: { by: null, action: "credential.refused", from, untold, result: "invalid_api_key" },
+      data: { by: null, action: "credential.refused", from: address, untold, result },
     }));
   const socketMemory = new SocketMemory(0);
   const requestRates = new RequestRates(options.clock ?? performance);
@@ -306,6 +306,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       maxInFlight: share(config.server.maxInFlight),
       maxInFlightBytes: share(config.server.maxInFlightBytes),
       adminKey: config.adminKey,
+      oidc: config.oidc,
       metricLabels,
       ready: () => !stopped && accounts.refusal() === null,
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),
@@ -481,9 +482,10 @@ function sameSection(a: PayloadsConfig, b: PayloadsConfig): boolean {
 }
 
 function accountsConfig(
-  { keys, accounts, accessPolicies, teams, webhooks, search }: Config,
+  { keys, accounts, accessPolicies, teams, webhooks, search, oidc }: Config,
 ): AccountsConfig {
-  return { keys, accounts, accessPolicies, teams, webhooks, searchPrice: search.price };
+  const members = oidc === null ? undefined : { keys: oidc.memberKeys, spendLimit: oidc.memberSpendLimit };
+  return { keys, accounts, accessPolicies, teams, webhooks, searchPrice: search.price, members };
 }
 
 /** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */

@@ -22,8 +22,10 @@ import type {
 } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
+import { memberAdministration } from "./member_administration.ts";
 import { Reports } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
+import type { Scope } from "./scope.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { TeamAdministration } from "./team_administration.ts";
@@ -87,7 +89,7 @@ export interface Administration {
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView & Partial<GenerationDetails>>;
 }
 
-export interface AdministrationOptions {
+export interface AdministrationOptions extends Scope {
   store: Store;
   keyring: Keyring;
   sync: StoreSync;
@@ -104,6 +106,22 @@ const RETRY_AFTER = 2;
 export type OpenAdministration = (trail: Trail) => Administration;
 
 export function openAdministration(options: AdministrationOptions): OpenAdministration {
+  const all = administrationOf(options);
+  const { configured } = options;
+  return (trail) => {
+    const { principal } = trail;
+    if (principal.role !== "member") return all(trail);
+    // Whoever has no name as a person has no keys: that of nobody is nobody's.
+    const own = administrationOf({ ...options, member: principal.member ?? "" })(trail);
+    return memberAdministration(own, {
+      principal,
+      rules: configured.members,
+      hasTeam: (name) => configured.teams.get(name) !== undefined,
+    });
+  };
+}
+
+function administrationOf(options: AdministrationOptions): OpenAdministration {
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
   const { tokens } = options;

@@ -56,7 +56,7 @@ export const ACCOUNT_NAME = title();
 const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Period[];
 const MOST_PATTERNS = 1000;
 
-const SPEND_LIMIT = fields({
+export const SPEND_LIMIT = fields({
   amount: amount().describe("Most that may be spent in a period, as a decimal string."),
   period: choice(...PERIODS).describe(
     "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",

@@ -1,8 +1,17 @@
 /** What the configuration says of keys, accounts and policies; all of it may change while running. */
 import type { AccountDeclaration, StoredKey } from "../store/mod.ts";
 import type { ConfigAccount, ConfigKey, ConfigTeam, ConfigWebhook } from "./config.ts";
+import type { Period } from "./period.ts";
 import { Teams } from "./teams.ts";
 import type { AccessPolicy } from "./types.ts";
+
+/** What members of teams may make for themselves. */
+export interface MemberRules {
+  /** Keys that one member may have at once. */
+  keys: number;
+  /** The most that each of them may spend; null: as the team. */
+  spendLimit: { amount: bigint; period: Period } | null;
+}
 
 export interface AccountsConfig {
   keys: readonly ConfigKey[];
@@ -10,6 +19,7 @@ export interface AccountsConfig {
   accessPolicies: readonly AccessPolicy[];
   teams?: readonly ConfigTeam[];
   webhooks?: readonly ConfigWebhook[];
+  members?: MemberRules;
   /** Price of one executed search, as a decimal string. */
   searchPrice?: string;
 }
@@ -56,6 +66,10 @@ export class Configured {
 
   get webhooks(): readonly ConfigWebhook[] {
     return this.#config.webhooks ?? [];
+  }
+
+  get members(): MemberRules {
+    return this.#config.members ?? { keys: 0, spendLimit: null };
   }
 
   /** In the order of the secrets. */

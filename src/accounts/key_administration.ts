@@ -1,6 +1,6 @@
 /** Keys as an operator makes and changes them. Those of the configuration file are changed there alone. */
 import { Failure } from "../exchange/failure.ts";
-import { NameTaken, type Position, type Store, type StoredKey } from "../store/mod.ts";
+import { NameTaken, type Position, type Store, type StoredKey, TooManyKeys } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type Configured, DEFAULT_ACCOUNT } from "./configured.ts";
 import {
@@ -20,6 +20,7 @@ import {
 import { keyReports } from "./key_reports.ts";
 import { KeyContext, type KeyState, stateOf, storedOf } from "./key_state.ts";
 import type { Keyring } from "./keyring.ts";
+import type { Scope } from "./scope.ts";
 import { newId, newSecret } from "./secrets.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -27,7 +28,7 @@ import type { Team } from "./teams.ts";
 import type { Key } from "./types.ts";
 import { type KeyReport, type KeyView, keyView } from "./views.ts";
 
-export interface KeyAdministrationOptions {
+export interface KeyAdministrationOptions extends Scope {
   store: Store;
   keyring: Keyring;
   sync: StoreSync;
@@ -36,6 +37,7 @@ export interface KeyAdministrationOptions {
   configured: Configured;
 }
 
+export const NAME_TAKEN = "another key has this name";
 const YEAR_SECONDS = 31_536_000;
 
 export class KeyAdministration {
@@ -46,7 +48,7 @@ export class KeyAdministration {
   }
 
   async create(input: KeyInput): Promise<{ key: KeyReport; secret: string }> {
-    const { store, keyring, clock } = this.#options;
+    const { store, keyring, clock, configured, member } = this.#options;
     const written = readNewKey(input);
     const team = this.#teamNamed(written.team);
     const key: StoredKey = {
@@ -55,28 +57,31 @@ export class KeyAdministration {
       id: newId("key_"),
       created: clock.now(),
       revokedAt: null,
-      member: null,
+      member: member ?? null,
     };
     this.#checkName(key.name);
     await this.#checkAccount(key.account, team);
     const secret = newSecret();
-    await refusingTakenName(() => store.insertKey(key, keyring.hash(secret)));
+    const mostOfMember = member === undefined ? undefined : configured.members.keys;
+    await refusingTakenName(() => store.insertKey(key, keyring.hash(secret), { mostOfMember }));
     return { key: await this.get(key.id), secret };
   }
 
   /** Those of the configuration first, then those of the store, newest first. */
   async list(query: PageQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }> {
-    const { store, keyring } = this.#options;
+    const { store, keyring, member } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const { skip, after } = query.cursor === undefined ? { skip: 0, after: null } : placeOf(query.cursor);
-    const configured = after === null ? [...keyring.configured()].slice(skip, skip + limit + 1) : [];
+    const configured = after === null && member === undefined
+      ? [...keyring.configured()].slice(skip, skip + limit + 1)
+      : [];
     if (configured.length > limit) {
       const data = await keyReports(this.#options, configured.slice(0, limit));
       return { data, next_cursor: encodeOffset(skip + limit) };
     }
     // One more than the page tells whether there is another.
     const context = new KeyContext([], this.#options.configured.teams);
-    const stored = await store.listKeys({ after, limit: limit - configured.length + 1 });
+    const stored = await store.listKeys({ after, limit: limit - configured.length + 1, member });
     const states = [...configured, ...stored.map((key) => stateOf("store", key, context))];
     const data = await keyReports(this.#options, states.slice(0, limit));
     if (states.length <= limit) return { data, next_cursor: null };
@@ -140,11 +145,12 @@ export class KeyAdministration {
 
   /** The store is asked first, so that what another process has changed a moment ago counts. */
   async #find(idOrName: string): Promise<KeyState> {
-    const { keyring, changes } = this.#options;
+    const { keyring, changes, member } = this.#options;
     await changes.pull();
+    const isSeen = (state: KeyState) => member === undefined || state.member === member;
     const byId = keyring.state(idOrName);
-    if (byId !== undefined) return byId;
-    const named = [...keyring.states()].filter((state) => state.key.name === idOrName);
+    if (byId !== undefined && isSeen(byId)) return byId;
+    const named = [...keyring.states()].filter((state) => state.key.name === idOrName && isSeen(state));
     const found = named.find((state) => state.revokedAt === null) ?? named.at(-1);
     if (found === undefined) throw noSuchKey();
     return found;
@@ -201,12 +207,18 @@ async function refusingTakenName<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof TooManyKeys) {
+      throw new Failure(
+        "permission_denied",
+        `A member may have ${error.most} keys at once: revoke one before you make another.`,
+      );
+    }
     throw error instanceof NameTaken ? nameTaken() : error;
   }
 }
 
 function nameTaken(): Failure {
-  return invalid("name", "another key has this name");
+  return invalid("name", NAME_TAKEN);
 }
 
 function noSuchKey(): Failure {

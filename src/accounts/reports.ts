@@ -29,6 +29,7 @@ import type { Keyring } from "./keyring.ts";
 import type { Configured } from "./configured.ts";
 import { formatAmount, MOST_CREDITS } from "./money.ts";
 import { spanAt } from "./period.ts";
+import type { Scope } from "./scope.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { noSuchTeam } from "./team_administration.ts";
@@ -50,7 +51,7 @@ import {
   usageView,
 } from "./views.ts";
 
-export interface ReportsOptions {
+export interface ReportsOptions extends Scope {
   store: Store;
   keyring: Keyring;
   sync: StoreSync;
@@ -166,14 +167,14 @@ export class Reports {
   }
 
   async usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }> {
-    const { store, sync } = this.#options;
+    const { store, sync, member } = this.#options;
     const by = dimensionsOf(query.by);
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
     const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
     await sync.flush();
     // One more than the page tells whether there is another.
-    const sums = await store.sumUsage({ by, ...span }, { skip, limit: limit + 1 });
+    const sums = await store.sumUsage({ by, ...span, member }, { skip, limit: limit + 1 });
     return {
       data: sums.slice(0, limit).map(usageView),
       next_cursor: sums.length > limit ? encodeOffset(skip + limit) : null,
@@ -202,17 +203,18 @@ export class Reports {
     const { store, sync } = this.#options;
     await sync.flush();
     const row = await store.generation(id, owner?.id);
-    if (row === null || (owner !== undefined && row.keyId !== owner.id)) {
+    if (row === null || (owner !== undefined && row.keyId !== owner.id) || !await this.#isSeen(row.keyId)) {
       throw new Failure("not_found", "There is no such generation.", { param: "id" });
     }
     // Routes and engines are the operator's affair.
-    return owner === undefined ? await generationDetails(row, store) : generationView(row);
+    const operates = owner === undefined && this.#options.member === undefined;
+    return operates ? await generationDetails(row, store) : generationView(row);
   }
 
   async audit(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }> {
     const { store, audit } = this.#options;
     const limit = pageSize(query.limit, PAGE);
-    const { model: _, account: __, session: ___, ...span } = this.#filterOf(query);
+    const { model: _, account: __, session: ___, member: ____, ...span } = this.#filterOf(query);
     const filter: AuditFilter = { kind: auditKindOf(query.kind), ...span };
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     await audit.flush();
@@ -224,8 +226,16 @@ export class Reports {
     };
   }
 
+  async #isSeen(keyId: string): Promise<boolean> {
+    const { member, keyring, changes } = this.#options;
+    if (member === undefined) return true;
+    if (keyring.state(keyId) === undefined) await changes.pull();
+    return keyring.state(keyId)?.member === member;
+  }
+
   #filterOf(query: GenerationQuery): GenerationFilter {
     const filter: GenerationFilter = {
+      member: this.#options.member,
       model: query.model,
       account: query.account,
       session: query.session,

@@ -78,6 +78,8 @@ export interface AccountsService extends Accounts, Administration {
   trail(of: Omit<TrailOptions, "audit">): Trail;
   /** Calls of this process as they begin and end. */
   live: Live;
+  /** Whether there is such a team. */
+  isTeam(name: string): boolean;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
   /** Tokens of the administration. */
@@ -335,6 +337,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     },
     live,
     tokens,
+    isTeam: (name) => configured.teams.get(name) !== undefined,
     derivedKey: (purpose) => keyring.derivedKey(purpose),
     endedSessions,
     administration,

@@ -11,7 +11,9 @@ export function describe(config: Config): string {
       server.workers > 1 ? ` with ${server.workers} workers` : ""
     }`,
     `store      ${withoutPassword(store.url)}, generations kept ${store.retentionDays} days`,
-    `admin      ${config.adminKey === null ? "off (no admin_key)" : "on"}`,
+    `admin      ${config.adminKey === null && config.oidc === null ? "off (no admin_key)" : "on"}${
+      config.oidc === null ? "" : `, sign-in with ${config.oidc.issuer}`
+    }`,
     `providers  ${config.providers.length}`,
     ...config.providers.map(({ name, api, baseUrl }) =>
       `  ${name}: ${api.name}${baseUrl && ` at ${new URL(baseUrl).host}`}`

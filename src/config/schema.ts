@@ -9,6 +9,7 @@ import { ALERTS, SMTP } from "../alerts/config.ts";
 import { ADMIN_KEY } from "../console/config.ts";
 import { DLP, DLP_POLICIES } from "../dlp/config.ts";
 import { SERVER } from "../http/config.ts";
+import { OIDC } from "../http/oidc_config.ts";
 import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
 import { PAYLOADS } from "../payloads/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
@@ -25,6 +26,9 @@ export const CONFIG = fields({
       "Credential of the administration API, the console and the metrics. `SLUICE_ADMIN_KEY` wins over it. Null: there is no " +
         "administration.",
     ),
+  oidc: OIDC.prefault(null).describe(
+    "Identity provider (OpenID Connect) with which people sign in to the console. Null: nobody does.",
+  ),
   providers: PROVIDERS.describe("Providers by name."),
   models: MODELS.default([]).describe(
     "Catalog of models. Fields that an entry leaves out are those of the model that a provider lists under the same id, if one does.",

@@ -6,6 +6,7 @@ import { METRICS_PAGE } from "./metrics_page.ts";
 import { CATALOG } from "./catalog_endpoints.ts";
 import { CONFIGURATION } from "./configuration_endpoint.ts";
 import { CONSOLE_PAGE } from "./page.ts";
+import { OIDC_ENDPOINTS } from "./oidc_endpoints.ts";
 import { PEOPLE } from "./people.ts";
 import { SIGN_IN } from "./sign_in.ts";
 import { POLICIES } from "./policy_endpoints.ts";
@@ -22,6 +23,7 @@ export const CONSOLE: readonly Endpoint[] = [
   ...CATALOG,
   ...CONFIGURATION,
   ...SIGN_IN,
+  ...OIDC_ENDPOINTS,
   ...CONSOLE_PAGE,
   METRICS_PAGE,
 ];

@@ -13,6 +13,7 @@ import {
   signedIn,
 } from "../http/administrators.ts";
 import type { Endpoint, RequestContext, ServerState } from "../http/endpoint.ts";
+import { publicUrlOf } from "../http/proxies.ts";
 import type { Session } from "../http/session.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { refusedField } from "./administration_input.ts";
@@ -42,7 +43,7 @@ export const SIGN_IN: readonly Endpoint[] = [
     exists: hasAdministrators,
     handle(context) {
       const session = sessionOf(context.request, context.state);
-      if (session === null) throw signedOut();
+      if (session === null) throw signedOut(context.state);
       refuseOtherPages(context.request);
       const renewal = context.state.sessions.renewal(session, { secure: isSecure(context) });
       return shown(session, context.state, renewal);
@@ -93,7 +94,9 @@ async function signOut(context: RequestContext): Promise<Response> {
     "set-cookie": state.sessions.noCookie({ secure: isSecure(context) }),
     "cache-control": "no-store",
   };
-  if (sessionOf(request, state) === null) return Response.json({ signed_out: true }, { headers });
+  if (sessionOf(request, state) === null) {
+    return Response.json({ signed_out: true, end_session_url: null }, { headers });
+  }
   const { session, principal } = await administrator(context);
   if (session === null) {
     throw new Failure(
@@ -102,9 +105,10 @@ async function signOut(context: RequestContext): Promise<Response> {
     );
   }
   await state.sessions.end(session);
+  const endSessionUrl = session.way === "oidc" ? await endAddressOf(context) : null;
   await state.administration.trail({ principal, route: `DELETE ${PATH}` })
     .note({ action: "session.ended", target: session.id });
-  return Response.json({ signed_out: true }, { headers });
+  return Response.json({ signed_out: true, end_session_url: endSessionUrl }, { headers });
 }
 
 function shown(session: Session, { sessions }: ServerState, setCookie: string | null): Response {
@@ -121,6 +125,17 @@ function shown(session: Session, { sessions }: ServerState, setCookie: string | 
   }, { status: STATUS_CODE.OK, headers });
 }
 
-function signedOut(): Failure {
-  return new Failure("authentication_required", "Nobody is signed in: sign in with POST /console/session.");
+/** Where the browser also leaves the identity provider, for the page to go to. */
+async function endAddressOf({ request, connection, state }: RequestContext): Promise<string | null> {
+  if (state.oidc === null) return null;
+  const { endAddress } = await import("./oidc.ts");
+  const returnTo = `${publicUrlOf(request, connection, state)}/console`;
+  return await endAddress(state.oidc, { returnTo, now: state.kit.now() });
+}
+
+function signedOut({ adminKey, oidc }: ServerState): Failure {
+  const ways = [...(adminKey === null ? [] : ["admin_key"]), "token", ...(oidc === null ? [] : ["oidc"])];
+  return new Failure("authentication_required", "Nobody is signed in: sign in with POST /console/session.", {
+    details: { ways },
+  });
 }

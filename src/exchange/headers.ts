@@ -164,6 +164,11 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     where: "`/admin/…`, `/console/session`",
     meaning: "Tells a browser's requests of other origins, which cannot use the session.",
   },
+  {
+    name: "x-forwarded-proto",
+    where: "`/console/…`, `/admin/…`",
+    meaning: "`https` of a proxy of `server.trusted_proxies`: the session's cookie is for HTTPS alone.",
+  },
   ...["forwarded", "x-forwarded-for", "x-real-ip"].map((name) => ({
     name,
     where: "`/metrics`",

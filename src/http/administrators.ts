@@ -7,9 +7,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ACCESS, type Access, ADMIN_KEY_HOLDER, may, type Principal } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
-import { addressOf, bearerToken } from "./credentials.ts";
+import { bearerToken } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
-import type { Session } from "./session.ts";
+import { clientOf, isHttps } from "./proxies.ts";
+import type { OidcConfig } from "./oidc_config.ts";
+import type { Session, Sessions } from "./session.ts";
 
 export const CSRF_HEADER = "x-svc-csrf";
 
@@ -22,8 +24,13 @@ export interface Administrator {
 }
 
 /** Whether there is anybody who could administer under this configuration. */
-export function hasAdministrators({ adminKey }: Pick<ServerState, "adminKey">): boolean {
-  return adminKey !== null;
+export function hasAdministrators({ adminKey, oidc }: Pick<ServerState, "adminKey" | "oidc">): boolean {
+  return adminKey !== null || oidc !== null;
+}
+
+/** Whether an identity provider says who may. */
+export function hasProvider({ oidc }: Pick<ServerState, "oidc">): boolean {
+  return oidc !== null;
 }
 
 /** Rejects unless the request carries a credential; the longer, the more wrong ones came from its address. */
@@ -58,7 +65,7 @@ export async function administrator(context: RequestContext): Promise<Administra
 
 /** Whoever has this secret. Rejects as {@link administrator} does. */
 export async function signedIn(
-  { connection, state }: RequestContext,
+  { request, connection, state }: RequestContext,
   secret: string,
 ): Promise<Administrator> {
   if (secret !== "" && state.adminKey !== null && isSame(secret, state.adminKey)) {
@@ -70,7 +77,7 @@ export async function signedIn(
     const stillMay = () => credential !== null && state.administration.tokens.isGood(credential);
     return { principal, session: null, stillMay };
   }
-  const from = addressOf(connection);
+  const from = clientOf(request, connection, state);
   if (from !== "") await state.wrongKeys.wait(from);
   throw new Failure("invalid_api_key", "The admin key or token is not valid.");
 }
@@ -91,8 +98,16 @@ function isCurrent({ way, source }: Session, state: ServerState): boolean {
     case "token":
       return state.administration.tokens.isGood(source);
     case "oidc":
-      return false;
+      return state.oidc !== null && source === providerSource(state.oidc, state.sessions);
   }
+}
+
+/** What a session that an identity provider began rests on: other roles, and it ends. */
+export function providerSource(
+  { issuer, clientId, roles, teamClaim }: OidcConfig,
+  sessions: Sessions,
+): string {
+  return sessions.fingerprint(JSON.stringify([issuer, clientId, roles, teamClaim]));
 }
 
 /** Refuses what a page of another origin has made a browser ask for. Those that do not tell are no browsers, or very old. */
@@ -110,8 +125,8 @@ export function demand({ role }: Principal, access: Access, route: string): void
 }
 
 /** Whether the browser came by HTTPS. */
-export function isSecure({ state }: RequestContext): boolean {
-  return state.tls !== null;
+export function isSecure({ request, connection, state }: RequestContext): boolean {
+  return isHttps(request, connection, state);
 }
 
 /** Hashes are compared, so that neither length nor content shows in the time it takes. */

@@ -9,10 +9,13 @@ import {
   says,
   seconds,
   stringField,
+  urlOrNone,
   whole,
 } from "../schema/fields.ts";
+import { type Network, networkOf } from "./networks.ts";
 import { z } from "zod";
 
+const NETWORK_WORDS = 'an address or a network like "10.0.0.0/8"';
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
 const ORIGIN_WORDS = 'an origin like "https://app.example" or "*"';
 
@@ -89,6 +92,18 @@ export const SERVER = fields({
     .describe(
       "Who may read `/metrics`: `key` with the admin key, or where there is none only callers on the own machine; `open` " +
         "everybody.",
+    ),
+  public_url: urlOrNone().nullable().prefault(null).transform((url) => url === "" ? null : url)
+    .describe(
+      "Address at which browsers find the gateway, as behind a proxy: `https://gateway.example`. It is where an identity provider sends them back to, and cookies are for HTTPS alone where it has that. Null: the address of each request.",
+    ),
+  trusted_proxies: listOf(
+    stringField(NETWORK_WORDS).refine((text) => networkOf(text) !== null, says(NETWORK_WORDS))
+      .transform((text): Network => networkOf(text)!),
+    "addresses and networks",
+  ).prefault([])
+    .describe(
+      "Addresses of proxies whose `x-forwarded-proto` and `x-forwarded-for` are believed. Others' are not.",
     ),
   docs: flag().prefault(true)
     .describe("Whether the manual (`/docs`), `/openapi.json` and `/config.schema.json` are served."),

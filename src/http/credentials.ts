@@ -55,7 +55,7 @@ export function bearerToken(authorization: string | null): string | null {
   return match ? match[1] : null;
 }
 
-export function addressOf(connection: ConnectionInfo | undefined): string {
+function addressOf(connection: ConnectionInfo | undefined): string {
   const address = connection?.remoteAddr;
   return address && "hostname" in address ? address.hostname : "";
 }

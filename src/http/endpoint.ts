@@ -21,18 +21,31 @@ import type { LoadShedder } from "../timing/load_shedder.ts";
 import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
 import type { SocketMemory } from "./kept_turns.ts";
+import type { OidcConfig } from "./oidc_config.ts";
 import type { RequestRates } from "./request_rates.ts";
 import type { Sessions } from "./session.ts";
 import type { Surface } from "./surfaces.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
 /** What all requests share. Read anew for each of them, because a reload of the configuration replaces it. */
-export interface ServerState
-  extends Pick<ServerConfig, "maxBodyBytes" | "keepAliveMs" | "corsOrigins" | "docs" | "metrics" | "tls"> {
+export interface ServerState extends
+  Pick<
+    ServerConfig,
+    | "maxBodyBytes"
+    | "keepAliveMs"
+    | "corsOrigins"
+    | "docs"
+    | "metrics"
+    | "tls"
+    | "publicUrl"
+    | "trustedProxies"
+  > {
   kit: Kit;
   administration: Administrations;
   /** Null: the administration and the console do not exist. */
   adminKey: string | null;
+  /** Null: nobody signs in with an identity provider. */
+  oidc: OidcConfig | null;
   sessions: Sessions;
   /** This process's share, as that of the next. */
   maxInFlight: number;
@@ -91,6 +104,8 @@ export interface Administrations extends Pick<Administration, "keyStatus"> {
   trail: AccountsService["trail"];
   live: Pick<Live, "watch">;
   tokens: AccountsService["tokens"];
+  /** Whether there is such a team. */
+  isTeam(name: string): boolean;
   generation(id: string, of: { owner: Key }): Promise<GenerationView>;
 }
 

@@ -30,7 +30,7 @@ export interface SessionsOptions {
 }
 
 export interface EndedSessions {
-  has(id: string, began: number): boolean;
+  has(id: string): boolean;
   /** @param until after which the session has ended anyhow */
   add(id: string, until: number): Promise<void>;
 }
@@ -77,12 +77,12 @@ export class Sessions {
     const now = this.#options.now();
     const { began, renewed, id } = session;
     const lives = renewed <= now + SKEW_MS && now < renewed + IDLE_MS && now < began + LONGEST_MS;
-    return lives && !this.#options.ended.has(id, began) ? session : null;
+    return lives && !this.#options.ended.has(id) ? session : null;
   }
 
   /** Whether it is still one. */
   lasts({ id, began }: Session): boolean {
-    return this.#options.now() < began + LONGEST_MS && !this.#options.ended.has(id, began);
+    return this.#options.now() < began + LONGEST_MS && !this.#options.ended.has(id);
   }
 
   expiresAt({ began, renewed }: Session): number {
@@ -106,8 +106,17 @@ export class Sessions {
     return setCookie(COOKIE, "", { secure, seconds: 0 });
   }
 
+  /** Ends what has this id, a session or anything else that counts once. */
+  async endId(id: string, until: number): Promise<void> {
+    await this.#options.ended.add(id, until);
+  }
+
+  isEnded(id: string): boolean {
+    return this.#options.ended.has(id);
+  }
+
   async end({ id, began }: Session): Promise<void> {
-    await this.#options.ended.add(id, began + LONGEST_MS);
+    await this.endId(id, began + LONGEST_MS);
   }
 
   /** What a page has to send along with whatever it changes: another site's page cannot know it. */

@@ -24,18 +24,27 @@ interface Guesses {
   last: number;
 }
 
+/** Somebody who could not sign in. */
+export interface Refusal {
+  address: string;
+  /** Why. */
+  result: string;
+  /** How many before this one were not told. */
+  untold: number;
+}
+
 export class WrongKeys {
   readonly #ticker: Ticker;
   /** The one that guessed last stands last. */
   readonly #byAddress = new Map<string, Guesses>();
   #waiting = 0;
-  readonly #tell: (address: string, untold: number) => void;
+  readonly #tell: (refusal: Refusal) => void;
   #told = 0;
   #toldSince = -Infinity;
   #untold = 0;
 
-  /** @param tell hears of wrong keys, as many as a log can take, and how many it has not heard of before this one */
-  constructor(ticker: Ticker, tell: (address: string, untold: number) => void = () => {}) {
+  /** @param tell hears of those who were refused, as many as a log can take */
+  constructor(ticker: Ticker, tell: (refusal: Refusal) => void = () => {}) {
     this.#ticker = ticker;
     this.#tell = tell;
   }
@@ -50,7 +59,7 @@ export class WrongKeys {
       this.#byAddress.delete(this.#byAddress.keys().next().value!);
     }
     this.#byAddress.set(address, { count, last: now });
-    this.#note(address, now);
+    this.note(address, "invalid_api_key");
     if (count <= FREE) return;
     const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE - 1));
     if (this.#waiting >= MOST_WAITING) {
@@ -69,7 +78,9 @@ export class WrongKeys {
     this.#waiting--;
   }
 
-  #note(address: string, now: number): void {
+  /** Tells of somebody who was refused, as long as a log can take it. */
+  note(address: string, result: string): void {
+    const now = this.#ticker.now();
     if (now - this.#toldSince >= TOLD_MS) {
       this.#toldSince = now;
       this.#told = 0;
@@ -79,7 +90,7 @@ export class WrongKeys {
       return;
     }
     this.#told++;
-    this.#tell(address, this.#untold);
+    this.#tell({ address, result, untold: this.#untold });
     this.#untold = 0;
   }
 }

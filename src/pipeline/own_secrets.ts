@@ -6,6 +6,7 @@ import type { ProviderCredential } from "../providers/credentials/credential.ts"
 export interface SecretSettings {
   providers: readonly { headers: Readonly<Record<string, string>>; auth: { type: AuthSettings["type"] } }[];
   adminKey: string | null;
+  oidc?: { clientSecret: string | null } | null;
   keys: readonly { secret: string }[];
   webhooks: readonly { secret: string }[];
   search: { apiKey: string };
@@ -21,13 +22,14 @@ const NAMES_SECRET = /key|token|secret|auth|cookie|signature|password/i;
  * @param env variables that credentials of clouds may come from
  */
 export function ownSecrets(
-  { providers, adminKey, keys, webhooks, search, store }: SecretSettings,
+  { providers, adminKey, oidc, keys, webhooks, search, store }: SecretSettings,
   credentials: readonly ProviderCredential[],
   env: (name: string) => string | undefined,
 ): string[] {
   const found = [
     search.apiKey,
     adminKey,
+    oidc?.clientSecret ?? null,
     store.pepper,
     passwordOf(store.url),
     ...keys.map(({ secret }) => secret),

@@ -148,6 +148,8 @@ function isFailed(status: Value): boolean {
 
 export interface GenerationFilter {
   keyId?: string;
+  /** Only of keys of this person. */
+  member?: string;
   /** Name of a key. */
   key?: string;
   account?: string;
@@ -170,13 +172,24 @@ export async function listGenerations(
   filter: GenerationFilter,
   page: Page,
 ): Promise<Generation[]> {
+  if (filter.member !== undefined) return await ofMember(query, filter, page);
   if (filter.session !== undefined) return await ofSession(query, filter, filter.session, page);
   const { key, ...rest } = filter;
-  if (key === undefined) return await selectByDays(query, filter, page);
+  if (key === undefined || rest.keyId !== undefined) return await selectByDays(query, filter, page);
   const ids = await keysNamed(query, key);
   if (ids === null) return await select(query, filter, page);
   // A name is that of one key, or of some in turn; of each key the records stand in order in an index.
   const lists = await Promise.all(ids.map((keyId) => select(query, { ...rest, key, keyId }, page)));
+  return newestOf(lists, page);
+}
+
+/** Of each of the member's keys the records stand in order in an index. */
+async function ofMember(query: Query, filter: GenerationFilter, page: Page): Promise<Generation[]> {
+  const { member, ...rest } = filter;
+  const rows = await query("SELECT id FROM keys WHERE member = $1", [member ?? null]);
+  const ids = rows.map((row) => asText(row.id)).filter((id) => rest.keyId === undefined || rest.keyId === id);
+  const lists: Generation[][] = [];
+  for (const keyId of ids) lists.push(await listGenerations(query, { ...rest, keyId }, page));
   return newestOf(lists, page);
 }
 

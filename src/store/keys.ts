@@ -2,7 +2,7 @@
 import type { Engine, Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { change } from "./revision.ts";
-import { asBool, asInt, asMoney, asText, optional, type Row } from "./rows.ts";
+import { asBool, asInt, asMoney, asText, optional, type Row, type Value } from "./rows.ts";
 
 export type SpendPeriod = "day" | "week" | "month" | "total";
 
@@ -56,8 +56,32 @@ export class NameTaken extends Error {
   override readonly name = "NameTaken";
 }
 
-export function insertKey(engine: Engine, key: StoredKey, hash: string): Promise<void> {
+/** The member has as many keys as a member may have. */
+export class TooManyKeys extends Error {
+  override readonly name = "TooManyKeys";
+  readonly most: number;
+
+  constructor(most: number) {
+    super();
+    this.most = most;
+  }
+}
+
+/** @param options.mostOfMember keys that its member may have at once, with this one */
+export function insertKey(
+  engine: Engine,
+  key: StoredKey,
+  hash: string,
+  { mostOfMember }: { mostOfMember?: number } = {},
+): Promise<void> {
   return change(engine, async (query, rev) => {
+    if (mostOfMember !== undefined) {
+      // Every change takes a revision first, so that they come one after the other and none is missed here.
+      const [{ n }] = await query("SELECT COUNT(*) AS n FROM keys WHERE member = $1 AND revoked_at IS NULL", [
+        key.member,
+      ]);
+      if (asInt(n) >= mostOfMember) throw new TooManyKeys(mostOfMember);
+    }
     const taken = await query("SELECT id FROM keys WHERE name = $1 AND revoked_at IS NULL", [key.name]);
     if (taken.length > 0) throw new NameTaken(key.name);
     const values = ["id", ...FIELDS, "created", "expires_at", "revoked_at", "rev"];
@@ -177,12 +201,18 @@ export async function keysBehind(query: Query, after: string, limit: number): Pr
 /** Newest first, revoked and expired ones too. */
 export async function listKeys(
   query: Query,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit, member }: { after: Position | null; limit: number; member?: string },
 ): Promise<StoredKey[]> {
+  const params: Value[] = [limit];
+  const param = (value: Value) => `$${params.push(value)}`;
+  const where = [
+    ...(after === null ? [] : [`(created, id) < (${param(after.created)}, ${param(after.id)})`]),
+    ...(member === undefined ? [] : [`member = ${param(member)}`]),
+  ];
   const rows = await query(
-    `SELECT * FROM keys ${after === null ? "" : "WHERE (created, id) < ($2, $3)"}
+    `SELECT * FROM keys ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
      ORDER BY created DESC, id DESC LIMIT $1`,
-    after === null ? [limit] : [limit, after.created, after.id],
+    params,
   );
   return rows.map(decodeKey);
 }

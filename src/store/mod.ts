@@ -56,6 +56,7 @@ export {
   type StoredKey,
   type StoredSecret,
   type TagLimit,
+  TooManyKeys,
 } from "./keys.ts";
 export type { LeaseGrant, LeaseRequest } from "./leases.ts";
 export { SCHEMA_VERSION, SchemaTooNew } from "./migrations/mod.ts";
@@ -213,7 +214,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     wantedLeases: (node) => nodes.wantedLeases(query, node),
     removeNodes: (gone) => nodes.removeNodes(engine, gone),
 
-    insertKey: (key, hash) => keys.insertKey(engine, key, hash),
+    insertKey: (key, hash, options) => keys.insertKey(engine, key, hash, options),
     updateKey: (key) => keys.updateKey(engine, key),
     addSecret: (keyId, secret) => keys.addSecret(engine, keyId, secret),
     keyByHash: (hash) => keys.keyByHash(engine, hash),
@@ -251,7 +252,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),
     keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
     sumUsage(filter, page, asker = "") {
-      const lane = filter.keyId === undefined ? workers.long : workers.quick;
+      const lane = (filter.keyId ?? filter.member) === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
     },
 

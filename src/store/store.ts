@@ -43,8 +43,8 @@ export interface NodeStore {
 }
 
 export interface KeyStore {
-  /** Throws `NameTaken`. */
-  insertKey(key: StoredKey, hash: string): Promise<void>;
+  /** Throws `NameTaken`, and `TooManyKeys` where its member has as many. */
+  insertKey(key: StoredKey, hash: string, options?: { mostOfMember?: number }): Promise<void>;
   /** Writes all that can change of a key. False: there is no such key. Throws `NameTaken`. */
   updateKey(key: StoredKey): Promise<boolean>;
   /** Adds a secret; those there were end at `until`, or when they would have ended if that is sooner. */
@@ -52,7 +52,10 @@ export interface KeyStore {
   /** The key that a hash belongs to, revoked and expired ones too. */
   keyByHash(hash: string): Promise<KeyWithSecrets | null>;
   /** Newest first, revoked and expired ones too. */
-  listKeys(page: { after: Position | null; limit: number }, asker?: string): Promise<StoredKey[]>;
+  listKeys(
+    page: { after: Position | null; limit: number; member?: string },
+    asker?: string,
+  ): Promise<StoredKey[]>;
   /** Of what `changesSince` tells. */
   revision(): Promise<number>;
   /** All keys, in pages by their ids: those behind `after`. */

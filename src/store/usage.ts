@@ -58,6 +58,8 @@ export interface UsageFilter {
   /** Milliseconds; exclusive. */
   to: number | null;
   keyId?: string;
+  /** Only of keys of this person. */
+  member?: string;
   account?: string;
 }
 
@@ -175,7 +177,7 @@ function spansOf({ from, to }: UsageFilter, retired: number): Spans {
 }
 
 function statement(
-  { by, keyId, account }: UsageFilter,
+  { by, keyId, member, account }: UsageFilter,
   { days, parts }: Spans,
   page: UsagePage,
   kind: Engine["kind"],
@@ -184,6 +186,7 @@ function statement(
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
   const ofKey = (keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`) +
+    (member === undefined ? "" : ` AND key_id IN (SELECT id FROM keys WHERE member = ${param(member)})`) +
     (account === undefined ? "" : ` AND account = ${param(account)}`);
   const named = by.includes("key");
   const labels = by.filter(isLabel);
@@ -227,7 +230,9 @@ function statement(
     selects.push(live(between(from, Math.max(days.to, ...parts.map(({ to }) => to)))));
   } else if (days.from < days.to) {
     const plain = by.filter((name) => !isLabel(name));
-    selects.push(...kindsOf(plain, keyId, days).map(({ kind, from, to }) => ofSums(kind, from, to)));
+    selects.push(
+      ...kindsOf(plain, keyId ?? member, days).map(({ kind, from, to }) => ofSums(kind, from, to)),
+    );
     if (labels.length === 1) selects.push(...ofLabel(labels[0], days.from, days.to));
     selects.push(...UNSUMMED.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)));
   }

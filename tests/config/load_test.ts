@@ -54,6 +54,8 @@ Deno.test("loadConfig() fills in every default", () => {
       workers: 1,
       corsOrigins: [],
       metrics: "key",
+      publicUrl: null,
+      trustedProxies: [],
       docs: true,
     },
     store: {
@@ -65,6 +67,7 @@ Deno.test("loadConfig() fills in every default", () => {
       pepper: null,
     },
     adminKey: null,
+    oidc: null,
     provider: {
       name: "up",
       baseUrl: "http://127.0.0.1:1/v1",

@@ -5,6 +5,7 @@ import { nearest } from "../../src/schema/mistakes.ts";
 import { environment, least, load, mistakesOf, NO_ENV } from "./example.ts";
 
 /** A configuration that loads, put together from the least one and the fields given. */
+const OIDC = { issuer: "https://id.example", client_id: "x", roles: { claim: "roles", map: {} } };
 const plus = (fields: Record<string, unknown>) => ({ ...least(), ...fields });
 const provider = (fields: Record<string, unknown>) =>
   plus({ providers: { up: { ...least().providers.up, ...fields } } });
@@ -58,8 +59,17 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ["seconds below zero", plus({ server: { shutdown_grace_seconds: -1 } }), [
     "server.shutdown_grace_seconds: expected a number of seconds from 0 to 86400, got -1",
   ]],
+  ["an issuer in the open", plus({ oidc: { ...OIDC, issuer: "http://id.example" } }), [
+    'oidc.issuer: expected an https:// address without user, query or fragment; http:// on the own machine, got "http://id.example"',
+  ]],
+  ["an unknown role", plus({ oidc: { ...OIDC, roles: { claim: "roles", map: { a: "admin" } } } }), [
+    'oidc.roles.map.a: expected one of owner, operator, auditor, member, got "admin"',
+  ]],
+  ["a network that is none", plus({ server: { trusted_proxies: ["10.0.0.0/33", "10.0.0.1"] } }), [
+    'server.trusted_proxies[0]: expected an address or a network like "10.0.0.0/8", got "10.0.0.0/33"',
+  ]],
   ["a misspelt section", plus({ dlp_polices: {} }), [
-    "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, providers, models, catalog, auto, " +
+    "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, oidc, providers, models, catalog, auto, " +
     "search, dlp, dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, telemetry, $schema",
   ]],
   ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
@@ -298,7 +308,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "providers.up.retries: expected a whole number from 0 to 10, got 99",
     "models[0].price: unknown field; nearest is price_changes; known are id, name, routes, context_length, " +
     "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, order, cache, short_names",
-    "sever: unknown field; nearest is server; known are server, store, admin_key, providers, models, catalog, auto, search, dlp, " +
+    "sever: unknown field; nearest is server; known are server, store, admin_key, oidc, providers, models, catalog, auto, search, dlp, " +
     "dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, telemetry, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',
     'keys[0].account: expected one of the accounts default, got "nobody"',

@@ -8,6 +8,8 @@ import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 
 const ALL = ENDPOINTS.endpoints;
 const ADMIN = "the-admin-key";
+/** Nobody is there. */
+const OIDC = { issuer: "http://127.0.0.1:1", client_id: "x", roles: { claim: "roles", map: {} } };
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** The path with something in each place. */
@@ -72,7 +74,7 @@ Deno.test("without an admin key its endpoints are not there, whatever the method
   }));
 
 Deno.test("every path says which methods it has, and refuses the others before it asks for a credential", () =>
-  withGateway({ admin_key: ADMIN }, async (ask) => {
+  withGateway({ admin_key: ADMIN, oidc: OIDC }, async (ask) => {
     for (const path of new Set(ALL.map((e) => e.path))) {
       const here = ALL.filter((e) => e.path === path).map((e) => e.method as string);
       const allow = [...here, ...(here.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
@@ -134,7 +136,7 @@ Deno.test("every row says what an API document needs", () => {
   }
 });
 
-const STATE = { adminKey: null } as ServerState;
+const STATE = { adminKey: null, oidc: null } as ServerState;
 
 function row(path: string, more: Partial<Endpoint> = {}): Endpoint {
   const made = {

@@ -50,7 +50,8 @@ for (const { name, text } of TEXTS) {
       const value = parse(example);
       const rest = { ...REST, ...value, providers: { ...REST.providers, ...value.providers } };
       const source = value.models !== undefined ? example : JSON.stringify(rest);
-      const env = (name: string) => /_KEY$/.test(name) && name !== "SLUICE_ADMIN_KEY" ? SECRET : undefined;
+      const env = (name: string) =>
+        /_(?:KEY|SECRET)$/.test(name) && name !== "SLUICE_ADMIN_KEY" ? SECRET : undefined;
       const { warnings } = loadConfig(source, { env });
       assert(
         fits(JSON.parse(JSON.stringify(rest))),

@@ -1,0 +1,231 @@
+/**
+ * Sign-in with an OpenID provider: the code flow with PKCE, state and nonce. Loaded when somebody signs in so for the first time.
+ *
+ * What a sign-in needs to remember travels in a sealed cookie of the browser that began it, so that another browser's answer is
+ * worth nothing here; each counts once. Who comes back always lands on the console's own page.
+ */
+import * as oauth from "oauth4webapi";
+import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
+import type { OidcConfig } from "../http/oidc_config.ts";
+
+/** What a browser brings back. */
+export interface Flow {
+  state: string;
+  nonce: string;
+  verifier: string;
+  redirectUri: string;
+  /** Milliseconds since the epoch. */
+  began: number;
+}
+
+/** Why somebody was not signed in, in words for that person. */
+export class SignInRefused extends Error {
+  override readonly name = "SignInRefused";
+  readonly status: number;
+  /** For the operator's log. */
+  readonly reason: string;
+
+  constructor(status: number, message: string, reason: string) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const PATIENCE_MS = 10_000;
+const METADATA_MS = 3_600_000;
+const MOST_NAME = 64;
+
+/** By issuer. */
+const known = new Map<string, { at: number; server: oauth.AuthorizationServer }>();
+
+/** Where the browser is sent, and what it has to bring back. */
+export async function begin(
+  config: OidcConfig,
+  { redirectUri, now }: { redirectUri: string; now: number },
+): Promise<{ url: string; flow: Flow }> {
+  const server = await metadata(config, now);
+  if (server.authorization_endpoint === undefined) throw away("the provider names no authorization_endpoint");
+  const verifier = oauth.generateRandomCodeVerifier();
+  const flow: Flow = {
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    verifier,
+    redirectUri,
+    began: now,
+  };
+  const url = new URL(server.authorization_endpoint);
+  const query = {
+    client_id: config.clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: [...new Set(["openid", ...config.scopes])].join(" "),
+    state: flow.state,
+    nonce: flow.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return { url: url.href, flow };
+}
+
+/** Who has come back with this answer of the provider. Throws {@link SignInRefused}. */
+export async function complete(
+  config: OidcConfig,
+  flow: Flow,
+  { answer, now, isTeam }: { answer: URLSearchParams; now: number; isTeam(name: string): boolean },
+): Promise<Omit<Principal, "by" | "credential">> {
+  const server = await metadata(config, now);
+  const claims = await claimsOf(server, config, flow, answer);
+  const subject = String(claims.sub);
+  const role = roleOf(claims, config.roles);
+  if (role === null) {
+    throw new SignInRefused(
+      403,
+      "Your account has no role here. Ask whoever runs this gateway to give you one.",
+      "no value of the role's claim is mapped",
+    );
+  }
+  const teams = config.teamClaim === null
+    ? []
+    : valuesOf(claims, config.teamClaim).map((t) => t.replace(/^\//, ""));
+  return {
+    role,
+    name: nameOf(claims) ?? subject.slice(0, MOST_NAME),
+    member: `${config.issuer}#${subject}`,
+    team: teams.find(isTeam) ?? null,
+  };
+}
+
+/** Where the browser ends its session with the provider; null: the provider names no such place. */
+export async function endAddress(
+  config: OidcConfig,
+  { returnTo, now }: { returnTo: string; now: number },
+): Promise<string | null> {
+  const server = await metadata(config, now).catch(() => null);
+  const address = server?.end_session_endpoint;
+  if (address === undefined || !URL.canParse(address)) return null;
+  const url = new URL(address);
+  url.searchParams.set("client_id", config.clientId);
+  url.searchParams.set("post_logout_redirect_uri", returnTo);
+  return url.href;
+}
+
+async function claimsOf(
+  server: oauth.AuthorizationServer,
+  config: OidcConfig,
+  flow: Flow,
+  answer: URLSearchParams,
+): Promise<Claims> {
+  const client: oauth.Client = { client_id: config.clientId };
+  try {
+    const parameters = oauth.validateAuthResponse(server, client, answer, flow.state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication(config),
+      parameters,
+      flow.redirectUri,
+      flow.verifier,
+      options(config),
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: flow.nonce,
+      requireIdToken: true,
+    });
+    await oauth.validateApplicationLevelSignature(server, response, options(config));
+    const claims = oauth.getValidatedIdTokenClaims(tokens)! as Claims & { sub: string };
+    const wanted = [config.roles.claim, ...(config.teamClaim === null ? [] : [config.teamClaim])];
+    if (
+      server.userinfo_endpoint === undefined || wanted.every((claim) => valuesOf(claims, claim).length > 0)
+    ) {
+      return claims;
+    }
+    const asked = await oauth.userInfoRequest(server, client, tokens.access_token, options(config));
+    const more = await oauth.processUserInfoResponse(server, client, claims.sub, asked);
+    return { ...more, ...claims };
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) {
+      throw new SignInRefused(
+        403,
+        "The identity provider did not let you in.",
+        `the provider says ${error.error}`,
+      );
+    }
+    const network = error instanceof TypeError ||
+      (error instanceof DOMException && error.name === "TimeoutError");
+    if (network) throw away(error.name);
+    // The library's codes say which check failed; its texts may hold parts of tokens.
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new SignInRefused(
+      403,
+      "The answer of the identity provider is not valid. Sign in once more.",
+      code,
+    );
+  }
+}
+
+function authentication({ clientSecret, clientAuth }: OidcConfig): oauth.ClientAuth {
+  if (clientSecret === null) return oauth.None();
+  return clientAuth === "post" ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
+}
+
+async function metadata(config: OidcConfig, now: number): Promise<oauth.AuthorizationServer> {
+  const found = known.get(config.issuer);
+  if (found !== undefined && Math.abs(now - found.at) < METADATA_MS) return found.server;
+  const issuer = new URL(config.issuer);
+  try {
+    const response = await oauth.discoveryRequest(issuer, { algorithm: "oidc", ...options(config) });
+    const server = await oauth.processDiscoveryResponse(issuer, response);
+    known.set(config.issuer, { at: now, server });
+    return server;
+  } catch (error) {
+    throw away(
+      error instanceof Error ? `${error.name} ${"code" in error ? error.code : ""}`.trim() : "unknown",
+    );
+  }
+}
+
+function options({ issuer }: OidcConfig) {
+  return {
+    signal: () => AbortSignal.timeout(PATIENCE_MS),
+    [oauth.allowInsecureRequests]: issuer.startsWith("http:"),
+  };
+}
+
+function away(reason: string): SignInRefused {
+  return new SignInRefused(
+    502,
+    "The identity provider cannot be reached. The admin key and tokens still work.",
+    reason,
+  );
+}
+
+/** The role that may most, of those that the claim's values are mapped to. */
+export function roleOf(claims: Claims, { claim, map }: OidcConfig["roles"]): Role | null {
+  // Whoever may choose an address of mail could choose that of somebody else.
+  if (claim === "email" && claims.email_verified !== true) return null;
+  const roles = valuesOf(claims, claim).flatMap((value) => Object.hasOwn(map, value) ? [map[value]] : []);
+  return ROLES.find((role) => roles.includes(role)) ?? null;
+}
+
+/** The texts of a claim: by its name, or where its path leads. */
+function valuesOf(claims: Claims, claim: string): string[] {
+  const own = (of: unknown, name: string) =>
+    typeof of === "object" && of !== null && Object.hasOwn(of, name) ? (of as Claims)[name] : undefined;
+  const value = own(claims, claim) ?? claim.split(".").reduce<unknown>(own, claims);
+  return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
+}
+
+/** A name for people, which goes into logs, names of keys and pages. */
+function nameOf(claims: Claims): string | null {
+  for (const claim of ["preferred_username", "email", "name"]) {
+    const value = claims[claim];
+    if (typeof value !== "string") continue;
+    const name = value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim().slice(0, MOST_NAME);
+    if (name !== "") return name;
+  }
+  return null;
+}

@@ -1,0 +1,155 @@
+/** `/console/oidc/start` and `/console/oidc/callback`: to the identity provider, and back from it. */
+import { createHash } from "node:crypto";
+import { Failure } from "../exchange/failure.ts";
+import { hasProvider, isSecure, providerSource } from "../http/administrators.ts";
+import type { Endpoint, RequestContext } from "../http/endpoint.ts";
+import { clientOf, publicUrlOf } from "../http/proxies.ts";
+import { cookies, setCookie } from "../http/session.ts";
+import { OPERATION } from "../http/surfaces.ts";
+import type { Flow, SignInRefused } from "./oidc.ts";
+
+const COOKIE = "sluice_oidc";
+const PLACE = "/console/oidc";
+const FLOW_MS = 600_000;
+
+export const OIDC_ENDPOINTS: readonly Endpoint[] = [
+  {
+    method: "GET",
+    path: `${PLACE}/start`,
+    surface: OPERATION,
+    credential: "none",
+    summary: "Sends the browser to the identity provider, to sign in to the console.",
+    answer: { status: 302, types: ["text/html"] },
+    exists: hasProvider,
+    handle: (context) => refusing(context, start),
+  },
+  {
+    method: "GET",
+    path: `${PLACE}/callback`,
+    surface: OPERATION,
+    credential: "none",
+    summary: "Takes the browser back from the identity provider, and sets the session's cookie.",
+    parameters: [
+      { name: "code", in: "query", description: "The provider's code." },
+      { name: "state", in: "query", description: "The state that the sign-in began with." },
+    ],
+    answer: { status: 303, types: ["text/html"] },
+    exists: hasProvider,
+    handle: (context) => refusing(context, callback),
+  },
+];
+
+/** The package is large, and only these endpoints need it. */
+const loadOidc = () => import("./oidc.ts");
+
+async function start(context: RequestContext): Promise<Response> {
+  const { request, connection, state } = context;
+  const { begin } = await loadOidc();
+  const redirectUri = `${publicUrlOf(request, connection, state)}${PLACE}/callback`;
+  const { url, flow } = await begin(state.oidc!, { redirectUri, now: state.kit.now() });
+  const cookie = flowCookie(state.sessions.seal("oidc", flow), context, FLOW_MS / 1000);
+  return new Response(null, { status: 302, headers: { ...HEADERS, "location": url, "set-cookie": cookie } });
+}
+
+async function callback(context: RequestContext): Promise<Response> {
+  const { request, state } = context;
+  const { complete, SignInRefused } = await loadOidc();
+  const now = state.kit.now();
+  const flow = flowOf(context, now);
+  if (flow === null) {
+    throw new SignInRefused(
+      400,
+      "This sign-in was not begun in this browser, or too long ago. Sign in once more.",
+      "no flow",
+    );
+  }
+  // Each counts once, on every node.
+  const id = `oidc_${createHash("sha256").update(flow.state).digest("base64url")}`;
+  if (state.sessions.isEnded(id)) {
+    throw new SignInRefused(400, "This sign-in has been used already.", "repeated");
+  }
+  const person = await bounded(() =>
+    complete(state.oidc!, flow, {
+      answer: new URL(request.url).searchParams,
+      now,
+      isTeam: (name) => state.administration.isTeam(name),
+    })
+  );
+  await state.sessions.endId(id, flow.began + FLOW_MS);
+  const session = state.sessions.begin({
+    principal: { ...person, by: "session", credential: null },
+    way: "oidc",
+    source: providerSource(state.oidc!, state.sessions),
+  });
+  await state.administration.trail({ principal: session.principal, route: `GET ${PLACE}/callback` })
+    .note({ action: "session.started", target: session.id, fields: { with: "oidc", member: person.member } });
+  const headers = new Headers({ ...HEADERS, location: "/console" });
+  headers.append("set-cookie", state.sessions.cookie(session, { secure: isSecure(context) }));
+  headers.append("set-cookie", flowCookie("", context, 0));
+  return new Response(null, { status: 303, headers });
+}
+
+/** Anybody can make the gateway ask the provider: not more often than this at once. */
+const MOST_AT_ONCE = 32;
+let running = 0;
+
+async function bounded<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= MOST_AT_ONCE) {
+    throw new Failure("service_unavailable", "Too many people sign in just now; try again soon.");
+  }
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+  }
+}
+
+function flowOf({ request, state }: RequestContext, now: number): Flow | null {
+  const values = cookies(request.headers.get("cookie") ?? "", COOKIE);
+  const flow = values.length === 1 ? state.sessions.unseal<Flow>("oidc", values[0]) : null;
+  return flow !== null && now < flow.began + FLOW_MS ? flow : null;
+}
+
+/** Lax: the provider's page sends the browser back, and a cookie that is strict would not come along. */
+function flowCookie(value: string, context: RequestContext, seconds: number): string {
+  return setCookie(COOKIE, value, { secure: isSecure(context), seconds, path: PLACE, sameSite: "Lax" });
+}
+
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+const STYLE =
+  "body{font:1rem/1.5 system-ui;max-width:34rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}";
+
+async function refusing(
+  context: RequestContext,
+  work: (context: RequestContext) => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await work(context);
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "SignInRefused")) throw error;
+    const { message, status, reason } = error as SignInRefused;
+    const { state, id } = context;
+    state.kit.log(`${id} sign-in with ${state.oidc!.issuer}: ${reason}`);
+    state.wrongKeys.note(clientOf(context.request, context.connection, state), `oidc: ${reason}`);
+    return new Response(refusal(message), {
+      status,
+      headers: {
+        ...HEADERS,
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": `default-src 'none'; style-src 'sha256-${
+          createHash("sha256").update(STYLE).digest("base64")
+        }'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        "x-content-type-options": "nosniff",
+        "set-cookie": flowCookie("", context, 0),
+      },
+    });
+  }
+}
+
+/** @param message one of this program's own texts */
+function refusal(message: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+    `<title>Sign-in refused</title><style>${STYLE}</style></head><body><main><h1>Not signed in</h1><p>${message}</p>` +
+    `<p><a href="/console">To the console</a></p></main></body></html>`;
+}
