@@ -66,6 +66,11 @@ export function* ownersOf(
   for (const [name, value] of Object.entries(labels.tags ?? {})) yield ["tag", tagOwner(keyId, name, value)];
 }
 
+/** Whether two records are charged to the same budgets, as far as that can be seen at once. */
+export function haveSameOwners(a: LedgerRecord, b: LedgerRecord): boolean {
+  return a.labels === null && b.labels === null && a.keyId === b.keyId && a.account === b.account;
+}
+
 export function accountBudgetId(account: string): string {
   return `a:${account}`;
 }
@@ -105,7 +110,10 @@ export async function lockBudgets(
   const wanted = new Map<string, BudgetRef>();
   const owners = new Set<string>();
   for (const ref of asked) wanted.set(ref.id, ref);
+  let before: LedgerRecord | undefined;
   for (const record of records) {
+    if (before !== undefined && haveSameOwners(record, before)) continue;
+    before = record;
     for (const [, owner] of ownersOf(record)) owners.add(owner);
     const { account } = record;
     const id = accountBudgetId(account);

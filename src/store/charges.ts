@@ -1,5 +1,5 @@
 /** What records cost, charged to the budgets that they draw on, and taken off the leases of their node. */
-import { accountBudgetId, type Budget, ownersOf } from "./budgets.ts";
+import { accountBudgetId, type Budget, haveSameOwners, ownersOf } from "./budgets.ts";
 import type { LedgerRecord } from "./records.ts";
 import type { Leases } from "./leases.ts";
 import { LARGEST_SUM } from "./sums.ts";
@@ -16,13 +16,20 @@ export function chargeBudgets(
     if (budget !== undefined) costs.set(budget, (costs.get(budget) ?? 0n) + cost);
   };
   const byOwner = Map.groupBy(budgets.values(), ({ scope, owner }) => `${scope}\n${owner}`);
+  let before: LedgerRecord | undefined;
+  let ofAccount: Budget | undefined;
+  let ofOwners: readonly Budget[] = [];
   for (const record of records) {
-    const { account, created, cost } = record;
-    add(budgets.get(accountBudgetId(account)), cost);
-    for (const [scope, owner] of ownersOf(record)) {
-      for (const budget of byOwner.get(`${scope}\n${owner}`) ?? []) {
-        if (created >= budget.starts && (budget.ends === null || created < budget.ends)) add(budget, cost);
-      }
+    const { created, cost } = record;
+    // Most records are of the same budgets as the one before.
+    if (before === undefined || !haveSameOwners(record, before)) {
+      ofAccount = budgets.get(accountBudgetId(record.account));
+      ofOwners = [...ownersOf(record)].flatMap(([scope, owner]) => byOwner.get(`${scope}\n${owner}`) ?? []);
+      before = record;
+    }
+    add(ofAccount, cost);
+    for (const budget of ofOwners) {
+      if (created >= budget.starts && (budget.ends === null || created < budget.ends)) add(budget, cost);
     }
   }
   for (const [budget, cost] of costs) {

@@ -119,9 +119,11 @@ export interface LedgerRecord extends EncodedRow {
 
 export function encodeRecord(g: Generation): LedgerRecord {
   const created = whole(g.created);
+  const values = rowOf(g, created);
   return {
     id: g.id,
-    json: encodeRow(g, created),
+    json: JSON.stringify(values),
+    values,
     created,
     keyId: g.keyId,
     account: g.account,
@@ -144,9 +146,9 @@ export function decodeRecord(json: string): LedgerRecord {
 }
 
 /** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */
-function encodeRow(g: Generation, created: number): string {
+function rowOf(g: Generation, created: number): Value[] {
   const u = g.usage;
-  return JSON.stringify([
+  return [
     g.id,
     created,
     g.keyId,
@@ -183,11 +185,11 @@ function encodeRow(g: Generation, created: number): string {
     g.team,
     g.priceVersion,
     g.cacheSaved === null ? null : g.cacheSaved.toString(),
-    g.toolCalls,
-    g.repaired,
-    g.steps,
+    g.toolCalls ?? null,
+    g.repaired ?? null,
+    g.steps ?? null,
     g.listCost === null ? null : g.listCost.toString(),
-  ]);
+  ];
 }
 
 /** Whole numbers that stand in a row as text, since they may be larger than a number is exact. */

@@ -136,11 +136,19 @@ interface Sum {
 
 function sumRows(counted: Iterable<Counted>): Value[][] {
   const byKey = new Map<string, Sum>();
+  let before: Counted | undefined;
+  let sum: Sum | undefined;
   for (const c of counted) {
-    const starts = c.created - c.created % DAY;
+    // Most generations belong to the sum of the one before.
+    if (sum === undefined || !belongTogether(c, before!)) {
+      sum = sumAt(byKey, ["key", dayOf(c), c.keyId, c.key, c.account, c.model, c.provider, c.format]);
+      before = c;
+    }
     const { generations = 1 } = c;
-    const one = { generations, failed: c.failed ? generations : 0, counts: c.counts, cost: c.cost };
-    add(byKey, ["key", starts, c.keyId, c.key, c.account, c.model, c.provider, c.format], one);
+    sum.generations += generations;
+    if (c.failed) sum.failed += generations;
+    addCounts(sum.counts, c.counts);
+    sum.cost += c.cost;
   }
   const rest = new Map<string, Sum>();
   for (const sum of byKey.values()) {
@@ -156,17 +164,28 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
     .map(([, sum]) => [...sum.identity, sum.generations, sum.failed, ...sum.counts, sum.cost].map(bounded));
 }
 
-function add(
-  sums: Map<string, Sum>,
-  identity: Sum["identity"],
-  more: Readonly<Omit<Sum, "identity" | "counts">> & Pick<Counted, "counts">,
-): void {
+function dayOf({ created }: Counted): number {
+  return created - created % DAY;
+}
+
+function belongTogether(a: Counted, b: Counted): boolean {
+  return a.keyId === b.keyId && a.key === b.key && a.account === b.account && a.model === b.model &&
+    a.provider === b.provider && a.format === b.format && dayOf(a) === dayOf(b);
+}
+
+/** The sum of an identity; a new one is nothing yet. */
+function sumAt(sums: Map<string, Sum>, identity: Sum["identity"]): Sum {
   const name = identity.join("\0");
-  const sum = sums.get(name);
+  let sum = sums.get(name);
   if (sum === undefined) {
-    sums.set(name, { ...more, identity, counts: [...more.counts] });
-    return;
+    sum = { identity, generations: 0, failed: 0, counts: COUNTED.map(() => 0), cost: 0n };
+    sums.set(name, sum);
   }
+  return sum;
+}
+
+function add(sums: Map<string, Sum>, identity: Sum["identity"], more: Omit<Sum, "identity">): void {
+  const sum = sumAt(sums, identity);
   sum.generations += more.generations;
   sum.failed += more.failed;
   addCounts(sum.counts, more.counts);
@@ -175,7 +194,7 @@ function add(
 
 /** Adds counts to others, each to its own. */
 export function addCounts(counts: (number | bigint)[], more: readonly (number | bigint)[]): void {
-  for (const [i, count] of more.entries()) counts[i] = plus(counts[i], count);
+  for (let i = 0; i < more.length; i++) counts[i] = plus(counts[i], more[i]);
 }
 
 /** Numbers as long as they are exact. */

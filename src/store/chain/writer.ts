@@ -67,7 +67,7 @@ export class ChainWriter {
    * all are new, and what they are made of is at hand.
    */
   async insert<R extends Linkable>(table: string, columns: Columns, records: readonly R[]): Promise<R[]> {
-    const before = new Map(this.#ends);
+    const before = new Map([...this.#ends].map(([day, end]) => [day, { ...end }]));
     const rows = records.map((record) => this.#linked(record, columns));
     const added = await this.#engine.insertNew(this.#query, table, [...columns, ["chain", "text"]], rows, {
       summed: 1,
@@ -117,26 +117,38 @@ export class ChainWriter {
   #next(record: Linkable): string {
     const { key, node } = this.#chaining;
     const day = dayOf(record.created);
-    const end = this.#ends.get(day) ?? { id: newChain(), node, day, length: 0, hash: firstOf({ node, day }) };
-    const next = {
-      ...end,
-      length: end.length + 1,
-      hash: linkHash(key, end.hash, contentOf(record.json)),
-    };
-    this.#ends.set(day, next);
+    let end = this.#ends.get(day);
+    if (end === undefined) {
+      end = { id: newChain(), node, day, length: 0, hash: firstOf({ node, day }) };
+      this.#ends.set(day, end);
+    }
+    end.length++;
+    end.hash = linkHash(key, end.hash, contentOf(record.json));
     this.#changed.add(day);
-    return linkText({ chain: next.id, position: next.length, hash: next.hash });
+    return linkText({ chain: end.id, position: end.length, hash: end.hash });
   }
 
-  #linked<R extends Linkable>(record: R, columns: Columns): EncodedRow & { record: R } {
+  #linked<R extends Linkable>(record: R, columns: Columns): Linked<R> {
     const link = this.#next(record);
     const values: Value[] = [...valuesOf(record)];
     // As an older program wrote it.
-    const missing = columns.length - values.length;
-    for (let i = 0; i < missing; i++) values.push(null);
+    for (let missing = columns.length - values.length; missing > 0; missing--) values.push(null);
     values.push(link);
-    const json = `${record.json.slice(0, -1)}${",null".repeat(missing)},"${link}"]`;
-    return { id: record.id, json, values, record };
+    return new Linked(record, values);
+  }
+}
+
+/** A record's row with its link at the end. */
+class Linked<R extends Linkable> implements EncodedRow {
+  readonly id: string;
+
+  constructor(readonly record: R, readonly values: readonly Value[]) {
+    this.id = record.id;
+  }
+
+  /** Not every engine asks for it. */
+  get json(): string {
+    return JSON.stringify(this.values);
   }
 }
 
