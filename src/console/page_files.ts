@@ -9,6 +9,7 @@ import uplot from "./page/packages/uplot.js" with { type: "text" };
 import uplotStyle from "./page/packages/uplot.css" with { type: "text" };
 import frame from "./page/frame.js" with { type: "text" };
 import generation from "./page/generation.js" with { type: "text" };
+import payload from "./page/payload.js" with { type: "text" };
 import icon from "./page/icon.svg" with { type: "text" };
 import index from "./page/index.html" with { type: "text" };
 import api from "./page/lib/api.js" with { type: "text" };
@@ -49,6 +50,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "packages/uplot.css": uplotStyle,
   "frame.js": frame,
   "generation.js": generation,
+  "payload.js": payload,
   "icon.svg": icon,
   "lib/api.js": api,
   "lib/chart.js": chart,

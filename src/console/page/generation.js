@@ -6,6 +6,7 @@ import { useAsk } from "./lib/hooks.js";
 import { html } from "./lib/html.js";
 import { href } from "./lib/router.js";
 import { Answer, Badge, Copy, Facts } from "./lib/ui.js";
+import { Payload } from "./payload.js";
 
 /** @typedef {import("../../accounts/mod.ts").GenerationView} Generation */
 /** @typedef {import("../../accounts/mod.ts").GenerationDetails} Details */
@@ -126,6 +127,7 @@ function Whole({ g }) {
         <${Findings} entries=${g.findings} />
       </section>
     `}
+    <${Payload} id=${g.id} />
     <p><a href=${`#/audit${query({ key: g.key })}`}>Audit of this key</a></p>
   `;
 }

@@ -1,0 +1,27 @@
+/** What a generation was asked and answered: fetched when somebody asks for it, since each reading is audited. */
+import { useAsk } from "./lib/hooks.js";
+import { html, useState } from "./lib/html.js";
+import { Answer } from "./lib/ui.js";
+
+/** @typedef {{ request: unknown, answer: unknown, answer_cut: boolean, error: { message: string } | null }} Kept */
+
+/** @param {{ id: string }} props */
+export function Payload({ id }) {
+  const [wanted, setWanted] = useState(false);
+  const answer = useAsk(wanted ? `/admin/generations/${encodeURIComponent(id)}/payload` : null);
+  return html`<section>
+    <h3>Request and answer</h3>
+    ${
+    wanted
+      ? html`<${Answer} of=${answer}>${(/** @type {Kept} */ kept) =>
+        html`
+          <pre class="payload">${JSON.stringify(kept.request, null, 2)}</pre>
+          <pre class="payload">${JSON.stringify(kept.answer ?? kept.error, null, 2)}</pre>
+          ${kept.answer_cut &&
+            html`<p><small class="note">The answer is longer than what is kept.</small></p>`}
+        `}<//>`
+      : html`<p><button type="button" onClick=${() => setWanted(true)}>Show</button> <small
+        class="note">from the payload log; the audit log notes each reading</small></p>`
+  }
+  </section>`;
+}
