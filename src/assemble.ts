@@ -23,6 +23,7 @@ import { HEALTH } from "./http/health.ts";
 import type { Server } from "./http1/server.ts";
 import { InFlight } from "./http/in_flight.ts";
 import { SocketMemory } from "./http/kept_turns.ts";
+import { SocketsOfKeys } from "./http/sockets_of_keys.ts";
 import { RequestRates } from "./http/request_rates.ts";
 import { Sessions } from "./http/session.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
@@ -130,6 +131,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       data: { by: null, action: "credential.refused", from: address, untold, result },
     }));
   const socketMemory = new SocketMemory(0);
+  const socketsOfKeys = new SocketsOfKeys();
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
@@ -316,6 +318,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       wrongKeys,
       requestRates,
       socketMemory,
+      socketsOfKeys,
+      maxSocketsPerKey: config.server.maxSocketsPerKey === null
+        ? null
+        : share(config.server.maxSocketsPerKey),
       operation,
       accessPolicies: config.accessPolicies,
       resumption: openResumption,

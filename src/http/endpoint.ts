@@ -22,6 +22,7 @@ import type { ServerConfig } from "./config.ts";
 import type { InFlight } from "./in_flight.ts";
 import type { SocketMemory } from "./kept_turns.ts";
 import type { OidcConfig } from "./oidc_config.ts";
+import type { SocketsOfKeys } from "./sockets_of_keys.ts";
 import type { RequestRates } from "./request_rates.ts";
 import type { Sessions } from "./session.ts";
 import type { Surface } from "./surfaces.ts";
@@ -61,6 +62,9 @@ export interface ServerState extends
   wrongKeys: WrongKeys;
   requestRates: RequestRates;
   socketMemory: SocketMemory;
+  socketsOfKeys: SocketsOfKeys;
+  /** Of one key; this process's share. Null: no bound. */
+  maxSocketsPerKey: number | null;
   operation: Operation;
   accessPolicies: readonly AccessPolicy[];
   /** Streams that are kept; made with the first call that asks for it. */

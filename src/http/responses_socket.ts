@@ -41,6 +41,7 @@ export async function responsesSocket(context: RequestContext): Promise<Response
   state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
   const session = new Session(context);
   let waiting = 0;
+  let leave = () => {};
   const upgrade = WebSocketUpgrade.of(request, {
     mostMessageBytes: state.maxBodyBytes,
     pingMs: state.keepAliveMs,
@@ -49,12 +50,14 @@ export async function responsesSocket(context: RequestContext): Promise<Response
       waiting = bytes;
       return true;
     },
+    over: () => leave(),
   }, (socket) => session.run(socket));
   if (upgrade === null) {
     throw new Failure("validation_error", "Cannot open a WebSocket: expected a handshake of version 13.", {
       headers: { "sec-websocket-version": "13" },
     });
   }
+  leave = state.socketsOfKeys.enter(key.id, state.maxSocketsPerKey);
   return upgrade;
 }
 
@@ -62,6 +65,11 @@ const CONNECTION_OVER = new SocketRefusal(
   "websocket_connection_limit_reached",
   "The connection has lasted for an hour: open another one, and send the whole conversation.",
 );
+
+async function sayOver(socket: CallerSocket): Promise<void> {
+  await socket.send([failureEvent(CONNECTION_OVER)]).catch(() => {});
+  await socket.close(CLOSE.normal, "the connection's time is over");
+}
 
 /** A message as it is understood. */
 interface Turn {
@@ -88,20 +96,20 @@ class Session {
 
   async run(socket: CallerSocket): Promise<void> {
     let over = false;
+    let busy = false;
     const end = this.#context.state.kit.ticker.deadline(() => {
       over = true;
-      socket.stop();
+      if (!busy) void sayOver(socket);
     });
     end.arm(CONNECTION_MS);
     try {
       for (let text = await socket.receive(); text !== null; text = await socket.receive()) {
+        busy = true;
         await this.#take(text, socket);
+        busy = false;
+        if (over) await sayOver(socket);
       }
-      if (over) await socket.send([failureEvent(CONNECTION_OVER)]);
-      await socket.close(
-        over ? CLOSE.normal : CLOSE.goingAway,
-        over ? "the connection's time is over" : "the server stops",
-      );
+      await socket.close(CLOSE.goingAway, "the server stops");
     } catch {
       // The caller has left.
       await socket.close(CLOSE.internalError, "");

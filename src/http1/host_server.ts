@@ -19,7 +19,10 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
     const held = new HostSocket(socket, upgrade.options);
     sockets.add(held);
-    upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => sockets.delete(held));
+    upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => {
+      sockets.delete(held);
+      upgrade.options.over?.();
+    });
     return response;
   }
 

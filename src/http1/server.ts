@@ -63,6 +63,8 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
   const open = new Set<ServerConnection>();
   /** Those without a request, the one that has waited longest first. */
   const waiting = new Set<ServerConnection>();
+  /** WebSockets without a turn under way, likewise. */
+  const resting = new Set<ServerConnection>();
   const turnedAway = new Set<ServerConnection>();
   const empty = Promise.withResolvers<void>();
   let stopping = false;
@@ -100,9 +102,14 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
         if (stopping && phase === "idle") connection.close();
       } else waiting.delete(connection);
     },
+    rests(connection, rests) {
+      resting.delete(connection);
+      if (rests && open.has(connection)) resting.add(connection);
+    },
     closed(connection) {
       open.delete(connection);
       waiting.delete(connection);
+      resting.delete(connection);
       turnedAway.delete(connection);
       if (stopping && open.size === 0) empty.resolve();
     },
@@ -120,11 +127,21 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
     void connection.serve();
   }
 
-  /** Closes the connection that has waited longest for a request: a caller that sends one comes before those that do not. */
+  /**
+   * Closes the connection that has waited longest for a request, else the WebSocket that has waited longest for a message: a
+   * caller that sends something comes before those that do not.
+   */
   function makePlace(): boolean {
     const [longest] = waiting;
-    longest?.close();
-    return longest !== undefined;
+    if (longest !== undefined) {
+      longest.close();
+      return true;
+    }
+    const [socket] = resting;
+    if (socket === undefined) return false;
+    resting.delete(socket);
+    socket.giveWay();
+    return true;
   }
 
   function turnAway(conn: Conn): void {

@@ -52,6 +52,8 @@ export interface Host {
   /** The phase has changed. */
   entered(connection: ServerConnection): void;
   closed(connection: ServerConnection): void;
+  /** A WebSocket waits for a message of its caller, or does so no longer. */
+  rests(connection: ServerConnection, rests: boolean): void;
   /** No further requests are taken. */
   readonly stopping: boolean;
 }
@@ -295,11 +297,23 @@ export class ServerConnection {
   async #upgrade(response: WebSocketUpgrade): Promise<false> {
     this.#request = null;
     this.#enter("upgraded");
-    await this.write(headBytes(response.head));
-    this.#enter("upgraded");
-    if (this.#host.stopping) return false;
-    await response.run(this, (socket) => this.#socket = socket);
-    return false;
+    try {
+      await this.write(headBytes(response.head));
+      this.#enter("upgraded");
+      if (this.#host.stopping) return false;
+      await response.run(this, (socket) => {
+        this.#socket = socket;
+        socket.rests = (rests) => this.#host.rests(this, rests);
+      });
+      return false;
+    } finally {
+      response.options.over?.();
+    }
+  }
+
+  /** Ends a WebSocket that waits for a message. */
+  giveWay(): void {
+    void this.#socket?.giveWay();
   }
 
   /** No further requests are taken: a socket is told, and ends when what it does has ended. */

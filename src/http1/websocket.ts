@@ -44,6 +44,8 @@ export interface WebSocketOptions {
   pingMs: number;
   /** Told how many bytes of messages wait here, whole or in part. False: there is no room for so many. */
   hold?(bytes: number): boolean;
+  /** Told once that the connection is over, also one that ended before it was a WebSocket's. */
+  over?(): void;
 }
 
 /** Messages that wait to be taken before no more are read. */
@@ -123,8 +125,23 @@ export class WebSocketConnection implements CallerSocket {
           return null;
         }
       }
+      this.rests(true);
       await new Promise<void>((resolve) => this.#wake = resolve);
+      this.rests(false);
     }
+  }
+
+  /** Told when it begins to wait for a message, and when it waits no longer. */
+  rests: (rests: boolean) => void = () => {};
+
+  /** Ends at once, without waiting for the other side: its place is needed. */
+  async giveWay(): Promise<void> {
+    if (this.#closing || this.#ended) return;
+    await this.#beginClosing(
+      TRY_AGAIN_LATER,
+      "the server is full; open another connection when you need one",
+    );
+    this.#wire.close();
   }
 
   /** Whoever takes the next message learns that the connection ends. */

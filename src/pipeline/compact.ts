@@ -1,8 +1,8 @@
 /**
  * Stage of a compaction: by the provider, where its API has that, otherwise by the model's summary, which the prompt asks for.
  *
- * Nothing of a conversation with masked values is compacted by a provider: placeholders inside of what it encrypts could
- * never be turned back.
+ * Nothing of a conversation with masked values, or whose answers are screened, is compacted by a provider: nobody could look
+ * into what it encrypts, nor turn placeholders in it back.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
@@ -20,7 +20,7 @@ export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Pa
   const routes = call.routes.filter((route) =>
     kit.providers.apiOf(route)?.compaction !== undefined && !without.has(kit.providers.get(route.provider)!)
   );
-  if (routes.length > 0 && !call.screened?.originals && !call.screened?.answers) {
+  if (routes.length > 0 && !isMasked(call)) {
     const asked = new Set<Provider>();
     const way: Way = { routes, missing: MISSING, through: (door) => compacting(door, asked) };
     try {
@@ -32,6 +32,11 @@ export async function* compact(call: Call, kit: Kit): AsyncGenerator<readonly Pa
     }
   }
   yield* generate(call, call.prompt, kit);
+}
+
+function isMasked({ screened }: Call): boolean {
+  if (screened === null) return false;
+  return (screened.mode === "mask" && screened.findings > 0) || screened.answers !== null;
 }
 
 function compacting(door: Door, asked: Set<Provider>): Door {

@@ -46,6 +46,7 @@ Deno.test("loadConfig() fills in every default", () => {
       maxInFlight: 4096,
       maxInFlightBytes: 536_870_912,
       maxConnections: null,
+      maxSocketsPerKey: null,
       tls: null,
       headerMs: 30_000,
       idleMs: 300_000,
