@@ -204,6 +204,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         node: accounts.node,
         secret: () => accounts.keyFor("streams"),
         storeUp: () => accounts.storeUp(),
+        stopping: () => stopped,
         now: options.now,
         log: options.log,
         lost: () => metrics.keptStream("lost"),

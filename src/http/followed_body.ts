@@ -1,6 +1,6 @@
 /** What a follower of a stream reads, as the body of a response. */
 import { Failure } from "../exchange/failure.ts";
-import { type Follower, notKept } from "../resume/follower.ts";
+import type { Follower } from "../resume/follower.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { STALL_MS } from "./respond.ts";
 
@@ -48,7 +48,12 @@ export function followedBody(
       text = ahead ?? await follower.next();
       ahead = null;
     } catch (thrown) {
-      text = broken(thrown instanceof Failure ? thrown : notKept());
+      if (!(thrown instanceof Failure)) {
+        // The store is away, or this process ends: the caller may come back to another, and so must not see an end.
+        leave();
+        return sink.error(thrown);
+      }
+      text = broken(thrown);
       ends = true;
     }
     waits = false;

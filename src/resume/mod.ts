@@ -26,6 +26,8 @@ export interface ResumptionOptions {
   secret(): Uint8Array | null;
   /** False: the store is away. */
   storeUp(): boolean;
+  /** This process ends soon. */
+  stopping(): boolean;
   now(): number;
   log(line: string): void;
   /** A stream cannot be kept any more. */
@@ -202,7 +204,7 @@ export class Resumption {
   }
 
   async #foundThere(stream: StoredStream, cipher: StreamCipher): Promise<Found> {
-    const { store, now } = this.#options;
+    const { store, now, stopping } = this.#options;
     const { id, format, streamed, state } = stream;
     let { events } = stream;
     if (state === "running") {
@@ -222,7 +224,7 @@ export class Resumption {
       follow: (from) => {
         this.#readers++;
         const left = () => this.#readers--;
-        return new StoredFollower({ store, stream, cipher, from, now, left });
+        return new StoredFollower({ store, stream, cipher, from, now, stopping, left });
       },
     };
   }

@@ -16,6 +16,8 @@ export interface StoredFollowerOptions {
   /** Number of the first event that is wanted. */
   from: number;
   now(): number;
+  /** This process ends: who waits for another's stream waits elsewhere. */
+  stopping(): boolean;
   /** Nobody reads any more. */
   left(): void;
 }
@@ -67,7 +69,7 @@ export class StoredFollower implements Follower {
 
   /** What has come; empty: nothing yet, or it is over. */
   async #read(): Promise<string> {
-    const { store, stream: { id }, cipher, now } = this.#options;
+    const { store, stream: { id }, cipher, now, stopping } = this.#options;
     // Before its pieces: if it has ended, all of them are there.
     const stream = await store.stream(id, now());
     if (stream === null || stream.state === "lost") throw notKept();
@@ -78,6 +80,7 @@ export class StoredFollower implements Follower {
     }
     if (stream.state !== "running") this.#over = true;
     else if (!stream.alive) return this.#break(stream, end);
+    else if (stopping()) throw new Error("The gateway stops.");
     else if (now() - this.#told >= TELL_MS) {
       this.#told = now();
       await store.followStream(id, now());

@@ -121,7 +121,9 @@ export function judge({ sent, heard, records, kills, diskless = false }: Evidenc
     const record = found.get(one.number);
     const last = events.findLast((e) => e.event !== "found")?.event;
     const until = Math.max(one.until, ...events.map((e) => e.at)) + LAG_MS;
-    const killed = kills.some((k) => k.node === one.node && k.at >= one.at - 5 && k.at <= until);
+    const killed = kills.some((k) =>
+      (one.nodes ?? [one.node]).includes(k.node) && k.at >= one.at - 5 && k.at <= until
+    );
     const excused = killed && one.saw !== "ended" && one.saw !== "told";
     const owed = owedFor(one, events);
     if (last !== undefined) counts.reached++;

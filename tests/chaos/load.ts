@@ -5,6 +5,8 @@ import { APIS, KEYS, type Node, TIGHT } from "./nodes.ts";
 export interface Sent {
   number: number;
   node: number;
+  /** Where it was sent, if to several. */
+  nodes?: number[];
   key: string;
   plan: Plan;
   stream: boolean;
@@ -14,10 +16,12 @@ export interface Sent {
   id: string | null;
   /**
    * `ended`: the whole answer, to its last word. `told`: an error, to its last word. `left`: the caller went. `lost`: the
-   * connection broke. `unreachable`: there was nobody to talk to.
+   * connection broke. `unreachable`: there was nobody to talk to. `interrupted`: its stream ended with its gateway.
    */
-  saw: "ended" | "told" | "left" | "lost" | "unreachable";
+  saw: "ended" | "told" | "left" | "lost" | "unreachable" | "interrupted";
   status: number | null;
+  /** It was to be kept, and could not be. */
+  unkept?: boolean;
 }
 
 export type Plan = "ok" | "slow" | "error" | "break" | "nousage" | "empty" | "search" | "searcherror";
@@ -34,13 +38,17 @@ const PLANS: readonly (readonly [Plan, number])[] = [
   ["empty", 2],
 ];
 const FORMATS = ["chat_completions", "messages", "responses"] as const;
-type Format = typeof FORMATS[number];
-const PATHS = {
+export type Format = typeof FORMATS[number];
+export const PATHS = {
   chat_completions: "/v1/chat/completions",
   messages: "/v1/messages",
   responses: "/v1/responses",
 };
-const ENDS = { chat_completions: "data: [DONE]", messages: '"message_stop"', responses: "data: [DONE]" };
+export const ENDS = {
+  chat_completions: "data: [DONE]",
+  messages: '"message_stop"',
+  responses: "data: [DONE]",
+};
 const OUTPUT = 64;
 /** So that no prompt's estimate is below what the provider reports. */
 const PADDING = "It is a fine day for all that. ".repeat(12);
@@ -57,7 +65,10 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-export function startLoad(nodes: readonly Node[], callers: number): Load {
+export type Send = (node: Node, order: Omit<Order, "node">) => Promise<Sent>;
+
+/** @param sends how; absent: once, whatever comes of it */
+export function startLoad(nodes: readonly Node[], callers: number, sends: Send = send): Load {
   let running = true;
   let next = 1;
   const load: Load = {
@@ -86,7 +97,7 @@ export function startLoad(nodes: readonly Node[], callers: number): Load {
       const plan = tell || tight ? "ok" : planned();
       const number = next++;
       if (tell) load.told.set(number, node);
-      const sent = await send(node, { number, key, plan, tell });
+      const sent = await sends(node, { number, key, plan, tell });
       load.sent.push(sent);
       if (sent.saw === "unreachable") await pause(20);
       // Refused because of a full disk or a database that is away: no use in hurrying.
@@ -105,18 +116,34 @@ function planned(): Plan {
 }
 
 export interface Order {
+  node: Node;
   number: number;
   key: { name: string; secret: string };
   plan: Plan;
   tell: boolean;
 }
 
-export async function send(node: Node, { number, key, plan, tell }: Order): Promise<Sent> {
+/** A request that was drawn by lot. */
+export interface Drawn {
+  format: Format;
+  stream: boolean;
+  model: string;
+  text: string;
+  searches: number;
+}
+
+export function draw({ number, plan, tell }: Omit<Order, "node" | "key">): Drawn {
   const format = any(FORMATS);
   const stream = Math.random() < 0.6;
   const api = plan === "empty" ? "openai-chat" : any(APIS);
   const searches = plan === "search" || plan === "searcherror" ? 1 + number % 2 : 0;
   const text = `chaos m=${number} p=${plan} s=${searches} t=${tell ? 1 : 0} ${PADDING}`;
+  return { format, stream, model: `chaos/${api}`, text, searches };
+}
+
+export async function send(node: Node, { number, key, plan, tell }: Omit<Order, "node">): Promise<Sent> {
+  const drawn = draw({ number, plan, tell });
+  const { format, stream } = drawn;
   const abort = new AbortController();
   // Half of those who get a slow answer leave in the middle; a few leave any answer.
   const leaves = !tell && (plan === "slow" ? Math.random() < 0.5 : Math.random() < 0.04);
@@ -143,7 +170,7 @@ export async function send(node: Node, { number, key, plan, tell }: Order): Prom
     const response = await fetch(node.url + PATHS[format], {
       method: "POST",
       headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
-      body: JSON.stringify(bodyOf(format, { model: `chaos/${api}`, stream, text, searches })),
+      body: JSON.stringify(bodyOf(format, drawn)),
       signal: abort.signal,
     });
     sent.id = response.headers.get("x-request-id");
@@ -167,9 +194,9 @@ export async function send(node: Node, { number, key, plan, tell }: Order): Prom
   return sent;
 }
 
-function bodyOf(
+export function bodyOf(
   format: Format,
-  { model, stream, text, searches }: { model: string; stream: boolean; text: string; searches: number },
+  { model, stream, text, searches }: Omit<Drawn, "format">,
 ): Record<string, unknown> {
   const search = searches > 0;
   const messages = [{ role: "user", content: text }];

@@ -13,7 +13,8 @@ import { proofOf } from "../../src/commands/ledger.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";
 import { type Counted, disturb, mountSmall, unmount } from "./disturb.ts";
-import { send, type Sent, startLoad } from "./load.ts";
+import { type CameBack, sendResuming } from "./come_back.ts";
+import { draw, type Send, send, type Sent, startLoad } from "./load.ts";
 import {
   ACCOUNT,
   ADMIN_KEY,
@@ -25,7 +26,8 @@ import {
   TIGHT_LIMIT,
 } from "./nodes.ts";
 
-const HELP = `deno task chaos [--store sqlite|postgres] [--nodes 1|3] [--kills N] [--requests N] [--seconds N]
+const HELP =
+  `deno task chaos [--store sqlite|postgres] [--nodes 1|3] [--kills N] [--requests N] [--seconds N] [--resume]
 
   --store     sqlite (usual), or postgres: a private cluster of Debian's package
   --nodes     how many gateways (1)
@@ -34,6 +36,7 @@ const HELP = `deno task chaos [--store sqlite|postgres] [--nodes 1|3] [--kills N
   --seconds   the longest that load and disturbances may last (60)
   --callers   callers at once (16)
   --diskless  with postgres: nodes keep no journal, and the database stays up
+  --resume    every caller comes back for the end of its stream, and repeats what has no answer
   --keep      leave the folder with store, logs and the provider's notes
 `;
 
@@ -47,6 +50,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     callers: { type: "string", default: "16" },
     diskless: { type: "boolean", default: false },
+    resume: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -123,7 +127,8 @@ async function run(): Promise<boolean> {
     await allUp(nodes);
     say(`${values.nodes} gateway(s) over ${values.store}, ${values.callers} callers`);
     const creditsBefore = await balance(nodes.list[0]);
-    const load = startLoad(nodes.list, Number(values.callers));
+    const comesBack: Send = (node, order) => sendResuming(nodes.list, { node, ...order }, draw(order));
+    const load = startLoad(nodes.list, Number(values.callers), values.resume ? comesBack : undefined);
     told = (number) => {
       load.told.get(number)?.kill();
       load.told.delete(number);
@@ -266,6 +271,10 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   const fails = (condition: boolean, line: string) => {
     if (condition) problems.push(line);
   };
+  const back = sent.filter((one): one is CameBack => "connections" in one);
+  for (const { number, wrong, id, saw } of back) {
+    if (wrong !== null) problems.push(`${number}: ${wrong} (${id}, saw ${saw})`);
+  }
   fails(counts.billedInput !== counts.reportedInput, "input tokens billed are not those reported");
   fails(counts.billedOutput !== counts.reportedOutput, "output tokens billed are not those reported");
   fails(counts.searchesBilled !== counts.searchesRun, "searches billed are not those that ran");
@@ -309,6 +318,15 @@ credits before less after ${formatAmount(spent)}
 small limit               ${TIGHT_LIMIT}, spent ${formatAmount(tight)}
 left over                 ${open.leases} leases, ${open.running} running, ${open.nodes} nodes, ${journals.length} journals
 restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts that failed`);
+  if (back.length > 0) {
+    const again = back.reduce((sum, { connections }) => sum + connections - 1, 0);
+    console.log(
+      `came back                 ${again} times, ${
+        back.filter((one) => one.unkept).length
+      } streams not kept, ` +
+        `${back.filter((one) => one.saw === "interrupted").length} interrupted`,
+    );
+  }
   for (const [line, count] of nodes.logs) console.log(`  ${String(count).padStart(6)} x ${line}`);
   if (problems.length > 0) {
     console.log(`\n${problems.length} problems:`);
