@@ -17,16 +17,23 @@ export function withIds(
   return { text: out, events };
 }
 
+export function withoutIds(text: string, id: string): string {
+  return text.replaceAll(new RegExp(`^id: ${id}:\\d+\n`, "gm"), "");
+}
+
 /** What stands behind the first events of a text. */
 export function behind(text: string, events: number): string {
   let at = 0;
-  for (; events > 0 && at < text.length; events--) at = eventEnd(text, at);
+  for (let left = events; left > 0 && at < text.length;) {
+    if (text[at] !== ":") left--;
+    at = eventEnd(text, at);
+  }
   return text.slice(at);
 }
 
 export function eventsIn(text: string): number {
   let events = 0;
-  for (let at = 0; at < text.length; at = eventEnd(text, at)) events++;
+  for (let at = 0; at < text.length; at = eventEnd(text, at)) if (text[at] !== ":") events++;
   return events;
 }
 

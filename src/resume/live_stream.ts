@@ -8,7 +8,7 @@
  */
 import type { StreamStart, StreamUpdate } from "../store/mod.ts";
 import type { StreamCipher } from "./cipher.ts";
-import { behind, eventsIn, withIds } from "./event_ids.ts";
+import { behind, eventsIn, withIds, withoutIds } from "./event_ids.ts";
 import { type Follower, type Head, notKept, WINDOW } from "./follower.ts";
 import type { KeptStream } from "./kept.ts";
 
@@ -50,6 +50,7 @@ export class LiveStream {
   #ended = false;
   #refused = false;
   #lost: string | null = null;
+  #lossTold = false;
   /** The end has been handed to the writer. */
   #endWritten = false;
   #waiting: (() => void)[] = [];
@@ -113,20 +114,12 @@ export class LiveStream {
     const named = this.start.streamed ? withIds(text, { id, first }) : { text, events: 1 };
     if (named.events === 0) return;
     const full = this.#lost === null ? this.#options.kept.take(named.text.length) : null;
-    let said = named.text;
-    if (full !== null) {
-      this.lose(full);
-      said = this.start.streamed ? `: resumption ended: ${full}\n\n${text}` : text;
-    } else if (this.#lost !== null) said = text;
-    this.#pieces.push({
-      first,
-      events: named.events,
-      begins: this.#chars,
-      text: said,
-      written: false,
-    });
-    this.#events += named.events;
-    this.#chars += said.length;
+    const piece = { first, events: named.events, begins: this.#chars, text: named.text, written: false };
+    this.#pieces.push(piece);
+    this.#events += piece.events;
+    this.#chars += piece.text.length;
+    if (full !== null) return this.lose(full);
+    if (this.#lost !== null) this.#unname(piece);
     this.#touch();
   }
 
@@ -146,7 +139,16 @@ export class LiveStream {
     if (this.#lost !== null || this.#endWritten) return;
     this.#lost = why;
     this.#options.lost(why);
+    for (const piece of this.#pieces) if (!piece.written) this.#unname(piece);
     this.#touch();
+  }
+
+  /** Of what can be resumed no longer: no ids, and before its first event the reason. */
+  #unname(piece: Piece): void {
+    if (!this.start.streamed) return;
+    piece.text = withoutIds(piece.text, this.id);
+    if (!this.#lossTold) piece.text = `: resumption ended: ${this.#lost}\n\n${piece.text}`;
+    this.#lossTold = true;
   }
 
   #touch(): void {
