@@ -68,7 +68,8 @@ export interface GatewayOptions {
   /** @param level absent: `info` */
   log(line: string, level?: "info" | "warn"): void;
   /** Told of each generation that ended here, once it has its record. */
-  recorded?(record: GenerationView): void;
+  /** @param trace id of its trace; undefined: it has none */
+  recorded?(record: GenerationView, trace?: string): void;
   /** Where several processes share the port and the work: limits are divided among them, metrics tell them apart. */
   worker?: WorkerPlace;
   /** For deadlines; absent: the process's own. */
@@ -476,7 +477,7 @@ function accountsOptions(
     log: { info: log, warn: (line) => log(line, "warn") },
     recorded(generation) {
       spent?.(generation.model, Number(generation.cost) / PICODOLLARS);
-      recorded?.(generationView(generation));
+      recorded?.(generationView(generation), generation.trace);
     },
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retentionDays,

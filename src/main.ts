@@ -20,7 +20,7 @@ import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
 import { readCertificate } from "./config/certificate.ts";
-import { JsonLog, type Level } from "./json_log.ts";
+import { type Level, Log } from "./log.ts";
 import { parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import manifest from "../deno.json" with { type: "json" };
@@ -35,9 +35,14 @@ function env(name: string): string | undefined {
   }
 }
 
-let jsonLog: JsonLog | null = null;
-const log = (line: string, level: Level = "info") =>
-  jsonLog ? jsonLog.event(line, level) : console.error(`${new Date().toISOString()} ${printable(line)}`);
+let jsonLog: Log | null = null;
+/** Of lines of text; those of JSON have it themselves. */
+let leastLevel: Level = "info";
+function log(line: string, level: Level = "info"): void {
+  if (jsonLog !== null) return jsonLog.event(line, level);
+  if (leastLevel === "warn" && level === "info") return;
+  console.error(`${new Date().toISOString()} ${printable(line)}`);
+}
 
 /** Exit status of a mistake that the operator can mend. */
 const MISTAKE = 2;
@@ -298,8 +303,12 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
   const { config, warnings } = await load(source, flags);
   const worker = workerOf(env(WORKER));
-  const lines = config.logs === "json"
-    ? jsonLog = new JsonLog({ now: Date.now, write: writeOut, worker: worker?.which })
+  leastLevel = config.logLevel;
+  const form = config.logs;
+  const options = { form, level: leastLevel, now: Date.now, worker: worker?.which };
+  const json = form === "json" ? jsonLog = new Log({ ...options, write: writeTo(Deno.stdout) }) : null;
+  const lines = config.logGenerations ?? form === "json"
+    ? json ?? new Log({ ...options, write: writeTo(Deno.stderr) })
     : null;
   if (worker === null && config.server.workers > 1) {
     if (config.store.url !== "sqlite::memory:") {
@@ -308,7 +317,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
       const main = import.meta.url;
       const status = await supervise({ source, flags, count, permissions, resource, main, log });
-      await lines?.flush();
+      await json?.flush();
       Deno.exit(status);
     }
     log("one worker only: a store in memory cannot be shared");
@@ -319,7 +328,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const gateway = await assemble(config, {
     now: Date.now,
     log,
-    ...(lines && { recorded: (record) => lines.generation(record) }),
+    ...(lines && { recorded: (record, trace) => lines.generation(record, trace) }),
     env,
     version: manifest.version,
     worker: worker ?? undefined,
@@ -373,13 +382,15 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
   clearTimeout(timer);
   await gateway.close();
-  await lines?.flush();
+  await Promise.all([json?.flush(), lines?.flush()]);
   Deno.exit(0);
 }
 
-async function writeOut(text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
-  for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
+function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): (text: string) => Promise<void> {
+  return async (text) => {
+    const bytes = new TextEncoder().encode(text);
+    for (let done = 0; done < bytes.length;) done += await output.write(bytes.subarray(done));
+  };
 }
 
 async function reload(

@@ -89,6 +89,7 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
     steps: end.steps === undefined ? null : JSON.stringify(end.steps),
+    ...(end.trace !== undefined && { trace: end.trace }),
     listCost: own.length === 0 ? null : bill(cost + costOfAll(own, 0, table)),
   };
 }

@@ -13,7 +13,7 @@ import { OIDC } from "../http/oidc_config.ts";
 import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
 import { PAYLOADS } from "../payloads/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
-import { choice, fields, stringField } from "../schema/fields.ts";
+import { choice, fields, flag, stringField } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
 import { TELEMETRY } from "../telemetry/config.ts";
 import { SEARCH } from "../websearch/config.ts";
@@ -58,6 +58,14 @@ export const CONFIG = fields({
     .describe(
       "`text`: events as lines on standard error. `json`: events and each generation as lines of JSON on standard output. A " +
         "change takes a restart.",
+    ),
+  log_level: choice("info", "warn").prefault("info")
+    .describe(
+      "The least level of lines of the log. `warn`: also of generations only those that failed. A change takes a restart.",
+    ),
+  log_generations: flag().nullable().prefault(null)
+    .describe(
+      'Whether each generation is a line of the log. Null: with `logs: "json"`. A change takes a restart.',
     ),
   telemetry: TELEMETRY.prefault({}).describe("OpenTelemetry, where `OTEL_DENO` switches it on."),
   $schema: stringField("the address of a JSON Schema").optional()

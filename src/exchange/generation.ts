@@ -61,4 +61,6 @@ export interface GenerationEnd {
   repaired?: number;
   /** What it went through; absent: what the rest tells. */
   steps?: readonly KeptStep[];
+  /** Id of its trace; absent: it has none. */
+  trace?: string;
 }

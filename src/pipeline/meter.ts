@@ -86,6 +86,7 @@ export async function* meter(
       clientGone: call.arrival.gone(),
       toolCalls,
       ...(call.repaired > 0 && { repaired: call.repaired }),
+      ...(steps.followed !== null && { trace: steps.followed.traceId ?? undefined }),
       ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };

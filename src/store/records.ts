@@ -52,6 +52,8 @@ export interface Generation {
   repaired: number | null;
   /** What it went through, as JSON; null: what the rest tells. */
   steps: string | null;
+  /** Id of its trace, as long as the process has it; it is not stored. */
+  trace?: string;
   /** Picodollars that it would have cost, had the caller's own credential not paid; null: it was billed. */
   listCost: bigint | null;
 }

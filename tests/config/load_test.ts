@@ -123,6 +123,8 @@ Deno.test("loadConfig() fills in every default", () => {
     smtp: null,
     payloads: null,
     logs: "text",
+    logLevel: "info",
+    logGenerations: null,
     telemetry: { sample: 1, langfuse: false },
     keys: [],
   });

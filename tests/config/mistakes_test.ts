@@ -70,7 +70,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a misspelt section", plus({ dlp_polices: {} }), [
     "dlp_polices: unknown field; nearest is dlp_policies; known are server, store, admin_key, oidc, providers, models, catalog, auto, " +
-    "search, dlp, dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, telemetry, $schema",
+    "search, dlp, dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, log_level, log_generations, telemetry, $schema",
   ]],
   ["a misspelt credential, whose value stays hidden", provider({ apikey: "hidden" }), [
     `providers.up.apikey: unknown field; nearest is api_key; known are ${PROVIDER_FIELDS}`,
@@ -309,7 +309,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
     "models[0].price: unknown field; nearest is price_changes; known are id, name, routes, context_length, " +
     "max_completion_tokens, default_completion_tokens, pricing, pricing_tiers, price_changes, capabilities, reasoning_efforts, knowledge_cutoff, parameters, order, cache, short_names",
     "sever: unknown field; nearest is server; known are server, store, admin_key, oidc, providers, models, catalog, auto, search, dlp, " +
-    "dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, telemetry, $schema",
+    "dlp_policies, access_policies, accounts, teams, webhooks, alerts, smtp, payloads, keys, logs, log_level, log_generations, telemetry, $schema",
     'models[0].routes[0].provider: expected one of the providers up, got "down"',
     'keys[0].account: expected one of the accounts default, got "nobody"',
   ]],

@@ -1,15 +1,20 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { GenerationView } from "../src/accounts/mod.ts";
-import { JsonLog } from "../src/json_log.ts";
+import { Log } from "../src/log.ts";
 import { serveProgram } from "./support/program.ts";
 import { eventually } from "./support/time.ts";
 
 const linesOf = (text: string) =>
   text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 
-Deno.test("JsonLog writes events and generations as lines, several together", async () => {
+Deno.test("Log writes events and generations as lines, several together", async () => {
   const written: string[] = [];
-  const log = new JsonLog({ now: () => 0, write: (text) => Promise.resolve(void written.push(text)) });
+  const log = new Log({
+    form: "json",
+    level: "info",
+    now: () => 0,
+    write: (text) => Promise.resolve(void written.push(text)),
+  });
   log.event('two\nlines and a "quote"', "warn");
   log.generation({ id: "gen_1", status: "failed" } as GenerationView);
   log.generation({ id: "gen_2", status: "completed" } as GenerationView);
@@ -18,15 +23,29 @@ Deno.test("JsonLog writes events and generations as lines, several together", as
   const time = "1970-01-01T00:00:00.000Z";
   assertEquals(linesOf(written[0]), [
     { time, level: "warn", event: "message", message: 'two\nlines and a "quote"' },
-    { time, level: "warn", event: "generation", generation: { id: "gen_1", status: "failed" } },
-    { time, level: "info", event: "generation", generation: { id: "gen_2", status: "completed" } },
+    {
+      time,
+      level: "warn",
+      event: "generation",
+      request_id: "gen_1",
+      generation: { id: "gen_1", status: "failed" },
+    },
+    {
+      time,
+      level: "info",
+      event: "generation",
+      request_id: "gen_2",
+      generation: { id: "gen_2", status: "completed" },
+    },
   ]);
 });
 
-Deno.test("JsonLog goes on where nobody takes its lines, and says how many it left out", async () => {
+Deno.test("Log goes on where nobody takes its lines, and says how many it left out", async () => {
   let take = () => {};
   const written: string[] = [];
-  const log = new JsonLog({
+  const log = new Log({
+    form: "json",
+    level: "info",
     now: () => 0,
     write: async (text) => {
       written.push(text);
@@ -87,4 +106,43 @@ Deno.test("logs: json tells each generation with its record, and nothing of what
   }
   assertEquals(program.err(), "");
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("Log writes text that a terminal may show, leaves out lower levels, and names requests", async () => {
+  const written: string[] = [];
+  const write = (text: string) => Promise.resolve(void written.push(text));
+  const id = `gen_${"0".repeat(32)}`;
+  const record = {
+    id,
+    status: "failed",
+    error_code: "provider_timeout",
+    key: "two words\u001b[31m",
+    team: null,
+    format: "messages",
+    model: "v/m",
+    provider: null,
+    usage: null,
+    searches: 0,
+    ttft_ms: null,
+    latency_ms: 5,
+    cost: "0",
+  } as GenerationView;
+  const text = new Log({ form: "text", level: "warn", now: () => 0, write });
+  text.event("left out", "info");
+  text.generation({ ...record, status: "completed" });
+  text.event("line\nbreak", "warn");
+  text.generation(record, "abc");
+  await text.flush();
+  const time = "1970-01-01T00:00:00.000Z";
+  assertEquals(written.join("").split("\n"), [
+    `${time} line\\u000abreak`,
+    `${time} generation id=${id} trace_id=abc status=failed error_code=provider_timeout ` +
+    'key="two words\\\\u001b[31m" format=messages model=v/m latency_ms=5 cost=0',
+    "",
+  ]);
+  written.length = 0;
+  const json = new Log({ form: "json", level: "info", now: () => 0, write });
+  json.event(`${id} v/m: it failed`, "warn");
+  await json.flush();
+  assertEquals(linesOf(written[0])[0].request_id, id);
 });

@@ -1,0 +1,129 @@
+/**
+ * The log as lines: one for each event, and one for each generation once it has its record; as JSON, or as text to be read.
+ *
+ * Lines are gathered for some milliseconds and written together: a write of its own for each would cost as much as a tenth of
+ * a call. What is gathered when the process ends is written then.
+ */
+import type { GenerationView } from "./accounts/mod.ts";
+import { printable } from "./exchange/printable.ts";
+
+export type Level = "info" | "warn";
+
+/** How long lines are gathered. */
+const GATHER_MS = 20;
+/** Beyond this, where nobody takes the lines, later ones are left out and counted. */
+const MOST_BYTES = 8 << 20;
+
+/** Where an event is about a request, its message names it. */
+const REQUEST = /\bgen_[0-9a-f]{32}\b/;
+
+export interface LogOptions {
+  form: "text" | "json";
+  /** Lines of lower levels are left out. */
+  level: Level;
+  now(): number;
+  /** Which of several processes writes; absent: there is one, or it serves nothing itself. */
+  worker?: number;
+  write(text: string): Promise<void>;
+}
+
+export class Log {
+  readonly #options: LogOptions;
+  #text = "";
+  #left = 0;
+  #writing: Promise<void> | null = null;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+  }
+
+  event(message: string, level: Level): void {
+    if (this.#leftOut(level)) return;
+    if (this.#options.form === "text") return this.#add(`${this.#time()} ${printable(message)}\n`);
+    const [request_id] = REQUEST.exec(message) ?? [];
+    this.#add(this.#line({ level, event: "message", ...(request_id && { request_id }), message }));
+  }
+
+  /**
+   * Fields are those of the record (`GET /admin/generations`); text of the conversation is none of them.
+   * @param trace id of its trace; undefined: it has none
+   */
+  generation(record: GenerationView, trace?: string): void {
+    const level = record.status === "failed" ? "warn" : "info";
+    if (this.#leftOut(level)) return;
+    if (this.#options.form === "text") return this.#add(`${this.#time()} ${generationText(record, trace)}\n`);
+    const ids = { request_id: record.id, ...(trace !== undefined && { trace_id: trace }) };
+    this.#add(this.#line({ level, event: "generation", ...ids, generation: record }));
+  }
+
+  #leftOut(level: Level): boolean {
+    return this.#options.level === "warn" && level === "info";
+  }
+
+  #time(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+
+  /** Resolves when all lines have been written. */
+  async flush(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  #add(line: string): void {
+    if (this.#text.length > MOST_BYTES) this.#left++;
+    else this.#text += line;
+    this.#writing ??= new Promise<void>((resolve) => setTimeout(resolve, GATHER_MS)).then(() =>
+      this.#write()
+    );
+  }
+
+  #line(fields: Record<string, unknown>): string {
+    const { worker } = this.#options;
+    return `${JSON.stringify({ time: this.#time(), ...(worker !== undefined && { worker }), ...fields })}\n`;
+  }
+
+  async #write(): Promise<void> {
+    let text = this.#text;
+    if (this.#left > 0) {
+      const message = `${this.#left} lines of the log were left out, because nobody took those before`;
+      text += this.#options.form === "text"
+        ? `${this.#time()} ${message}\n`
+        : this.#line({ level: "warn", event: "message", message });
+    }
+    this.#text = "";
+    this.#left = 0;
+    try {
+      await this.#options.write(text);
+    } catch {
+      // Whoever read the log has gone; the gateway goes on.
+    }
+    this.#writing = this.#text === "" && this.#left === 0 ? null : this.#write();
+  }
+}
+
+/** `generation id=… status=… key=…`: names as in the record, values that hold blanks in quotes. */
+function generationText(g: GenerationView, trace: string | undefined): string {
+  const told = {
+    id: g.id,
+    trace_id: trace,
+    status: g.status,
+    error_code: g.error_code,
+    key: g.key,
+    team: g.team,
+    format: g.format,
+    model: g.model,
+    provider: g.provider,
+    input_tokens: g.usage?.input_tokens,
+    output_tokens: g.usage?.output_tokens,
+    searches: g.searches === 0 ? null : g.searches,
+    ttft_ms: g.ttft_ms,
+    latency_ms: g.latency_ms,
+    cost: g.cost,
+  };
+  const pairs = Object.entries(told).filter(([, value]) => value !== null && value !== undefined);
+  return `generation ${pairs.map(([name, value]) => `${name}=${word(String(value))}`).join(" ")}`;
+}
+
+function word(text: string): string {
+  return /^[^\s"=]+$/.test(text) ? printable(text) : JSON.stringify(printable(text));
+}
