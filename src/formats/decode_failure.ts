@@ -94,7 +94,8 @@ function classify(status: number, c: Complaint, retryAfter: number | undefined):
   const untold = (code: FailureCode, message: string, why: string, lasting = false) =>
     new Failure(code, message, {
       retryAfter,
-      operator: `${why} (status ${status}): ${clean(c.message)}`,
+      // Not its message: some providers repeat in it what they were asked.
+      operator: `${why} (status ${status})${codeWords(c.codes)}`,
       lasting,
     });
   const unavailable = (why: string, lasting = false) =>
@@ -223,6 +224,15 @@ const ADDRESSES =
 
 /** They name the account. An operator may see it. */
 const ARNS = /\barn:[\w-]+:\S+/g;
+
+/** `: insufficient_quota`; "" where the provider names no code. */
+function codeWords(codes: string): string {
+  const words = new Set(codes.split(" ").filter((word) => CODE.test(word) && clean(word) === word));
+  return words.size === 0 ? "" : `: ${[...words].slice(0, MOST_CODES).join(" ")}`;
+}
+
+const CODE = /^[a-z][\w.-]{2,60}$/;
+const MOST_CODES = 4;
 
 /** A provider's message without addresses, credentials and account names, at most 500 characters; "" for markup. */
 export function clean(message: string): string {

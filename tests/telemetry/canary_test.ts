@@ -1,0 +1,252 @@
+/** A thousand calls of every kind, none of which leaves a secret or a word of its conversation where operators look. */
+import { assert, assertEquals } from "@std/assert";
+import { loopbackProvider, SECRET, serveProgram, sseResponse } from "../support/mod.ts";
+import { exporting, otlpReceiver } from "./receiver.ts";
+
+const PROMPT = "canary-prompt-5f1c";
+const ANSWER = "canary-answer-77ab";
+const TOOL = "canary-argument-31d0";
+const HIT = "canary-hit-90ce";
+const MODEL = "canary-model-22f4";
+const PROVIDER_KEY = "canary-provider-key-8d21";
+const ADMIN_KEY = "canary-admin-key-000000-44aa";
+const KEYS = {
+  open: SECRET,
+  strict: "sk_live_canarystrictcanarystrict01",
+  masked: "sk_live_canarymaskedcanarymasked01",
+};
+const CANARIES = [
+  PROMPT,
+  ANSWER,
+  TOOL,
+  HIT,
+  MODEL,
+  PROVIDER_KEY,
+  ADMIN_KEY,
+  ...Object.values(KEYS),
+  "sk_live_wrongcanary",
+];
+const CALLS = 1000;
+
+const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+const message = (message: Record<string, unknown>, finish_reason: string) =>
+  Response.json({
+    id: "c",
+    object: "chat.completion",
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason }],
+    usage,
+  });
+const call = (name: string, text: string) => ({
+  content: null,
+  tool_calls: [{ id: `call_${name}`, type: "function", function: { name, arguments: text } }],
+});
+const frame = (choice: Record<string, unknown>) =>
+  `data: ${
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion.chunk",
+      model: "m",
+      choices: [{ index: 0, ...choice }],
+    })
+  }\n\n`;
+
+/** A provider that answers what the prompt asks for, and repeats secrets where it fails. */
+function answerTo(text: string, streams: boolean): Response {
+  const leaks = `key ${PROVIDER_KEY} is bad, you said ${PROMPT}`;
+  if (text.includes("fail with 500")) return Response.json({ error: { message: leaks } }, { status: 500 });
+  if (text.includes("fail with 401")) return Response.json({ error: { message: leaks } }, { status: 401 });
+  if (text.includes("fail with 400")) return Response.json({ error: { message: leaks } }, { status: 400 });
+  if (text.includes("fail as text")) return new Response(`<html>${leaks}`, { status: 502 });
+  if (text.includes("break off")) {
+    return sseResponse([frame({ delta: { content: ANSWER } }), `data: {"error":{"message":"${leaks}"}}\n\n`]);
+  }
+  if (text.includes("look it up") && !text.includes("call_web_search")) {
+    return message(call("web_search", `{"query":"${PROMPT} news"}`), "tool_calls");
+  }
+  if (text.includes("use the tool")) return message(call("weather", `{"city":"${TOOL}"}`), "tool_calls");
+  if (!streams) return message({ content: ANSWER }, "stop");
+  return sseResponse([
+    frame({ delta: { role: "assistant", content: ANSWER } }),
+    `data: ${
+      JSON.stringify({ ...JSON.parse(frame({ delta: {}, finish_reason: "stop" }).slice(6)), usage })
+    }\n\n`,
+    "data: [DONE]\n\n",
+  ]);
+}
+
+const WISHES = [
+  "say it",
+  "fail with 500",
+  "fail with 401",
+  "fail with 400",
+  "fail as text",
+  "break off",
+  "look it up",
+  "use the tool",
+  "mail jane.canary@example.org",
+];
+const TOOLS = [{
+  type: "function",
+  function: { name: "weather", parameters: { type: "object", properties: {} } },
+}];
+
+/** The nth of the calls: each format, key and wish comes with each other. */
+function callOf(nth: number): { path: string; key: string; body: Record<string, unknown> } {
+  const wish = WISHES[nth % WISHES.length];
+  const format = Math.floor(nth / WISHES.length) % 3;
+  const stream = nth % 2 === 0;
+  const key = nth % 50 === 0 ? "sk_live_wrongcanary" : Object.values(KEYS)[Math.floor(nth / 7) % 3];
+  const model = nth % 41 === 0 ? `${MODEL}-${nth}/x` : "v/m";
+  const content = `${PROMPT} ${wish}`;
+  const tools = wish === "use the tool";
+  if (format === 0) {
+    return {
+      path: "/v1/chat/completions",
+      key,
+      body: {
+        model,
+        stream,
+        messages: [{ role: "user", content }],
+        ...(tools && { tools: TOOLS }),
+        ...(wish === "look it up" && { web_search_options: {} }),
+      },
+    };
+  }
+  if (format === 1) {
+    return {
+      path: "/v1/messages",
+      key,
+      body: {
+        model,
+        stream,
+        max_tokens: 100,
+        messages: [{ role: "user", content }],
+        ...(tools && { tools: [{ name: "weather", input_schema: { type: "object" } }] }),
+        ...(wish === "look it up" && { tools: [{ type: "web_search_20250305", name: "web_search" }] }),
+      },
+    };
+  }
+  return {
+    path: "/v1/responses",
+    key,
+    body: {
+      model,
+      stream,
+      input: content,
+      ...(tools && { tools: [{ type: "function", name: "weather", parameters: { type: "object" } }] }),
+      ...(wish === "look it up" && { tools: [{ type: "web_search" }] }),
+    },
+  };
+}
+
+/** One turn over a WebSocket. */
+function overSocket(url: string, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, {
+      headers: { authorization: `Bearer ${SECRET}` },
+    } as unknown as string[]);
+    socket.onopen = () => socket.send(JSON.stringify({ type: "response.create", model: "v/m", input: text }));
+    socket.onmessage = ({ data }) => {
+      if (/"type":"(?:response\.(?:completed|failed|incomplete)|error)"/.test(data)) socket.close();
+    };
+    socket.onclose = () => resolve();
+    socket.onerror = (event) => reject(event);
+  });
+}
+
+Deno.test("a thousand calls of every kind leave no secret and no word in logs, traces and metrics", async () => {
+  const receiver = otlpReceiver();
+  const upstream = loopbackProvider(({ text, body }) => answerTo(text, body.stream === true));
+  const engine = loopbackProvider(() =>
+    Response.json({ results: [{ url: `https://site.test/${HIT}`, title: HIT, content: HIT }] })
+  );
+  const cwd = await Deno.makeTempDir();
+  const policy = (mode: string) => ({ mode, entity_types: ["EMAIL_ADDRESS"], answers: mode });
+  const program = await serveProgram(["serve"], {
+    cwd,
+    env: {
+      ...exporting(receiver),
+      SLUICE_CONFIG: JSON.stringify({
+        logs: "json",
+        telemetry: { langfuse: true },
+        admin_key: ADMIN_KEY,
+        store: { url: "sqlite::memory:" },
+        providers: {
+          up: {
+            api: "openai-chat",
+            base_url: upstream.url,
+            api_key: PROVIDER_KEY,
+            retries: 0,
+            breaker: { failures: 1_000_000 },
+            trace_context: true,
+          },
+        },
+        models: [{
+          id: "v/m",
+          routes: [{ provider: "up", model: "m" }],
+          pricing: { prompt: "0.000001", completion: "0.000001" },
+          capabilities: { features: ["tools"] },
+        }],
+        search: { engine: "searxng", base_url: engine.url, price: "0" },
+        dlp_policies: { strict: policy("block"), masked: policy("mask") },
+        keys: [
+          { name: "open", secret: KEYS.open },
+          { name: "strict", secret: KEYS.strict, dlp_policy: "strict" },
+          { name: "masked", secret: KEYS.masked, dlp_policy: "masked" },
+        ],
+      }),
+    },
+  });
+  const statuses = new Map<number, number>();
+  let next = 0;
+  async function caller(): Promise<void> {
+    while (next < CALLS) {
+      const nth = next++;
+      if (nth % 25 === 13) {
+        await overSocket(program.url, `${PROMPT} ${WISHES[nth % WISHES.length]}`);
+        continue;
+      }
+      const { path, key, body } = callOf(nth);
+      const response = await fetch(program.url + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (nth % 17 === 0) await response.body?.cancel();
+      else await response.text();
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: 8 }, caller));
+    const metrics = await fetch(`${program.url}/metrics`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    });
+    const shown = await metrics.text();
+    program.kill("SIGTERM");
+    assertEquals(await program.ended, 0);
+    // What was not exported by then was with the process's end.
+    assert([200, 400, 401, 403, 404, 502].every((status) => statuses.has(status)), `${[...statuses]}`);
+    const lines = program.out().split("\n").filter((line) => line.includes('"event":"generation"'));
+    assert(lines.length > 500, `${lines.length} lines`);
+    assert(receiver.spans.filter(({ kind }) => kind === 2).length > 900, `${receiver.spans.length} spans`);
+    const places = {
+      log: program.out(),
+      errors: program.err(),
+      metrics: shown,
+      traces: receiver.raw.join("\n"),
+    };
+    for (const [place, text] of Object.entries(places)) {
+      for (const canary of [...CANARIES, "jane.canary"]) {
+        const at = text.indexOf(canary);
+        assert(at < 0, `${canary} in ${place}: ${text.slice(Math.max(0, at - 300), at + 60)}`);
+      }
+    }
+  } finally {
+    await upstream.close();
+    await engine.close();
+    await receiver.close();
+    await Deno.remove(cwd, { recursive: true });
+  }
+});
