@@ -83,7 +83,7 @@ export async function keeping(
     if ("live" in claim) return new Kept(claim.live, context);
     if (!claim.same) throw otherRequest();
     if (claim.lost) throw notKept();
-    const joined = await join(context, { resumption, key, id: claim.joined });
+    const joined = await join(context, { resumption, key, id: claim.joined }).catch(noClaim);
     if (joined !== null) return joined;
   }
   throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));

@@ -80,6 +80,11 @@ export class LiveStream {
     return this.#head;
   }
 
+  /** Characters in memory. */
+  get held(): number {
+    return this.#pieces.reduce((sum, { text }) => sum + text.length, 0);
+  }
+
   get isLost(): boolean {
     return this.#lost !== null;
   }

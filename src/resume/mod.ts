@@ -33,6 +33,10 @@ export interface ResumptionOptions {
   /** A stream cannot be kept any more. */
   lost(): void;
   bounds?: Partial<KeptBounds>;
+  /** How long events may wait for the store, in milliseconds. */
+  patienceMs?: number;
+  /** How often what is over is deleted, in milliseconds. */
+  sweepMs?: number;
 }
 
 /** A generation that asks to be kept. */
@@ -232,7 +236,7 @@ export class Resumption {
   /** Looks after what is kept, while there is something. */
   #watch(): void {
     if (this.#sweeping !== undefined) return;
-    this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS);
+    this.#sweeping = setInterval(() => void this.#sweep(), this.#options.sweepMs ?? SWEEP_MS);
     this.#asking = setInterval(() => void this.#ask(), ASK_MS);
     Deno.unrefTimer(this.#sweeping);
     Deno.unrefTimer(this.#asking);

@@ -8,9 +8,10 @@ import type { LiveStream } from "./live_stream.ts";
 export interface WriterOptions {
   store: Pick<StreamStore, "writeStreams">;
   log(line: string): void;
+  /** How long events may wait for the store, in milliseconds; absent: {@link PATIENCE_MS}. */
+  patienceMs?: number;
 }
 
-/** How long events may wait for the store, in milliseconds. */
 const PATIENCE_MS = 3000;
 /** After a failure the store is left alone for so long. */
 const REST_MS = 2000;
@@ -42,7 +43,7 @@ export class StreamWriter {
     if (this.#closed) return stream.lose("the gateway has ended");
     if (this.#resting) return this.#owe(stream);
     this.#queue.add(stream);
-    this.#running ??= this.#run().finally(() => this.#running = null);
+    this.#running ??= this.#run();
   }
 
   async close(): Promise<void> {
@@ -60,6 +61,8 @@ export class StreamWriter {
       // As long as it took, others have their turn.
       if (this.#queue.size > 0) await pause(Math.min(50, performance.now() - began));
     }
+    // In the same turn: whoever comes next must not find a run that is over.
+    this.#running = null;
   }
 
   async #write(): Promise<void> {
@@ -75,7 +78,8 @@ export class StreamWriter {
     }
     if (updates.length === 0) return;
     try {
-      await inTime(this.#options.store.writeStreams(updates.map(({ update }) => update)));
+      const { store, patienceMs = PATIENCE_MS } = this.#options;
+      await inTime(store.writeStreams(updates.map(({ update }) => update)), patienceMs);
       for (const { written } of updates) written();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) {
@@ -114,10 +118,10 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-async function inTime(work: Promise<void>): Promise<void> {
+async function inTime(work: Promise<void>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreUnavailable("The store takes too long.")), PATIENCE_MS);
+    timer = setTimeout(() => reject(new StoreUnavailable("The store takes too long.")), ms);
   });
   try {
     await Promise.race([work, late]);

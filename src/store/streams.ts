@@ -174,9 +174,11 @@ function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> 
     await engine.insertRows(query, {
       table: "streams",
       columns: START,
+      // One that has ended stays so: its node may not have heard that the transaction went through, and call it lost.
       // A stream that has been refused or lost gives its claim back, or keeps it, as its last update says.
       then: `ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, state = excluded.state,
-        head = COALESCE(excluded.head, streams.head), events = excluded.events, expires = excluded.expires`,
+        head = COALESCE(excluded.head, streams.head), events = excluded.events, expires = excluded.expires
+        WHERE streams.state <> 'ended'`,
     }, rows);
     if (values.length === 0) return;
     await engine.insertRows(query, {

@@ -76,6 +76,8 @@ onBothEngines(({ name, place: makePlace }) => {
     ]);
     const ended = (await store.stream("gen_1", 11_999))!;
     assertEquals([ended.state, ended.events, ended.head, ended.expires], ["ended", 4, "head", 12_000]);
+    await store.writeStreams([update({ end: { state: "lost", events: 2, expires: 15_000 } })]);
+    assertEquals((await store.stream("gen_1", 11_999))?.state, "ended");
     assertEquals(await store.stream("gen_1", 12_000), null);
     assertEquals(await texts(store, 3), ["c"]);
     assertEquals(await store.retireStreams(11_999, 10), 0);

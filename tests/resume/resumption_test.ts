@@ -1,0 +1,270 @@
+/** What is kept of streams, and what becomes of them where it cannot be. */
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { StreamCipher } from "../../src/resume/cipher.ts";
+import { behind, eventNumber, eventsIn, withIds, withoutIds } from "../../src/resume/event_ids.ts";
+import { type Follower, type LiveStream, Resumption, type ResumptionOptions } from "../../src/resume/mod.ts";
+import { openStore, type Store, StoreUnavailable } from "../../src/store/mod.ts";
+import { eventually, turns } from "../support/time.ts";
+
+const ASKING = { keyId: "k", format: "chat_completions", streamed: true, keepMs: 1000 };
+const HEAD = { status: 200, headers: {} };
+const event = (n: number, chars = 0) => `data: ${n}${"x".repeat(chars)}\n\n`;
+
+interface Rig {
+  store: Store;
+  resumption: Resumption;
+  lost: () => number;
+  clock: { now: number };
+}
+
+async function withResumption(
+  use: (rig: Rig) => Promise<void>,
+  options: Partial<ResumptionOptions> = {},
+  change: (store: Store) => Partial<Store> = () => ({}),
+): Promise<void> {
+  const opened = openStore("sqlite::memory:");
+  await opened.prepare();
+  await opened.registerNode("node");
+  const store = { ...opened, ...change(opened) };
+  const clock = { now: 0 };
+  let lost = 0;
+  const resumption = new Resumption({
+    store,
+    node: "node",
+    secret: () => new Uint8Array(32),
+    storeUp: () => true,
+    stopping: () => false,
+    now: () => clock.now,
+    log: () => {},
+    lost: () => lost++,
+    ...options,
+  });
+  try {
+    await use({ store, resumption, lost: () => lost, clock });
+  } finally {
+    await resumption.close();
+    await opened.close();
+  }
+}
+
+function begin({ resumption }: Rig, id = "gen_1", keyId = "k"): LiveStream {
+  const live = resumption.begin({ ...ASKING, id, keyId })!;
+  live.begin(HEAD);
+  return live;
+}
+
+async function read(follower: Follower): Promise<string> {
+  let text = "";
+  for (let next = await follower.next(); next !== null; next = await follower.next()) text += next;
+  follower.leave();
+  return text;
+}
+
+Deno.test("ids are put before events, taken back, and read", () => {
+  const text = `${event(1)}: a comment\n\nevent: e\n${event(2)}`;
+  const named = withIds(text, { id: "gen_1", first: 7 });
+  assertEquals(named, {
+    text: `id: gen_1:7\n${event(1)}id: gen_1:8\nevent: e\n${event(2)}`,
+    events: 2,
+  });
+  assertEquals(withoutIds(named.text, "gen_1"), `${event(1)}event: e\n${event(2)}`);
+  assertEquals(behind(named.text, 1), `id: gen_1:8\nevent: e\n${event(2)}`);
+  assertEquals([behind(text, 0), behind(text, 5)], [text, ""]);
+  assertEquals(eventsIn(text), 2);
+  const read = ["gen_1:0", "5", "gen_1:9007199254740991", "gen_2:1", "", ":1", "-1", "1.5", " 1", "0x1"];
+  assertEquals(read.map((id) => eventNumber(id, "gen_1")), [0, 5, ...new Array(8).fill(null)]);
+});
+
+Deno.test("what is sealed for one stream and place opens there alone", () => {
+  const secret = new Uint8Array(32);
+  const cipher = new StreamCipher(secret, "gen_1");
+  const data = cipher.seal("text 😀", "0");
+  assertEquals(cipher.open(data, "0"), "text 😀");
+  assertThrows(() => cipher.open(data, "1"));
+  assertThrows(() => new StreamCipher(secret, "gen_2").open(data, "0"));
+  assertThrows(() => new StreamCipher(secret.with(0, 1), "gen_1").open(data, "0"));
+  assertThrows(() => cipher.open(data.replace(/^./, (c) => c === "A" ? "B" : "A"), "0"));
+});
+
+Deno.test("an event is given out once the store has it", async () => {
+  const gate = Promise.withResolvers<void>();
+  await withResumption(
+    async (rig) => {
+      const live = begin(rig);
+      const follower = live.follow(0);
+      live.append(event(0));
+      let got: string | null = "";
+      const next = follower.next().then((text) => got = text);
+      await turns(5);
+      assertEquals(got, "");
+      gate.resolve();
+      await next;
+      assertEquals(got, `id: gen_1:0\n${event(0)}`);
+      live.end();
+      assertEquals(await follower.next(), null);
+    },
+    {},
+    (store) => ({
+      async writeStreams(updates) {
+        await gate.promise;
+        await store.writeStreams(updates);
+      },
+    }),
+  );
+});
+
+for (
+  const [what, options, change] of [
+    ["fails", {}, () => ({ writeStreams: () => Promise.reject(new StoreUnavailable("full")) })],
+    ["has a fault", {}, () => ({ writeStreams: () => Promise.reject(new Error("fault")) })],
+    ["takes too long", { patienceMs: 20 }, () => ({ writeStreams: () => new Promise<void>(() => {}) })],
+  ] as [string, Partial<ResumptionOptions>, (store: Store) => Partial<Store>][]
+) {
+  Deno.test(`a store that ${what} takes the ids, and not the stream`, async () => {
+    await withResumption(
+      async (rig) => {
+        const live = begin(rig);
+        const text = read(live.follow(0));
+        live.append(event(0) + event(1));
+        await live.findable();
+        live.append(event(2));
+        await live.room();
+        live.end();
+        assertEquals(
+          await text,
+          `: resumption ended: the store cannot be written\n\n${event(0)}${event(1)}${event(2)}`,
+        );
+        assertEquals(rig.lost(), 1);
+        assertEquals(
+          rig.resumption.begin({ ...ASKING, id: "gen_2" }),
+          null,
+          "the store is left alone for a while",
+        );
+      },
+      options,
+      change,
+    );
+  });
+}
+
+Deno.test("a stream that grows beyond its bound goes on without ids, and is no longer found", async () => {
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    const follower = live.follow(0);
+    const text = read(follower);
+    for (let i = 0; i < 30; i++) {
+      live.append(event(i, 100));
+      await live.room();
+      await turns(1);
+    }
+    live.end();
+    const [kept, rest] = (await text).split(": resumption ended: the stream is too long\n\n");
+    assert(eventsIn(kept) > 5);
+    assertEquals(
+      kept,
+      withIds(Array.from({ length: eventsIn(kept) }, (_, i) => event(i, 100)).join(""), {
+        id: "gen_1",
+        first: 0,
+      }).text,
+    );
+    assertEquals(rest, Array.from({ length: 30 }, (_, i) => event(i, 100)).slice(eventsIn(kept)).join(""));
+    assertEquals(await eventually(async () => (await rig.store.stream("gen_1", 0))?.state === "lost"), true);
+    assertEquals(await rig.resumption.find("gen_1", "k"), null);
+  }, { bounds: { ofStream: 3000 } });
+});
+
+Deno.test("streams of one key and of all keys are bounded, until their time is over", async () => {
+  await withResumption(async (rig) => {
+    const { resumption, clock } = rig;
+    const [one, two] = [begin(rig, "gen_1"), begin(rig, "gen_2")];
+    assertEquals(resumption.begin({ ...ASKING, id: "gen_3" }), null);
+    const third = begin(rig, "gen_4", "other");
+    assertEquals(resumption.begin({ ...ASKING, id: "gen_5", keyId: "another" }), null);
+    for (const live of [one, two, third]) {
+      live.end();
+      await live.settled();
+    }
+    clock.now = 1001;
+    await eventually(async () => resumption.keptChars === 0 && await rig.store.stream("gen_1", 0) === null);
+  }, { bounds: { ofKey: 2500, ofAll: 3500 }, sweepMs: 10 });
+});
+
+Deno.test("a claim holds where there is no room for the answer", async () => {
+  await withResumption(async ({ resumption }) => {
+    const claim = (id: string) => resumption.claim({ ...ASKING, id }, { text: "t", request: "r" });
+    const first = await claim("gen_1");
+    const live = "live" in first ? first.live : null;
+    assertEquals(live?.isLost, true);
+    live?.begin(HEAD);
+    live?.end();
+    await eventually(async () => {
+      const second = await claim("gen_2");
+      return "joined" in second && second.joined === "gen_1" && second.lost;
+    });
+  }, { bounds: { ofAll: 10 } });
+});
+
+Deno.test("a slow follower reads from the store what is no longer in memory, and holds nobody up", async () => {
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    const [quick, slow] = [live.follow(0), live.follow(0)];
+    const whole = read(quick);
+    assertEquals(await Promise.race([slow.next(), turns(3).then(() => "nothing")]), "nothing");
+    for (let i = 0; i < 300; i++) {
+      live.append(event(i, 2000));
+      await live.room();
+    }
+    live.end();
+    const text = await whole;
+    assertEquals(eventsIn(text), 300);
+    // The first call is still waiting, and gets the first piece.
+    const rest = await read(live.follow(1));
+    assertEquals(rest, behind(text, 1));
+    slow.leave();
+  });
+});
+
+Deno.test("a stream that nobody follows keeps nothing in memory, and runs on", async () => {
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    let followed = 0;
+    live.onFollowed = (now) => followed += now ? 1 : -1;
+    live.follow(0).leave();
+    for (let i = 0; i < 100; i++) {
+      live.append(event(i, 2000));
+      await live.room();
+    }
+    assertEquals(followed, 0);
+    await eventually(() => live.held === 0);
+    live.end();
+    await live.settled();
+    const found = (await rig.resumption.find("gen_1", "k"))!;
+    assertEquals(eventsIn(await read(found.follow(50))), 50);
+    assertEquals(await rig.resumption.find("gen_1", "other"), null);
+  });
+});
+
+Deno.test("a follower whose store ends is thrown out, so that its client comes back", async () => {
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    live.append(event(0));
+    await live.findable();
+    const elsewhere = new Resumption({
+      store: rig.store,
+      node: "another",
+      secret: () => new Uint8Array(32),
+      storeUp: () => true,
+      stopping: () => true,
+      now: () => 0,
+      log: () => {},
+      lost: () => {},
+    });
+    const follower = (await elsewhere.find("gen_1", "k"))!.follow(0);
+    assertEquals(await follower.next(), `id: gen_1:0\n${event(0)}`);
+    await assertRejects(() => follower.next(), Error, "stops");
+    follower.leave();
+    assertEquals(elsewhere.followers, 0);
+    await elsewhere.close();
+    live.end();
+  });
+});
