@@ -39,7 +39,12 @@ const QUIET_LOOKS = 5;
 /** Calls a second, and under way, that are hardly anything. A collection holds them up for a tenth of a second or two. */
 const FEW_CALLS = 2;
 
+/** How long after the start its leavings are collected, in milliseconds: first calls come before. */
+const SETTLE_MS = 400;
+
 export interface IdleCollector {
+  /** Collects what the start has left, unless calls have begun; {@link SETTLE_MS} after the start. */
+  settle(): void;
   /** One look; every second, where {@link collectWhenIdle} has not been told otherwise. */
   look(): void;
   close(): void;
@@ -66,6 +71,13 @@ export function collectWhenIdle({
   let quiet = 0;
   let floor = 0;
   let timer: ReturnType<typeof setInterval> | undefined;
+  let settling: ReturnType<typeof setTimeout> | undefined;
+
+  function settle(): void {
+    const { entered, running } = load();
+    // No code has been compiled well yet that could be lost. A tenth of the memory comes free, for 30 ms.
+    if (running === 0 && entered <= FEW_CALLS) collect?.();
+  }
 
   function look(): void {
     const { entered, running } = load();
@@ -79,8 +91,17 @@ export function collectWhenIdle({
   if (looking && collect !== null) {
     timer = setInterval(look, LOOK_MS);
     Deno.unrefTimer(timer);
+    settling = setTimeout(settle, SETTLE_MS);
+    Deno.unrefTimer(settling);
   }
-  return { look, close: () => clearInterval(timer) };
+  return {
+    settle,
+    look,
+    close() {
+      clearInterval(timer);
+      clearTimeout(settling);
+    },
+  };
 }
 
 /** Collects all garbage, where V8 was started with a way to ask for it. */

@@ -19,6 +19,7 @@ function keeper(resident: number) {
   });
   return {
     state,
+    settle: () => memory.settle(),
     looks(count: number, calls = 0) {
       for (let i = 0; i < count; i++) {
         state.entered += calls;
@@ -38,6 +39,19 @@ Deno.test("memory is given back once it is much and nothing has gone on for a wh
   assertEquals(state.collections, 1);
   looks(100);
   assertEquals(state.collections, 1, "nothing left that is worth it");
+});
+
+Deno.test("what the start leaves is collected, however little it is, unless calls have begun", () => {
+  const quiet = keeper(90 * MB);
+  quiet.settle();
+  assertEquals(quiet.state.collections, 1);
+  const busy = keeper(90 * MB);
+  busy.state.running = 1;
+  busy.settle();
+  const used = keeper(90 * MB);
+  used.looks(1, 100);
+  used.settle();
+  assertEquals([busy.state.collections, used.state.collections], [0, 0]);
 });
 
 Deno.test("streams that go on are no quiet", () => {
