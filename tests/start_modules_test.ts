@@ -8,6 +8,7 @@ const LATER = [
   /^dlp\/recognizers\//,
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
   /^websearch\/clean\.ts$/,
+  /^accounts\/(?:live|timeline|rollup)\.ts$/,
   /^console\/page_(?:document|files)\.ts$/,
   /^telemetry\/(?!config)/,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,

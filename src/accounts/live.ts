@@ -36,6 +36,8 @@ export interface LiveOptions {
   now(): number;
   /** Calls that run now. */
   running(): Iterable<Beginning>;
+  /** The last ones that ended; oldest first. */
+  recent(): readonly Generation[];
 }
 
 export interface WatchOptions {
@@ -70,8 +72,6 @@ const FIRST = 100;
 export class Live implements CallWatch {
   readonly #options: LiveOptions;
   readonly #watchers = new Set<Watcher>();
-  /** The last ones that ended; oldest first. */
-  #recent: Generation[] = [];
   #events: Said[] = [];
   #dropped = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -91,8 +91,6 @@ export class Live implements CallWatch {
   }
 
   ended(generation: Generation): void {
-    this.#recent.push(generation);
-    if (this.#recent.length > 2 * FIRST) this.#recent = this.#recent.slice(-FIRST);
     if (this.#watchers.size > 0) this.#say({ event: "end", view: generationView(generation), text: null });
   }
 
@@ -171,7 +169,7 @@ export class Live implements CallWatch {
       if (matches("start", view, filter)) running.push(view);
       if (running.length === FIRST) break;
     }
-    const recent = this.#recent.slice(-FIRST).map(generationView)
+    const recent = this.#options.recent().slice(-FIRST).map(generationView)
       .filter((view) => matches("end", view, filter)).reverse();
     return frame("hello", { now: new Date(this.#options.now()).toISOString(), running, recent });
   }

@@ -33,7 +33,8 @@ export type {
   UsageView,
 } from "./views.ts";
 export type { GenerationDetails } from "./generation_details.ts";
-export type { Live, LiveFilter } from "./live.ts";
+export type { CallLog } from "./call_log.ts";
+export type { LiveFilter } from "./live.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
 export {

@@ -16,6 +16,7 @@ import { AdminTokens } from "./admin_tokens.ts";
 import { AuditLog } from "./audit_log.ts";
 import { type Administration, type OpenAdministration, openAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
+import { CallLog } from "./call_log.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
 import { EndedSessions } from "./ended_sessions.ts";
@@ -26,7 +27,6 @@ import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
 import { KeyContext } from "./key_state.ts";
 import { Keyring } from "./keyring.ts";
-import { Live } from "./live.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";
@@ -76,10 +76,10 @@ export interface AccountsService extends Accounts, Administration {
   administration: OpenAdministration;
   /** What a call of this principal leaves in the audit log. */
   trail(of: Omit<TrailOptions, "audit">): Trail;
-  /** Calls of this process as they begin and end. */
-  live: Live;
   /** Whether there is such a team. */
   isTeam(name: string): boolean;
+  /** Calls of this process as they begin and end, and what they come to by span of time. */
+  calls: Pick<CallLog, "live" | "timeline">;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
   /** Tokens of the administration. */
@@ -189,7 +189,13 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     searchPrice: () => configured.config.searchPrice,
     unlimited: (account) => configured.isUnlimited(account),
   });
-  const live: Live = new Live({ now: () => clock.now(), running: () => reservations.running() });
+  const calls: CallLog = new CallLog({
+    store,
+    node,
+    now: () => clock.now(),
+    ready: () => maintenance.prepared && sync.up,
+    running: () => reservations.running(),
+  });
   const reservations: OpenReservations = new OpenReservations({
     sync,
     journal,
@@ -200,7 +206,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     waitMs,
     warn,
     recorded: options.recorded,
-    watch: live,
+    watch: calls,
   });
   const admission = new Admission({
     sync,
@@ -326,16 +332,15 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     async close() {
       if (closed) return;
       closed = true;
-      live.end();
       await Promise.all([maintenance.stop(), changes.end(), housekeeping.stop(), webhooks.stop()]);
-      await audit.close();
+      await Promise.all([audit.close(), calls.close()]);
       await sync.close();
       line.close();
       journal.close();
       recovery.leave();
       await store.close();
     },
-    live,
+    calls,
     tokens,
     isTeam: (name) => configured.teams.get(name) !== undefined,
     derivedKey: (purpose) => keyring.derivedKey(purpose),

@@ -24,7 +24,7 @@ export const LIVE: readonly Endpoint[] = [{
     query("tag", "Only with this tag, as name=value, or name alone."),
   ],
   answer: { types: ["text/event-stream"] },
-  handle({ request, state, stillMay }) {
+  async handle({ request, state, stillMay }) {
     const get = textOf(queryOf(request));
     const filter: LiveFilter = {
       key: get("key"),
@@ -43,7 +43,10 @@ export const LIVE: readonly Endpoint[] = [{
       "x-accel-buffering": "no",
     };
     if (request.method === "HEAD") return new Response(null, { headers });
-    const events = state.administration.live.watch({ filter, stillMay: () => stillMay() && state.ready() });
+    const events = (await state.administration.calls.live()).watch({
+      filter,
+      stillMay: () => stillMay() && state.ready(),
+    });
     return new Response(events, { headers });
   },
 }];

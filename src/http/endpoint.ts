@@ -10,7 +10,6 @@ import type {
   Administration,
   GenerationView,
   Key,
-  Live,
   Principal,
   Trail,
 } from "../accounts/mod.ts";
@@ -106,7 +105,7 @@ export type CatalogChange = ModelChange & { at: string };
 export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
-  live: Pick<Live, "watch">;
+  calls: AccountsService["calls"];
   tokens: AccountsService["tokens"];
   /** Whether there is such a team. */
   isTeam(name: string): boolean;

@@ -17,6 +17,7 @@ import * as people from "./people.ts";
 import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
+import * as rollups from "./rollups.ts";
 import { currentRevision } from "./revision.ts";
 import { asText, type Row } from "./rows.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -247,6 +248,9 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     accountGenerations: (span, page, asker = "") =>
       generations.accountGenerations(workers.long.of(asker), span, page),
     retiredBefore: () => usage.retiredBefore(query),
+    putRollups: (rows) => rollups.putRollups(engine, query, rows),
+    rollups: (of) => rollups.rollupsOf(workers.quick.of(""), of),
+    retireRollups: (span, before) => rollups.retireRollups(query, span, before),
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
     labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),

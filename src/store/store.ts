@@ -22,6 +22,7 @@ import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { StreamStore } from "./streams.ts";
+import type { Rollup } from "./rollups.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -180,6 +181,15 @@ export interface AuditStore {
   retireAudit(before: number, most: number): Promise<number>;
 }
 
+/** What nodes saw in spans of time. */
+export interface RollupStore {
+  putRollups(rollups: readonly Rollup[]): Promise<void>;
+  /** Those of one length within a time, oldest first. */
+  rollups(of: { span: number; from: number; to: number }): Promise<Rollup[]>;
+  /** Deletes those that began before. */
+  retireRollups(span: number, before: number): Promise<void>;
+}
+
 export interface StoreCare {
   /** Brings the schema up to date. Throws `SchemaTooNew`. Call before anything else, again if it failed. */
   prepare(): Promise<void>;
@@ -214,6 +224,7 @@ export interface Store
     TeamStore,
     AccountStore,
     LedgerReader,
+    RollupStore,
     DeliveryStore,
     StreamStore,
     AlertStore,

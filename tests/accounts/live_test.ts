@@ -44,8 +44,7 @@ const options = (filter: WatchOptions["filter"] = {}): WatchOptions => ({ filter
 
 Deno.test("Live tells of calls that run, that ended lately, that begin and that end", async () => {
   const running = [beginning("gen_1")];
-  const live = new Live({ now: () => 5000, running: () => running });
-  live.ended(ended("gen_0"));
+  const live = new Live({ now: () => 5000, running: () => running, recent: () => [ended("gen_0")] });
   const watcher = reading(live.watch(options()));
   const [[hello, first]] = await watcher.next();
   assertEquals(hello, "hello");
@@ -71,7 +70,7 @@ Deno.test("Live tells of calls that run, that ended lately, that begin and that 
 });
 
 Deno.test("Live: each watcher gets what its filter lets through; a start does not tell the provider", async () => {
-  const live = new Live({ now: () => 5000, running: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
   const filters = [
     { key: "dev" },
     { key: "key_1" },
@@ -107,7 +106,7 @@ Deno.test("Live: each watcher gets what its filter lets through; a start does no
 });
 
 Deno.test("Live: a watcher who does not read loses events, is told how many, and holds bounded memory", async () => {
-  const live = new Live({ now: () => 5000, running: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
   const slow = reading(live.watch(options()));
   const quick = reading(live.watch(options()));
   await Promise.all([slow.next(), quick.next()]);
@@ -139,7 +138,7 @@ Deno.test("Live: a watcher who does not read loses events, is told how many, and
 });
 
 Deno.test("Live: many watchers share the encoded events, and get a bounded number of bytes", async () => {
-  const live = new Live({ now: () => 5000, running: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
   const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
   await Promise.all(watchers.map((watcher) => watcher.next()));
   for (let i = 0; i < 1000; i++) live.began(beginning(`gen_${i}`));
@@ -155,7 +154,7 @@ Deno.test("Live: many watchers share the encoded events, and get a bounded numbe
 });
 
 Deno.test("Live: who may not watch any more is told no more, and the end of the process ends all", async () => {
-  const live = new Live({ now: () => 5000, running: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
   let may = true;
   const one = reading(live.watch({ filter: {}, stillMay: () => may }));
   const other = reading(live.watch(options()));

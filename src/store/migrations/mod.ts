@@ -23,11 +23,12 @@ import { v13 } from "./v13.ts";
 import { v14 } from "./v14.ts";
 import { v15 } from "./v15.ts";
 import { v16 } from "./v16.ts";
+import { v17 } from "./v17.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
 
-const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16];
+const STEPS: readonly Step[] = [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16, v17];
 
 export const SCHEMA_VERSION = STEPS.length;
 

@@ -1,0 +1,191 @@
+/**
+ * Sums of the calls of a span of time: all together, and by model, provider, key, team and tag, with how long they took as
+ * histograms, from which percentiles are told to within a few per cent.
+ */
+import type { Generation } from "../store/mod.ts";
+
+export const DIMENSIONS = ["model", "provider", "key", "team", "tag"] as const;
+export type Dimension = typeof DIMENSIONS[number];
+
+/** Values of one dimension that are told apart; what comes later is added up as {@link OTHERS}. */
+const MOST_VALUES = 50;
+export const OTHERS = "(others)";
+
+/** How much wider each bucket of a histogram is than the one before. */
+const GROWTH = Math.log(1.15);
+
+/** Milliseconds by bucket. */
+export class Histogram {
+  readonly counts = new Map<number, number>();
+  total = 0;
+
+  add(ms: number): void {
+    const at = ms < 1 ? 0 : 1 + Math.floor(Math.log(ms) / GROWTH);
+    this.put(at, 1);
+  }
+
+  put(at: number, count: number): void {
+    this.counts.set(at, (this.counts.get(at) ?? 0) + count);
+    this.total += count;
+  }
+
+  merge(other: Histogram): void {
+    for (const [at, count] of other.counts) this.put(at, count);
+  }
+
+  /** The middle of the bucket that holds this share; null: nothing was counted. */
+  percentile(share: number): number | null {
+    if (this.total === 0) return null;
+    let left = Math.ceil(share * this.total);
+    for (const at of [...this.counts.keys()].sort((a, b) => a - b)) {
+      left -= this.counts.get(at)!;
+      if (left <= 0) return at === 0 ? 0 : Math.exp((at - 0.5) * GROWTH);
+    }
+    return null;
+  }
+}
+
+/** What is summed up. Counts are in the order in which they are encoded. */
+export class Cell {
+  requests = 0;
+  errors = 0;
+  input = 0;
+  cached = 0;
+  output = 0;
+  searches = 0;
+  cost = 0n;
+  saved = 0n;
+  readonly ttft = new Histogram();
+  readonly latency = new Histogram();
+
+  add(g: Generation): void {
+    this.requests++;
+    if (g.status === "failed" || g.status === "interrupted") this.errors++;
+    if (g.usage !== null) {
+      this.input += g.usage.input;
+      this.cached += g.usage.cached;
+      this.output += g.usage.output;
+    }
+    this.searches += g.searches;
+    this.cost += g.cost;
+    this.saved += g.cacheSaved ?? 0n;
+    if (g.ttftMs !== null) this.ttft.add(g.ttftMs);
+    if (g.latencyMs > 0 || g.ttftMs !== null) this.latency.add(g.latencyMs);
+  }
+
+  merge(other: Cell): void {
+    this.requests += other.requests;
+    this.errors += other.errors;
+    this.input += other.input;
+    this.cached += other.cached;
+    this.output += other.output;
+    this.searches += other.searches;
+    this.cost += other.cost;
+    this.saved += other.saved;
+    this.ttft.merge(other.ttft);
+    this.latency.merge(other.latency);
+  }
+}
+
+type EncodedCell = [...counts: number[], cost: string, saved: string, ttft: number[], latency: number[]];
+
+const encodeCell = (c: Cell): EncodedCell => [
+  c.requests,
+  c.errors,
+  c.input,
+  c.cached,
+  c.output,
+  c.searches,
+  String(c.cost),
+  String(c.saved),
+  [...c.ttft.counts].flat(),
+  [...c.latency.counts].flat(),
+];
+
+function decodeCell(value: EncodedCell): Cell {
+  const cell = new Cell();
+  const [requests, errors, input, cached, output, searches, cost, saved, ttft, latency] = value as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    string,
+    string,
+    number[],
+    number[],
+  ];
+  Object.assign(cell, { requests, errors, input, cached, output, searches });
+  cell.cost = BigInt(cost);
+  cell.saved = BigInt(saved);
+  for (let i = 0; i < ttft.length; i += 2) cell.ttft.put(ttft[i], ttft[i + 1]);
+  for (let i = 0; i < latency.length; i += 2) cell.latency.put(latency[i], latency[i + 1]);
+  return cell;
+}
+
+export class Rollup {
+  readonly all = new Cell();
+  readonly by: Record<Dimension, Map<string, Cell>> = {
+    model: new Map(),
+    provider: new Map(),
+    key: new Map(),
+    team: new Map(),
+    tag: new Map(),
+  };
+
+  add(g: Generation): void {
+    this.all.add(g);
+    this.cell("model", g.model).add(g);
+    if (g.provider !== null) this.cell("provider", g.provider).add(g);
+    this.cell("key", g.key).add(g);
+    if (g.team !== null) this.cell("team", g.team).add(g);
+    for (const [name, value] of Object.entries(g.tags ?? {})) this.cell("tag", `${name}=${value}`).add(g);
+  }
+
+  /** A call that failed without a record. */
+  addFailed({ model, key, team, tags }: Pick<Generation, "model" | "key" | "team" | "tags">): void {
+    const cells = [this.all, this.cell("model", model), this.cell("key", key)];
+    if (team !== null) cells.push(this.cell("team", team));
+    for (const [name, value] of Object.entries(tags ?? {})) cells.push(this.cell("tag", `${name}=${value}`));
+    for (const cell of cells) {
+      cell.requests++;
+      cell.errors++;
+    }
+  }
+
+  /** @param most values that are told apart */
+  cell(dimension: Dimension, value: string, most = MOST_VALUES): Cell {
+    const cells = this.by[dimension];
+    const name = cells.has(value) || cells.size < most ? value : OTHERS;
+    let cell = cells.get(name);
+    if (cell === undefined) cells.set(name, cell = new Cell());
+    return cell;
+  }
+
+  merge(other: Rollup): void {
+    this.all.merge(other.all);
+    for (const dimension of DIMENSIONS) {
+      for (const [value, cell] of other.by[dimension]) {
+        this.cell(dimension, value, 4 * MOST_VALUES).merge(cell);
+      }
+    }
+  }
+}
+
+export function encodeRollup(rollup: Rollup): string {
+  const by = DIMENSIONS.map((dimension) =>
+    [...rollup.by[dimension]].map(([value, cell]) => [value, encodeCell(cell)])
+  );
+  return JSON.stringify([encodeCell(rollup.all), ...by]);
+}
+
+export function decodeRollup(text: string): Rollup {
+  const [all, ...by] = JSON.parse(text) as [EncodedCell, ...[string, EncodedCell][][]];
+  const rollup = new Rollup();
+  rollup.all.merge(decodeCell(all));
+  for (const [i, dimension] of DIMENSIONS.entries()) {
+    for (const [value, cell] of by[i] ?? []) rollup.by[dimension].set(value, decodeCell(cell));
+  }
+  return rollup;
+}

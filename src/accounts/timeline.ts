@@ -1,0 +1,163 @@
+/**
+ * The calls of this process summed up by minute, quarter of an hour, hour and day, for the console.
+ *
+ * Many calls are added up at once. At the end of each minute with calls what has changed goes to the store, where all nodes find
+ * it; while that is away the last hour is here.
+ */
+import type { Generation, Store } from "../store/mod.ts";
+import { decodeRollup, encodeRollup, Rollup } from "./rollup.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Each length of span with how long its rows are kept. */
+export const SPANS = [
+  { span: MINUTE, kept: 6 * HOUR },
+  { span: 15 * MINUTE, kept: 2 * DAY },
+  { span: HOUR, kept: 15 * DAY },
+  { span: DAY, kept: 400 * DAY },
+] as const;
+
+/** Minutes that are kept here, for when the store is away. */
+const MINUTES_HERE = 60;
+/** Spans that wait for the store, at most. */
+const MOST_WAITING = 500;
+const RETIRE_EVERY_MS = HOUR;
+
+export interface TimelineOptions {
+  store: Pick<Store, "putRollups" | "rollups" | "retireRollups">;
+  node: string;
+  now(): number;
+  /** False: the store cannot be asked now. */
+  ready(): boolean;
+}
+
+interface Open {
+  span: number;
+  starts: number;
+  rollup: Rollup;
+  changed: boolean;
+}
+
+/** A call that failed without a record. */
+export type Unrecorded = Pick<Generation, "model" | "key" | "team" | "tags">;
+
+export class Timeline {
+  readonly #options: TimelineOptions;
+  /** The span of each length that goes on now. */
+  readonly #open = new Map<number, Open>();
+  /** Minutes that are over, as they are encoded; the newest last. */
+  readonly #minutes: { starts: number; data: string }[] = [];
+  /** Spans that are over and not in the store yet. */
+  #waiting: Open[] = [];
+  #writing: Promise<unknown> = Promise.resolve();
+  #retired = 0;
+
+  constructor(options: TimelineOptions) {
+    this.#options = options;
+  }
+
+  /** Calls that have ended just now. */
+  add(ended: readonly Generation[], failed: readonly Unrecorded[]): void {
+    if (ended.length === 0 && failed.length === 0) return;
+    const now = this.#options.now();
+    for (const { span } of SPANS) {
+      const open = this.#at(span, now - now % span);
+      for (const generation of ended) open.rollup.add(generation);
+      for (const one of failed) open.rollup.addFailed(one);
+      open.changed = true;
+    }
+  }
+
+  /**
+   * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked. `store`: whether it was.
+   */
+  async read(
+    { span, from, to }: { span: number; from: number; to: number },
+  ): Promise<{ rollups: Map<number, Rollup>; store: boolean }> {
+    const { store, node } = this.#options;
+    const rollups = new Map<number, Rollup>();
+    const add = (starts: number, rollup: Rollup) => {
+      if (starts < from || starts >= to) return;
+      const found = rollups.get(starts);
+      if (found === undefined) rollups.set(starts, rollup);
+      else found.merge(rollup);
+    };
+    const here = new Set<number>();
+    for (const open of [...this.#waiting, ...this.#open.values()]) {
+      if (open.span !== span) continue;
+      here.add(open.starts);
+      const copy = new Rollup();
+      copy.merge(open.rollup);
+      add(open.starts, copy);
+    }
+    const rows = this.#options.ready() ? await store.rollups({ span, from, to }).catch(() => null) : null;
+    if (rows === null && span === MINUTE) {
+      for (const { starts, data } of this.#minutes) if (!here.has(starts)) add(starts, decodeRollup(data));
+    }
+    for (const row of rows ?? []) {
+      if (row.node !== node || !here.has(row.starts)) add(row.starts, decodeRollup(row.data));
+    }
+    return { rollups, store: rows !== null };
+  }
+
+  /** Writes what the store does not have yet. True: some of it is left for later. */
+  write(): Promise<boolean> {
+    const written = this.#writing.then(() => this.#write());
+    this.#writing = written.catch(() => {});
+    return written;
+  }
+
+  /** The span that goes on now. One that is over waits for the store. */
+  #at(span: number, starts: number): Open {
+    const open = this.#open.get(span);
+    if (open?.starts === starts) return open;
+    if (open !== undefined) this.#over(open);
+    const next = { span, starts, rollup: new Rollup(), changed: false };
+    this.#open.set(span, next);
+    return next;
+  }
+
+  #over(open: Open): void {
+    if (open.span === MINUTE) {
+      this.#minutes.push({ starts: open.starts, data: encodeRollup(open.rollup) });
+      if (this.#minutes.length > MINUTES_HERE) this.#minutes.shift();
+    }
+    if (!open.changed) return;
+    this.#waiting.push(open);
+    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+  }
+
+  async #write(): Promise<boolean> {
+    const { store, node, now, ready } = this.#options;
+    const time = now();
+    for (const open of [...this.#open.values()]) {
+      if (open.starts + open.span > time) continue;
+      this.#open.delete(open.span);
+      this.#over(open);
+    }
+    const changed = [...this.#waiting, ...[...this.#open.values()].filter((open) => open.changed)];
+    if (changed.length === 0) return false;
+    if (!ready()) return true;
+    for (const open of changed) open.changed = false;
+    try {
+      const rows = changed.map(({ span, starts, rollup }) => ({
+        span,
+        starts,
+        node,
+        data: encodeRollup(rollup),
+      }));
+      await store.putRollups(rows);
+      this.#waiting = this.#waiting.filter((open) => !changed.includes(open));
+      if (time - this.#retired > RETIRE_EVERY_MS) {
+        this.#retired = time;
+        for (const { span, kept } of SPANS) await store.retireRollups(span, time - kept);
+      }
+      return false;
+    } catch {
+      for (const open of changed) open.changed = true;
+      return true;
+    }
+  }
+}

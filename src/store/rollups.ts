@@ -1,0 +1,44 @@
+/**
+ * What nodes saw in spans of time, for the console's charts: a row for each node and span, written by that node as the span goes
+ * on. The data is the node's; nothing here reads it.
+ */
+import type { Columns, Engine, Query } from "./engine.ts";
+import { asInt, asText } from "./rows.ts";
+
+export interface Rollup {
+  /** How long the span is, in milliseconds. */
+  span: number;
+  /** Milliseconds since the epoch. */
+  starts: number;
+  node: string;
+  data: string;
+}
+
+const COLUMNS: Columns = [["span", "int"], ["starts", "int"], ["node", "text"], ["data", "text"]];
+
+export async function putRollups(engine: Engine, query: Query, rollups: readonly Rollup[]): Promise<void> {
+  const rows = rollups.map(({ span, starts, node, data }) => [span, starts, node, data]);
+  const then = "ON CONFLICT (span, starts, node) DO UPDATE SET data = excluded.data";
+  await engine.insertRows(query, { table: "rollups", columns: COLUMNS, then }, rows);
+}
+
+/** Those of one length within a time, oldest first. */
+export async function rollupsOf(
+  query: Query,
+  { span, from, to }: { span: number; from: number; to: number },
+): Promise<Rollup[]> {
+  const rows = await query(
+    "SELECT span, starts, node, data FROM rollups WHERE span = $1 AND starts >= $2 AND starts < $3 ORDER BY starts, node",
+    [span, from, to],
+  );
+  return rows.map((row) => ({
+    span: asInt(row.span),
+    starts: asInt(row.starts),
+    node: asText(row.node),
+    data: asText(row.data),
+  }));
+}
+
+export async function retireRollups(query: Query, span: number, before: number): Promise<void> {
+  await query("DELETE FROM rollups WHERE span = $1 AND starts < $2", [span, Math.floor(before)]);
+}
