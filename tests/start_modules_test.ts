@@ -9,7 +9,7 @@ const LATER = [
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
   /^websearch\/clean\.ts$/,
   /^accounts\/(?:live|timeline|rollup)\.ts$/,
-  /^console\/page_(?:document|files)\.ts$/,
+  /^console\/(?:page_(?:document|files)|overview|attention)\.ts$/,
   /^telemetry\/(?!config)/,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
 ];

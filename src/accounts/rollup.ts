@@ -3,9 +3,7 @@
  * histograms, from which percentiles are told to within a few per cent.
  */
 import type { Generation } from "../store/mod.ts";
-
-export const DIMENSIONS = ["model", "provider", "key", "team", "tag"] as const;
-export type Dimension = typeof DIMENSIONS[number];
+import { type Dimension, DIMENSIONS } from "./dimensions.ts";
 
 /** Values of one dimension that are told apart; what comes later is added up as {@link OTHERS}. */
 const MOST_VALUES = 50;

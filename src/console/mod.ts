@@ -5,6 +5,7 @@ import { LIVE } from "./live.ts";
 import { METRICS_PAGE } from "./metrics_page.ts";
 import { CATALOG } from "./catalog_endpoints.ts";
 import { CONFIGURATION } from "./configuration_endpoint.ts";
+import { OVERVIEW } from "./overview_endpoints.ts";
 import { CONSOLE_PAGE } from "./page.ts";
 import { OIDC_ENDPOINTS } from "./oidc_endpoints.ts";
 import { PEOPLE } from "./people.ts";
@@ -16,6 +17,7 @@ import { TEAMS_AND_ACCOUNTS } from "./team_endpoints.ts";
 export const CONSOLE: readonly Endpoint[] = [
   ...ADMINISTRATION,
   ...LIVE,
+  ...OVERVIEW,
   ...PEOPLE,
   ...TEAMS_AND_ACCOUNTS,
   ...PROVIDERS,

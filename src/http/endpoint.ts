@@ -106,6 +106,9 @@ export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
   calls: AccountsService["calls"];
+  storeUp(): boolean;
+  /** Records that are not in the store yet. */
+  pendingCount(): number;
   tokens: AccountsService["tokens"];
   /** Whether there is such a team. */
   isTeam(name: string): boolean;

@@ -147,3 +147,17 @@ export function Copy({ text, what }) {
 export function Code({ children }) {
   return html`<pre class="code" tabindex="0">${children}</pre>`;
 }
+
+/** @param {{ values: readonly number[] }} props a line as high as a row, for a first look; the numbers stand beside it */
+export function Spark({ values }) {
+  const most = Math.max(1, ...values);
+  const step = values.length > 1 ? 96 / (values.length - 1) : 0;
+  const path = values.map((value, i) =>
+    `${i === 0 ? "M" : "L"}${(i * step).toFixed(1)} ${(19 - 17 * value / most).toFixed(1)}`
+  );
+  return html`
+    <svg class="spark" viewBox="0 0 96 20" preserveAspectRatio="none" aria-hidden="true">
+      <path d=${path.join("")} />
+    </svg>
+  `;
+}

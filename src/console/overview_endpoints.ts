@@ -1,0 +1,41 @@
+/** `GET /admin/overview` and `GET /admin/attention`: what the console shows first. */
+import { DIMENSIONS, RANGES } from "./overview_ranges.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { textOf } from "./administration_input.ts";
+import { endpoint, query, queryOf } from "./operations.ts";
+
+export const OVERVIEW: readonly Endpoint[] = [
+  endpoint(
+    "GET",
+    "/admin/overview",
+    "Shows requests, errors, spend, tokens and times over a range of time, in all and by the values of one dimension.",
+    "Overview",
+    async ({ request, state, administration }) => {
+      const { overview } = await import("./overview.ts");
+      const get = textOf(queryOf(request));
+      return await overview({ range: get("range") ?? "24h", by: get("by") ?? "model" }, {
+        administration,
+        timeline: await state.administration.calls.timeline(),
+        now: state.kit.now(),
+      });
+    },
+    {
+      access: "read",
+      parameters: [
+        query("range", "How far back; 24h where nothing is said.", { values: Object.keys(RANGES) }),
+        query("by", "What the groups are of; model where nothing is said.", { values: DIMENSIONS }),
+      ],
+    },
+  ),
+  endpoint(
+    "GET",
+    "/admin/attention",
+    "Lists what is unhealthy now, and what somebody has to decide: breakers, budgets, keys that expire, prices, the configuration.",
+    "Attention",
+    async (context) => {
+      const { attention } = await import("./attention.ts");
+      return await attention(context);
+    },
+    { access: "read" },
+  ),
+];
