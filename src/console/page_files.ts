@@ -30,6 +30,33 @@ import pages from "./page/pages.js" with { type: "text" };
 import explorePage from "./page/pages/explore.js" with { type: "text" };
 import livePage from "./page/pages/live.js" with { type: "text" };
 import overviewPage from "./page/pages/overview.js" with { type: "text" };
+import manageAccounts from "./page/manage/accounts.js" with { type: "text" };
+import manageAudit from "./page/manage/audit.js" with { type: "text" };
+import manageCatalog from "./page/manage/catalog.js" with { type: "text" };
+import manageCatalogChanges from "./page/manage/catalog_changes.js" with { type: "text" };
+import manageKeyDetails from "./page/manage/key_details.js" with { type: "text" };
+import manageKeyForm from "./page/manage/key_form.js" with { type: "text" };
+import manageKeys from "./page/manage/keys.js" with { type: "text" };
+import manageLimits from "./page/manage/limits.js" with { type: "text" };
+import manageNames from "./page/manage/names.js" with { type: "text" };
+import managePolicies from "./page/manage/policies.js" with { type: "text" };
+import managePrices from "./page/manage/prices.js" with { type: "text" };
+import manageProviders from "./page/manage/providers.js" with { type: "text" };
+import manageRights from "./page/manage/rights.js" with { type: "text" };
+import manageSecret from "./page/manage/secret.js" with { type: "text" };
+import manageTeams from "./page/manage/teams.js" with { type: "text" };
+import playAnswerView from "./page/playground/answer_view.js" with { type: "text" };
+import playAnswers from "./page/playground/answers.js" with { type: "text" };
+import playCode from "./page/playground/code.js" with { type: "text" };
+import playKey from "./page/playground/key.js" with { type: "text" };
+import playRequests from "./page/playground/requests.js" with { type: "text" };
+import playRun from "./page/playground/run.js" with { type: "text" };
+import keysPage from "./page/pages/keys.js" with { type: "text" };
+import modelsPage from "./page/pages/models.js" with { type: "text" };
+import playgroundPage from "./page/pages/playground.js" with { type: "text" };
+import policiesPage from "./page/pages/policies.js" with { type: "text" };
+import configurationPage from "./page/pages/configuration.js" with { type: "text" };
+import manageStyle from "./page/styles/manage.css" with { type: "text" };
 import signIn from "./page/sign_in.js" with { type: "text" };
 import base from "./page/styles/base.css" with { type: "text" };
 import components from "./page/styles/components.css" with { type: "text" };
@@ -70,6 +97,33 @@ export const FILES: Readonly<Record<string, string>> = {
   "pages/explore.js": explorePage,
   "pages/live.js": livePage,
   "pages/overview.js": overviewPage,
+  "manage/accounts.js": manageAccounts,
+  "manage/audit.js": manageAudit,
+  "manage/catalog.js": manageCatalog,
+  "manage/catalog_changes.js": manageCatalogChanges,
+  "manage/key_details.js": manageKeyDetails,
+  "manage/key_form.js": manageKeyForm,
+  "manage/keys.js": manageKeys,
+  "manage/limits.js": manageLimits,
+  "manage/names.js": manageNames,
+  "manage/policies.js": managePolicies,
+  "manage/prices.js": managePrices,
+  "manage/providers.js": manageProviders,
+  "manage/rights.js": manageRights,
+  "manage/secret.js": manageSecret,
+  "manage/teams.js": manageTeams,
+  "playground/answer_view.js": playAnswerView,
+  "playground/answers.js": playAnswers,
+  "playground/code.js": playCode,
+  "playground/key.js": playKey,
+  "playground/requests.js": playRequests,
+  "playground/run.js": playRun,
+  "pages/keys.js": keysPage,
+  "pages/models.js": modelsPage,
+  "pages/playground.js": playgroundPage,
+  "pages/policies.js": policiesPage,
+  "pages/configuration.js": configurationPage,
+  "styles/manage.css": manageStyle,
   "sign_in.js": signIn,
   "styles/base.css": base,
   "styles/components.css": components,

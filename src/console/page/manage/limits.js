@@ -1,0 +1,52 @@
+/** Limits as forms have them and as the API has them, and what was spent of them as a bar. */
+import { Field } from "../lib/form.js";
+import { money, percent } from "../lib/format.js";
+import { html } from "../lib/html.js";
+import { Bar } from "../lib/ui.js";
+
+/**
+ * @typedef {{ amount: string, period: string }} SpendLimit
+ * @typedef {{ amount: string, period: string, remaining: string | null, reset_at: string | null, forecast: string | null }} Spend
+ */
+
+const PERIODS = [["day", "a day"], ["week", "a week"], ["month", "a month"], ["total", "in all"]];
+export const PATTERNS_HINT = "Patterns like mistral/*, separated by commas. Empty: all.";
+
+/** @param {{ limit?: SpendLimit | null }} props */
+export function SpendFields({ limit }) {
+  return html`
+    <div class="pair">
+      <${Field} label="Spend limit, $" name="spend_amount" inputmode="decimal" placeholder="no limit"
+        value=${limit?.amount ?? ""} />
+      <${Field} label="Period" name="spend_period" options=${PERIODS} value=${limit?.period ?? "month"} />
+    </div>
+  `;
+}
+
+/** @param {Record<string, string>} given */
+export function spendLimitOf({ spend_amount, spend_period }) {
+  return spend_amount === "" ? null : { amount: spend_amount, period: spend_period };
+}
+
+/** @param {string} text */
+export function patternsOf(text) {
+  const patterns = text.split(/[\s,]+/).filter((one) => one !== "");
+  return patterns.length === 0 ? null : patterns;
+}
+
+/** @param {string} period */
+const said = (period) => period === "total" ? "in all" : `this ${period}`;
+
+/** @param {{ spend: Spend, limit: SpendLimit | null, of: string }} props `of`: whose it is */
+export function SpendBar({ spend, limit, of }) {
+  if (limit === null) {
+    return html`<span class="quiet-text">${money(spend.amount)} <small>${said(spend.period)}</small></span>`;
+  }
+  const [used, most] = [Number(spend.amount), Number(limit.amount)];
+  return html`
+    <${Bar} value=${used} of=${most}
+      label=${`Spend of ${of} against its limit`}>${money(spend.amount)} of ${money(
+        limit.amount,
+      )} <span class="for-readers">${said(limit.period)}, ${percent(most > 0 ? used / most : 1)}</span><//>
+  `;
+}

@@ -1,0 +1,284 @@
+/** The console's pages for administrators in a real browser: a key made and used, a finding, the playground, roles. */
+import { assert, assertEquals } from "@std/assert";
+import OpenAI from "openai";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { ADMIN } from "./rig.ts";
+
+type Browser = Awaited<ReturnType<typeof startBrowser>>;
+type Page = Awaited<ReturnType<Browser["page"]>>;
+
+async function signIn(page: Page, url: string, secret: string): Promise<void> {
+  await page.size(1280);
+  await page.open(`${url}/console`);
+  await page.fill("input[name=secret]", secret);
+  await page.press("Enter");
+  await page.until("document.querySelector('nav a')");
+}
+
+/** Goes to a page by the navigation, and waits until it is there. */
+async function to(page: Page, title: string): Promise<void> {
+  await page.click("nav a", title);
+  await page.until(`document.querySelector("main h1")?.textContent === ${JSON.stringify(title)}`);
+  await page.until("document.querySelector('main .waiting') === null");
+}
+
+const rows = "[...document.querySelectorAll('main tbody tr')].map((r) => r.innerText)";
+
+Deno.test({
+  name: "a key is made in the console, used with the official client, seen as used, revoked and refused",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Keys");
+      await page.click("button", "New key");
+      await page.fill("dialog input[name=name]", "ada");
+      await page.fill("dialog input[name=spend_amount]", "2.50");
+      await page.click("dialog button", "Make the key");
+      const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
+      assertEquals(await page.axe(), []);
+      await page.click("dialog button", "Close");
+      await page.until("document.querySelector('.secret') === null");
+      const text = await page.evaluate("document.documentElement.outerHTML");
+      assert(!text.includes(secret), "a secret is shown once");
+
+      const client = new OpenAI({ apiKey: secret, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+      const ask = () =>
+        client.chat.completions.create({
+          model: "demo/model",
+          max_tokens: 50,
+          messages: [{ role: "user", content: "hi" }],
+        });
+      assert((await ask()).choices[0].message.content);
+      await to(page, "Models");
+      await to(page, "Keys");
+      await page.until(
+        `${rows}.some((r) => r.startsWith("ada") && r.includes("$2.50") && !r.includes("never"))`,
+      );
+
+      await page.click("a.row-link", "ada");
+      await page.until("document.querySelector('dialog .sub table')");
+      assertEquals(await page.axe(), []);
+      await page.click("dialog button", "Revoke");
+      await page.click("dialog .form-end button", "Revoke");
+      await page.until(`!${rows}.some((r) => r.startsWith("ada"))`);
+      const refused = await ask().then(() => null, (error) => error);
+      assertEquals(refused?.status, 401);
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "teams and accounts are made in the console, and a team's limit is seen at its keys",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Keys");
+      await page.click(".choice button", "Accounts");
+      await page.click("button", "New account");
+      await page.fill("dialog input[name=name]", "acme");
+      await page.fill("dialog input[name=credits]", "12.00");
+      await page.click("dialog button", "Make the account");
+      await page.until(`${rows}.some((r) => r.startsWith("acme") && r.includes("$12.00"))`);
+      await page.click(".choice button", "Teams");
+      await page.click("button", "New team");
+      await page.fill("dialog input[name=name]", "red");
+      await page.fill("dialog input[name=spend_amount]", "5");
+      await page.until(
+        "(() => { const s = document.querySelector('dialog select[name=account]'); s.value = 'acme'; return s.value === 'acme'; })()",
+      );
+      await page.click("dialog button", "Make the team");
+      await page.until(
+        `${rows}.some((r) => r.startsWith("red") && r.includes("$5.00") && r.includes("acme"))`,
+      );
+      await page.click("button", "Change red");
+      await page.fill("dialog input[name=spend_amount]", "7");
+      await page.click("dialog button", "Save");
+      await page.until(`${rows}.some((r) => r.startsWith("red") && r.includes("$7.00"))`);
+      await page.click("button", "Remove red");
+      await page.click("dialog .form-end button", "Remove");
+      await page.shows("No teams yet");
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "a blocked request is seen among the findings, a text is tried, and nobody's text is in the log",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+      admin_key: ADMIN,
+      dlp_policies: { cards: { mode: "block", entity_types: ["CREDIT_CARD"] } },
+      keys: [{ name: "shop", secret: SECRET, dlp_policy: "cards" }],
+    });
+    const browser = await startBrowser();
+    try {
+      const number = "4111 1111 1111 1111";
+      const content = `my card is ${number}`;
+      const answer = await gateway.post("/v1/chat/completions", {
+        model: "demo/model",
+        max_tokens: 10,
+        messages: [{ role: "user", content }],
+      });
+      await answer.body?.cancel();
+      assertEquals(answer.status, 403);
+      const page = await browser.page();
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Policies");
+      await page.fill("textarea[name=text]", `😀 ${content}`);
+      await page.click("button", "Screen");
+      assertEquals(await page.until("document.querySelector('.result mark')?.textContent"), number);
+      assertEquals(await page.axe(), []);
+      await page.click(".choice button", "Findings");
+      await page.until(
+        `${rows}.some((r) => r.includes("refused") && r.includes("CREDIT_CARD") && r.includes("shop"))`,
+      );
+      await page.click("main button", "Details");
+      await page.until("document.querySelector('dialog .code')");
+      assertEquals(await page.axe(), []);
+      assert(!(await page.evaluate("document.body.innerText")).includes("4111"));
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "the playground streams the answers of two models with a key made for it, and sends models no session",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const sent: { path: string; headers: string }[] = [];
+    const gateway = await testGateway(
+      { demo: { api: "demo", url: "" } },
+      { admin_key: ADMIN },
+      {
+        onRequest: ({ url, headers }) =>
+          sent.push({ path: new URL(url).pathname, headers: JSON.stringify([...headers]) }),
+      },
+    );
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Playground");
+      await page.click("button", "Make one for an hour, $1.00");
+      await page.until("document.querySelector('.held')");
+      await page.fill("input[name=second]", "demo/model");
+      const answered =
+        "[...document.querySelectorAll('.said')].filter((e) => e.querySelector('.facts')).length";
+      for (const format of ["Chat completions", "Messages", "Responses"]) {
+        await page.click(".choice button", format);
+        await page.fill("textarea[name=prompt]", `Say ${format}`);
+        await page.click("form button[type=submit]", "Ask");
+        await page.until(
+          `${answered} === 2 && [...document.querySelectorAll('.said .text')].every((e) => e.textContent.includes("Say ${format}"))`,
+        );
+      }
+      assertEquals(await page.axe(), []);
+      await page.click(".choice button", "Raw");
+      await page.until("document.querySelector('.code').textContent.includes('response.completed')");
+      await page.click(".choice button", "Python");
+      await page.until(
+        "[...document.querySelectorAll('.code')].some((e) => e.textContent.includes('client.responses.create('))",
+      );
+      const asked = sent.filter(({ path }) => path.startsWith("/v1/"));
+      assert(asked.length >= 6, `${asked.length} calls`);
+      for (const { path, headers } of asked) {
+        assert(!headers.includes("cookie") && !headers.includes(ADMIN) && headers.includes("sk_live_"), path);
+      }
+      const secret = /sk_live_\w+/.exec(asked[0].headers)![0];
+      assert(!(await page.evaluate("document.documentElement.outerHTML")).includes(secret));
+      await page.click(".held button", "Revoke");
+      await page.until("document.querySelector('.held') === null");
+      const gone = await fetch(`${gateway.url}/v1/models`, {
+        headers: { authorization: `Bearer ${secret}` },
+      });
+      await gone.body?.cancel();
+      assertEquals(gone.status, 401);
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "a breaker is put back by hand; an auditor sees everything and no button that changes",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const provider = loopbackProvider(() =>
+      Response.json({ error: { message: "overloaded" } }, { status: 503 })
+    );
+    const gateway = await testGateway({
+      p: {
+        api: "openai-chat",
+        url: `${provider.url}/v1`,
+        more: { breaker: { failures: 1, open_seconds: 3600 } },
+      },
+    }, { admin_key: ADMIN });
+    const browser = await startBrowser();
+    try {
+      const chat = { model: "p/model", max_tokens: 10, messages: [{ role: "user", content: "hi" }] };
+      await (await gateway.post("/v1/chat/completions", chat)).body?.cancel();
+      const made = await fetch(`${gateway.url}/admin/tokens`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${ADMIN}` },
+        body: JSON.stringify({ name: "eyes", role: "auditor" }),
+      });
+      const { secret } = await made.json();
+      const page = await browser.page();
+      await signIn(page, gateway.url, secret);
+      for (
+        const [title, tabs] of [["Keys", ["Keys", "Teams", "Accounts"]], ["Models", [
+          "Catalog",
+          "Providers",
+        ]]] as const
+      ) {
+        await to(page, title);
+        for (const tab of tabs) {
+          await page.click("main .page-head button", tab);
+          await page.until("document.querySelector('main .waiting') === null");
+          await page.until("document.querySelector('main table, main .empty')");
+          const buttons = await page.evaluate(
+            "[...document.querySelectorAll('main button')].map((b) => b.innerText).join()",
+          );
+          assert(!/New|Add|Change|Remove|Try|Put back|Revoke/.test(buttons), `${title}, ${tab}: ${buttons}`);
+        }
+      }
+      await page.shows("out of service");
+      await page.click("button", "Sign out");
+      await page.until("document.querySelector('input[name=secret]')");
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Models");
+      await page.click("main .page-head button", "Providers");
+      await page.click("button", "Put back");
+      await page.until(`${rows}.some((r) => r.startsWith("model") && r.includes("in service"))`);
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+      await provider.close();
+    }
+  },
+});
