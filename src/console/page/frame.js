@@ -1,7 +1,7 @@
 /** What stands around every page: navigation, who is signed in, colours. On a narrow screen the navigation is behind a button. */
 import { signOut } from "./lib/api.js";
 import { html, useEffect, useRef, useState } from "./lib/html.js";
-import { go, href, useRoute } from "./lib/router.js";
+import { currentRoute, go, href, useRoute } from "./lib/router.js";
 import { Failed } from "./lib/ui.js";
 import { PAGES } from "./pages.js";
 import { Icon, ThemeSwitch } from "./theme.js";
@@ -13,7 +13,8 @@ export function Frame({ session }) {
   const page = pages.find(({ id }) => id === route.page) ?? pages[0];
   const [open, setOpen] = useState(false);
   useEffect(() => {
-    if (route.page !== page.id) go(page.id, { replace: true });
+    // The address may be another one since this was drawn.
+    if (!pages.some(({ id }) => id === currentRoute().page)) go(page.id, { replace: true });
   }, [route.page, page.id]);
   const first = useRef(true);
   useEffect(() => {

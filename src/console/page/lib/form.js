@@ -51,17 +51,21 @@ export function valuesOf(form) {
 
 /**
  * A labelled field. All that is not named here goes to the `input`.
- * @param {{ label: string, hint?: string, options?: readonly (string | readonly [value: string, label: string])[], suggestions?: readonly string[], rows?: number, children?: unknown } & Record<string, unknown>} props
- * `options`: a `select`; `suggestions`: what the browser offers while typing; `rows`: a `textarea` so high
+ * @param {{ label: string, hint?: string, options?: readonly (string | readonly [value: string, label: string])[], suggestions?: readonly string[], rows?: number, initial?: string | number, children?: unknown } & Record<string, unknown>} props
+ * `options`: a `select`; `suggestions`: what the browser offers while typing; `rows`: a `textarea` so high; `initial`: what stands there first, until somebody types
  */
-export function Field({ label, hint, options, suggestions, rows, ...rest }) {
+export function Field({ label, hint, options, suggestions, rows, initial, ...rest }) {
   const id = useId();
-  const about = { id, "aria-describedby": hint ? `${id}-hint` : undefined, ...rest };
+  // Not `value`: with that, drawing the field anew would undo what was typed.
+  const first = initial === undefined || options ? {} : { defaultValue: String(initial) };
+  const about = { id, "aria-describedby": hint ? `${id}-hint` : undefined, ...first, ...rest };
   const control = options
     ? html`<select ...${about}>${
       options.map((option) => {
         const [value, text] = typeof option === "string" ? [option, option] : option;
-        return html`<option key=${value} value=${value}>${text}</option>`;
+        return html`<option key=${value} value=${value} selected=${
+          initial === undefined ? undefined : value === initial
+        }>${text}</option>`;
       })
     }</select>`
     : rows

@@ -35,9 +35,12 @@ export function go(page, to = {}) {
 /** The route, and anew whenever it changes. */
 export function useRoute() {
   const [route, setRoute] = useState(currentRoute);
+  const drawn = location.hash;
   useEffect(() => {
     const changed = () => setRoute(currentRoute());
     addEventListener("hashchange", changed);
+    // It may have changed since this was drawn.
+    if (location.hash !== drawn) changed();
     return () => removeEventListener("hashchange", changed);
   }, []);
   return route;

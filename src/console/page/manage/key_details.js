@@ -74,7 +74,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
             });
             onSecret({ name: key.name, secret, overlap: Number(overlap) });
           }}>
-            <${Field} label="The present one ends" name="overlap" options=${OVERLAPS} value="86400" />
+            <${Field} label="The present one ends" name="overlap" options=${OVERLAPS} initial="86400" />
             <//>
             </section>
       `}

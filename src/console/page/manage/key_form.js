@@ -13,7 +13,7 @@ export function KeyFields({ before }) {
   const names = useNames(all);
   const rates = before?.rate_limit;
   return html`
-    <${Field} label="Name" name="name" required maxlength="128" value=${before?.name ?? ""}
+    <${Field} label="Name" name="name" required maxlength="128" initial=${before?.name ?? ""}
       hint="Stands in records and usage; no other key has it." />
     ${all && html`
       <div class="pair">
@@ -25,11 +25,11 @@ export function KeyFields({ before }) {
     <${SpendFields} limit=${before?.spend_limit} />
     <div class="pair">
       <${Field} label="Requests a minute" name="rpm" type="number" min="1" placeholder="no limit"
-        value=${rates?.requests_per_minute ?? ""} />
+        initial=${rates?.requests_per_minute ?? ""} />
       <${Field} label="Tokens a minute" name="tpm" type="number" min="1" placeholder="no limit"
-        value=${rates?.tokens_per_minute ?? ""} />
+        initial=${rates?.tokens_per_minute ?? ""} />
     </div>
-    <${Field} label="Models" name="models" placeholder="all" value=${before?.models?.join(", ") ??
+    <${Field} label="Models" name="models" placeholder="all" initial=${before?.models?.join(", ") ??
       ""} hint=${PATTERNS_HINT} />
     ${all && html`
       <div class="pair">
@@ -39,7 +39,7 @@ export function KeyFields({ before }) {
           ?.access_policy} none="none" />
       </div>
     `}
-    <${Field} label="Ends on" name="expires" type="date" value=${before?.expires_at?.slice(0, 10) ??
+    <${Field} label="Ends on" name="expires" type="date" initial=${before?.expires_at?.slice(0, 10) ??
       ""} hint="Empty: never." />
   `;
 }

@@ -17,8 +17,8 @@ export function SpendFields({ limit }) {
   return html`
     <div class="pair">
       <${Field} label="Spend limit, $" name="spend_amount" inputmode="decimal" placeholder="no limit"
-        value=${limit?.amount ?? ""} />
-      <${Field} label="Period" name="spend_period" options=${PERIODS} value=${limit?.period ?? "month"} />
+        initial=${limit?.amount ?? ""} />
+      <${Field} label="Period" name="spend_period" options=${PERIODS} initial=${limit?.period ?? "month"} />
     </div>
   `;
 }

@@ -34,7 +34,7 @@ export function NameField({ label, name, of, now, none, hint }) {
   const all = now && !names.includes(now) ? [...names, now] : names;
   // A new element once the names are known: one that is there keeps what it showed before.
   return html`
-    <${Field} key=${String(of === undefined)} label=${label} name=${name} hint=${hint} value=${now ?? ""}
+    <${Field} key=${String(of === undefined)} label=${label} name=${name} hint=${hint} initial=${now ?? ""}
       options=${[["", none], ...all.map((one) => [one, one])]} />
   `;
 }

@@ -119,7 +119,7 @@ function TeamDialog({ before, onClose, onDone }) {
         <${NameField} label="Account" name="account" of=${names.accounts} now=${before
           ?.account} none="each key's own"
           hint="Pays for the team's keys." />
-        <${Field} label="Models" name="models" placeholder="all" value=${before?.models?.join(", ") ??
+        <${Field} label="Models" name="models" placeholder="all" initial=${before?.models?.join(", ") ??
           ""} hint=${PATTERNS_HINT} />
         <div class="pair">
           <${NameField} label="DLP policy" name="dlp_policy" of=${names.dlp} now=${before
