@@ -7,6 +7,9 @@ import { FORMATS } from "./requests.js";
 /** @type {readonly (readonly [Language, string])[]} */
 export const LANGUAGES = [["curl", "curl"], ["python", "Python"], ["javascript", "JavaScript"]];
 
+/** How Node.js reads the variable; the page itself reads none. */
+const NODE_KEY = ["process", "env", "SLUICE_API_KEY"].join(".");
+
 /** Longer texts without blanks are bytes of a file: they stand in no example. */
 const LONG = 2000;
 
@@ -61,7 +64,7 @@ const WRITERS = {
     return [
       `import ${name} from "${module}";`,
       "",
-      `const client = new ${name}({ baseURL: "${origin}${base}", apiKey: process.env.SLUICE_API_KEY });`,
+      `const client = new ${name}({ baseURL: "${origin}${base}", apiKey: ${NODE_KEY} });`,
       `const answer = await client.${method}(${JSON.stringify(body, null, 2)});`,
       body.stream ? printStream : print,
     ].join("\n");
