@@ -21,6 +21,7 @@ function configOf(provider: string, workers: number) {
     server: { workers, shutdown_grace_seconds: 1 },
     admin_key: "${PERMIT_ADMIN}",
     store: { url: "sqlite:./kept/store.db" },
+    payloads: { to: "file:./payloads", key: "${PERMIT_ADMIN}" },
     providers: {
       named: { api: "openai-chat", base_url: `${provider}/v1`, api_key: "${PERMIT_KEY}" },
       groq: { base_url: `${provider}/v1` },
@@ -32,7 +33,7 @@ function configOf(provider: string, workers: number) {
     },
     models: [model("a/named", "named"), model("a/groq", "groq"), model("a/bedrock", "bedrock")],
     dlp_policies: { orders: { mode: "mask", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
-    keys: [{ name: "test", secret: SECRET }, {
+    keys: [{ name: "test", secret: SECRET, payloads: true }, {
       name: "screened",
       secret: `${SECRET}x`,
       dlp_policy: "orders",
@@ -125,6 +126,14 @@ for (const workers of [1, 2]) {
         await response.body?.cancel();
         assert(response.status < 400, `${path}: ${response.status}`);
       }
+      const kept = await call(url, "a/named");
+      await kept.body?.cancel();
+      const id = kept.headers.get("x-request-id");
+      await eventually(async () => {
+        const response = await fetch(`${url}/admin/generations/${id}/payload`, { headers: admin });
+        await response.body?.cancel();
+        return response.status === 200;
+      });
       const made = await fetch(`${url}/admin/keys`, {
         method: "POST",
         headers: admin,

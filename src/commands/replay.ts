@@ -156,9 +156,9 @@ function decoded(answer: unknown, format: CallerFormatName): Answer {
 async function differences(before: Side, after: Side): Promise<string> {
   const { diffLines } = await import("diff");
   const row = (name: string, a: unknown, b: unknown) =>
-    `${name.padEnd(14)} ${String(a ?? "unknown").padEnd(28)} ${b ?? "unknown"}${a === b ? "" : "  *"}`;
+    `${name.padEnd(14)} ${String(a ?? "unknown").padEnd(36)} ${b ?? "unknown"}${a === b ? "" : "  *"}`;
   const lines = [
-    row("", before.id.slice(0, 28), after.id),
+    row("", before.id, after.id),
     row("model", before.model, after.model),
     row("input tokens", before.input, after.input),
     row("output tokens", before.output, after.output),

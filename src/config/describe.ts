@@ -25,11 +25,18 @@ export function describe(config: Config): string {
     }`,
     `keys       ${config.keys.length} in the configuration, of ${plural(config.accounts.length, "account")}`,
     `search     ${search.engine}${search.baseUrl && ` at ${new URL(search.baseUrl).host}`}`,
+    ...(config.payloads === null ? [] : [`payloads   ${describePayloads(config.payloads)}`]),
+    ...(config.alerts.length === 0 ? [] : [`alerts     ${config.alerts.map(({ name }) => name).join(", ")}`]),
     `DLP        ${dlp.enabled ? "on" : "off"}, ${
       plural(Object.keys(config.dlpPolicies).length, "policy", "policies")
     }`,
   ];
   return lines.join("\n");
+}
+
+function describePayloads({ to, retentionDays, readers }: NonNullable<Config["payloads"]>): string {
+  const place = to.kind === "file" ? `files in ${to.folder}` : `s3://${to.bucket}/${to.prefix}`;
+  return `${place}, kept ${plural(retentionDays, "day")}, read by ${readers.join(", ") || "nobody"}`;
 }
 
 function routes(model: Model): string {

@@ -57,7 +57,7 @@ export function isHidden(path: InputPath): boolean {
 
 /** The path of a webhook is often what lets one post to it. */
 function addressOf(value: string, path: InputPath): string {
-  if (path[0] !== "webhooks" || !URL.canParse(value)) return value;
+  if (path[0] !== "webhooks" && path[0] !== "alerts" || !URL.canParse(value)) return value;
   const { origin, pathname } = new URL(value);
   return pathname === "/" ? origin : `${origin}/…`;
 }

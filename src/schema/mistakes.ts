@@ -29,15 +29,19 @@ const CREDENTIALS = new Set([
   "admin_key",
   "api_key",
   "client_secret",
+  "password",
   "pepper",
   "secret",
   "secret_access_key",
   "session_token",
+  // The address of an incoming webhook is all that it takes to use it.
+  "slack",
 ]);
 
 /** Whether the value at this path may never be shown. */
 export function isSecret(path: InputPath): boolean {
-  return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers");
+  return CREDENTIALS.has(String(path.at(-1))) || path.includes("headers") ||
+    path[0] === "payloads" && path[1] === "key";
 }
 
 /** A value as a mistake shows it. Collections only by kind: they may hold anything. */
