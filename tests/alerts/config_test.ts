@@ -153,6 +153,6 @@ Deno.test("secrets of payloads, alerts and the mail server are hidden from who l
   assert(!shown.includes("canary"), shown);
   const described = describe(config);
   assert(!described.includes("canary"), described);
-  assertMatch(described, /^payloads   s3:\/\/bucket\/p\/, kept 30 days, read by owner$/m);
-  assertMatch(described, /^alerts     r$/m);
+  assertMatch(described, /^payloads {3}s3:\/\/bucket\/p\/, kept 30 days, read by owner$/m);
+  assertMatch(described, /^alerts {5}r$/m);
 });
