@@ -105,6 +105,13 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     meaning: "Id of the last event that was received; the stream goes on behind it.",
   },
   {
+    name: "x-svc-join",
+    where: "generations",
+    meaning:
+      "`true` beside `x-svc-resume: true`: the same request of the same session joins the generation that it began before, unless that " +
+      "has failed. For agents that repeat a request when a connection broke and send no `Idempotency-Key`.",
+  },
+  {
     name: "x-svc-session",
     where: "generations",
     meaning:

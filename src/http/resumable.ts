@@ -2,11 +2,13 @@
  * A generation whose caller asks for it to be kept: its stream can be gone on with after the connection broke, and a repeated
  * request joins it. Loaded with the first call that asks.
  */
+import { createHash } from "node:crypto";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject } from "../exchange/json.ts";
 import { CALLER_FORMATS } from "../formats/mod.ts";
+import { labelsOf } from "../pipeline/labels.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
 import {
   cutShort,
@@ -70,14 +72,18 @@ export async function keeping(
   const streamed = isObject(body) && body.stream === true;
   // Its operator wants nothing kept, whatever is asked.
   if (keepMs === 0) return streamed && asks ? UNKEPT : null;
-  if (text === null && !streamed) return null;
+  const session = text === null ? sessionThatJoins(request, body) : null;
+  if (text === null && session === null && !streamed) return null;
   const resumption = await state.resumption();
   const asking = { id, keyId: key.id, format: formatName, streamed, keepMs };
-  if (text === null) {
+  if (text === null && session === null) {
     const live = resumption.begin(asking);
     return live === null ? UNKEPT : new Kept(live, context);
   }
   const whole = await asked.step(() => requestText(context, body));
+  if (text === null) {
+    return await joinInSession(context, { resumption, asking, key, session: session!, whole });
+  }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
@@ -87,6 +93,60 @@ export async function keeping(
     if (joined !== null) return joined;
   }
   throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
+}
+
+/** The session within which an equal request is the same one: where the caller says so, and the call has a session. */
+function sessionThatJoins(request: RequestContext["request"], body: unknown): string | null {
+  const asked = request.headers.get("x-svc-join");
+  if (asked !== null && asked !== "true" && asked !== "false") {
+    throw badHeader("x-svc-join", "expected true or false");
+  }
+  if (asked !== "true") return null;
+  return labelsOf((name) => request.headers.get(name), body)?.session ?? null;
+}
+
+/** Times that a request may have failed before: an agent gives up much earlier. */
+const MOST_REPEATS = 50;
+
+/**
+ * Joins the generation that the same request of the same session began, unless that has failed: agents say the whole conversation
+ * anew when a connection broke, and send no text that would tell the repeat.
+ */
+async function joinInSession(
+  context: RequestContext,
+  { resumption, asking, key, session, whole }: {
+    resumption: Resumption;
+    asking: Parameters<Resumption["claim"]>[0];
+    key: Key;
+    session: string;
+    whole: string;
+  },
+): Promise<Keeping | Response> {
+  const digest = createHash("sha256").update(whole).digest("base64url");
+  for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
+    // A text of the caller's has no line break: no header can hold one.
+    const text = `session\n${session}\n${digest}\n${repeat}`;
+    const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
+    if ("live" in claim) return new Kept(claim.live, context);
+    if (claim.lost || await hasFailed(context, { resumption, key, id: claim.joined })) continue;
+    const joined = await join(context, { resumption, key, id: claim.joined });
+    if (joined !== null) return joined;
+    repeat--;
+  }
+  throw noClaim(new StoreUnavailable("A claim changes its owner again and again."));
+}
+
+/** Whether a generation has ended badly: without a record where nothing was used. */
+async function hasFailed(
+  { state }: RequestContext,
+  { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
+): Promise<boolean> {
+  const found = await resumption.find(id, key.id);
+  if (found === null || found.goesOn) return false;
+  const { status } = await state.administration.generation(id, { owner: key }).catch(() => ({
+    status: "failed",
+  }));
+  return status === "failed" || status === "interrupted";
 }
 
 function keepMsOf(key: Key, asked: string | null): number | null {

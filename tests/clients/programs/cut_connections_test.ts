@@ -1,6 +1,6 @@
 /**
  * Claude Code and Codex through a proxy that cuts connections: every task ends right, and what is billed is what the provider
- * reported. Both ask again after a cut, which is another generation; nothing of it is billed twice or lost.
+ * reported. Both ask again after a cut, which is another generation, or the same with `x-svc-join`.
  */
 import { assert, assertEquals } from "@std/assert";
 import { array, type Loose, object } from "../../../src/exchange/json.ts";
@@ -21,6 +21,8 @@ interface Rig {
   provider: LoopbackProvider;
   gateway: TestGateway;
   proxy: CuttingProxy;
+  /** A repeated request joins. */
+  joins: boolean;
 }
 
 interface Program {
@@ -28,6 +30,8 @@ interface Program {
   api: "anthropic-messages" | "openai-responses";
   /** Results of tools in a request: how far the task is. Undefined: it is about something else. */
   step(body: Loose): number | undefined;
+  /** Whether it goes on from a half answer, instead of asking again. */
+  continues?(body: Loose): boolean;
   call(step: number, body: Loose, home: string): { id: string; name: string; input: Loose };
   run(path: string, rig: Rig): Promise<{ said: string; all: string }>;
 }
@@ -41,12 +45,13 @@ const PROGRAMS: readonly Program[] = [
       const blocks = array(body.messages).flatMap((message) => array(object(message).content));
       return blocks.filter((block) => object(block).type === "tool_result").length;
     },
+    continues: (body) => JSON.stringify(array(body.messages).at(-1)).includes("was cut off mid-stream"),
     call: (step, _, home) => ({
       id: `toolu_${step}`,
       name: "Read",
       input: { file_path: `${home}/note.txt`, limit: step + 1 },
     }),
-    async run(path, { home, proxy }) {
+    async run(path, { home, proxy, joins }) {
       const { stdout, stderr } = await run(path, {
         home,
         args: [
@@ -56,6 +61,7 @@ const PROGRAMS: readonly Program[] = [
         env: {
           ANTHROPIC_BASE_URL: proxy.url,
           ANTHROPIC_AUTH_TOKEN: SECRET,
+          ...(joins && { ANTHROPIC_CUSTOM_HEADERS: "x-svc-resume: true\nx-svc-join: true" }),
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
           DISABLE_AUTOUPDATER: "1",
         },
@@ -80,7 +86,7 @@ const PROGRAMS: readonly Program[] = [
           input: { command: ["head", "-n", `${step + 1}`, "note.txt"] },
         };
     },
-    async run(path, { home, proxy }) {
+    async run(path, { home, proxy, joins }) {
       await Deno.mkdir(`${home}/.codex`);
       await Deno.writeTextFile(
         `${home}/.codex/config.toml`,
@@ -94,6 +100,7 @@ const PROGRAMS: readonly Program[] = [
           'wire_api = "responses"',
           "stream_max_retries = 20",
           "request_max_retries = 20",
+          ...(joins ? ['http_headers = { "x-svc-resume" = "true", "x-svc-join" = "true" }'] : []),
         ].join("\n"),
       );
       const { stdout, stderr } = await run(path, {
@@ -131,9 +138,11 @@ const REPORTED = { "anthropic-messages": [424, 95], "openai-responses": [75, 80]
 
 for (const program of PROGRAMS) {
   const path = installed(program.name);
-  for (const seed of SEEDS) {
+  for (const [seed, joins] of SEEDS.flatMap((seed) => [[seed, false], [seed, true]] as const)) {
     Deno.test({
-      name: `${program.name} ends its task through connections that are cut (${seed})`,
+      name: `${program.name} ends its task through connections that are cut${
+        joins ? ", and pays no turn twice" : ""
+      } (${seed})`,
       ignore: path === undefined,
       async fn() {
         const home = await Deno.makeTempDir();
@@ -141,7 +150,7 @@ for (const program of PROGRAMS) {
         const provider = answering(program, home);
         const gateway = await testGateway({ p: { api: program.api, url: provider.url } });
         const proxy = cuttingProxy(gateway.url, { seed, most: 6, within: 3000, share: 0.5 });
-        const { said, all } = await program.run(path!, { home, provider, gateway, proxy });
+        const { said, all } = await program.run(path!, { home, provider, gateway, proxy, joins });
         assertEquals(said, DONE, all);
         assert(proxy.cuts > 0, `of ${proxy.connections} connections none was cut`);
         // Calls whose caller was cut off go on to their end.
@@ -153,10 +162,13 @@ for (const program of PROGRAMS) {
           assertEquals([status, usage!.input_tokens, usage!.output_tokens], ["completed", input, output]);
         }
         assertEquals(new Set(records.map(({ id }) => id)).size, provider.seen.length);
+        const turns = provider.seen.filter(({ body }) =>
+          program.step(body) !== undefined && !program.continues?.(body)
+        ).length;
         if (Deno.env.has("SLUICE_TEST_SHOW")) {
-          const turns = provider.seen.filter(({ body }) => program.step(body) !== undefined).length;
           console.log(`${proxy.cuts} cuts, ${turns} answers for ${STEPS + 1} turns`);
         }
+        if (joins) assertEquals(turns, STEPS + 1);
         await proxy.close();
         await gateway.close();
         await provider.close();

@@ -1,0 +1,57 @@
+/** Requests that an agent repeats within its session. */
+import { assertEquals } from "@std/assert";
+import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { SCRIPTS } from "../support/script/mod.ts";
+
+const BODY = { model: "p/model", stream: true, messages: [{ role: "user", content: "Hi" }] };
+const JOINS = { "x-svc-resume": "true", "x-svc-join": "true" };
+
+Deno.test("the same request of the same session joins, and one that failed runs anew", async () => {
+  let fails = false;
+  const provider = loopbackProvider((_, nth) => {
+    const frames = SCRIPTS["openai-chat"].frames({ text: `Answer ${nth}.` }, nth);
+    return sseResponse(fails ? frames.slice(0, 2) : frames);
+  });
+  const other = `${SECRET}o`;
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {
+    keys: [{ name: "a", secret: SECRET }, { name: "b", secret: other }],
+  });
+  const ask = async (headers: Record<string, string>, body: unknown = BODY) => {
+    const response = await gateway.post("/v1/chat/completions", body, { headers });
+    const text = await response.text();
+    return [
+      response.headers.get("x-svc-joined"),
+      /Answer \d+/.exec(text.replaceAll(/"}.*?"content":"/gs, ""))?.[0],
+    ];
+  };
+  const session = { ...JOINS, "x-claude-code-session-id": "s1" };
+  assertEquals(await ask(session), [null, "Answer 0"]);
+  assertEquals(await ask(session), ["true", "Answer 0"]);
+  // Not so: another session, no session, no wish, another key, another request.
+  const apart: Record<string, string>[] = [
+    { ...JOINS, "x-claude-code-session-id": "s2" },
+    JOINS,
+    JOINS,
+    { "x-svc-resume": "true", session_id: "s1" },
+    { ...session, authorization: `Bearer ${other}` },
+  ];
+  for (const [i, headers] of apart.entries()) assertEquals(await ask(headers), [null, `Answer ${i + 1}`]);
+  assertEquals(await ask(session, { ...BODY, max_tokens: 7 }), [null, "Answer 6"]);
+  assertEquals(provider.seen.length, 7);
+  // A break at the provider is no answer that a repeat should get.
+  fails = true;
+  const broken = { ...JOINS, session_id: "s3" };
+  await ask(broken);
+  fails = false;
+  assertEquals(await ask(broken), [null, "Answer 8"]);
+  assertEquals(await ask(broken), ["true", "Answer 8"]);
+  const { data } = await gateway.gateway.accounts.generations({ limit: 50 });
+  assertEquals(data.length, 9);
+  const wrong = await gateway.post("/v1/chat/completions", BODY, {
+    headers: { ...JOINS, "x-svc-join": "yes" },
+  });
+  assertEquals([wrong.status, (await wrong.json()).error.code], [422, "validation_error"]);
+  await gateway.close();
+  await provider.close();
+});
