@@ -10,6 +10,7 @@ export interface RetentionOptions {
 
 const ROUND_MS = 600_000;
 const REST_MS = 50;
+const PATIENCE_MS = 1000;
 const DAY_MS = 86_400_000;
 
 export class Retention {
@@ -30,7 +31,13 @@ export class Retention {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();
-    await this.#running;
+    // A storage that hangs must not hold up the end of the process.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([
+      this.#running,
+      new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS)),
+    ]);
+    clearTimeout(timer);
   }
 
   /** Everything that there is to do now. */

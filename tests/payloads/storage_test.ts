@@ -212,6 +212,21 @@ Deno.test("s3: a storage that hangs fills the queue to its bound and no further"
   }
 });
 
+Deno.test("s3: a storage that hangs while it is swept does not hold up the end", async () => {
+  const server = s3Server("kept");
+  const hanging = Promise.withResolvers<Response>();
+  server.instead = () => hanging.promise;
+  const settings = { to: "s3://kept", endpoint: server.url, region: "eu-central-1", ...S3_KEYS };
+  const log = await open(settings, { sweeps: true });
+  try {
+    await eventually(() => server.requests.length === 1);
+    await log.close();
+  } finally {
+    hanging.resolve(new Response("<ListBucketResult/>"));
+    await server.close();
+  }
+});
+
 Deno.test("files: a disk that is full, or a folder that cannot be made, is counted, and leaves no part behind", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/file`, "in the way");

@@ -1,0 +1,72 @@
+/** Who may read payloads, and where they are on several machines. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { payloadLog } from "../../src/payload_log.ts";
+import { PAYLOADS } from "../../src/payloads/config.ts";
+import { nodeName } from "../../src/payloads/mod.ts";
+import { generationId } from "../../src/http/ids.ts";
+import { SECRET } from "../support/gateway.ts";
+import { onBothEngines } from "../support/cluster.ts";
+import { ADMIN, keeping, PAYLOAD_KEY } from "./support.ts";
+
+const CHAT = { model: "p/model", messages: [{ role: "user", content: "hi" }] };
+
+for (const readers of [["owner"], ["owner", "auditor"], []]) {
+  Deno.test(`roles that read payloads: ${readers.join(", ") || "none"}`, async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await keeping({
+        payloads: { to: `file:${folder}`, key: PAYLOAD_KEY, readers },
+        keys: [{ name: "test", secret: SECRET, payloads: true }],
+      }, async ({ gateway }) => {
+        const response = await gateway.post("/v1/chat/completions", CHAT);
+        await response.text();
+        const id = response.headers.get("x-request-id");
+        await gateway.gateway.idle();
+        for (const role of ["owner", "operator", "auditor"]) {
+          const made = await fetch(`${gateway.url}/admin/tokens`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+            body: JSON.stringify({ name: role, role }),
+          });
+          const { secret, token } = await made.json();
+          const read = await fetch(`${gateway.url}/admin/generations/${id}/payload`, {
+            headers: { authorization: `Bearer ${secret ?? token}` },
+          });
+          const json = await read.json();
+          assertEquals(read.status === 403, !readers.includes(role), `${role}: ${JSON.stringify(json)}`);
+          if (read.status === 403) assertMatch(json.error.message, /payloads\.readers/);
+        }
+      });
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+onBothEngines(({ name, place }) => {
+  Deno.test(`${name}: a node that does not have a payload in its files knows who has`, async () => {
+    const here = place();
+    const store = here.open();
+    const folder = await Deno.makeTempDir();
+    const now = Date.UTC(2026, 5, 15);
+    try {
+      await store.prepare();
+      const section = PAYLOADS.parse({ to: `file:${folder}`, key: PAYLOAD_KEY });
+      const log = await payloadLog(section, { now: () => now, log() {}, store, sweeps: false });
+      const id = generationId(now);
+      log.add(id, "x");
+      await log.close();
+      // Nodes over one SQLite file are on one machine.
+      assertEquals(await store.payloadPlace(id), name === "postgres" ? nodeName() : null);
+      assertEquals(await store.payloadPlace(generationId(now)), null);
+      await store.insertPayloadPlaces([{ id, created: now, place: "another" }]);
+      assertEquals(await store.payloadPlace(id), name === "postgres" ? nodeName() : "another");
+      assertEquals(await store.retirePayloadPlaces(now + 1, 10), 1);
+      assertEquals(await store.payloadPlace(id), null);
+    } finally {
+      await store.close();
+      here.remove();
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+});
