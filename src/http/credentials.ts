@@ -27,6 +27,7 @@ export function credential(
   const apiKey = options.apiKeyHeader ? header("x-api-key") : null;
   const own = header(OWN_HEADER);
   if (own !== null) return onlyKey(own, [bearer, apiKey]);
+  if (apiKey === null && bearer?.startsWith(KEY_PREFIX)) return bearer;
   const given = [bearer, apiKey].filter((s) => s !== null && s !== "") as string[];
   if (given.length === 0) {
     throw new Failure(

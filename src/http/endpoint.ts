@@ -123,6 +123,8 @@ export interface ConnectionInfo {
 /** What is read of a request; the web's Request has it all. */
 export interface IncomingRequest extends Pick<Request, "method" | "url" | "body" | "signal" | "arrayBuffer"> {
   readonly headers: Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
+  /** What `read` makes of a body that is there whole; null: it is not. Absent: the body has to be waited for. */
+  atHand?<T>(read: (bytes: Uint8Array) => T): T | null;
   /** The body, where it came another way than as bytes of this request. */
   readonly parsed?: unknown;
 }

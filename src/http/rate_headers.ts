@@ -4,6 +4,17 @@
  */
 import type { RateState } from "../accounts/mod.ts";
 
+const KINDS = ["requests", "tokens"] as const;
+/** Names that are put together for each call would be looked up anew for each. */
+const NAMES = Object.fromEntries(KINDS.map((kind) => [kind, {
+  limit: `x-ratelimit-limit-${kind}`,
+  remaining: `x-ratelimit-remaining-${kind}`,
+  reset: `x-ratelimit-reset-${kind}`,
+  itsLimit: `anthropic-ratelimit-${kind}-limit`,
+  itsRemaining: `anthropic-ratelimit-${kind}-remaining`,
+  itsReset: `anthropic-ratelimit-${kind}-reset`,
+}]));
+
 /** @param now milliseconds since the epoch */
 export function rateHeaders(
   rates: RateState | null,
@@ -12,16 +23,19 @@ export function rateHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   if (rates === null) return headers;
-  for (const kind of ["requests", "tokens"] as const) {
+  for (const kind of KINDS) {
     const rate = rates[kind];
     if (!rate) continue;
-    headers[`x-ratelimit-limit-${kind}`] = String(rate.limit);
-    headers[`x-ratelimit-remaining-${kind}`] = String(rate.remaining);
-    headers[`x-ratelimit-reset-${kind}`] = `${Math.ceil(rate.reset)}s`;
+    const names = NAMES[kind];
+    const limit = String(rate.limit);
+    const remaining = String(rate.remaining);
+    headers[names.limit] = limit;
+    headers[names.remaining] = remaining;
+    headers[names.reset] = `${Math.ceil(rate.reset)}s`;
     if (anthropic) {
-      headers[`anthropic-ratelimit-${kind}-limit`] = String(rate.limit);
-      headers[`anthropic-ratelimit-${kind}-remaining`] = String(rate.remaining);
-      headers[`anthropic-ratelimit-${kind}-reset`] = dateTime(kind, now + rate.reset * 1000);
+      headers[names.itsLimit] = limit;
+      headers[names.itsRemaining] = remaining;
+      headers[names.itsReset] = dateTime(kind, now + rate.reset * 1000);
     }
   }
   return headers;

@@ -57,6 +57,25 @@ export class ConnectionBody implements BodySource {
     }
   }
 
+  atHand<T>(read: (bytes: Uint8Array) => T): T | null {
+    const connection = this.#connection;
+    const { framing } = this.#head;
+    const { left } = framing;
+    if (left === null || left === 0 || connection.unread < left) return null;
+    let bytes!: Uint8Array;
+    connection.taken((buffer, from) => {
+      bytes = new Uint8Array(buffer.buffer, buffer.byteOffset + from, left);
+      return from + left;
+    });
+    try {
+      return read(bytes);
+    } finally {
+      // From here on the next bytes of the caller take their place.
+      framing.skip(left);
+      connection.bodyCame(true);
+    }
+  }
+
   async readInto(bytes: Uint8Array): Promise<number> {
     const connection = this.#connection;
     const { framing } = this.#head;

@@ -12,9 +12,9 @@ export const MAX_HEAD_BYTES = 64 * 1024;
 /** A head of more fields is refused. */
 const MOST_FIELDS = 200;
 
-/** Control characters, a CR or an LF by itself, and a line that continues the one before. */
+/** Control characters that no line may hold. */
 // deno-lint-ignore no-control-regex
-const FAULT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n|\n[ \t]/;
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Index behind the blank line that ends a head, 0 when it is not there yet. Looks from `from` on. */
@@ -33,12 +33,12 @@ export interface HeadLines {
 
 /** @param text a head with its blank line, a character a byte */
 export function headLines(text: string): HeadLines {
-  if (FAULT.test(text)) throw new WireError("a line of the head is not one");
+  if (CONTROL.test(text)) throw new WireError("a line of the head is not one");
   const fields = new Map<string, string>();
-  const lineEnd = text.indexOf("\r\n");
+  const lineEnd = endOfLine(text, 0);
   let count = 0;
   for (let at = lineEnd + 2; at < text.length - 2;) {
-    const end = text.indexOf("\r\n", at);
+    const end = endOfLine(text, at);
     const colon = text.indexOf(":", at);
     if (colon <= at || colon > end) throw new WireError("a header has no name");
     const name = text.slice(at, colon).toLowerCase();
@@ -50,6 +50,13 @@ export function headLines(text: string): HeadLines {
     at = end + 2;
   }
   return { first: text.slice(0, lineEnd), fields };
+}
+
+/** Where a line ends. Neither a CR nor an LF stands by itself; a line that continues the one before has no name. */
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf("\r", from);
+  if (end < 0 || text.indexOf("\n", from) !== end + 1) throw new WireError("a line of the head is not one");
+  return end;
 }
 
 /** Whether a comma-separated field has this word; all in lower case. */

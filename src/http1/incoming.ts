@@ -10,6 +10,8 @@ export interface BodySource {
   invite(): void;
   /** The next bytes of the body, null at its end. They are valid until the next call. Throws when it breaks off. */
   next(): Promise<Uint8Array | null>;
+  /** A body of known length that has come whole, as `read` makes it of its bytes, which are valid until then; null: it has not. */
+  atHand<T>(read: (bytes: Uint8Array) => T): T | null;
   /** Reads bytes of the body into this; gives how many. */
   readInto(bytes: Uint8Array): Promise<number>;
 }
@@ -68,6 +70,11 @@ export class Incoming {
         else controller.enqueue(new Uint8Array(bytes));
       },
     }, { highWaterMark: 0 });
+  }
+
+  /** What `read` makes of a body that came with the head, without waiting; null: there is none, or it is still to come. */
+  atHand<T>(read: (bytes: Uint8Array) => T): T | null {
+    return this.#source.atHand(read);
   }
 
   /** A body of known length, whole. */

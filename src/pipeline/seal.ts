@@ -23,9 +23,22 @@ export interface Sealer {
   of(account: string): AccountSealer;
 }
 
+/** Accounts whose seals are kept ready. */
+const MOST_KNOWN = 1000;
+
 /** @param secret at least 32 bytes, the same on every node */
 export function sealer(secret: Uint8Array): Sealer {
-  return { of: (account) => accountSealer(secret, account) };
+  const known = new Map<string, AccountSealer>();
+  return {
+    of(account) {
+      let made = known.get(account);
+      if (made === undefined) {
+        if (known.size >= MOST_KNOWN) known.clear();
+        known.set(account, made = accountSealer(secret, account));
+      }
+      return made;
+    },
+  };
 }
 
 function accountSealer(secret: Uint8Array, account: string): AccountSealer {

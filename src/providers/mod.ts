@@ -214,13 +214,13 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       state.limiter.leave();
       throw thrown;
     }
-    const permit = model.breaker.enter(ticker.now());
+    const began = ticker.now();
+    const permit = model.breaker.enter(began);
     if (permit === null) {
       state.limiter.leave();
       return "shut";
     }
     model.attempts++;
-    const began = ticker.now();
     const { watch } = opening;
     const followed = watch?.begin(door, route, opening.stream) ?? null;
     if (door.provider.traceContext) {
@@ -291,8 +291,9 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     try {
       const begun = await opening.begin(opened);
       if (heard.measured || followed !== null) tell(null);
-      permit.succeed(ticker.now());
-      model.firstBytes.add(ticker.now() - began, ticker.now());
+      const now = ticker.now();
+      permit.succeed(now);
+      model.firstBytes.add(now - began, now);
       answering = true;
       model.complaint = "";
       model.restsUntil = 0;
@@ -339,7 +340,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     p95: (route) => states.find(route)?.model.firstBytes.p95() ?? null,
 
     async open(routes, opening) {
-      const rests = (route: Route) => (states.find(route)?.model.restsUntil ?? 0) > ticker.now();
+      const came = ticker.now();
+      const rests = (route: Route) => (states.find(route)?.model.restsUntil ?? 0) > came;
       const ordered = inTurn(routes, opening);
       const [rested, resting] = partition(ordered, rests);
       const turns = [...rested, ...resting].map((route) => ({ route, waits: false }));
@@ -354,9 +356,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
         if (found === undefined) continue;
         const { breaker } = found.model;
         const { provider, budget, limiter } = found.state;
-        budget.call(ticker.now());
+        // To ask the time costs more than all the rest of these: of the first try it is that at which the call came.
+        const now = i === 0 ? came : ticker.now();
+        budget.call(now);
         for (let tries = 0;; tries++) {
-          if (!breaker.allows(ticker.now())) {
+          if (!breaker.allows(tries === 0 ? now : ticker.now())) {
             shut.push(route);
             break;
           }

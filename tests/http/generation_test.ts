@@ -15,6 +15,7 @@ function queued() {
     metrics: new Metrics(),
     ticker: new Ticker(),
     now: Date.now,
+    telemetry: null,
     log: () => {},
   };
   const state: Partial<Record<keyof ServerState, unknown>> = {

@@ -120,6 +120,41 @@ Deno.test("serve() answers requests one after the other, also those sent ahead a
   await server.shutdown();
 });
 
+Deno.test("atHand() gives a body that came with its head, and takes nothing of the request behind it", async () => {
+  const handle = async (request: Incoming | Request) => {
+    const decode = (bytes: Uint8Array) => {
+      const text = new TextDecoder().decode(bytes);
+      if (text === "bad") throw new TypeError(text);
+      return text;
+    };
+    let there: string | null = null;
+    try {
+      there = (request as Incoming).atHand(decode);
+    } catch (thrown) {
+      there = `threw ${(thrown as Error).message}`;
+    }
+    const rest = there === null ? new TextDecoder().decode(await request.arrayBuffer()) : "-";
+    return new Response(`[${there} ${rest}]`);
+  };
+  const server = listening({ handle });
+  const caller = await Caller.to(server);
+  const post = (body: string, length = body.length) =>
+    `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n${body}`;
+  await caller.send(post("one") + post("bad") + post("") + post("two") + post("thr", 5));
+  assert(await caller.sees(/\[two -\]/));
+  await caller.send("ee");
+  assert(await caller.sees(/\[null three\]/));
+  assertEquals(caller.text.match(/\[.*?\]/g), [
+    "[one -]",
+    "[threw bad -]",
+    "[null ]",
+    "[two -]",
+    "[null three]",
+  ]);
+  caller.close();
+  await server.shutdown();
+});
+
 Deno.test("serve() sends a stream in chunks, and to HTTP/1.0 until the connection's end", async () => {
   const server = listening();
   assertMatch(
