@@ -2,6 +2,7 @@
  * The parts that a configuration makes, put together into one gateway: a function from Request to Response, with a way
  * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
  */
+import manifest from "../deno.json" with { type: "json" };
 import {
   type AccountsConfig,
   type AccountsOptions,
@@ -311,6 +312,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       maxInFlightBytes: share(config.server.maxInFlightBytes),
       adminKey: config.adminKey,
       oidc: config.oidc,
+      program: manifest,
+      endpoints: ENDPOINTS.endpoints,
       metricLabels,
       ready: () => !stopped && accounts.refusal() === null,
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),

@@ -115,7 +115,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "GET",
     "/admin/generations/{id}",
     "Shows the record of a generation.",
-    "Generation",
+    "GenerationDetails",
     async ({ administration, state, parameters }) => {
       const found = await administration.generation(parameters.id);
       const model = state.kit.catalog.models.find(({ id }) => id === found.model);

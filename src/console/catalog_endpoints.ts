@@ -9,7 +9,7 @@ export const CATALOG: readonly Endpoint[] = [
   list(
     "/admin/models",
     "Lists the catalog with prices, and for each route its share of the load, its breaker and its time to the first output.",
-    "ModelList",
+    "CatalogList",
     ({ request, state }, page) => {
       const wanted = queryOf(request).get("search")?.toLowerCase() ?? "";
       const { models } = state.kit.catalog;

@@ -53,7 +53,7 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
     summary: "Tells how one may sign in to the console, and whether this browser is signed in.",
     answer: { schema: "SignInWays" },
     handle: ({ request, state }) =>
-      Response.json({ signed_in: sessionOf(request, state) !== null, oidc: false }, {
+      Response.json({ signed_in: sessionOf(request, state) !== null, oidc: state.oidc !== null }, {
         headers: { "cache-control": "no-store" },
       }),
   }),

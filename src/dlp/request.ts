@@ -39,7 +39,7 @@ function fields<T extends z.ZodRawShape>(shape: T) {
 }
 
 const value = () => text(LONGEST_VALUE, "a string");
-const DLP = fields({
+export const PLUGIN = fields({
   mode: choice("alert", "mask", "block").optional(),
   answers: choice("off", "alert", "mask", "block").optional(),
   entity_types: listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types").optional(),
@@ -69,7 +69,7 @@ const HOME = ["plugins", "dlp"];
 
 /** @param given `plugins.dlp` as the caller sent it */
 export function readWishes(given: unknown): Wishes {
-  const read = DLP.safeParse(given);
+  const read = PLUGIN.safeParse(given);
   if (!read.success) {
     const mistakes = read.error.issues.map((issue) => {
       const path = [...HOME, ...issue.path.map((step) => typeof step === "number" ? step : String(step))];

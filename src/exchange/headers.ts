@@ -137,7 +137,7 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
   },
   {
     name: "if-none-match",
-    where: "`/docs`, `/config.schema.json`",
+    where: "`/docs`, `/openapi.json`, `/config.schema.json`",
     meaning: "Answered with 304 if nothing has changed.",
   },
   {
@@ -300,7 +300,7 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
   },
   {
     name: "etag",
-    where: "`/docs`, `/config.schema.json`",
+    where: "`/docs`, `/openapi.json`, `/config.schema.json`",
     meaning: "Version of the document, for `if-none-match`.",
   },
   {

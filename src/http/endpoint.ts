@@ -47,6 +47,9 @@ export interface ServerState extends
   /** Null: nobody signs in with an identity provider. */
   oidc: OidcConfig | null;
   sessions: Sessions;
+  program: Program;
+  /** All that there are, for the API's document. */
+  endpoints: readonly Endpoint[];
   /** This process's share, as that of the next. */
   maxInFlight: number;
   maxInFlightBytes: number;
@@ -113,6 +116,11 @@ export interface Administrations extends Pick<Administration, "keyStatus"> {
   /** Whether there is such a team. */
   isTeam(name: string): boolean;
   generation(id: string, of: { owner: Key }): Promise<GenerationView>;
+}
+
+export interface Program {
+  version: string;
+  license: string;
 }
 
 /** What the server knows of a connection. */

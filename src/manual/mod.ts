@@ -1,21 +1,30 @@
 /**
- * `GET /docs`: the manual, and `GET /config.schema.json`: the configuration as a JSON Schema for editors. Both are the same
- * for everybody and need no credential.
+ * `GET /docs`: the manual, `GET /openapi.json`: the API as OpenAPI, and `GET /config.schema.json`: the configuration as a JSON
+ * Schema for editors. They are the same for everybody and need no credential.
  *
  * A document is made when somebody asks for it first: a gateway whose manual nobody reads does not load the renderer.
  */
 import { eTag, ifNoneMatch } from "@std/http/etag.js";
 import { STATUS_CODE } from "@std/http/status.js";
-import type { AnswerDescription, Endpoint, Parameter, RequestContext } from "../http/endpoint.ts";
+import type {
+  AnswerDescription,
+  Endpoint,
+  Parameter,
+  RequestContext,
+  ServerState,
+} from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import type { Document } from "./documents.ts";
-import { ROOT, SCHEMA } from "./paths.ts";
+import { OPENAPI, ROOT, SCHEMA } from "./paths.ts";
 
 export const MANUAL: readonly Endpoint[] = [
   endpoint(ROOT, "The manual's first page.", { types: ["text/html"] }),
   endpoint(`${ROOT}/{page+}`, "A page of the manual; with `.md` at its end as Markdown.", {
     types: ["text/html", "text/markdown"],
   }, [{ name: "page", in: "path", description: "The page's name, as the navigation has it." }]),
+  endpoint(OPENAPI, "The API and the administration as an OpenAPI 3.1 document.", {
+    types: ["application/json"],
+  }),
   endpoint(SCHEMA, "The configuration as a JSON Schema, for editors.", {
     types: ["application/schema+json"],
   }),
@@ -49,8 +58,8 @@ type Tagged = Document & { tag: string };
 /** By path; only of paths where something stands, so their number is that of the pages. */
 const documents = new Map<string, Tagged>();
 
-async function serve({ request, path }: RequestContext): Promise<Response> {
-  const found = await find(path);
+async function serve({ request, path, state }: RequestContext): Promise<Response> {
+  const found = await find(path, state);
   if (found === null) {
     const { missing } = await import("./documents.ts");
     const { type, text } = missing();
@@ -63,15 +72,24 @@ async function serve({ request, path }: RequestContext): Promise<Response> {
     : new Response(null, { status: STATUS_CODE.NotModified, headers });
 }
 
-async function find(path: string): Promise<Tagged | null> {
+async function find(path: string, state: ServerState): Promise<Tagged | null> {
   const known = documents.get(path);
   if (known) return known;
-  const { documentAt } = await import("./documents.ts");
-  const document = documentAt(path);
+  const document = path === OPENAPI ? await apiDocument(state) : await manualDocument(path);
   if (document === null) return null;
   const tagged = { ...document, tag: (await eTag(document.text))! };
   documents.set(path, tagged);
   return tagged;
+}
+
+async function manualDocument(path: string): Promise<Document | null> {
+  const { documentAt } = await import("./documents.ts");
+  return documentAt(path);
+}
+
+async function apiDocument({ endpoints, program }: ServerState): Promise<Document> {
+  const { openApiDocument } = await import("./openapi/document.ts");
+  return { type: "application/json", text: JSON.stringify(openApiDocument(endpoints, program)) };
 }
 
 function headersFor(type: string): Record<string, string> {

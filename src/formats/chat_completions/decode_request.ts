@@ -29,7 +29,7 @@ import { decodeTurns } from "./decode_turns.ts";
 
 const optional = <T extends z.ZodType>(type: T) => type.nullish();
 
-const BODY = z.looseObject({
+export const BODY = z.looseObject({
   model: z.string(),
   messages: z.array(z.unknown()).min(1),
   stream: optional(z.boolean()),

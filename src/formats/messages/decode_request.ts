@@ -21,7 +21,7 @@ import { readMessages, readSystem } from "./decode_turns.ts";
 
 const fields = z.looseObject({});
 
-const BODY = z.looseObject({
+export const BODY = z.looseObject({
   model: z.string().min(1),
   max_tokens: z.int().min(1),
   messages: z.array(z.unknown()).min(1),

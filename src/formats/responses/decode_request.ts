@@ -15,7 +15,7 @@ import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeInput } from "./decode_turns.ts";
 
-const SHAPE = z.looseObject({
+export const SHAPE = z.looseObject({
   model: z.string().min(1),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),

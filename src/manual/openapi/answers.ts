@@ -1,0 +1,239 @@
+/** Answers of the API: the three formats, the catalog, and what a key may know of itself. */
+import { FAILURES } from "../../exchange/failure.ts";
+import type { KeyStatus, KeyView } from "../../accounts/views.ts";
+import type { GenerationView, SpendView } from "../../accounts/views.ts";
+import {
+  always,
+  any,
+  choice,
+  exactly,
+  flag,
+  list,
+  map,
+  moment,
+  money,
+  number,
+  object,
+  orNull,
+  ref,
+  type Schema,
+  text,
+  whole,
+} from "./schema.ts";
+
+const nullable = orNull;
+export const PERIOD = choice("day", "week", "month", "total");
+export const SPEND_LIMIT = orNull(
+  object({ amount: money(), period: PERIOD }, { required: ["amount", "period"] }),
+);
+
+const USAGE = object({
+  input_tokens: whole("All input."),
+  cached_tokens: whole(),
+  cache_write_tokens: whole(),
+  cache_write_1h_tokens: whole(),
+  audio_input_tokens: whole(),
+  image_input_tokens: whole(),
+  video_input_tokens: whole(),
+  output_tokens: whole("All output."),
+  reasoning_tokens: whole(),
+  audio_output_tokens: whole(),
+  image_output_tokens: whole(),
+}, { required: ["input_tokens", "output_tokens"] });
+
+export const SPEND = exactly<SpendView>({
+  amount: money("Spent in the period."),
+  period: PERIOD,
+  remaining: nullable(money()),
+  reset_at: nullable(moment()),
+  forecast: nullable(money("By the period's end, at the pace so far.")),
+});
+
+export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema } = {
+  id: text("`gen_…`, the answer's `x-request-id`."),
+  created: moment(),
+  key: text("Name of the key."),
+  key_id: text(),
+  account: text(),
+  format: choice("chat_completions", "messages", "responses"),
+  requested_model: text("As the caller named it."),
+  model: text("The catalog's id of the model that answered."),
+  provider: nullable(text()),
+  stream: flag(),
+  status: choice("completed", "incomplete", "failed", "interrupted"),
+  error_code: nullable(text()),
+  usage: nullable(USAGE),
+  usage_estimated: flag(),
+  searches: whole(),
+  cost: money(),
+  ttft_ms: nullable(whole("Time to the first token.")),
+  latency_ms: whole(),
+  client_gone: flag(),
+  dlp: nullable(object({ mode: text(), findings: whole() }, { required: ["mode", "findings"] })),
+  tags: map(text()),
+  session: nullable(text()),
+  team: nullable(text()),
+  price_version: nullable(text()),
+  cache_saved: nullable(money()),
+  tool_calls: nullable(whole()),
+  repaired: whole("Tool calls whose arguments were mended."),
+  list_cost: nullable(money("What it would have cost, where the caller's own credential paid.")),
+};
+
+export const KEY_FIELDS: { readonly [K in keyof KeyView]-?: Schema } = {
+  id: text(),
+  name: text(),
+  source: choice("config", "store"),
+  account: text(),
+  access_policy: nullable(text()),
+  dlp_policy: nullable(text()),
+  models: nullable(list(text())),
+  spend_limit: SPEND_LIMIT,
+  rate_limit: nullable(object({
+    requests_per_minute: nullable(whole()),
+    tokens_per_minute: nullable(whole()),
+  })),
+  team: nullable(text()),
+  session_limit: nullable(object({ amount: nullable(money()), requests_per_minute: nullable(whole()) })),
+  tag_limits: list(
+    object({ tag: text(), amount: money(), period: PERIOD }, { required: ["tag", "amount", "period"] }),
+  ),
+  repair: flag(),
+  hedge: flag(),
+  resume_seconds: nullable(number()),
+  member: nullable(text("The person whose key it is.")),
+  payloads: flag(),
+  created: nullable(moment()),
+  expires_at: nullable(moment()),
+  revoked_at: nullable(moment()),
+};
+
+const chatMessage = object({
+  role: always("assistant"),
+  content: nullable(text()),
+  reasoning_content: nullable(text()),
+  refusal: nullable(text()),
+  tool_calls: list(object({
+    id: text(),
+    type: text(),
+    function: object({ name: text(), arguments: text() }, { required: ["name", "arguments"] }),
+  }, { required: ["id", "type"] })),
+  annotations: list(object({ type: text() }, { required: ["type"] })),
+}, { required: ["role", "content"] });
+
+const block = object({ type: text() }, { required: ["type"] });
+
+export const API_ANSWERS: Readonly<Record<string, Schema>> = {
+  Error: object({
+    error: object({
+      code: { ...text(), enum: Object.keys(FAILURES) },
+      message: text(),
+      param: nullable(text("The field to blame.")),
+      extra: object({}, { description: "More, by code." }),
+    }, { required: ["code", "message"] }),
+  }, {
+    required: ["error"],
+    description: "The envelope of chat-completions, the catalog and the administration.",
+  }),
+  ShortUnauthorized: exactly<{ error: string }>({ error: always("unauthorized") }),
+  MessagesError: object({
+    type: always("error"),
+    error: object({ type: text(), message: text(), code: text() }, { required: ["type", "message"] }),
+    request_id: text(),
+  }, { required: ["type", "error"] }),
+  ResponsesError: object({
+    error: object({ type: text(), code: nullable(text()), message: text(), param: nullable(text()) }, {
+      required: ["code", "message"],
+    }),
+  }, { required: ["error"] }),
+  ChatCompletionsResponse: object({
+    id: text(),
+    object: always("chat.completion"),
+    created: whole("Seconds since the epoch."),
+    model: text(),
+    choices: list(object({
+      index: whole(),
+      finish_reason: choice("stop", "length", "tool_calls", "content_filter", "function_call"),
+      message: chatMessage,
+      logprobs: nullable(object({})),
+    }, { required: ["index", "finish_reason", "message"] })),
+    usage: object({ prompt_tokens: whole(), completion_tokens: whole(), total_tokens: whole() }, {
+      required: ["prompt_tokens", "completion_tokens", "total_tokens"],
+    }),
+    extra: object({}, { description: "What data-loss prevention found, where the request asked." }),
+  }, { required: ["id", "object", "created", "model", "choices", "usage"] }),
+  MessagesResponse: object({
+    id: text(),
+    type: always("message"),
+    role: always("assistant"),
+    model: text(),
+    content: list(block),
+    stop_reason: nullable(
+      text("`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal` and the like."),
+    ),
+    stop_sequence: nullable(text()),
+    usage: object({ input_tokens: whole(), output_tokens: whole() }, {
+      required: ["input_tokens", "output_tokens"],
+    }),
+  }, { required: ["id", "type", "role", "model", "content", "stop_reason", "usage"] }),
+  ResponsesResponse: object({
+    id: text(),
+    object: always("response"),
+    created_at: number("Seconds since the epoch."),
+    status: choice("completed", "incomplete", "failed", "in_progress"),
+    model: text(),
+    output: list(block),
+    usage: nullable(object({ input_tokens: whole(), output_tokens: whole(), total_tokens: whole() })),
+    error: nullable(object({ code: text(), message: text() })),
+    incomplete_details: nullable(object({ reason: text() })),
+  }, { required: ["id", "object", "created_at", "status", "model", "output"] }),
+  CompactResponse: object({ id: text(), object: text(), output: list(block), usage: object({}) }, {
+    required: ["output"],
+    description: "Items that stand for the conversation from now on.",
+  }),
+  CountTokensResponse: object({ input_tokens: whole() }, { required: ["input_tokens"] }),
+  InputTokensResponse: object({ object: always("response.input_tokens"), input_tokens: whole() }, {
+    required: ["object", "input_tokens"],
+  }),
+  Estimate: object({
+    input_tokens: whole(),
+    cached_tokens_estimate: whole(),
+    candidates: list(object({
+      model: text(),
+      cost_min: nullable(money()),
+      cost_max: nullable(money()),
+      dropped: list(text(), "Fields that the model's provider has no place for."),
+    }, { required: ["model", "dropped"] })),
+    allowed: flag(),
+    refusal: any("Null, or why it would be refused."),
+  }, { required: ["input_tokens", "candidates", "allowed", "refusal"] }),
+  Model: object({
+    id: text(),
+    object: always("model"),
+    name: text(),
+    created: whole(),
+    owned_by: text(),
+    type: always("model"),
+    display_name: text(),
+    created_at: moment(),
+    context_length: nullable(whole()),
+    max_completion_tokens: nullable(whole()),
+    pricing: map(nullable(text()), "Prices of a token or a search, as decimal strings; null: nobody knows."),
+    capabilities: object({
+      modality_input: list(text()),
+      modality_output: list(text()),
+      features: list(text()),
+    }, { required: ["modality_input", "modality_output", "features"] }),
+  }, { required: ["id", "object", "name", "pricing", "capabilities"] }),
+  ModelList: object({ data: list(ref("Model")) }, { required: ["data"] }),
+  KeyStatus: exactly<KeyStatus>({
+    ...KEY_FIELDS,
+    spend: SPEND,
+    cache_saved: money("What reading from caches saved in the same time."),
+    team_spend: nullable(SPEND),
+    credits: object({ unlimited: flag(), balance: nullable(money()) }, {
+      required: ["unlimited", "balance"],
+    }),
+  }),
+  Generation: exactly<GenerationView>(GENERATION_FIELDS),
+};

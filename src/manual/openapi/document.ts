@@ -1,0 +1,197 @@
+/** `GET /openapi.json`: the API and the administration as OpenAPI 3.1, from the table of endpoints and their schemas. */
+import { FAILURES } from "../../exchange/failure.ts";
+import { ACCESS } from "../../accounts/mod.ts";
+import type { Endpoint, Program } from "../../http/endpoint.ts";
+import { ADMIN_ANSWERS } from "./admin_answers.ts";
+import { API_ANSWERS } from "./answers.ts";
+import { INPUTS } from "./inputs.ts";
+import { ref, type Schema } from "./schema.ts";
+
+/** Every schema that a row of the table may name. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = { ...INPUTS, ...API_ANSWERS, ...ADMIN_ANSWERS };
+
+const TAGS: readonly [name: string, path: RegExp, description: string][] = [
+  [
+    "Generations",
+    /^\/v1\/(?:chat|messages|responses|estimate|generations)/,
+    "Answers of models, in three formats.",
+  ],
+  ["Catalog", /^\/v1\//, "Models, and what a key may know of itself."],
+  [
+    "Administration",
+    /^\/admin\//,
+    "Keys, usage, records, providers: with the admin key, a token or a session.",
+  ],
+  ["Console", /^\/console/, "The operator's page, and signing in to it."],
+  ["Operation", /^/, "Health, metrics, manual."],
+];
+
+export function openApiDocument(endpoints: readonly Endpoint[], program: Program): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpoints) {
+    (paths[pathOf(endpoint)] ??= {})[endpoint.method.toLowerCase()] = operation(endpoint);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sluice",
+      version: program.version,
+      summary: "One address and one key for the models of many providers.",
+      description: "The manual is at [/docs](/docs).",
+      license: { name: program.license, identifier: program.license },
+    },
+    servers: [{ url: "/", description: "This gateway." }],
+    externalDocs: { url: "/docs", description: "The manual." },
+    tags: TAGS.map(([name, , description]) => ({ name, description })),
+    paths,
+    components: { schemas: SCHEMAS, securitySchemes: SECURITY_SCHEMES, responses: FAILED },
+  };
+}
+
+function pathOf({ path }: Endpoint): string {
+  return path.replaceAll("+}", "}");
+}
+
+function operation(endpoint: Endpoint): Record<string, unknown> {
+  const { method, summary, request, parameters = [], credential, surface } = endpoint;
+  const changing = method !== "GET" && credential === "admin_key";
+  const csrf = {
+    name: "x-svc-csrf",
+    in: "header",
+    description: "With a session: its value `csrf`.",
+    schema: { type: "string" },
+  };
+  const access = credential === "admin_key"
+    ? `For the roles ${ACCESS[endpoint.access].join(", ")}.`
+    : undefined;
+  return {
+    operationId: `${method.toLowerCase()}${
+      pathOf(endpoint).replaceAll(/[{}]/g, "").replaceAll(/[/._-]+(\w?)/g, (_, c: string) => c.toUpperCase())
+    }`,
+    tags: [TAGS.find(([, path]) => path.test(endpoint.path))![0]],
+    summary,
+    ...(access !== undefined && { description: access }),
+    ...((parameters.length > 0 || changing) && {
+      parameters: [...parameters.map(parameter), ...(changing ? [csrf] : [])],
+    }),
+    ...(request !== undefined && {
+      requestBody: {
+        required: request !== "KeyRotation" && request !== "ProviderModel",
+        content: { "application/json": { schema: schemaNamed(request) } },
+      },
+    }),
+    responses: responses(endpoint),
+    security: securityOf(credential, surface.apiKeyHeader),
+  };
+}
+
+function parameter(
+  { name, in: place, description, type = "string", values }: NonNullable<Endpoint["parameters"]>[number],
+) {
+  const schema = type === "date-time"
+    ? { type: "string", format: type }
+    : { type, ...(values && { enum: values }) };
+  return { name, in: place, description, ...(place === "path" && { required: true }), schema };
+}
+
+function responses(endpoint: Endpoint): Record<string, unknown> {
+  const { answer: { status = 200, schema, types }, credential, surface, request } = endpoint;
+  const content = Object.fromEntries(
+    (types ?? ["application/json"]).map((type) => [
+      type,
+      {
+        schema: type !== "application/json"
+          ? { type: "string" }
+          : schema === undefined
+          ? {}
+          : schemaNamed(schema),
+      },
+    ]),
+  );
+  const failed = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  const format = surface.format.name;
+  const own = format === "chat_completions" ? "" : format === "messages" ? "Messages" : "Responses";
+  return {
+    [status]: {
+      description: DESCRIPTIONS[status] ?? "The answer.",
+      ...(status < 300 && status >= 200 && { content }),
+    },
+    ...(credential !== "none" &&
+      { 401: failed(surface.shortUnauthorized ? "ShortUnauthorized" : `${own}Failure`) }),
+    ...(credential === "admin_key" && { 403: failed(`${own}Failure`) }),
+    ...(request !== undefined && { 422: failed(`${own}Failure`) }),
+    "4XX": failed(`${own}Failure`),
+    "5XX": failed(`${own}Failure`),
+  };
+}
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  101: "The connection is a WebSocket now.",
+  200: "The answer.",
+  201: "It has been made.",
+  302: "The browser goes to the identity provider.",
+  303: "The browser goes to the console.",
+};
+
+function schemaNamed(name: string): Schema {
+  return Object.hasOwn(SCHEMAS, name) ? ref(name) : {};
+}
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: "http", scheme: "bearer", description: "A key `sk_live_…`." },
+  apiKeyHeader: {
+    type: "apiKey",
+    in: "header",
+    name: "x-api-key",
+    description: "The same, as Anthropic's clients send it.",
+  },
+  administrator: { type: "http", scheme: "bearer", description: "The admin key, or a token `sk_admin_…`." },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "sluice_session",
+    description: "Begun by `POST /console/session`.",
+  },
+};
+
+function securityOf(credential: Endpoint["credential"], apiKeyHeader: boolean): Record<string, string[]>[] {
+  switch (credential) {
+    case "api_key":
+      return [{ apiKey: [] }, ...(apiKeyHeader ? [{ apiKeyHeader: [] }] : [])];
+    case "admin_key":
+      return [{ administrator: [] }, { session: [] }];
+    case "admin_or_loopback":
+      return [{ administrator: [] }, { session: [] }, {}];
+    case "session":
+      return [{ session: [] }];
+    case "none":
+      return [];
+  }
+}
+
+const CODES = Object.entries(FAILURES).map(([code, { status }]) => `${status} \`${code}\``).join(", ");
+
+function failure(schema: string, example: unknown, description = `A refusal or a failure: ${CODES}.`) {
+  return {
+    description,
+    headers: { "x-request-id": { description: "Id of the request.", schema: { type: "string" } } },
+    content: { "application/json": { schema: ref(schema), examples: { refused: { value: example } } } },
+  };
+}
+
+const MESSAGE = "The API key is not valid.";
+const FAILED = {
+  Failure: failure("Error", { error: { code: "invalid_api_key", message: MESSAGE } }),
+  MessagesFailure: failure("MessagesError", {
+    type: "error",
+    error: { type: "not_found_error", message: 'Cannot find model "x".' },
+  }),
+  ResponsesFailure: failure("ResponsesError", {
+    error: { type: "authentication_error", code: "invalid_api_key", message: MESSAGE, param: null },
+  }),
+  ShortUnauthorized: failure(
+    "ShortUnauthorized",
+    { error: "unauthorized" },
+    "The key is missing or not valid.",
+  ),
+};

@@ -1,0 +1,99 @@
+/** Bodies that the gateway reads: the schemas that check them, as JSON Schema. */
+import { z } from "zod";
+import {
+  CREATED_ACCOUNT,
+  CREATED_KEY,
+  CREATED_TOKEN,
+  CREDIT_ADDITION,
+  KEY_CHANGE,
+  NEW_TEAM,
+  TEAM_CHANGE,
+} from "../../accounts/config.ts";
+import { BODY as CHAT } from "../../formats/chat_completions/decode_request.ts";
+import { BODY as MESSAGES } from "../../formats/messages/decode_request.ts";
+import { SHAPE as RESPONSES } from "../../formats/responses/decode_request.ts";
+import { PLUGIN as DLP } from "../../dlp/request.ts";
+import { any, choice, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
+
+/** As it is written, before defaults are filled in. */
+function written(schema: z.ZodType): Schema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return rest;
+}
+
+/** What a checker leaves to other code, added to what it says. */
+function withFields(schema: Schema, fields: Readonly<Record<string, Schema>>, example: unknown): Schema {
+  return { ...schema, properties: { ...schema.properties as object, ...fields }, examples: [example] };
+}
+
+const MODEL = text("Id of the catalog: `vendor/model`, or `svc/auto`.");
+const plugins = object({
+  dlp: ref("DlpPlugin"),
+  web_search: object({}, { description: "Lets the gateway search the web." }),
+}, { description: "What the gateway itself does with the request." });
+
+const chat = withFields(written(CHAT), {
+  model: MODEL,
+  messages: list(
+    object({ role: text(), content: any() }, { required: ["role"] }),
+    "The conversation, oldest first.",
+  ),
+  plugins,
+  reasoning_effort: text("How much the model may reason: `none` to `xhigh`, as its catalog entry lists."),
+  tool_choice: any("`auto`, `none`, `required`, or one tool."),
+}, { model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });
+
+const messages = withFields(written(MESSAGES), {
+  model: MODEL,
+  messages: list(object({ role: text(), content: any() }, { required: ["role", "content"] })),
+  system: any("Text, or a list of text blocks."),
+  tool_choice: any(),
+  plugins,
+}, { model: "demo/echo", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] });
+
+const responses = withFields(written(RESPONSES), {
+  model: MODEL,
+  input: any("Text, or a list of items."),
+  tool_choice: any(),
+  store: flag("Nothing is stored: `true` is accepted and answered with `false`."),
+  previous_response_id: text("Only over a WebSocket: an answer of the same connection."),
+  plugins,
+}, { model: "demo/echo", input: "Hello" });
+
+export const INPUTS: Readonly<Record<string, Schema>> = {
+  ChatCompletionsRequest: chat,
+  MessagesRequest: messages,
+  ResponsesRequest: responses,
+  CompactRequest: object({ model: MODEL, input: any(), instructions: text() }, { required: ["model"] }),
+  CountTokensRequest: {
+    ...messages,
+    required: ["model", "messages"],
+    description: "A messages request; `max_tokens` may be left out.",
+  },
+  InputTokensRequest: { ...responses, description: "A responses request." },
+  EstimateRequest: object({}, { description: "A request of any of the three formats." }),
+  DlpPlugin: written(DLP),
+  KeyInput: written(CREATED_KEY),
+  KeyPatch: written(KEY_CHANGE),
+  KeyRotation: object({
+    overlap_seconds: { ...whole("How long the old secret stays valid."), minimum: 0, maximum: 31_536_000 },
+  }),
+  TokenInput: written(CREATED_TOKEN),
+  TeamInput: written(NEW_TEAM),
+  TeamPatch: written(TEAM_CHANGE),
+  AccountInput: written(CREATED_ACCOUNT),
+  CreditsInput: written(CREDIT_ADDITION),
+  ProviderModel: object({ model: text("The provider's name of one of its models; without it all of them.") }),
+  DlpScanInput: object({
+    policy: text("Name of a policy."),
+    dlp: ref("DlpPlugin"),
+    text: text("Text to screen."),
+    request: object({}, { description: "A request to screen." }),
+    format: choice("chat_completions", "messages", "responses"),
+  }),
+  SignIn: {
+    ...object({ admin_key: text(), token: text("A token `sk_admin_…`.") }),
+    oneOf: [{ required: ["admin_key"] }, { required: ["token"] }],
+    examples: [{ admin_key: "the admin key" }],
+  },
+};

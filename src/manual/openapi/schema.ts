@@ -1,0 +1,67 @@
+/** Building blocks of the document's schemas (JSON Schema 2020-12, as OpenAPI 3.1 has it). */
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const text = (description?: string, more: Schema = {}): Schema => ({
+  type: "string",
+  ...said(description),
+  ...more,
+});
+export const whole = (description?: string): Schema => ({ type: "integer", ...said(description) });
+export const number = (description?: string): Schema => ({ type: "number", ...said(description) });
+export const flag = (description?: string): Schema => ({ type: "boolean", ...said(description) });
+/** Money is never a number of JSON, which would be a binary fraction. */
+export const money = (description = "Decimal string.", example = "0.25"): Schema =>
+  text(description, { pattern: "^-?\\d+\\.\\d{2,}$", examples: [example] });
+export const moment = (description?: string): Schema => text(description, { format: "date-time" });
+export const choice = (...values: readonly string[]): Schema => ({ type: "string", enum: values });
+export const always = (value: string): Schema => ({ const: value });
+export const list = (items: Schema, description?: string): Schema => ({
+  type: "array",
+  items,
+  ...said(description),
+});
+export const map = (values: Schema, description?: string): Schema => ({
+  type: "object",
+  additionalProperties: values,
+  ...said(description),
+});
+export const any = (description?: string): Schema => ({ ...said(description) });
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Likewise, or null. */
+export function orNull(schema: Schema): Schema {
+  return typeof schema.type === "string" && schema.enum === undefined
+    ? { ...schema, type: [schema.type, "null"] }
+    : { oneOf: [schema, { type: "null" }] };
+}
+
+/** An object that has all these fields and no others: the compiler compares them with those of the code's type. */
+export function exactly<T>(fields: { readonly [K in keyof T]-?: Schema }, description?: string): Schema {
+  return { ...object(fields, { required: Object.keys(fields), description }), additionalProperties: false };
+}
+
+/** An object that has at least the required fields, and may have others. */
+export function object(
+  fields: Readonly<Record<string, Schema>>,
+  { required = [], description }: { required?: readonly string[]; description?: string } = {},
+): Schema {
+  return {
+    type: "object",
+    properties: fields,
+    ...(required.length > 0 && { required }),
+    ...said(description),
+  };
+}
+
+/** A page of a list. */
+export const page = (items: Schema): Schema => ({
+  ...object({
+    data: list(items),
+    next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
+  }, { required: ["data"] }),
+});
+
+function said(description: string | undefined): Schema {
+  return description === undefined ? {} : { description };
+}

@@ -1,0 +1,195 @@
+/** The API's document: it is well made, has every endpoint, and says what the gateway really answers. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { ENDPOINTS } from "../../src/assemble.ts";
+import { openApiDocument, SCHEMAS } from "../../src/manual/openapi/document.ts";
+import { ADMIN, type Ask, askerOf, cookieOf, withConsole } from "../console/rig.ts";
+import manifest from "../../deno.json" with { type: "json" };
+import { SECRET, type TestGateway } from "../support/gateway.ts";
+
+// deno-lint-ignore no-explicit-any
+const document = openApiDocument(ENDPOINTS.endpoints, manifest) as any;
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(document, "openapi");
+
+const pathOf = (path: string) => path.replaceAll("+}", "}");
+const pointer = (text: string) => encodeURIComponent(text.replaceAll("~", "~0").replaceAll("/", "~1"));
+
+Deno.test("the document passes the linter, without warnings", async () => {
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({
+    source: JSON.stringify(document),
+    config,
+    absoluteRef: "openapi.json",
+  });
+  // Those that lead elsewhere have no answer of their own.
+  const elsewhere = ENDPOINTS.endpoints.filter(({ answer: { status = 200 } }) => status < 200 || status > 299)
+    .map(({ path, method }) => `#/paths/${path.replaceAll("/", "~1")}/${method.toLowerCase()}/responses`);
+  assertEquals(
+    problems.filter(({ ruleId, location }) =>
+      !(ruleId === "operation-2xx-response" && elsewhere.includes(location[0].pointer!))
+    ).map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  );
+});
+
+Deno.test("the document has every endpoint, and a schema for every name in the table", () => {
+  for (const { method, path, summary, request, answer } of ENDPOINTS.endpoints) {
+    const label = `${method} ${path}`;
+    const operation = document.paths[pathOf(path)]?.[method.toLowerCase()];
+    assertEquals(operation?.summary, summary, label);
+    for (const name of [request, answer.schema]) {
+      assert(
+        name === undefined || Object.hasOwn(SCHEMAS, name),
+        `${label}: src/manual/openapi/{inputs,answers,admin_answers}.ts have no schema ${name}`,
+      );
+    }
+  }
+  const named = new Set(JSON.stringify(document).match(/#\/components\/schemas\/\w+/g));
+  const unused = Object.keys(SCHEMAS).filter((name) => !named.has(`#/components/schemas/${name}`));
+  assertEquals(unused, [], "schemas that nothing names");
+});
+
+Deno.test("GET /openapi.json is this document, in the open, unless server.docs is off", async () => {
+  await withConsole(async (ask) => {
+    const { status, json, headers } = await ask("GET", "/openapi.json");
+    assertEquals([status, json.openapi, json], [200, "3.1.0", JSON.parse(JSON.stringify(document))]);
+    const again = await ask("GET", "/openapi.json", { headers: { "if-none-match": headers.get("etag")! } });
+    assertEquals(again.status, 304);
+  });
+  await withConsole(async (ask) => {
+    assertEquals((await ask("GET", "/openapi.json")).status, 404);
+  }, { config: { server: { docs: false } } });
+});
+
+/** What the document says of an answer, as a checker; null: it says nothing of its JSON. */
+function checker(method: string, path: string, status: number) {
+  const { responses } = document.paths[path][method.toLowerCase()];
+  const found = String(status) in responses ? String(status) : `${String(status)[0]}XX`;
+  assert(found in responses, `${method} ${path} answers ${status}, which is not in the document`);
+  const response = responses[found];
+  const base = response.$ref === undefined
+    ? `openapi#/paths/${pointer(path)}/${method.toLowerCase()}/responses/${found}`
+    : `openapi${response.$ref}`;
+  const { content } = response.$ref === undefined
+    ? response
+    : document.components.responses[response.$ref.split("/").at(-1)];
+  return content?.["application/json"] === undefined
+    ? null
+    : ajv.getSchema(`${base}/content/application~1json/schema`)!;
+}
+
+function refused(method: string, path: string, status: number, json: unknown): string[] {
+  const check = checker(method, path, status);
+  if (check === null || check(json)) return [];
+  return check.errors!.map((e) =>
+    `${method} ${path} ${status}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`
+  );
+}
+
+const MODEL = "demo/model";
+const messages = [{ role: "user", content: "hi" }];
+/** What is sent to an endpoint, where that is not nothing. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  "/v1/chat/completions": { model: MODEL, max_tokens: 5, messages },
+  "/v1/messages": { model: MODEL, max_tokens: 5, messages },
+  "/v1/responses": { model: MODEL, max_output_tokens: 16, input: "hi" },
+  "/v1/responses/compact": { model: MODEL, input: "hi" },
+  "/v1/messages/count_tokens": { model: MODEL, messages },
+  "/v1/responses/input_tokens": { model: MODEL, input: "hi" },
+  "/v1/estimate": { model: MODEL, max_tokens: 5, messages },
+  "POST /admin/keys": { name: "made", models: ["demo/*"], spend_limit: { amount: "5.00", period: "day" } },
+  "PATCH /admin/keys/{key}": { repair: true },
+  "/admin/tokens": { name: "made", role: "auditor" },
+  "POST /admin/teams": { name: "made", spend_limit: { amount: "5.00", period: "day" } },
+  "PATCH /admin/teams/{team}": { models: ["demo/*"] },
+  "/admin/accounts": { name: "made", credits: "5.00" },
+  "/admin/accounts/{account}/credits": { amount: "5.00" },
+  "/admin/dlp/scan": { text: "4111 1111 1111 1111", dlp: { mode: "alert" } },
+  "/console/session": { admin_key: ADMIN },
+};
+/** Those whose answers need what a test of their own has. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "GET /v1/responses": "an upgrade",
+  "GET /v1/generations/{id}/stream": "a stream that was asked for so",
+  "GET /admin/generations/{id}/payload": "payloads are kept only where the configuration says so",
+  "GET /admin/live": "a stream without an end",
+  "GET /console/oidc/start": "no identity provider",
+  "GET /console/oidc/callback": "no identity provider",
+  "GET /console/assets/{version}/{file}": "not JSON",
+};
+
+async function every(ask: Ask, gateway: TestGateway): Promise<void> {
+  const admin = { authorization: `Bearer ${ADMIN}` };
+  const chat = await ask("POST", "/v1/chat/completions", {
+    body: BODIES["/v1/chat/completions"],
+    headers: { authorization: `Bearer ${SECRET}`, "x-svc-tags": "env=test", "x-svc-session": "s1" },
+  });
+  const signedIn = await ask("POST", "/console/session", { body: { admin_key: ADMIN } });
+  const token = await ask("POST", "/admin/tokens", { body: { name: "t", role: "owner" }, headers: admin });
+  const ids: Record<string, string> = {
+    key: "made",
+    team: "made",
+    account: "made",
+    provider: "demo",
+    model: "demo%2Fmodel",
+    id: chat.headers.get("x-request-id")!,
+    page: "start",
+  };
+  const order = (method: string) => ["POST", "GET", "PATCH", "DELETE"].indexOf(method);
+  const rows = ENDPOINTS.endpoints.toSorted((a, b) => order(a.method) - order(b.method));
+  const mistakes: string[] = [];
+  for (const { method, path: raw, credential } of rows) {
+    const path = pathOf(raw);
+    const label = `${method} ${path}`;
+    if (label in ELSEWHERE) continue;
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      name === "id" && path.startsWith("/admin/tokens") ? token.json.id : ids[name] ?? "nothing") +
+      (path.endsWith("/statement") ? `?month=${new Date().toISOString().slice(0, 7)}` : "");
+    const headers: Record<string, string> = credential === "api_key"
+      ? { authorization: `Bearer ${SECRET}` }
+      : credential === "session" || path === "/console/session" && method === "DELETE"
+      ? { cookie: cookieOf(signedIn), "x-svc-csrf": signedIn.json.csrf }
+      : admin;
+    const body = method === "POST" || method === "PATCH" ? BODIES[label] ?? BODIES[path] ?? {} : undefined;
+    const answer = await ask(method, filled, { body, headers });
+    if (answer.status >= 300) {
+      mistakes.push(`${label}: ${answer.status} ${answer.text}`);
+    } else mistakes.push(...refused(method, path, answer.status, answer.json));
+  }
+  // Refusals: no credential, a wrong one, a wrong body, a wrong query.
+  for (const [i, { method, path: raw, credential, request }] of rows.entries()) {
+    // Each from an address of its own: wrong keys of one are answered late.
+    const ask = askerOf(gateway, `10.0.0.${i}`);
+    const path = pathOf(raw);
+    const filled = path.replaceAll(/\{\w+\}/g, "nothing");
+    const tries: [headers: Record<string, string>, body?: unknown][] = [[{}, {}]];
+    const right: Record<string, string> = {
+      authorization: `Bearer ${credential === "api_key" ? SECRET : ADMIN}`,
+    };
+    tries.push([{ authorization: "Bearer wrong" }, {}], [right, { model: 5, name: 5, role: 5, amount: 5 }]);
+    if (`${method} ${path}` === "GET /admin/live") tries.pop();
+    for (const [headers, body] of tries) {
+      const sent = request === undefined ? undefined : body;
+      const answer = await ask(method, `${filled}?limit=x`, { headers, body: sent });
+      if (answer.status >= 400 && answer.json !== null) {
+        mistakes.push(...refused(method, path, answer.status, answer.json));
+      }
+    }
+  }
+  assertEquals(mistakes, []);
+}
+
+Deno.test("what the gateway answers is what the document says, endpoint by endpoint", () =>
+  withConsole(every));
+
+Deno.test("the linter and the checker find what is wrong", async () => {
+  const broken = structuredClone(document);
+  delete broken.paths["/admin/keys"].get.responses["200"].description;
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source: JSON.stringify(broken), config, absoluteRef: "x.json" });
+  assert(problems.length > 0);
+  assertMatch(refused("GET", "/admin/keys", 200, { data: [{ id: "x" }], next_cursor: null })[0], /required/);
+  assertMatch(refused("GET", "/admin/keys", 401, { error: { code: "made_up", message: "x" } })[0], /code/);
+});
