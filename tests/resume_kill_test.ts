@@ -70,7 +70,7 @@ async function configured(store: Record<string, unknown>, use: (rig: Rig) => Pro
   const cwd = await Deno.makeTempDir({ prefix: "sluice-resume-" });
   const provider = slowProvider();
   const started: Serving[] = [];
-  const start = async (name = "one") => {
+  const start = async (name = "one", args: string[] = []) => {
     await Deno.writeTextFile(
       `${cwd}/${name}.jsonc`,
       JSON.stringify({
@@ -81,7 +81,7 @@ async function configured(store: Record<string, unknown>, use: (rig: Rig) => Pro
         keys: [{ name: "test", secret: SECRET }],
       }),
     );
-    const program = await serveProgram(["--config", `${cwd}/${name}.jsonc`], { cwd });
+    const program = await serveProgram(["--config", `${cwd}/${name}.jsonc`, ...args], { cwd });
     started.push(program);
     return program;
   };
@@ -106,7 +106,7 @@ async function configured(store: Record<string, unknown>, use: (rig: Rig) => Pro
 }
 
 interface Rig {
-  start(name?: string): Promise<Serving>;
+  start(name?: string, args?: string[]): Promise<Serving>;
   kill(program: Serving): Promise<void>;
   provider: ReturnType<typeof slowProvider>;
 }
@@ -202,6 +202,23 @@ Deno.test("a repeated request after a kill gets what was said and the error, and
     assertEquals([refused.status, refused.headers.get("x-should-retry")], [503, "false"]);
     assertMatch((await refused.json()).error.message, /interrupted.*another Idempotency-Key/);
     assertEquals(provider.seen.length, 2);
+  });
+});
+
+Deno.test("workers share streams and repeats, whichever a connection comes to", async () => {
+  await configured({ url: "sqlite:./store.db" }, async ({ start, provider }) => {
+    const { url } = await start("one", ["--workers", "2"]);
+    const headers = { ...HEADERS, connection: "close", "idempotency-key": "one" };
+    const ask = () =>
+      fetch(url + PATHS[0], { method: "POST", headers, body: JSON.stringify(bodyOf(PATHS[0])) });
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    const id = answers[0].headers.get("x-request-id");
+    const readers = Array.from({ length: 8 }, () => fetch(`${url}/v1/generations/${id}/stream`, { headers }));
+    const texts = await Promise.all([...answers, ...await Promise.all(readers)].map((r) => r.text()));
+    for (const text of texts) assertEquals(text.replaceAll(/^:.*\n\n/gm, ""), texts[0]);
+    assert(texts[0].includes("word399 "));
+    assertEquals(answers.filter((r) => r.headers.get("x-svc-joined") === null).length, 1);
+    assertEquals(provider.seen.length, 1);
   });
 });
 

@@ -128,7 +128,10 @@ export class Resumption {
     const claim = hashOf(secret, "claim", asking.keyId, text);
     const hash = hashOf(secret, "request", request);
     const start = this.#startOf({ ...asking, claim, request: hash });
-    const other = await store.claimStream(start, now());
+    const other = await store.claimStream(start, now()).catch((error) => {
+      this.#giveBack(start, secret);
+      throw error;
+    });
     if (other !== null) {
       return { joined: other.id, same: other.request === hash, lost: other.state === "lost" };
     }
@@ -146,6 +149,12 @@ export class Resumption {
     const kept = this.#kept.open(asking.keyId);
     if (kept === null) return null;
     return this.#make(this.#startOf(asking), key, kept);
+  }
+
+  /** The store failed, and may have taken the claim all the same: nobody would ever run it. */
+  #giveBack(start: StreamStart, secret: Uint8Array): void {
+    const live = this.#make(start, secret, new Kept().open(start.keyId)!);
+    live.refuse({ status: 503, headers: { "retry-after": "1" }, body: "" });
   }
 
   /** A claim holds also where there is no room for the answer. */
@@ -290,7 +299,7 @@ export class Resumption {
 }
 
 function foundHere(live: LiveStream): Found {
-  const { id, start: { format, streamed }, head, events, followers } = live;
+  const { id, start: { format, streamed }, head, events } = live;
   return {
     id,
     format,
@@ -298,7 +307,10 @@ function foundHere(live: LiveStream): Found {
     head,
     events,
     goesOn: true,
-    followers,
+    // Others may come while this one is looked at.
+    get followers() {
+      return live.followers;
+    },
     interrupted: false,
     follow: (from) => live.follow(from),
   };

@@ -69,12 +69,15 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
       if (known && response.status === 204) sent.saw = endOf(heard.text, format);
       else if (response.status !== 200) {
         const text = await response.text();
-        if (joined) sent.id = response.headers.get("x-request-id");
+        const mayAgain = response.status === 503 && performance.now() < until - 10_000 &&
+          !plan.startsWith("search");
         if (text.includes(INTERRUPTED)) sent.saw = "interrupted";
-        // The store is away, or the gateway stops: it may be tried again. One that is known must be found.
-        else if (response.status === 503 && performance.now() < until - 10_000) await pause(50);
+        // The store is away, or the gateway stops: it may be tried again, unless it has searched, which is billed. One that is
+        // known must be found.
+        else if (mayAgain || (known && response.status === 503)) await pause(50);
         else {
           sent.saw = "told";
+          if (!known || joined) sent.id = response.headers.get("x-request-id");
           if (known && response.status !== 503) sent.wrong = `a kept stream is ${response.status}: ${text}`;
         }
       } else {

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 
 const WORDS = Array.from({ length: 30 }, (_, i) => `word${i} `);
 const chunk = (delta: unknown, finish: string | null = null) =>
@@ -336,3 +337,96 @@ Deno.test("a client that leaves does not end its stream, and comes back to the e
     assertEquals(idsOf(whole).length, numbers.length + 1);
   });
 });
+
+Deno.test("a key that was revoked cannot go on, and one that was rotated can with either secret", async () => {
+  await withGateway(async (gateway, provider) => {
+    provider.open();
+    const { accounts } = gateway.gateway;
+    const { key, secret } = await accounts.createKey({ name: "own" });
+    const response = await gateway.post(FORMATS.chat.path, FORMATS.chat.body, {
+      headers: { ...RESUME, authorization: `Bearer ${secret}` },
+    });
+    const text = await response.text();
+    const id = idOf(response);
+    const rotated = await accounts.rotateKey(key.id, { overlapSeconds: 60 });
+    for (const one of [secret, rotated.secret]) {
+      assertEquals(await (await resume(gateway, id, { secret: one })).text(), text);
+    }
+    await accounts.revokeKey(key.id);
+    assertEquals((await resume(gateway, id, { secret: rotated.secret }).then(drained)).status, 401);
+  });
+});
+
+Deno.test("no more than sixteen read one stream", async () => {
+  await withGateway(async (gateway, provider) => {
+    provider.open(3);
+    const first = await gateway.post(FORMATS.chat.path, FORMATS.chat.body, { headers: RESUME });
+    const id = idOf(first);
+    const readers = await Promise.all(Array.from({ length: 40 }, () => resume(gateway, id)));
+    const codes = Map.groupBy(readers, ({ status }) => status);
+    assertEquals([codes.get(200)?.length, codes.get(503)?.length], [15, 25]);
+    provider.open();
+    const texts = await Promise.all([first, ...codes.get(200)!].map((r) => r.text()));
+    for (const text of texts) assertEquals(text, texts[0]);
+    await Promise.all(codes.get(503)!.map(drained));
+  });
+});
+
+Deno.test("what is kept of a masked call is what its caller got", async () => {
+  const provider = loopbackProvider(({ text }) => {
+    const placeholder = /<EMAIL_ADDRESS_1>/.exec(text)?.[0] ?? "none";
+    return sseResponse([
+      chunk({ content: `Write to ${placeholder.slice(0, 5)}` }),
+      chunk({ content: `${placeholder.slice(5)} now.` }),
+      chunk({}, "stop"),
+      USAGE,
+      "data: [DONE]\n\n",
+    ]);
+  });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
+    keys: [{ name: "test", secret: SECRET, dlp_policy: "mask" }],
+    dlp_policies: { mask: { mode: "mask", entity_types: ["EMAIL_ADDRESS"], restore: true } },
+  });
+  try {
+    const response = await gateway.post(FORMATS.chat.path, {
+      ...FORMATS.chat.body,
+      messages: [{ role: "user", content: "My address is someone@example.org." }],
+    }, { headers: RESUME });
+    const text = await response.text();
+    const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("");
+    assertEquals(said, "Write to someone@example.org now.");
+    assertEquals(await (await resume(gateway, idOf(response))).text(), text);
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
+
+Deno.test("a silent stream keeps its followers, and its own keep-alives have ids where they are events", async () => {
+  for (const format of ["messages", "chat"] as const) {
+    const { clock, options } = stopped();
+    const provider = steered();
+    const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, {}, options);
+    try {
+      const asked = gateway.post(FORMATS[format].path, FORMATS[format].body, { headers: RESUME });
+      await eventually(() => provider.calls === 1);
+      await clock.moveOn(15_000);
+      const first = await asked;
+      const id = idOf(first);
+      const back = await resume(gateway, id);
+      provider.open();
+      const [text, again] = await Promise.all([first.text(), back.text()]);
+      assertEquals(plain(again), plain(text));
+      assertEquals(idsOf(text), eventsOf(text).map((_, i) => `${id}:${i}`));
+      assertEquals(text.startsWith(`id: ${id}:0\nevent: ping`), format === "messages");
+    } finally {
+      await gateway.close();
+      await provider.close();
+    }
+  }
+});
+
+function stopped() {
+  const clock = new StoppedClock();
+  return { clock, options: { clock } };
+}

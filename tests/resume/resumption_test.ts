@@ -268,3 +268,24 @@ Deno.test("a follower whose store ends is thrown out, so that its client comes b
     live.end();
   });
 });
+
+Deno.test("a claim of which the store does not say whether it was taken is given back", async () => {
+  let fails = true;
+  await withResumption(
+    async ({ resumption, store }) => {
+      const claim = (id: string) => resumption.claim({ ...ASKING, id }, { text: "t", request: "r" });
+      await assertRejects(() => claim("gen_1"), StoreUnavailable);
+      fails = false;
+      await eventually(async () => (await store.stream("gen_1", 0))?.state === "refused");
+      assert("live" in await claim("gen_2"));
+    },
+    {},
+    (store) => ({
+      async claimStream(start, now) {
+        const result = await store.claimStream(start, now);
+        if (fails) throw new StoreUnavailable("The connection is gone.");
+        return result;
+      },
+    }),
+  );
+});
