@@ -385,7 +385,8 @@ Deno.test("what is kept of a masked call is what its caller got", async () => {
   });
   const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
     keys: [{ name: "test", secret: SECRET, dlp_policy: "mask" }],
-    dlp_policies: { mask: { mode: "mask", entity_types: ["EMAIL_ADDRESS"], restore: true } },
+    dlp_policies: { mask: { mode: "mask", entity_types: ["EMAIL_ADDRESS"] } },
+    dlp: { enabled: true, restore: true },
   });
   try {
     const response = await gateway.post(FORMATS.chat.path, {
