@@ -42,7 +42,6 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     "openai-beta",
     "originator",
     "version",
-    "conversation_id",
     "x-goog-user-project",
     "x-app",
     "user-agent",
@@ -119,7 +118,7 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "then the session in Claude Code's `metadata.user_id`, then `prompt_cache_key`.",
   },
   { name: "x-claude-code-session-id", where: "generations", meaning: "Session of Claude Code." },
-  ...["session-id", "session_id"].map((name) => ({
+  ...["session-id", "session_id", "conversation_id"].map((name) => ({
     name,
     where: "generations",
     meaning: "Session of Codex.",

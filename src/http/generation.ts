@@ -106,7 +106,7 @@ async function generate(
     place.own(asker.id);
     followed?.of(asker);
     const asked = Date.now();
-    const body = await readJson(request, state.maxBodyBytes, {
+    const sent = await readJson(request, state.maxBodyBytes, {
       step: (work) => kit.slices.step(asker.id, "parse", work),
       ticker: kit.ticker,
       count: counter(state, place),
@@ -114,6 +114,7 @@ async function generate(
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
     const key = known instanceof Promise ? await known : known;
+    const body = compaction === undefined ? sent : compaction(sent, key);
     const kept = key.resumeMs !== null || request.headers.get("x-svc-resume") !== null
       ? await keep(context, { key, formatName, body, place })
       : null;
@@ -127,7 +128,7 @@ async function generate(
       format,
       formatName,
       key,
-      body: compaction === undefined ? body : compaction(body, key),
+      body,
       compacts: compaction !== undefined,
       large: place.bytes > LARGE,
       headers: (prefix) => headersWith(request, prefix),

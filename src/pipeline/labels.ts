@@ -18,6 +18,7 @@ const SESSIONS_OF_CLIENTS = [
   "x-claude-code-session-id",
   "session-id",
   "session_id",
+  "conversation_id",
   "x-session-id",
   "x-opencode-session",
   "x-session-affinity",

@@ -204,3 +204,21 @@ Deno.test("a compaction is limited, screened and refused as any call", async () 
   await gateway.close();
   await provider.close();
 });
+
+Deno.test("a compaction that is repeated under an Idempotency-Key is the same one, and is never a stream", async () => {
+  const provider = scriptedProvider("openai-chat", [SUMMARY]);
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, model: PRICED } });
+  const headers = { "x-svc-resume": "true", "idempotency-key": "compact-1" };
+  const bodies: unknown[] = [];
+  for (const joined of [null, "true"]) {
+    const response = await gateway.post(COMPACT, { ...ASKED, stream: true }, { headers });
+    assertEquals([response.status, response.headers.get("x-svc-joined")], [200, joined]);
+    const body = await response.json();
+    assertEquals(body.object, "response.compaction");
+    bodies.push(body);
+  }
+  assertEquals(bodies[0], bodies[1]);
+  assertEquals(provider.seen.length, 1);
+  await gateway.close();
+  await provider.close();
+});
