@@ -161,19 +161,19 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
     team: needingStore((name) => reports.team(name)),
     createTeam: needingStore(async (input) => {
       await teams.create(input);
-      await trail.note({ action: "team.created", fields: input });
+      await trail.note({ action: "team.created", target: input.name, fields: input });
       return await reports.team(input.name);
     }),
     changeTeam: needingStore(async (name, input) => {
       const before = await reports.team(name);
       await teams.change(name, input);
-      await trail.note({ action: "team.changed", fields: { name, ...input }, before: pick(before, input) });
+      await trail.note({ action: "team.changed", target: name, fields: input, before: pick(before, input) });
       return await reports.team(name);
     }),
     removeTeam: needingStore(async (name) => {
       const before = await reports.team(name);
       await teams.remove(name);
-      await trail.note({ action: "team.removed", fields: { name } });
+      await trail.note({ action: "team.removed", target: name, fields: {} });
       return before;
     }),
     keyOf: needingStore((idOrName) => keys.keyOf(idOrName)),

@@ -30,6 +30,7 @@ export type {
   KeyStatus,
   KeyView,
   TeamView,
+  TokenView,
   UsageView,
 } from "./views.ts";
 export type { GenerationDetails } from "./generation_details.ts";

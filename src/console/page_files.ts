@@ -45,6 +45,7 @@ import manageProviders from "./page/manage/providers.js" with { type: "text" };
 import manageRights from "./page/manage/rights.js" with { type: "text" };
 import manageSecret from "./page/manage/secret.js" with { type: "text" };
 import manageTeams from "./page/manage/teams.js" with { type: "text" };
+import manageTokens from "./page/manage/tokens.js" with { type: "text" };
 import playAnswerView from "./page/playground/answer_view.js" with { type: "text" };
 import playAnswers from "./page/playground/answers.js" with { type: "text" };
 import playCode from "./page/playground/code.js" with { type: "text" };
@@ -112,6 +113,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "manage/rights.js": manageRights,
   "manage/secret.js": manageSecret,
   "manage/teams.js": manageTeams,
+  "manage/tokens.js": manageTokens,
   "playground/answer_view.js": playAnswerView,
   "playground/answers.js": playAnswers,
   "playground/code.js": playCode,

@@ -17,7 +17,7 @@ import { NewSecret } from "./secret.js";
 /** @typedef {import("../../../accounts/mod.ts").KeyReport} Key */
 /** @typedef {{ name: string, secret: string, overlap?: number }} Shown */
 
-/** @param {Key} key @returns {readonly [text: string, tone: "good" | "warn" | "bad" | "plain"]} */
+/** @param {Pick<Key, "revoked_at" | "expires_at">} key @returns {readonly [text: string, tone: "good" | "warn" | "bad" | "plain"]} */
 export function stateOf({ revoked_at, expires_at }) {
   if (revoked_at) return ["revoked", "plain"];
   if (!expires_at) return ["valid", "good"];

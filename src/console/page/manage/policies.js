@@ -101,7 +101,7 @@ function TryText({ policies }) {
         setTried({ scan: /** @type {Scan} */ (scan), text: text === "" ? "" : whole });
       }}>
         <${Field} label="Policy" name="policy" options=${[
-          ["", "the default types, reported"],
+          ["", "the default types, in mode block"],
           ...policies.map(({ name }) => [name, name]),
         ]} />
         <${Field} label="Text" name="text" rows=${4} required placeholder="Ada's card is 4111 1111 1111 1111" />

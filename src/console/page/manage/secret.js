@@ -4,10 +4,10 @@ import { html } from "../lib/html.js";
 import { Code, Copy } from "../lib/ui.js";
 
 /**
- * @param {{ name: string, secret: string, overlap?: number, onClose: () => void }} props `overlap`: seconds that the secret before stays good
+ * @param {{ name: string, secret: string, path?: string, overlap?: number, onClose: () => void }} props `path`: what the first call asks for; `overlap`: seconds that the secret before stays good
  */
-export function NewSecret({ name, secret, overlap, onClose }) {
-  const curl = `curl ${location.origin}/v1/models -H 'Authorization: Bearer ${secret}'`;
+export function NewSecret({ name, secret, path = "/v1/models", overlap, onClose }) {
+  const curl = `curl ${location.origin}${path} -H 'Authorization: Bearer ${secret}'`;
   return html`
     <${Dialog} title=${`The secret of ${name}`} onClose=${onClose}>
       <p>Copy it now: it is kept only as a hash and cannot be shown again.${overlap !== undefined &&

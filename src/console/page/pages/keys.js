@@ -6,20 +6,29 @@ import { Choice, Page } from "../lib/ui.js";
 import { Accounts } from "../manage/accounts.js";
 import { Keys } from "../manage/keys.js";
 import { Teams } from "../manage/teams.js";
+import { Tokens } from "../manage/tokens.js";
 
-const TABS = /** @type {const} */ ([["keys", "Keys"], ["teams", "Teams"], ["accounts", "Accounts"]]);
+/** @type {readonly (readonly [string, string])[]} */
+const TABS = [["keys", "Keys"], ["teams", "Teams"], ["accounts", "Accounts"]];
+/** Only owners and auditors see who may administer. */
+const ALL_TABS = [...TABS, /** @type {const} */ (["tokens", "Tokens"])];
+
+/** @type {Record<string, () => import("../lib/html.js").Children>} */
+const SHOWN = { keys: Keys, teams: Teams, accounts: Accounts, tokens: Tokens };
 
 export default function KeysPage() {
   const { rest: [given] } = useRoute();
-  const member = currentSession()?.role === "member";
-  const tab = !member && TABS.some(([name]) => name === given) ? given : "keys";
+  const role = currentSession()?.role;
+  const member = role === "member";
+  const tabs = role === "owner" || role === "auditor" ? ALL_TABS : TABS;
+  const tab = !member && tabs.some(([name]) => name === given) ? given : "keys";
   return html`
     <${Page} title="Keys" about=${member
       ? "Your own keys: what they may call, and what they spent."
       : "Who may call what, and who pays for it."} actions=${!member &&
-      html`<${Choice} label="Shown" value=${tab} options=${TABS} onChange=${(/** @type {string} */ name) =>
+      html`<${Choice} label="Shown" value=${tab} options=${tabs} onChange=${(/** @type {string} */ name) =>
         go("keys", { rest: name === "keys" ? [] : [name] })} />`}>
-      ${tab === "keys" ? html`<${Keys} />` : tab === "teams" ? html`<${Teams} />` : html`<${Accounts} />`}
-    <//>
+      <${SHOWN[tab]} />
+      <//>
   `;
 }
