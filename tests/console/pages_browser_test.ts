@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
+import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
 import { ADMIN } from "./rig.ts";
 
 type Browser = Awaited<ReturnType<typeof startBrowser>>;
@@ -282,6 +283,108 @@ Deno.test({
       await browser.close();
       await gateway.close();
       await provider.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "a member signs in with the identity provider, makes a key within the team, and sees nobody else's",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const provider = await oidcProvider();
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+      admin_key: ADMIN,
+      teams: [{ name: "research", models: ["demo/*"] }],
+      oidc: {
+        issuer: provider.issuer,
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        roles: { claim: "role", map: { dev: "member" } },
+        team_claim: "groups",
+        member_spend_limit: { amount: "20", period: "month" },
+      },
+    });
+    provider.person = { sub: "ada-1", preferred_username: "ada", groups: ["research"], role: "dev" };
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await page.size(1280);
+      await page.open(`${gateway.url}/console`);
+      await page.click("a.button", "Sign in with your organisation");
+      await page.until("document.querySelector('nav a')");
+      const titles: string[] = await page.evaluate(
+        "[...document.querySelectorAll('nav a')].map((a) => a.innerText.trim())",
+      );
+      for (const hidden of ["Models", "Policies", "Configuration"]) assert(!titles.includes(hidden), hidden);
+      await to(page, "Keys");
+      assert(!(await page.evaluate(rows)).some((row: string) => row.startsWith("test")), "the file's key");
+      await page.click("button", "New key");
+      await page.fill("dialog input[name=name]", "laptop");
+      await page.click("dialog button", "Make the key");
+      const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
+      await page.click("dialog button", "Close");
+      await page.until(
+        `${rows}.some((r) => r.startsWith("ada/laptop") && r.includes("research") && r.includes("$20.00"))`,
+      );
+      const list = await fetch(`${gateway.url}/v1/models`, {
+        headers: { authorization: `Bearer ${secret}` },
+      });
+      assertEquals((await list.json()).data.map((model: { id: string }) => model.id), ["demo/model"]);
+      await page.click("a.row-link", "ada/laptop");
+      await page.until("document.querySelector('dialog .sub table')");
+      const buttons = await page.evaluate(
+        "[...document.querySelectorAll('dialog button')].map((b) => b.innerText)",
+      );
+      assert(!buttons.includes("Change limits") && buttons.includes("Revoke"), buttons.join());
+      await page.click("dialog button", "Close");
+      await to(page, "Playground");
+      await page.click("button", "Make one for an hour");
+      await page.until("document.querySelector('.held')?.innerText.includes('ada/playground')");
+      await page.until("document.querySelector('input[name=model]').value === 'demo/model'");
+      await page.click("form button[type=submit]", "Ask");
+      await page.until("document.querySelector('.said .facts')");
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
+      await provider.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "an owner makes a token for a colleague, who is in with it, and out once it is revoked",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+    const browser = await startBrowser();
+    try {
+      const page = await browser.page();
+      await signIn(page, gateway.url, ADMIN);
+      await to(page, "Keys");
+      await page.click(".choice button", "Tokens");
+      await page.click("button", "New token");
+      await page.fill("dialog input[name=name]", "ci");
+      await page.click("dialog button", "Make the token");
+      const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
+      assertEquals(await page.axe(), []);
+      const asked = async () => {
+        const answer = await fetch(`${gateway.url}/admin/keys`, {
+          headers: { authorization: `Bearer ${secret}` },
+        });
+        await answer.body?.cancel();
+        return answer.status;
+      };
+      assertEquals(await asked(), 200);
+      await page.click("dialog button", "Close");
+      await page.click("button", "Revoke ci");
+      await page.click("dialog .form-end button", "Revoke");
+      await page.until(`${rows}.some((r) => r.startsWith("ci") && r.includes("revoked"))`);
+      assertEquals(await asked(), 401);
+      assertEquals(page.mistakes, []);
+    } finally {
+      await browser.close();
+      await gateway.close();
     }
   },
 });

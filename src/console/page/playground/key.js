@@ -2,13 +2,13 @@
  * The API key that the playground asks with: one that a person enters, or a short-lived one that is made for it. Either stays in
  * this page's memory; a reload forgets it, and the one that was made ends by itself.
  */
-import { ask, onSession, Refused } from "../lib/api.js";
+import { ask, onSession } from "../lib/api.js";
 import { Field, Form } from "../lib/form.js";
 import { clock } from "../lib/format.js";
 import { useAct } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { Badge, Button, Panel } from "../lib/ui.js";
-import { mayMakeKeys } from "../manage/rights.js";
+import { mayChange, mayMakeKeys } from "../manage/rights.js";
 
 /** @typedef {{ secret: string, id: string | null, name: string, ends: number | null, limit: string | null }} Held */
 
@@ -34,14 +34,12 @@ export function useHeldKey() {
 async function makeKey() {
   const ends = Date.now() + LIFE_MS;
   const name = `playground ${new Date().toISOString().slice(0, 19)} ${crypto.randomUUID().slice(0, 4)}`;
-  const key = { name, expires_at: new Date(ends).toISOString() };
-  /** @param {object} body @returns {Promise<{ id: string, name: string, secret: string, spend_limit: { amount: string } | null }>} */
-  const make = (body) => ask("/admin/keys", { method: "POST", body });
-  const limited = make({ ...key, spend_limit: { amount: LIMIT, period: "total" } });
-  const made = await limited.catch((error) => {
-    // What a member's key may spend in another period holds by itself.
-    if (error instanceof Refused && error.param === "spend_limit") return make(key);
-    throw error;
+  // What a member's key may spend is a rule of its own.
+  const limit = mayChange() ? { spend_limit: { amount: LIMIT, period: "total" } } : {};
+  /** @type {{ id: string, name: string, secret: string, spend_limit: { amount: string } | null }} */
+  const made = await ask("/admin/keys", {
+    method: "POST",
+    body: { name, expires_at: new Date(ends).toISOString(), ...limit },
   });
   return { secret: made.secret, id: made.id, name: made.name, ends, limit: made.spend_limit?.amount ?? null };
 }
@@ -81,7 +79,9 @@ export function KeyPanel({ held: key, onChange }) {
           ends: null,
           limit: null,
         })} more=${mayMakeKeys() &&
-        html`<${Button} kind="primary" busy=${making} onClick=${make}>Make one for an hour, $${LIMIT}<//>`}>
+        html`<${Button} kind="primary" busy=${making} onClick=${make}>Make one for an hour${
+          mayChange() && `, $${LIMIT}`
+        }<//>`}>
         <${Field} label="API key" name="secret" type="password" required pattern="sk_live_.+"
           placeholder="sk_live_…" />
         <//>
