@@ -37,6 +37,8 @@ export interface ResumptionOptions {
   patienceMs?: number;
   /** How often what is over is deleted, in milliseconds. */
   sweepMs?: number;
+  /** How often a node asks whether streams that nobody follows here are read elsewhere, in milliseconds. */
+  askMs?: number;
 }
 
 /** A generation that asks to be kept. */
@@ -73,7 +75,6 @@ export type Claim =
 
 const SWEEP_MS = 5000;
 const RETIRED_AT_ONCE = 200;
-/** How often a node asks whether streams that nobody follows here are read elsewhere. */
 const ASK_MS = 3000;
 /** A reader elsewhere says so more often than this. */
 const ELSEWHERE_MS = 8000;
@@ -246,7 +247,7 @@ export class Resumption {
   #watch(): void {
     if (this.#sweeping !== undefined) return;
     this.#sweeping = setInterval(() => void this.#sweep(), this.#options.sweepMs ?? SWEEP_MS);
-    this.#asking = setInterval(() => void this.#ask(), ASK_MS);
+    this.#asking = setInterval(() => void this.#ask(), this.#options.askMs ?? ASK_MS);
     Deno.unrefTimer(this.#sweeping);
     Deno.unrefTimer(this.#asking);
   }

@@ -242,3 +242,22 @@ Deno.test("counts of tokens, and what a key may ask of itself, have a rate", asy
   assertEquals([statuses[0], statuses.includes(429)], [200, true]);
   await gateway.close();
 });
+
+Deno.test("a call whose caller comes back is abandoned no longer, and may be left again", () => {
+  const all = new InFlight();
+  const place = all.enter(1);
+  place.own("k");
+  place.reclaim();
+  let ended = 0;
+  for (let round = 0; round < 3; round++) {
+    place.abandon(() => ++ended > 0);
+    assertEquals([all.count, all.abandoned, place.end()], [1, 1, true]);
+    place.reclaim();
+    assertEquals([all.abandoned, place.end()], [0, false]);
+  }
+  assertEquals(ended, 3);
+  place.abandon(() => true);
+  place.leave();
+  place.reclaim();
+  assertEquals([all.count, all.abandoned], [0, 0]);
+});

@@ -289,3 +289,37 @@ Deno.test("a claim of which the store does not say whether it was taken is given
     }),
   );
 });
+
+Deno.test("a stream that is read on another node alone is no abandoned one, until nobody does there either", async () => {
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    const told: boolean[] = [];
+    const here = live.follow(0);
+    await live.findable();
+    live.onFollowed = (followed) => told.push(followed);
+    here.leave();
+    assertEquals(told, [false]);
+    const elsewhere = new Resumption({
+      store: rig.store,
+      node: "another",
+      secret: () => new Uint8Array(32),
+      storeUp: () => true,
+      stopping: () => false,
+      now: () => rig.clock.now,
+      log: () => {},
+      lost: () => {},
+    });
+    const follower = (await elsewhere.find("gen_1", "k"))!.follow(0);
+    const next = follower.next();
+    await eventually(() => told.length === 2);
+    assertEquals([told[1], live.isFollowed], [true, true]);
+    follower.leave();
+    assertEquals(await next, null);
+    rig.clock.now = 60_000;
+    await eventually(() => told.length === 3);
+    assertEquals([told[2], live.isFollowed], [false, false]);
+    await elsewhere.close();
+    live.end();
+    await live.settled();
+  }, { askMs: 10 });
+});
