@@ -24,6 +24,9 @@ export function plot(place, { times, series, format, kind, height }) {
   const text = colour("--text-3"), grid = colour("--line-soft");
   const font = `11px ${style.fontFamily}`;
 
+  // A bar stands for the time behind its point.
+  const after = kind === "line" || times.length < 2 ? 0 : times[1] - times[0];
+
   /** @type {uPlot | undefined} */
   let made;
   const draw = () => {
@@ -35,7 +38,10 @@ export function plot(place, { times, series, format, kind, height }) {
         padding: [8, 6, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-        scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        scales: {
+          x: { time: true, range: [times[0] / 1000, (times[times.length - 1] + after) / 1000] },
+          y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+        },
         axes: [
           {
             stroke: text,
@@ -69,7 +75,7 @@ export function plot(place, { times, series, format, kind, height }) {
               width: bars ? 0 : 1.6,
               fill: bars ? stroke : series.length === 1 ? faded(stroke) : undefined,
               paths: bars ? /** @type {any} */ (uPlot.paths).bars({ size: [0.72, 24], align: 1 }) : undefined,
-              points: { show: false },
+              points: { show: !bars, size: 3, fill: stroke, filter: () => alone(series[i].values) },
               spanGaps: false,
             };
           }),
@@ -111,13 +117,21 @@ export function plot(place, { times, series, format, kind, height }) {
   watcher.observe(place);
   const themed = new MutationObserver(() => draw());
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", draw);
   return () => {
+    dark.removeEventListener("change", draw);
     watcher.disconnect();
     themed.disconnect();
     made?.destroy();
     tip.remove();
   };
 }
+
+/** Points that no line leads to.
+ * @param {readonly (number | null)[]} values */
+const alone = (values) =>
+  values.flatMap((value, i) => value !== null && values[i - 1] == null && values[i + 1] == null ? [i] : []);
 
 /** @param {readonly Series[]} series each with those behind it below: the first is drawn first, and highest */
 function stack(series) {
