@@ -38,6 +38,19 @@ export interface GenerationQuery extends PageQuery {
   model?: string;
   account?: string;
   session?: string;
+  provider?: string;
+  format?: string;
+  status?: string;
+  error_code?: string;
+  team?: string;
+  /** `name=value`, or a name alone. */
+  tag?: string;
+  /** Dollars, as a decimal string. */
+  min_cost?: string;
+  /** Milliseconds. */
+  min_latency?: string;
+  findings?: string;
+  searched?: string;
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;

@@ -34,6 +34,7 @@ import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { noSuchTeam } from "./team_administration.ts";
 import { type GenerationDetails, generationDetails } from "./generation_details.ts";
+import { traitsOf } from "./traits.ts";
 import { TeamReports } from "./team_reports.ts";
 import type { Key } from "./types.ts";
 import {
@@ -189,6 +190,11 @@ export class Reports {
     const filter = this.#filterOf(query);
     await sync.flush();
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+    const traits = traitsOf(query);
+    if (traits !== null) {
+      const { rows, next } = await store.searchGenerations({ filter, traits }, { after, limit });
+      return { data: rows.map(generationView), next_cursor: next === null ? null : encodeCursor(next) };
+    }
     // One more than the page tells whether there is another.
     const rows = await store.listGenerations(filter, { after, limit: limit + 1 });
     const page = rows.slice(0, limit);

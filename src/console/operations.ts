@@ -12,7 +12,7 @@ import type {
 } from "../http/endpoint.ts";
 import { OPERATION } from "../http/surfaces.ts";
 import { pageQuery } from "./administration_input.ts";
-import { type ListPage, table, wantsTable, wholeTable } from "./table.ts";
+import { LINES, type ListPage, table, wantsLines, wantsTable, wholeLines, wholeTable } from "./table.ts";
 
 /** Largest body of an administration call, in bytes. */
 const MAX_BODY = 1 << 20;
@@ -42,7 +42,7 @@ export const endpoint = (
   ...row,
 });
 
-/** An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it. */
+/** An endpoint whose answer is a list: a page as JSON, or as CSV for who asks for that, then without a limit all of it; or all of it as lines of JSON. */
 export const list = (
   path: string,
   summary: string,
@@ -58,9 +58,12 @@ export const list = (
   access,
   summary,
   parameters,
-  answer: { schema, types: ["application/json", "text/csv"] },
+  answer: { schema, types: ["application/json", "text/csv", LINES] },
   async handle(context) {
     const page = pageQuery(queryOf(context.request));
+    if (wantsLines(context.request)) {
+      return await wholeLines(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));
+    }
     if (!wantsTable(context.request)) return json(await rows(context, page));
     if (page.limit !== undefined) return table(await rows(context, page));
     return await wholeTable(({ cursor = page.cursor }) => rows(context, { cursor, limit: EXPORT_ROWS }));

@@ -7,6 +7,9 @@ import preact from "./page/packages/preact.js" with { type: "text" };
 import preactHooks from "./page/packages/preact-hooks.js" with { type: "text" };
 import uplot from "./page/packages/uplot.js" with { type: "text" };
 import uplotStyle from "./page/packages/uplot.css" with { type: "text" };
+import exploreSearch from "./page/explore/search.js" with { type: "text" };
+import exploreUsage from "./page/explore/usage.js" with { type: "text" };
+import exploreViews from "./page/explore/views.js" with { type: "text" };
 import frame from "./page/frame.js" with { type: "text" };
 import generation from "./page/generation.js" with { type: "text" };
 import payload from "./page/payload.js" with { type: "text" };
@@ -76,6 +79,9 @@ export const FILES: Readonly<Record<string, string>> = {
   "packages/preact-hooks.js": preactHooks,
   "packages/uplot.js": uplot,
   "packages/uplot.css": uplotStyle,
+  "explore/search.js": exploreSearch,
+  "explore/usage.js": exploreUsage,
+  "explore/views.js": exploreViews,
   "frame.js": frame,
   "generation.js": generation,
   "payload.js": payload,

@@ -1,4 +1,4 @@
-/** Lists as RFC 4180 CSV, for who asks for that. */
+/** Lists as RFC 4180 CSV, or as lines of JSON, for who asks for that. */
 import { accepts } from "@std/http/negotiation.js";
 import type { IncomingRequest } from "../http/endpoint.ts";
 
@@ -7,9 +7,16 @@ export interface ListPage {
   next_cursor?: string | null;
 }
 
+export const LINES = "application/x-ndjson";
+
 /** Whether the caller rather has CSV than JSON. */
 export function wantsTable(request: IncomingRequest): boolean {
   return accepts(request, "application/json", "text/csv") === "text/csv";
+}
+
+/** Whether the caller rather has a line of JSON for each row than one JSON for all. */
+export function wantsLines(request: IncomingRequest): boolean {
+  return accepts(request, "application/json", LINES) === LINES;
 }
 
 /** One page as CSV. */
@@ -19,23 +26,45 @@ export function table({ data, next_cursor }: ListPage): Response {
   });
 }
 
+type Pages = (at: { cursor?: string }) => Promise<ListPage>;
+
+/** A whole list as CSV. */
+export function wholeTable(page: Pages): Promise<Response> {
+  let head = true;
+  return whole(page, HEADERS, (rows) => {
+    const text = csv(rows, { head });
+    head &&= rows.length === 0;
+    return text;
+  });
+}
+
+/** A whole list as JSON, a line for each row. */
+export function wholeLines(page: Pages): Promise<Response> {
+  const headers = { ...HEADERS, "content-type": LINES };
+  return whole(page, headers, (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
+
 /**
- * A whole list as CSV, a page at a time as the caller takes it. What goes wrong with the first page is an answer of its
+ * A whole list, a page at a time as the caller takes it. What goes wrong with the first page is an answer of its
  * own; later the connection breaks off, so that nobody takes a part for the whole.
  */
-export async function wholeTable(page: (at: { cursor?: string }) => Promise<ListPage>): Promise<Response> {
+async function whole(
+  page: Pages,
+  headers: Record<string, string>,
+  textOf: (rows: readonly object[]) => string,
+): Promise<Response> {
   const first = await page({});
-  async function* lines(): AsyncGenerator<Uint8Array> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
-    yield encoder.encode(csv(first.data));
+    yield encoder.encode(textOf(first.data));
     let cursor = first.next_cursor;
     while (cursor) {
       const { data, next_cursor } = await page({ cursor });
-      yield encoder.encode(csv(data, { head: false }));
+      if (data.length > 0) yield encoder.encode(textOf(data));
       cursor = next_cursor;
     }
   }
-  return new Response(ReadableStream.from(lines()), { headers: HEADERS });
+  return new Response(ReadableStream.from(pieces()), { headers });
 }
 
 const HEADERS = {

@@ -224,7 +224,7 @@ function newestOf(lists: readonly Generation[][], { limit }: Page): Generation[]
 }
 
 /** Ids of keys that have records under this name; null: the sums do not know all of them yet. */
-async function keysNamed(query: Query, name: string): Promise<string[] | null> {
+export async function keysNamed(query: Query, name: string): Promise<string[] | null> {
   if (!await sumsAreWhole(query)) return null;
   const rows = await query("SELECT DISTINCT key_id FROM sums WHERE kind = 'month' AND key_name = $1", [name]);
   return rows.map((row) => asText(row.key_id));
@@ -309,7 +309,7 @@ export async function generationById(query: Query, id: string): Promise<Generati
   return rows.length === 0 ? null : decodeRow(rows[0]);
 }
 
-function conditions(filter: GenerationFilter): { where: string[]; params: Value[] } {
+export function conditions(filter: GenerationFilter): { where: string[]; params: Value[] } {
   const where: string[] = [];
   const params: Value[] = [];
   const add = (condition: string, value: Value | undefined) => {

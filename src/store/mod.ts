@@ -49,6 +49,7 @@ export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
+export type { GenerationTraits } from "./search.ts";
 export type { Changes };
 export {
   type KeyWithSecrets,
@@ -245,6 +246,10 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
 
     listGenerations: (filter, page, asker = "") =>
       generations.listGenerations(workers.quick.of(asker), filter, page),
+    async searchGenerations(of, page, asker = "") {
+      const { searchGenerations } = await import("./search.ts");
+      return await searchGenerations(workers.long.of(asker), of, page);
+    },
     accountGenerations: (span, page, asker = "") =>
       generations.accountGenerations(workers.long.of(asker), span, page),
     retiredBefore: () => usage.retiredBefore(query),

@@ -22,6 +22,7 @@ import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { StreamStore } from "./streams.ts";
+import type { Found, GenerationTraits } from "./search.ts";
 import type { Rollup } from "./rollups.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
@@ -111,6 +112,12 @@ export interface LedgerReader {
     page: { after: Position | null; limit: number },
     asker?: string,
   ): Promise<Generation[]>;
+  /** Newest first, and where to go on; looks through a bounded number of records. */
+  searchGenerations(
+    of: { filter: GenerationFilter; traits: GenerationTraits },
+    page: { after: Position | null; limit: number },
+    asker?: string,
+  ): Promise<Found>;
   /** Those of an account within a span of time, oldest first. */
   accountGenerations(
     span: { account: string; from: number; to: number },

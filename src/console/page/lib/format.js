@@ -68,6 +68,18 @@ export function when(time) {
   return `${day(time)} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/**
+ * As {@link when}, shorter: the year only where it is another.
+ * @param {string | number} time
+ */
+export function shortWhen(time) {
+  const date = new Date(time);
+  const year = date.getFullYear() === new Date().getFullYear() ? "" : ` ${date.getFullYear()}`;
+  return `${String(date.getDate()).padStart(2, "0")} ${MONTHS[date.getMonth()]}${year} ${clock(time)}`;
+}
+
 /** @param {string | number} time */
 export function clock(time) {
   return new Date(time).toLocaleTimeString("en-GB", { hour12: false });

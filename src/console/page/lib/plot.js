@@ -21,7 +21,6 @@ export function plot(place, { times, series, format, kind, height }) {
   };
   const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
   const stacked = kind === "stack" ? stack(series) : series.map(({ values }) => values);
-  const text = colour("--text-3"), grid = colour("--line-soft");
   const font = `11px ${style.fontFamily}`;
 
   // A bar stands for the time behind its point.
@@ -31,6 +30,7 @@ export function plot(place, { times, series, format, kind, height }) {
   let made;
   const draw = () => {
     made?.destroy();
+    const text = colour("--text-3"), grid = colour("--line-soft");
     made = new uPlot(
       {
         width: Math.max(80, place.clientWidth),

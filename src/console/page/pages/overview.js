@@ -204,7 +204,7 @@ function Groups({ o, by, range }) {
       number: true,
       sort: (g) => g.requests,
       show: (g) =>
-        html`<span class="share"><i style=${{ width: `${(100 * g.requests / most).toFixed(1)}%` }}></i><b>${
+        html`<span class="share"><i style=${{ width: `${(64 * g.requests / most).toFixed(1)}px` }}></i><b>${
           count(g.requests)
         }</b></span>`,
     },

@@ -1,0 +1,142 @@
+/** Search over generations by what their records hold, with exports. */
+import { download, query } from "../lib/api.js";
+import { Check, Field, Form } from "../lib/form.js";
+import { count, duration, money, shortWhen } from "../lib/format.js";
+import { useAct, useList } from "../lib/hooks.js";
+import { html } from "../lib/html.js";
+import { go, href } from "../lib/router.js";
+import { Table } from "../lib/table.js";
+import { Button, Failed, Panel } from "../lib/ui.js";
+import { GenerationDialog, Outcome, Tags } from "../generation.js";
+
+/** @typedef {import("../generation.js").Generation} Generation */
+
+/** @type {readonly (readonly [name: string, label: string, more?: object])[]} */
+const FIELDS = [
+  ["key", "Key", { placeholder: "name or id" }],
+  ["model", "Model"],
+  ["provider", "Provider"],
+  ["team", "Team"],
+  ["account", "Account"],
+  ["session", "Session"],
+  ["tag", "Tag", { placeholder: "name=value" }],
+  ["error_code", "Error code"],
+  ["min_cost", "Cost from", { placeholder: "0.10", inputmode: "decimal" }],
+  ["min_latency", "Milliseconds from", { placeholder: "5000", inputmode: "numeric" }],
+  ["from", "From", { type: "datetime-local" }],
+  ["to", "Before", { type: "datetime-local" }],
+];
+const CHOICES = /** @type {const} */ ([
+  ["status", "Status", ["completed", "incomplete", "failed", "interrupted"]],
+  ["format", "Format", ["chat_completions", "messages", "responses"]],
+]);
+const FLAGS = /** @type {const} */ ([["findings", "with findings"], ["searched", "with a web search"]]);
+const NAMES = [...FIELDS, ...CHOICES, ...FLAGS].map(([name]) => name);
+const PAGE = 50;
+
+/** @param {{ route: import("../lib/router.js").Route }} props */
+export function Search({ route }) {
+  const given = Object.fromEntries(NAMES.map((name) => [name, route.query[name] ?? ""]));
+  const asked = { ...given, from: iso(given.from), to: iso(given.to) };
+  const { rows, more, error, loading, reload } = useList(
+    `/admin/generations${query({ ...asked, limit: PAGE })}`,
+  );
+  const [save, saving] = useAct((/** @type {string} */ type, /** @type {string} */ name) =>
+    download(`/admin/generations${query(asked)}`, name, type)
+  );
+  const opened = route.rest[0];
+  const filtered = Object.values(given).some(Boolean);
+  return html`
+    <${Panel}>
+      <${Form} inline key=${JSON.stringify(given)} submit="Search" onSubmit=${(
+        /** @type {Record<string, string>} */ { id, ...found },
+      ) => {
+        go("explore", id ? { rest: [id], query: route.query } : { query: found });
+        if (!id && JSON.stringify(found) === JSON.stringify(route.query)) reload();
+        return Promise.resolve();
+      }} more=${filtered && html`<a class="button" href=${href("explore")}>All</a>`}>
+        ${FIELDS.slice(0, 8).map(([name, label, more]) =>
+          html`
+            <${Field} key=${name} label=${label} name=${name} value=${given[name]} placeholder="any"
+              ...${more} />
+          `
+        )}
+        ${CHOICES.map(([name, label, options]) =>
+          html`<${Field} key=${name} label=${label} name=${name} value=${given[name]} options=${[
+            ["", "any"],
+            ...options,
+          ]} />`
+        )}
+        ${FIELDS.slice(8).map(([name, label, more]) =>
+          html`<${Field} key=${name} label=${label} name=${name} value=${given[name]} ...${more} />`
+        )}
+        <${Field} label="Id" name="id" placeholder="gen_…" />
+        ${FLAGS.map(([name, label]) =>
+          html`<${Check} key=${name} label=${label} name=${name} value="true" checked=${
+            given[name] === "true"
+          } />`
+        )}
+      <//>
+    <//>
+    <${Panel} title=${loading ? "Searching…" : `${count(rows.length)}${more ? " so far" : ""}`}
+      note="newest first"
+      actions=${html`<${Button} busy=${saving} onClick=${() => save("text/csv", "generations.csv")}>CSV<//>
+        <${Button} busy=${saving} label="JSON, a line for each generation" onClick=${() =>
+        save("application/x-ndjson", "generations.ndjson")}>JSON<//>`}>
+      ${error && html`<${Failed} error=${error} retry=${reload} />`}
+      <${Table} caption="Generations" rows=${rows} columns=${COLUMNS} more=${more}
+        id=${(/** @type {Generation} */ g) => g.id}
+        marked=${(/** @type {Generation} */ g) => g.id === opened}
+        link=${(/** @type {Generation} */ g) => href("explore", { rest: [g.id], query: route.query })}
+        empty=${more
+          ? "None among those looked through; there are more"
+          : loading
+          ? "Searching…"
+          : filtered
+          ? "No generation fits"
+          : "No generation yet"} />
+      ${rows.length === 0 && more && html`
+        <p class="more">
+          <${Button} onClick=${more}>Look further back<//></p>
+      `}
+    <//>
+    ${opened &&
+      html`<${GenerationDialog} key=${opened} id=${opened} onClose=${() =>
+        go("explore", { query: route.query })} />`}
+  `;
+}
+
+/** @param {string} text of a field for date and time, in the reader's own time zone */
+function iso(text) {
+  const time = Date.parse(text);
+  return text === "" || Number.isNaN(time) ? "" : new Date(time).toISOString();
+}
+
+/** @type {import("../lib/table.js").Column<Generation>[]} */
+const COLUMNS = [
+  { title: "Time", show: (g) => html`<span class="mono">${shortWhen(g.created)}</span>` },
+  { title: "State", show: (g) => html`<${Outcome} call=${g} />` },
+  { title: "Model", show: (g) => g.model, sort: (g) => g.model },
+  { title: "Provider", show: (g) => g.provider ?? "" },
+  {
+    title: "Key",
+    show: (g) => html`${g.key}${g.team && html`<small class="note">${g.team}</small>`}`,
+    sort: (g) => g.key,
+  },
+  {
+    title: "Input",
+    number: true,
+    sort: (g) => g.usage?.input_tokens ?? 0,
+    show: (g) => count(g.usage?.input_tokens),
+  },
+  {
+    title: "Output",
+    number: true,
+    sort: (g) => g.usage?.output_tokens ?? 0,
+    show: (g) => count(g.usage?.output_tokens),
+  },
+  { title: "First output", number: true, sort: (g) => g.ttft_ms, show: (g) => duration(g.ttft_ms) },
+  { title: "Total", number: true, sort: (g) => g.latency_ms, show: (g) => duration(g.latency_ms) },
+  { title: "Cost", number: true, sort: (g) => Number(g.cost), show: (g) => money(g.cost) },
+  { title: "Tags", show: (g) => html`<${Tags} tags=${g.tags} session=${g.session} />` },
+];
