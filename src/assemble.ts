@@ -313,6 +313,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       adminKey: config.adminKey,
       oidc: config.oidc,
       program: manifest,
+      current: () => state!,
       endpoints: ENDPOINTS.endpoints,
       metricLabels,
       ready: () => !stopped && accounts.refusal() === null,

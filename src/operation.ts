@@ -16,7 +16,7 @@ export interface OperationOptions {
   catalog(): readonly Model[];
   /** The catalog with what the providers list now. */
   asked(): Promise<readonly Model[]>;
-  accounts(): Pick<AccountsService, "announce" | "nodes">;
+  accounts(): Pick<AccountsService, "announce" | "audit" | "nodes">;
 }
 
 const MOST_CHANGES = 500;
@@ -69,6 +69,11 @@ export class RunningOperation implements Operation {
       ? error.mistakes.map(({ path, message }) => path === "" ? message : `${path}: ${message}`)
       : [error instanceof Error ? error.message : "no reason is known"];
     this.#note({ at: this.#now(), ok: false, mistakes: mistakes.slice(0, MOST_LINES) });
+    this.#options.accounts().audit({
+      kind: "admin",
+      key: null,
+      data: { by: "process", action: "configuration.reloaded", result: "refused", mistakes: mistakes.length },
+    });
   }
 
   /** Another catalog is served from now on. */

@@ -320,7 +320,11 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       // Only others want to know: what they hear later they hear soon enough.
       void maintenance.announce().catch(() => {});
       for (const lease of leases.all()) lease.forgetAnswers();
-      audit.add({ kind: "admin", key: null, data: { by: "process", action: "configuration.reloaded" } });
+      audit.add({
+        kind: "admin",
+        key: null,
+        data: { by: "process", action: "configuration.reloaded", result: "done" },
+      });
     },
     announce: () => maintenance.announce(),
     nodes: async () => (await saidAbout(store)).map((one) => ({ ...one, self: one.node === sync.node })),

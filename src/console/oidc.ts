@@ -37,6 +37,10 @@ type Claims = Readonly<Record<string, unknown>>;
 const PATIENCE_MS = 10_000;
 const METADATA_MS = 3_600_000;
 const MOST_NAME = 64;
+/** As OpenID Connect bounds it. Keys are found by it. */
+const SUBJECT = /^[ -~]{1,255}$/;
+/** Of what a browser has brought along, in a log. */
+const MOST_REASON = 100;
 
 /** By issuer. */
 const known = new Map<string, { at: number; server: oauth.AuthorizationServer }>();
@@ -80,6 +84,13 @@ export async function complete(
   const server = await metadata(config, now);
   const claims = await claimsOf(server, config, flow, answer);
   const subject = String(claims.sub);
+  if (!SUBJECT.test(subject)) {
+    throw new SignInRefused(
+      403,
+      "The answer of the identity provider is not valid.",
+      "the subject is no subject",
+    );
+  }
   const role = roleOf(claims, config.roles);
   if (role === null) {
     throw new SignInRefused(
@@ -151,7 +162,7 @@ async function claimsOf(
       throw new SignInRefused(
         403,
         "The identity provider did not let you in.",
-        `the provider says ${error.error}`,
+        `the provider says ${error.error.slice(0, MOST_REASON)}`,
       );
     }
     const network = error instanceof TypeError ||
@@ -224,8 +235,9 @@ function nameOf(claims: Claims): string | null {
   for (const claim of ["preferred_username", "email", "name"]) {
     const value = claims[claim];
     if (typeof value !== "string") continue;
-    const name = value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim().slice(0, MOST_NAME);
-    if (name !== "") return name;
+    const name = value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim();
+    // Characters, not halves of them.
+    if (name !== "") return [...name].slice(0, MOST_NAME).join("").trim();
   }
   return null;
 }

@@ -59,7 +59,7 @@ export async function administrator(context: RequestContext): Promise<Administra
   return {
     principal: session.principal,
     session,
-    stillMay: () => state.sessions.lasts(session) && isCurrent(session, state),
+    stillMay: () => state.sessions.lasts(session) && isCurrent(session, state.current()),
   };
 }
 
@@ -69,7 +69,8 @@ export async function signedIn(
   secret: string,
 ): Promise<Administrator> {
   if (secret !== "" && state.adminKey !== null && isSame(secret, state.adminKey)) {
-    return { principal: ADMIN_KEY_HOLDER, session: null, stillMay: () => true };
+    const stillMay = () => state.current().adminKey === state.adminKey;
+    return { principal: ADMIN_KEY_HOLDER, session: null, stillMay };
   }
   const principal = await state.administration.tokens.authenticate(secret);
   if (principal !== null) {

@@ -7,6 +7,8 @@ import type { AdministrationEndpoint, Endpoint, RequestContext } from "./endpoin
 import { OVERLOADED } from "./gate.ts";
 import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 
+/** Changes that a person may make in a minute. */
+const PERSON_CHANGES = 60;
 /** A name or an address, and a port. */
 const HOST = /^[\w.:[\]-]*$/;
 
@@ -61,6 +63,8 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
   const route = `${endpoint.method} ${endpoint.path}`;
   const trail = state.administration.trail({ principal, route, parameters });
   const noted = changes(endpoint.access);
+  // Each change costs the store something, one that is refused too.
+  if (noted && principal.member !== null) state.requestRates.take("count", principal.member, PERSON_CHANGES);
   let response: Response;
   try {
     demand(principal, endpoint.access, route);

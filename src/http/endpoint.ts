@@ -47,6 +47,8 @@ export interface ServerState extends
   /** Null: nobody signs in with an identity provider. */
   oidc: OidcConfig | null;
   sessions: Sessions;
+  /** As it is now, for what goes on while the configuration changes. */
+  current(): ServerState;
   program: Program;
   /** All that there are, for the API's document. */
   endpoints: readonly Endpoint[];

@@ -42,7 +42,7 @@ export class RequestRates {
     if (left >= 1) return;
     throw new Failure(
       "provider_rate_limited",
-      `The key's limit of ${most} such requests a minute is reached.`,
+      `The limit of ${most} such requests a minute is reached.`,
       {
         retryAfter: Math.max(1, Math.ceil((1 - left) * MINUTE_MS / most / 1000)),
       },
