@@ -2,7 +2,7 @@
  * Writes payloads behind the calls: a queue bounded in bytes, a few writes side by side. What does not fit, and what the
  * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
  */
-import { jsonPieces, sizeUpTo } from "./json_pieces.ts";
+import { jsonPieces } from "./json_pieces.ts";
 import { type PayloadKey, seal } from "./envelope.ts";
 import type { PayloadStorage } from "./storage.ts";
 
@@ -24,7 +24,7 @@ export interface WriterOptions {
 interface Entry {
   id: string;
   bytes: number;
-  value: unknown;
+  make(): unknown;
 }
 
 const PLACES = 4;
@@ -52,15 +52,17 @@ export class PayloadWriter {
     return this.#bytes;
   }
 
-  /** Takes a payload, unless there is no room. Nothing of it may change any more. */
-  add(id: string, value: unknown): void {
-    const bytes = sizeUpTo(value, this.#options.queueBytes + 1);
+  /**
+   * Takes a payload, unless there is no room. It is made when its turn comes; nothing that it is made of may change any more.
+   * @param bytes about how many it has
+   */
+  add(id: string, bytes: number, make: () => unknown): void {
     if (this.#bytes + bytes > this.#options.queueBytes || this.#ending.signal.aborted) {
       this.#end("dropped", "the queue is full");
       return;
     }
     this.#bytes += bytes;
-    this.#queue.push({ id, bytes, value });
+    this.#queue.push({ id, bytes, make });
     if (this.#running.size < PLACES) this.#serve();
   }
 
@@ -99,9 +101,9 @@ export class PayloadWriter {
     }
   }
 
-  async #write({ id, value }: Entry): Promise<void> {
+  async #write({ id, make }: Entry): Promise<void> {
     const { storage, key, stored } = this.#options;
-    const sealed = await seal(await compressed(value), id, key);
+    const sealed = await seal(await compressed(make()), id, key);
     for (let attempt = 0;; attempt++) {
       try {
         await storage.put(id, sealed);

@@ -8,12 +8,15 @@ import { type Answer, Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
+import { sizeUpTo } from "../payloads/json_pieces.ts";
 import type { PayloadLog } from "../payloads/mod.ts";
 import type { Call } from "./call.ts";
 import type { Sealer } from "./seal.ts";
 
 /** Characters of an answer that are kept; of a longer one the rest is left out. */
 const MOST_CHARS = 16 << 20;
+/** No queue is larger. */
+const MOST_BYTES = 2 ** 32;
 
 /** What of the pipeline it works with. */
 export interface Keeper {
@@ -41,9 +44,8 @@ export async function* keepPayload(
     failure = Failure.from(thrown);
     throw thrown;
   } finally {
-    const { arrival, prompt, screened } = call;
-    const status = failure ? "failed" : !finished ? "interrupted" : answer.status;
-    log.add(arrival.id, {
+    const { arrival, prompt, provider, screened } = call;
+    const known = {
       id: arrival.id,
       created: new Date(call.created).toISOString(),
       key: arrival.key.name,
@@ -51,17 +53,20 @@ export async function* keepPayload(
       account: arrival.key.account,
       format: arrival.formatName,
       model: call.model.id,
-      provider: call.provider,
+      provider,
       stream: prompt.stream,
-      status,
+      status: failure ? "failed" : !finished ? "interrupted" : answer.status,
       error: failure && { code: failure.code, message: failure.message },
       ttft_ms: ttft,
       latency_ms: kit.now() - call.created,
       dlp: screened && { mode: screened.mode, findings: screened.findings },
       answer_cut: answer.cut,
+    };
+    log.add(arrival.id, sizeUpTo(body, MOST_BYTES) + answer.chars, () => ({
+      ...known,
       answer: answerOf(answer.complete(), call, kit),
       request: body,
-    });
+    }));
   }
 }
 
@@ -87,16 +92,17 @@ class BoundedAnswer {
   readonly #collector = new Collector();
   /** Blocks that have begun, and how each of them ends. */
   readonly #open = new Map<number, Part>();
-  #chars = 0;
+  /** Of texts and media. */
+  chars = 0;
   #filtered = false;
   cut = false;
 
   add(batch: readonly Part[]): void {
     for (const part of batch) {
-      this.#chars += sizeOf(part);
+      this.chars += sizeOf(part);
       if (
-        this.#chars > MOST_CHARS && part.type.endsWith("-delta") ||
-        part.type === "media" && this.#chars > MOST_CHARS
+        this.chars > MOST_CHARS && part.type.endsWith("-delta") ||
+        part.type === "media" && this.chars > MOST_CHARS
       ) {
         this.cut = true;
         continue;

@@ -7,6 +7,7 @@ import {
   type PayloadOutcome,
   type PayloadsOptions,
 } from "../../src/payloads/mod.ts";
+import { sizeUpTo } from "../../src/payloads/json_pieces.ts";
 import { generationId } from "../../src/http/ids.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 import { S3_KEYS, s3Server } from "./s3_server.ts";
@@ -54,6 +55,7 @@ async function onS3(body: (ground: Ground) => Promise<void>): Promise<void> {
 }
 
 interface Log extends OpenPayloads {
+  keep(id: string, value: unknown): void;
   outcomes: PayloadOutcome[];
   lines: string[];
 }
@@ -73,7 +75,8 @@ async function open(
     sweeps: false,
     ...options,
   });
-  return { ...log, outcomes, lines };
+  const keep = (id: string, value: unknown) => log.add(id, sizeUpTo(value, 2 ** 32), () => value);
+  return { ...log, keep, outcomes, lines };
 }
 
 for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
@@ -86,7 +89,7 @@ for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
         answer: [1, null, { a: undefined, b: "" }, []],
       };
       const id = generationId(NOON);
-      log.add(id, payload);
+      log.keep(id, payload);
       await log.idle();
       assertEquals(log.outcomes, ["stored"]);
       assertEquals(await log.read(id), JSON.parse(JSON.stringify(payload)));
@@ -105,11 +108,11 @@ for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
     on(async ({ settings }) => {
       const [first, second] = [generationId(NOON), generationId(NOON)];
       const before = await open(settings);
-      before.add(first, "first");
+      before.keep(first, "first");
       await before.idle();
       await before.close();
       const both = await open({ ...settings, key: ["the new key of the payloads", KEY] });
-      both.add(second, "second");
+      both.keep(second, "second");
       await both.idle();
       assertEquals([await both.read(first), await both.read(second)], ["first", "second"]);
       await both.close();
@@ -125,7 +128,7 @@ for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
         for (let i = 0; i < 5; i++) {
           const id = generationId(NOON + day * DAY - (day === 0 && i === 0 ? 11.9 * 3_600_000 : 0));
           ids.push(id);
-          log.add(id, `canary ${day}`);
+          log.keep(id, `canary ${day}`);
         }
       }
       await log.idle();
@@ -154,7 +157,7 @@ Deno.test("s3: an object that cannot be written is tried again, then given up an
   server.instead = () => (answers++, new Response("secret-detail", { status: 503 }));
   const log = await open({ to: "s3://kept", endpoint: server.url, region: "eu-central-1", ...S3_KEYS });
   try {
-    for (let i = 0; i < 20; i++) log.add(generationId(NOON), "x");
+    for (let i = 0; i < 20; i++) log.keep(generationId(NOON), "x");
     await log.idle();
     assertEquals(log.outcomes, Array(20).fill("failed"));
     assertEquals(answers, 60);
@@ -162,7 +165,7 @@ Deno.test("s3: an object that cannot be written is tried again, then given up an
     assertEquals(log.bytes(), 0);
     server.instead = null;
     const id = generationId(NOON);
-    log.add(id, "later");
+    log.keep(id, "later");
     await log.idle();
     assertEquals(await log.read(id), "later");
   } finally {
@@ -177,7 +180,7 @@ Deno.test("s3: a redirect is not followed, so that nothing goes to another host"
   server.instead = () => Response.redirect(`${inner.url}/kept/object`, 307);
   const log = await open({ to: "s3://kept", endpoint: server.url, region: "eu-central-1", ...S3_KEYS });
   try {
-    log.add(generationId(NOON), "x");
+    log.keep(generationId(NOON), "x");
     await log.idle();
     assertEquals([log.outcomes, inner.requests], [["failed"], []]);
   } finally {
@@ -200,7 +203,7 @@ Deno.test("s3: a storage that hangs fills the queue to its bound and no further"
   });
   try {
     const body = "x".repeat(100_000);
-    for (let i = 0; i < 100; i++) log.add(generationId(NOON), { body });
+    for (let i = 0; i < 100; i++) log.keep(generationId(NOON), { body });
     assertEquals(log.outcomes.filter((outcome) => outcome === "dropped").length, 90);
     assert(log.bytes() <= 1 << 20);
     assertMatch(log.lines[0], /the queue is full/);
@@ -232,7 +235,7 @@ Deno.test("files: a disk that is full, or a folder that cannot be made, is count
   await Deno.writeTextFile(`${folder}/file`, "in the way");
   const log = await open({ to: `file:${folder}/file/below` });
   try {
-    log.add(generationId(NOON), "x");
+    log.keep(generationId(NOON), "x");
     await log.idle();
     assertEquals(log.outcomes, ["failed"]);
     assertEquals(await filesUnder(folder), [`${folder}/file`]);
@@ -273,7 +276,7 @@ Deno.test("files: bodies of 30 MB at a high rate stay within the bound, and othe
     const counting = (async () => {
       for (; !over; turns++) await nextTurn();
     })();
-    for (let i = 0; i < 20; i++) log.add(generationId(NOON), { image, i });
+    for (let i = 0; i < 20; i++) log.keep(generationId(NOON), { image, i });
     assertEquals(log.outcomes.filter((outcome) => outcome === "dropped").length, 18);
     await log.idle();
     over = true;
@@ -291,7 +294,7 @@ Deno.test("files: bodies of 30 MB at a high rate stay within the bound, and othe
 Deno.test("two logs on one folder, as workers have it, write beside each other", async () => {
   await onFiles(async ({ settings, names }) => {
     const logs = await Promise.all([open(settings), open(settings)]);
-    for (let i = 0; i < 100; i++) logs[i % 2].add(generationId(NOON), i);
+    for (let i = 0; i < 100; i++) logs[i % 2].keep(generationId(NOON), i);
     await eventually(() => logs.every((log) => log.outcomes.length === 50));
     assertEquals((await names()).length, 100);
     await Promise.all(logs.map((log) => log.close()));
