@@ -29,6 +29,10 @@ const CARRIED = [
   "zod",
   "unpdf",
   "@noble/hashes",
+  "@opentelemetry/api",
+  "diff",
+  "nodemailer",
+  "oauth4webapi",
   "@scure/bip39",
 ];
 /** Beside the runtime. */
