@@ -109,9 +109,10 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
 }
 
 function endOf(text: string, format: Drawn["format"]): "ended" | "told" | "interrupted" | "lost" {
-  if (text.includes(INTERRUPTED)) return "interrupted";
   if (/"error":\s*\{|"type":"error"/.test(text)) {
-    return format === "messages" || text.includes(ENDS[format]) ? "told" : "lost";
+    // Behind the error the terminator is still to come.
+    if (format !== "messages" && !text.includes(ENDS[format])) return "lost";
+    return text.includes(INTERRUPTED) ? "interrupted" : "told";
   }
   return text.includes(ENDS[format]) ? "ended" : "lost";
 }
