@@ -1,5 +1,6 @@
 /** One generation as a trace: a server span, and under it the steps. */
 import {
+  type Attributes,
   type Context,
   context,
   ROOT_CONTEXT,
@@ -27,11 +28,19 @@ import type { Recording } from "./recording.ts";
 /** Ids of a trace that is not recorded: what Deno traces by itself joins it, and is not recorded either. */
 const SILENT: SpanContext = { traceId: "f".repeat(32), spanId: "f".repeat(16), traceFlags: TraceFlags.NONE };
 
+interface StepEnd extends Pick<Step, "name" | "outcome"> {
+  details?: StepDetails;
+  /** Absent: now. */
+  endTime?: number;
+}
+
 export class TracedCall implements FollowedCall {
   readonly #recording: Recording;
   readonly #name: string;
   readonly #span: Span | null;
   readonly #call: CallContext;
+  /** Set at once when the span ends: each time takes as long as some of them. */
+  readonly #attributes: Attributes;
   #error: FailureCode | null = null;
   #gone = false;
   #closed = false;
@@ -47,16 +56,18 @@ export class TracedCall implements FollowedCall {
       ? (remote.traceFlags & TraceFlags.SAMPLED) === 1
       : recording.random() < recording.sample;
     const base = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
+    this.#attributes = {
+      "http.request.method": "POST",
+      "http.route": route,
+      "url.path": route,
+      "sluice.generation.id": id,
+    };
     this.#span = sampled
-      ? recording.tracer.startSpan(this.#name, {
-        kind: SpanKind.SERVER,
-        attributes: {
-          "http.request.method": "POST",
-          "http.route": route,
-          "url.path": route,
-          "sluice.generation.id": id,
-        },
-      }, active ? context.active() : base)
+      ? recording.tracer.startSpan(
+        this.#name,
+        { kind: SpanKind.SERVER },
+        active ? context.active() : base,
+      )
       : null;
     this.#call = {
       parent: this.#span && trace.setSpan(base, this.#span),
@@ -72,9 +83,10 @@ export class TracedCall implements FollowedCall {
 
   of(key: Key): void {
     if (this.#span === null) return;
-    this.#span.setAttribute("sluice.key.name", key.name);
-    if (key.team) this.#span.setAttribute("sluice.team", key.team.name);
-    if (this.#recording.langfuse) this.#span.setAttributes(ofKey(this.#name, key));
+    const attributes = this.#attributes;
+    attributes["sluice.key.name"] = key.name;
+    if (key.team) attributes["sluice.team"] = key.team.name;
+    if (this.#recording.langfuse) Object.assign(attributes, ofKey(this.#name, key));
   }
 
   attempt(door: Door, route: Route, stream: boolean): FollowedAttempt {
@@ -84,35 +96,50 @@ export class TracedCall implements FollowedCall {
   begin(kind: StepKind, name: string): FollowedStep | null {
     const { parent, silent } = this.#call;
     if (parent === null) return kind === "search" ? unrecorded(silent) : null;
-    const span = this.#start(kind, name);
+    const span = this.#start(kind);
     return {
       within: (work) => context.with(trace.setSpan(parent, span), work),
-      end: (outcome, details) => finish(span, outcome, details),
+      end: (outcome, details) => this.#finish(span, kind, { name, outcome, details }),
     };
   }
 
   step({ kind, name, start, ms, outcome, details }: Step): void {
     if (this.#span === null) return;
-    finish(this.#start(kind, name, start), outcome, details, start + ms);
+    const end = { name, outcome, details, endTime: start + ms };
+    this.#finish(this.#start(kind, start), kind, end);
   }
 
-  #start(kind: StepKind, name: string, startTime?: number): Span {
-    const attributes = { "sluice.step": name, ...(this.#recording.langfuse && ofStep(kind)) };
-    return this.#recording.tracer.startSpan(kind, { attributes, startTime }, this.#call.parent!);
+  #start(kind: StepKind, startTime?: number): Span {
+    return this.#recording.tracer.startSpan(kind, { startTime }, this.#call.parent!);
+  }
+
+  #finish(span: Span, kind: StepKind, end: StepEnd): void {
+    const { name, outcome, details = {}, endTime } = end;
+    const attributes: Attributes = { "sluice.step": name, "sluice.outcome": outcome };
+    for (const detail in details) {
+      const value = details[detail];
+      attributes[`sluice.${detail}`] = typeof value === "number" ? int(value) : value;
+    }
+    if (this.#recording.langfuse) Object.assign(attributes, ofStep(kind));
+    const good = GOOD.has(outcome);
+    if (!good) attributes["error.type"] = outcome;
+    span.setAttributes(attributes);
+    if (!good) span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
+    span.end(endTime);
   }
 
   ended(end: GenerationEnd, labels: Labels | null): void {
     this.#error = end.errorCode;
     this.#gone = end.clientGone;
-    const span = this.#span;
-    if (span === null) return;
-    span.setAttribute("sluice.model", end.model ?? "");
-    span.setAttribute("sluice.status", end.status);
-    if (end.searches > 0) span.setAttribute("sluice.searches", int(end.searches));
-    if (end.clientGone) span.setAttribute("sluice.client_gone", true);
+    if (this.#span === null) return;
+    const attributes = this.#attributes;
+    attributes["sluice.model"] = end.model;
+    attributes["sluice.status"] = end.status;
+    if (end.searches > 0) attributes["sluice.searches"] = int(end.searches);
+    if (end.clientGone) attributes["sluice.client_gone"] = true;
     if (labels === null) return;
-    if (labels.session !== null) span.setAttribute("gen_ai.conversation.id", labels.session);
-    if (this.#recording.langfuse) span.setAttributes(ofLabels(labels));
+    if (labels.session !== null) attributes["gen_ai.conversation.id"] = labels.session;
+    if (this.#recording.langfuse) Object.assign(attributes, ofLabels(labels));
   }
 
   refused(failure: Failure): void {
@@ -127,9 +154,11 @@ export class TracedCall implements FollowedCall {
     const error = this.#error;
     // Nobody was there any more to be sent anything.
     const sent = status ?? (error === null || this.#gone ? null : FAILURES[error].status);
-    if (sent !== null) span.setAttribute("http.response.status_code", int(sent));
+    const attributes = this.#attributes;
+    if (sent !== null) attributes["http.response.status_code"] = int(sent);
+    if (error !== null) attributes["error.type"] = error;
+    span.setAttributes(attributes);
     if (error !== null) {
-      span.setAttribute("error.type", error);
       // Of a server, what a caller did wrong is no error.
       if (sent === null || sent >= 500 || sent < 400) {
         span.setStatus({ code: SpanStatusCode.ERROR, message: error });
@@ -151,18 +180,6 @@ function silentContext(): Context {
 
 function unrecorded(silent: Context | null): FollowedStep {
   return { within: (work) => silent === null ? work() : context.with(silent, work), end() {} };
-}
-
-function finish(span: Span, outcome: string, details: StepDetails = {}, endTime?: number): void {
-  span.setAttribute("sluice.outcome", outcome);
-  for (const [name, value] of Object.entries(details)) {
-    span.setAttribute(`sluice.${name}`, typeof value === "number" ? int(value) : value);
-  }
-  if (!GOOD.has(outcome)) {
-    span.setAttribute("error.type", outcome);
-    span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
-  }
-  span.end(endTime);
 }
 
 /** What of a step is no error. */
