@@ -1,5 +1,6 @@
 /** The files for Prometheus and Grafana: read by the real programs, about metrics that exist, scraped from a running gateway. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { parse } from "@std/yaml/parse.js";
 import { PROMETHEUS_TYPE } from "../../src/metrics/prometheus.ts";
 import { type MetricRow, METRICS } from "../../src/metrics/rows.ts";
 import { FILES } from "../../src/manual/files.ts";
@@ -166,4 +167,14 @@ Deno.test({
       await Deno.remove(folder, { recursive: true });
     }
   },
+});
+
+Deno.test("the collector's pipelines name what it has, and all of that", () => {
+  const { service, ...has } = parse(FILES["otel-collector.yml"].text) as {
+    service: { pipelines: Record<string, Record<string, string[]>> };
+  } & Record<string, Record<string, unknown>>;
+  for (const kind of ["receivers", "processors", "exporters"]) {
+    const named = new Set(Object.values(service.pipelines).flatMap((pipeline) => pipeline[kind]));
+    assertEquals([...named].sort(), Object.keys(has[kind]).sort(), kind);
+  }
 });

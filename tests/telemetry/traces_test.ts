@@ -362,3 +362,44 @@ Deno.test("telemetry: a collector that hangs or refuses holds up no call", async
     }, { answer });
   }
 });
+
+Deno.test("telemetry: a turn over a WebSocket has a trace too", async () => {
+  await withRig(async ({ gateway, trace, seen }) => {
+    const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/v1/responses`, {
+      headers: { authorization: `Bearer ${SECRET}`, traceparent: TRACEPARENT },
+    } as unknown as string[]);
+    socket.onopen = () =>
+      socket.send(JSON.stringify({ type: "response.create", model: "v/m", input: PROMPT }));
+    await new Promise<void>((resolve) => {
+      socket.onmessage = ({ data }) => {
+        if (data.includes('"response.completed"')) resolve();
+      };
+    });
+    socket.close();
+    const turn = await trace();
+    assertTree(turn);
+    assertEquals([turn.server.name, turn.server.parentSpanId], ["POST /v1/responses", PARENT]);
+    assertEquals(seen[0].headers.get("traceparent"), `00-${TRACE}-${turn.of("chat m")[0].spanId}-01`);
+  });
+});
+
+Deno.test("telemetry: endless lists of a trace are refused with the head that holds them", async () => {
+  await withRig(async ({ ask, seen }) => {
+    const tracestate = `vendor=${"x".repeat(1 << 20)}`;
+    const refused = await ask({}, { traceparent: TRACEPARENT, tracestate }).catch(() => null);
+    assert(refused === null || refused.status === 431, `${refused?.status}`);
+    assertEquals(seen.length, 0);
+  });
+});
+
+Deno.test("telemetry: without OTEL_DENO a provider that wants it is told the caller's trace as it came", async () => {
+  await withRig(async ({ ask, seen, receiver }) => {
+    const headers = { traceparent: TRACEPARENT, tracestate: "vendor=1" };
+    assertEquals((await ask({}, headers)).status, 200);
+    assertEquals(seen[0].headers.get("traceparent"), TRACEPARENT);
+    assertEquals(seen[0].headers.get("tracestate"), "vendor=1");
+    assertEquals((await ask({}, { traceparent: "garbage", tracestate: "vendor=1" })).status, 200);
+    assertEquals(seen[1].headers.get("tracestate"), null);
+    assertEquals(receiver.raw, []);
+  }, { env: { OTEL_DENO: "" } });
+});
