@@ -132,7 +132,8 @@ async function withRig(
     }
   } finally {
     hanging.resolve();
-    gateway.kill("SIGTERM");
+    // A process that ends by itself waits for a collector that does not answer.
+    gateway.kill(answer ? "SIGKILL" : "SIGTERM");
     await gateway.ended;
     await upstream.close();
     await engine.close();
