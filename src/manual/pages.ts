@@ -11,6 +11,7 @@ import architecture from "./pages/architecture.md" with { type: "text" };
 import budgets from "./pages/budgets.md" with { type: "text" };
 import changelog from "./pages/changelog.md" with { type: "text" };
 import clients from "./pages/clients.md" with { type: "text" };
+import consolePage from "./pages/console.md" with { type: "text" };
 import contributing from "./pages/contributing.md" with { type: "text" };
 import dlp from "./pages/dlp.md" with { type: "text" };
 import glossary from "./pages/glossary.md" with { type: "text" };
@@ -47,7 +48,16 @@ const group = (group: string, pages: Record<string, string>): Page[] =>
 
 export const PAGES: readonly Page[] = [
   ...group("Use", { start, clients, providers, clouds, translation }),
-  ...group("Features", { accounts, budgets, administration, dlp, search, routing, limits }),
+  ...group("Features", {
+    accounts,
+    budgets,
+    administration,
+    console: consolePage,
+    dlp,
+    search,
+    routing,
+    limits,
+  }),
   ...group("Run", { hosting, operation, alerts, payloads, speed }),
   ...group("Reference", {
     "reference/configuration": configuration,
