@@ -7,6 +7,7 @@ import { html } from "./lib/html.js";
 import { href } from "./lib/router.js";
 import { Answer, Badge, Copy, Facts } from "./lib/ui.js";
 import { Payload } from "./payload.js";
+import { seesAll } from "./manage/rights.js";
 
 /** @typedef {import("../../accounts/mod.ts").GenerationView} Generation */
 /** @typedef {import("../../accounts/mod.ts").GenerationDetails} Details */
@@ -63,7 +64,8 @@ export function GenerationDialog({ id, call, onClose }) {
         <p>No provider took it, so nothing was billed and there is no record.</p>
         <${Beginning} of=${call} />
       `
-      : html`<${Answer} of=${answer}>${(/** @type {Details} */ g) => html`<${Whole} g=${g} />`}<//>`
+      : html`<${Answer} of=${answer}>${(/** @type {Details} */ g) =>
+        html`<${Whole} g=${{ ...MEMBERS, ...g }} />`}<//>`
   }
   <//>`;
 }
@@ -82,6 +84,9 @@ function Beginning({ of }) {
   `;
 }
 
+/** A member is not told of routes and engines. */
+const MEMBERS = { steps: [], findings: [], prices: [] };
+
 /** @param {{ g: Details }} props */
 function Whole({ g }) {
   const route = g.steps.find(({ name }) => name === "route");
@@ -92,10 +97,12 @@ function Whole({ g }) {
       class="outcome-line"><${Outcome} call=${g} /><strong>${g.model}</strong><span>${duration(
         g.latency_ms,
       )}</span><span>${money(g.cost)}</span></div>
-    <section>
-      <h3>What happened when</h3>
-      <${Timeline} g=${g} />
-    </section>
+    ${g.steps.length > 0 && html`
+      <section>
+        <h3>What happened when</h3>
+        <${Timeline} g=${g} />
+      </section>
+    `}
     <${Facts} items=${[
       ["Began", when(g.created)],
       ["Key", html`<a href=${find({ key: g.key })}>${g.key}</a>`],
@@ -127,7 +134,7 @@ function Whole({ g }) {
         <${Findings} entries=${g.findings} />
       </section>
     `}
-    <${Payload} id=${g.id} />
+    ${seesAll() && html`<${Payload} id=${g.id} />`}
     <p><a href=${`#/audit${query({ key: g.key })}`}>Audit of this key</a></p>
   `;
 }

@@ -82,7 +82,7 @@ const FINDINGS = [
     title: "Generation",
     show: ({ generation, request_id }) => {
       const id = generation ?? request_id;
-      return id ? html`<a href=${href("live", { rest: [id] })}><code>${id.slice(0, 16)}…</code></a>` : "–";
+      return id ? html`<a href=${href("explore", { rest: [id] })}><code>${id.slice(0, 16)}…</code></a>` : "–";
     },
   },
 ];

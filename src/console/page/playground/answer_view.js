@@ -3,7 +3,6 @@ import { duration } from "../lib/format.js";
 import { html, useState } from "../lib/html.js";
 import { href } from "../lib/router.js";
 import { Badge, Choice, Code, Empty, Facts, Panel } from "../lib/ui.js";
-import { seesAll } from "../manage/rights.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
@@ -78,8 +77,8 @@ function Said({ run: { said, firstMs, totalMs, id, running } }) {
           "Trace",
           id === null
             ? "–"
-            : seesAll() && !error
-            ? html`<a href=${href("live", { rest: [id] })}><code>${id.slice(0, 14)}…</code></a>`
+            : !error
+            ? html`<a href=${href("explore", { rest: [id] })}><code>${id.slice(0, 14)}…</code></a>`
             : html`<code>${id}</code>`,
         ],
       ]} />`}
