@@ -51,19 +51,41 @@ function turns(chars: number): { role: string; content: string }[] {
   return Array.from({ length: count }, (_, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }));
 }
 
+/** As many tools as a coding agent has. */
+const TOOLS = Array.from({ length: 20 }, (_, i) => ({
+  name: `tool_${i}`,
+  description: SENTENCE.repeat(4),
+  schema: {
+    type: "object",
+    properties: { path: { type: "string", description: SENTENCE }, lines: { type: "integer" } },
+    required: ["path"],
+  },
+}));
+
+function toolsIn(format: Format): object[] {
+  return TOOLS.map(({ name, description, schema }) =>
+    format === "messages"
+      ? { name, description, input_schema: schema }
+      : format === "responses"
+      ? { type: "function", name, description, parameters: schema }
+      : { type: "function", function: { name, description, parameters: schema } }
+  );
+}
+
 /** The parts of a job that follow from whom is asked for what. */
 export function call(
   target: Target,
   model: string,
-  chars = 500,
+  { chars = 500, tools = false }: { chars?: number; tools?: boolean } = {},
 ): Pick<Job, "port" | "path" | "headers" | "body" | "token" | "end" | "pid"> {
   const { format, secret, program } = target;
   const stream = model.startsWith("stream");
   const name = secret === undefined ? model : `bench/${model}`;
   const conversation = turns(chars);
+  const offered = tools ? { tools: toolsIn(format) } : {};
   const body = format === "responses"
-    ? { model: name, stream, max_output_tokens: 300, input: conversation }
-    : { model: name, stream, max_tokens: 300, messages: conversation };
+    ? { model: name, stream, max_output_tokens: 300, input: conversation, ...offered }
+    : { model: name, stream, max_tokens: 300, ...offered, messages: conversation };
   return {
     port: program.port,
     pid: program.pid,

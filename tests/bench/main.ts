@@ -5,9 +5,12 @@
  * figure is a median over rounds, each ratio is formed within a round.
  */
 import { parseArgs } from "node:util";
+import { V8_FLAGS } from "../../src/memory.ts";
+import manifest from "../../deno.json" with { type: "json" };
 import { benchLedger } from "./ledger.ts";
 import type { Seen } from "./load.ts";
-import { type Bench, MEASURES } from "./measures.ts";
+import { MEASURES, SLOW } from "./measures.ts";
+import type { Bench } from "./rounds.ts";
 import { killAll, PINNED, startGateway, startLoad, startProvider, startRelay } from "./programs.ts";
 import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
@@ -15,7 +18,7 @@ import { median, render, type Row } from "./table.ts";
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres]
 
-  --quick   fewer and shorter rounds: under a minute
+  --quick   fewer and shorter rounds, without store, crowd and agents: some two minutes
   --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger or growth, each by itself
   --json    write what every run of every round saw to FILE, and the table's lines
   --rows    generations of the ledger (1000000); it takes some minutes a million
@@ -36,7 +39,8 @@ const { values } = parseArgs({
   },
 });
 
-const names = values.only?.split(",") ?? Object.keys(MEASURES);
+const names = values.only?.split(",") ??
+  Object.keys(MEASURES).filter((name) => !values.quick || !SLOW.has(name));
 const ledgerOnly = values.only === "ledger";
 const growthOnly = values.only === "growth" && !values.help;
 const unknown = ledgerOnly || growthOnly ? [] : names.filter((name) => !(name in MEASURES));
@@ -103,7 +107,7 @@ try {
   await Deno.remove(folder, { recursive: true });
 }
 if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify({ rows, kept }, null, 1));
-console.log(render(rows));
+console.log(`${machine()}\n\n${render(rows)}`);
 const share = coreShare();
 if (share !== null && share < 0.8) {
   console.log(
@@ -114,6 +118,22 @@ if (share !== null && share < 0.8) {
   );
 }
 Deno.exit(0);
+
+/** Where and how a table came about. */
+function machine(): string {
+  let cpu = "a processor that does not say what it is";
+  try {
+    cpu = /^model name\s*: (.*)$/m.exec(Deno.readTextFileSync("/proc/cpuinfo"))?.[1] ?? cpu;
+  } catch {
+    // Not Linux.
+  }
+  const { deno, v8 } = Deno.version;
+  return [
+    `${navigator.hardwareConcurrency} cores of ${cpu}, ${Deno.build.target}`,
+    `Deno ${deno}, V8 ${v8}, Sluice ${manifest.version}; started with ${V8_FLAGS}`,
+    `deno task bench ${Deno.args.join(" ")}`.trimEnd(),
+  ].join("\n");
+}
 
 /** The part of a core that the targets got while each had more to do than it could; null: not measured. */
 function coreShare(): number | null {

@@ -5,93 +5,33 @@
  * machine's.
  */
 import { call, gatewayAs, type Target } from "./calls.ts";
-import type { Job, Seen } from "./load.ts";
+import type { Seen } from "./load.ts";
 import {
+  ANSWERS_SECRET,
   BLOCKING_SECRET,
-  type Load,
   MASKING_SECRET,
   type Program,
   startGateway,
   startLoad,
   startRelay,
 } from "./programs.ts";
+import {
+  type Bench,
+  cost,
+  framesPerSecond,
+  type Measure,
+  perSecond,
+  relay,
+  round2,
+  rounds,
+  row,
+  skipped,
+} from "./rounds.ts";
+import { agents, crowd, store, tls } from "./surroundings.ts";
 import { children, residentBytes } from "./system.ts";
-import { atLeast, atMost, type Bound, median, type Row } from "./table.ts";
-
-export interface Bench {
-  quick: boolean;
-  /** For stores and configurations; removed afterwards. */
-  folder: string;
-  provider: Program;
-  json: Program;
-  byob: Program;
-  gateway: Program;
-  load: Load;
-  say(line: string): void;
-  /** Keeps what the load saw. */
-  keep(measure: string, target: string, round: number, seen: Seen): void;
-}
-
-export type Measure = (bench: Bench) => Promise<Row[]>;
-
-type Shape = Pick<Job, "connections" | "warmMs" | "runMs"> & Pick<Partial<Job>, "rate" | "rampMs">;
+import { atLeast, atMost, median, type Row } from "./table.ts";
 
 const MB = 1024 * 1024;
-
-/** Asks every target once a round; gives what was seen, by target and round. */
-async function rounds(
-  bench: Bench,
-  measure: string,
-  targets: readonly Target[],
-  options: { rounds: number; model: string; shape: Shape; chars?: number },
-): Promise<Seen[][]> {
-  const seen: Seen[][] = targets.map(() => []);
-  for (let round = 0; round < options.rounds; round++) {
-    for (let i = 0; i < targets.length; i++) {
-      const which = (i + round) % targets.length;
-      const target = targets[which];
-      bench.say(`${measure} ${round + 1}/${options.rounds}: ${target.name}`);
-      const one = await bench.load.work({
-        ...call(target, options.model, options.chars),
-        ...options.shape,
-        helpers: [],
-      });
-      bench.keep(measure, target.name, round, one);
-      if (one.errors > 0) bench.say(`${measure}, ${target.name}: ${one.errors} errors, first: ${one.error}`);
-      seen[which].push(one);
-    }
-  }
-  return seen;
-}
-
-const relay = (program: Program, name: string, format: Target["format"]): Target => ({
-  name,
-  program,
-  format,
-});
-
-const perSecond = (seen: Seen) => seen.requests / seen.seconds;
-const framesPerSecond = (seen: Seen) => seen.frames / seen.seconds;
-
-/** CPU time over a count; nothing where the system does not say. */
-function cost(seen: readonly Seen[], of: (seen: Seen) => number): number[] {
-  return seen.flatMap((one) => one.cpuMicros === null || of(one) === 0 ? [] : [one.cpuMicros / of(one)]);
-}
-
-function row(
-  measure: string,
-  unit: string,
-  gateway: readonly number[],
-  floor: readonly number[],
-  bounds: { must?: Bound; stretch?: Bound; note?: string } = {},
-): Row {
-  const { must = null, stretch = null, note } = bounds;
-  return { measure, unit, gateway, floor, must, stretch, ...(note !== undefined && { note }) };
-}
-
-function skipped(measure: string, note: string): Row {
-  return row(measure, "skipped", [], [], { note });
-}
 
 async function whole(bench: Bench): Promise<Row[]> {
   const targets = [
@@ -125,10 +65,6 @@ async function whole(bench: Bench): Promise<Row[]> {
       ),
     ];
   });
-}
-
-function round2(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 /** What a relay adds at a rate that none is busy with: its latency less the provider's own middle one. */
@@ -369,7 +305,8 @@ async function dlp(bench: Bench): Promise<Row[]> {
     { ...gatewayAs(bench.gateway, "chat"), name: "DLP off" },
     { ...gatewayAs(bench.gateway, "chat", MASKING_SECRET), name: "DLP on" },
   ];
-  const [off, on] = await rounds(bench, "dlp", targets, {
+  const answers = { ...gatewayAs(bench.gateway, "chat", ANSWERS_SECRET), name: "DLP on, answers too" };
+  const [off, on, both] = await rounds(bench, "dlp", [...targets, answers], {
     rounds: bench.quick ? 2 : 5,
     model: "whole",
     chars: 2048,
@@ -385,6 +322,7 @@ async function dlp(bench: Bench): Promise<Row[]> {
       must: atMost(round2(1 / 0.75)),
       stretch: atMost(round2(1 / 0.9)),
     }),
+    row(`${name}, answers screened too`, "CPU µs/request", cost(both, requests), cost(off, requests)),
   ];
 }
 
@@ -404,7 +342,7 @@ async function workers(bench: Bench): Promise<Row[]> {
   const name = "two workers over one";
   const folder = `${bench.folder}/workers`;
   await Deno.mkdir(folder);
-  const two = await startGateway(folder, bench.provider, ["--workers", "2"]);
+  const two = await startGateway(folder, bench.provider, { args: ["--workers", "2"] });
   try {
     if ((children(two.pid) ?? 0) < 2) return [skipped(name, "--workers 2 starts no further processes")];
     if (navigator.hardwareConcurrency < 4) {
@@ -427,6 +365,9 @@ async function workers(bench: Bench): Promise<Row[]> {
   }
 }
 
+/** Those that a quick run leaves out. */
+export const SLOW: ReadonlySet<string> = new Set(["store", "crowd", "agents"]);
+
 /** By the name that `--only` takes, in the order they are run. */
 export const MEASURES: Readonly<Record<string, Measure>> = {
   whole,
@@ -438,4 +379,8 @@ export const MEASURES: Readonly<Record<string, Measure>> = {
   memory,
   cold,
   workers,
+  tls,
+  store,
+  crowd,
+  agents,
 };

@@ -3,6 +3,7 @@
  * with the benchmark.
  */
 import { V8_FLAGS } from "../../src/memory.ts";
+import { CA } from "../support/tls.ts";
 import { lines } from "./lines.ts";
 import type { Job, Seen } from "./load.ts";
 
@@ -14,8 +15,12 @@ const ROOT = new URL("../../", import.meta.url);
 const FILES = new URL("./", import.meta.url);
 
 export const SECRET = "sk_live_benchbenchbenchbenchbenchbench01";
-/** Keys whose texts are scanned: all default types, mask mode; and one that blocks, to see whether scanning works. */
+/**
+ * Keys whose texts are scanned: all default types, mask mode; one whose answers are, too; and one that blocks, to see whether
+ * scanning works.
+ */
 export const MASKING_SECRET = "sk_live_benchbenchbenchbenchbenchbench02";
+export const ANSWERS_SECRET = "sk_live_benchbenchbenchbenchbenchbench04";
 export const BLOCKING_SECRET = "sk_live_benchbenchbenchbenchbenchbench03";
 
 export interface Program {
@@ -82,31 +87,70 @@ async function listening(child: Deno.ChildProcess): Promise<Program> {
   }
 }
 
-export function startProvider(): Promise<Program> {
-  return listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`]));
+/** A provider, in the open or behind TLS (HTTP/1.1), and what its clients must trust. */
+export interface ProviderProgram extends Program {
+  address: string;
+  /** What `deno run` is told of its certificate. */
+  trust: readonly string[];
 }
 
-export function startRelay(name: "json" | "byob", provider: Program): Promise<Program> {
-  const address = `http://127.0.0.1:${provider.port}/v1`;
-  return listening(start(MEASURED_CORE, [`${FILES.pathname}relays.ts`, name, address]));
+export async function startProvider(): Promise<ProviderProgram> {
+  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`]));
+  return { ...program, address: `http://127.0.0.1:${program.port}/v1`, trust: [] };
+}
+
+/** @param folder for the certificate's authority */
+export async function startTlsProvider(folder: string): Promise<ProviderProgram> {
+  const authority = `${folder}/authority.pem`;
+  await Deno.writeTextFile(authority, CA);
+  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`, "tls"]));
+  return { ...program, address: `https://localhost:${program.port}/v1`, trust: ["--cert", authority] };
+}
+
+export function startRelay(name: "json" | "byob", { address, trust }: ProviderProgram): Promise<Program> {
+  return listening(start(MEASURED_CORE, [...trust, `${FILES.pathname}relays.ts`, name, address]));
 }
 
 /** The gateway as an operator starts it, over a store file of its own in `folder`. */
 export async function startGateway(
   folder: string,
-  provider: Program,
-  more: readonly string[] = [],
+  provider: ProviderProgram,
+  { args = [], store, keys = [], models = [] }: GatewayOptions = {},
 ): Promise<Program> {
-  const config = `${folder}/bench.json`;
-  await Deno.writeTextFile(config, JSON.stringify(configuration(folder, provider)));
-  return listening(start(MEASURED_CORE, [V8_FLAGS, "src/main.ts", "--config", config, ...more]));
+  const path = `${folder}/bench.json`;
+  const config = configuration(provider.address, store ?? `sqlite:${folder}/bench.db`);
+  config.keys.push(...keys);
+  config.models.push(...models);
+  await Deno.writeTextFile(path, JSON.stringify(config));
+  return listening(
+    start(MEASURED_CORE, [...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args]),
+  );
+}
+
+type Configuration = ReturnType<typeof configuration>;
+
+export interface GatewayOptions {
+  /** Further arguments of the program. */
+  args?: readonly string[];
+  /** Address of its store; absent: a SQLite file. */
+  store?: string;
+  /** Besides those that the measures use. */
+  keys?: Configuration["keys"];
+  models?: Configuration["models"];
 }
 
 /** The models that measures ask for; the provider does what the name says. */
 export const MODELS = ["whole", "stream-50-1", "stream-100-5", "stream-200-5", "stream-4-1000"] as const;
 
+interface KeyConfig {
+  name: string;
+  secret: string;
+  account: string;
+  dlp_policy?: string;
+}
+
 /** Authentication, credits, spend limit, both rates and the ledger are all at work, with limits nobody reaches. */
-function configuration(folder: string, provider: Program) {
+function configuration(address: string, store: string) {
   const limits = {
     account: "bench",
     spend_limit: { amount: "1000000", period: "month" },
@@ -114,21 +158,26 @@ function configuration(folder: string, provider: Program) {
   };
   return {
     server: { port: 0, max_in_flight: 10_000 },
-    store: { url: `sqlite:${folder}/bench.db` },
+    store: { url: store },
     providers: {
-      bench: { api: "openai-chat", base_url: `http://127.0.0.1:${provider.port}/v1`, api_key: "bench" },
+      bench: { api: "openai-chat", base_url: address, api_key: "bench" },
     },
-    models: MODELS.map((model) => ({
+    models: MODELS.map((model: string) => ({
       id: `bench/${model}`,
       routes: [{ provider: "bench", model }],
       pricing: { prompt: "0.000000001", completion: "0.000000002" },
       capabilities: { features: ["tools"] },
     })),
-    dlp_policies: { masking: { mode: "mask" }, blocking: { mode: "block" } },
+    dlp_policies: {
+      masking: { mode: "mask" },
+      both: { mode: "mask", answers: "mask" },
+      blocking: { mode: "block" },
+    },
     accounts: [{ name: "bench", credits: "1000000" }],
     keys: [
-      { name: "bench", secret: SECRET, ...limits },
+      { name: "bench", secret: SECRET, ...limits } as KeyConfig,
       { name: "masking", secret: MASKING_SECRET, dlp_policy: "masking", ...limits },
+      { name: "both", secret: ANSWERS_SECRET, dlp_policy: "both", ...limits },
       { name: "blocking", secret: BLOCKING_SECRET, dlp_policy: "blocking", ...limits },
     ],
   };

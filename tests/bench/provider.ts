@@ -3,10 +3,12 @@
  * its own; prints its port.
  *
  * It must cost far less than what is measured, so it is no HTTP server but as much of one as its callers need: bodies
- * with a `content-length`, the name of the model read by searching for it. That name says what the answer is: `whole`, or
+ * with a `content-length`, the name of the model read by searching for it. With the argument `tls` it is behind TLS, over
+ * HTTP/1.1. The model's name says what the answer is: `whole`, or
  * `stream-200-5` for a stream of 200 frames, 5 ms apart. Every frame is a write, and so a network chunk, of its own.
  */
 import { Buffer } from "node:buffer";
+import { TLS } from "../support/tls.ts";
 
 const READ_BYTES = 64 * 1024;
 /** Where in a body the model's name is looked for, from either end. */
@@ -140,11 +142,14 @@ async function serve(conn: Deno.Conn): Promise<void> {
   }
 }
 
-const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+const at = { hostname: "127.0.0.1", port: 0 };
+const listener: Deno.Listener<Deno.TcpConn | Deno.TlsConn> = Deno.args[0] === "tls"
+  ? Deno.listenTls({ ...at, ...TLS, alpnProtocols: ["http/1.1"] })
+  : Deno.listen(at);
 console.log((listener.addr as Deno.NetAddr).port);
 setInterval(tick, 1);
 for await (const conn of listener) {
-  conn.setNoDelay(true);
+  if ("setNoDelay" in conn) conn.setNoDelay(true);
   // A caller that breaks off is the caller's matter.
   serve(conn).catch(() => {}).finally(() => {
     try {
