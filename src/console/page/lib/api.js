@@ -107,7 +107,8 @@ export async function ask(path, asking) {
 export async function refusal(response) {
   if (response.status === 401 && session !== null) become(null);
   const answer = await response.json().catch(() => ({}));
-  const { message, code, param } = typeof answer.error === "object" ? answer.error : answer;
+  const { message, code, extra } = typeof answer.error === "object" ? answer.error : answer;
+  const param = extra?.errors?.[0]?.loc?.join(".");
   return new Refused(response.status, message ?? `The gateway answered ${response.status}.`, code, param);
 }
 

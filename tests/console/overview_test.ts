@@ -1,0 +1,146 @@
+/** What the overview's endpoints answer: sums over a range, and what needs a look. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { SECRET } from "../support/gateway.ts";
+import { ADMIN, withConsole } from "./rig.ts";
+
+const BEARER = { authorization: `Bearer ${ADMIN}` };
+const DAY = 86_400_000;
+const KEY = { name: "dev", secret: SECRET };
+const PRICED = {
+  models: [{
+    id: "demo/model",
+    routes: [{ provider: "demo", model: "model" }],
+    pricing: { prompt: "0.001", completion: "0.01" },
+  }],
+};
+
+Deno.test("GET /admin/overview: a call of now is in short ranges, one of last month in long ones, and costs what it did", async () => {
+  let now = Date.UTC(2026, 9, 1, 12);
+  await withConsole(async (ask, gateway) => {
+    const call = () =>
+      gateway.post("/v1/chat/completions", {
+        model: "demo/model",
+        messages: [{ role: "user", content: "hi" }],
+      }, { headers: { "x-svc-tags": "feature=search" } }).then((response) => response.text());
+    await call();
+    const overview = async (query: string) =>
+      (await ask("GET", `/admin/overview?${query}`, { headers: BEARER })).json;
+    const short = await overview("range=1h&by=tag");
+    assertEquals([short.total.requests, short.total.errors, short.times.length, short.store], [
+      1,
+      0,
+      60,
+      true,
+    ]);
+    assertEquals(short.series.requests.at(-1), 1);
+    assertEquals(short.groups.map((g: { value: string }) => g.value), ["feature=search"]);
+    const { data: [spent] } = (await ask("GET", "/admin/usage?by=model", { headers: BEARER })).json;
+    assert(Number(spent.cost) > 0);
+    assertEquals([short.total.cost, short.groups[0].cost], [spent.cost, spent.cost]);
+    assert(short.total.latency_ms.p50 !== null || short.total.ttft_ms.p50 !== null);
+
+    now += 40 * DAY;
+    await call();
+    assertEquals((await overview("range=24h")).total.requests, 1);
+    for (const by of ["model", "provider", "key"]) {
+      const long = await overview(`range=90d&by=${by}`);
+      assertEquals([long.total.requests, long.source, long.times.length], [2, "sums by day", 90], by);
+      assertEquals(Number(long.total.cost), 2 * Number(spent.cost));
+      assertEquals(long.series.requests.filter((n: number) => n > 0), [1, 1]);
+      assertEquals(long.groups.map((g: { requests: number }) => g.requests), [2], by);
+    }
+    assertEquals((await overview("range=1y")).total.requests, 2);
+    for (const [query, param] of [["range=2h", "range"], ["by=colour", "by"]]) {
+      const refused = await ask("GET", `/admin/overview?${query}`, { headers: BEARER });
+      assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);
+    }
+  }, { config: { ...PRICED, keys: [KEY] }, now: () => now });
+});
+
+Deno.test("GET /admin/attention: budgets at 80 %, keys that expire, open breakers and warnings of the configuration", async () => {
+  const soon = new Date(Date.now() + 3 * DAY).toISOString();
+  await withConsole(async (ask, gateway) => {
+    const matters = async () => {
+      const { data } = (await ask("GET", "/admin/attention", { headers: BEARER })).json;
+      return data as { level: string; kind: string; name: string; text: string; share?: number }[];
+    };
+    assertEquals((await matters()).map(({ kind, name }) => [kind, name]), [["key", "dev"]]);
+    const call = (model: string, secret: string) =>
+      gateway.post("/v1/chat/completions", {
+        model,
+        max_tokens: 20,
+        messages: [{ role: "user", content: "hi" }],
+      }, {
+        headers: { authorization: `Bearer ${secret}` },
+      }).then((response) => response.text());
+    const made = await ask("POST", "/admin/keys", { headers: BEARER, body: { name: "ada" } });
+    await call("demo/model", made.json.secret);
+    const { data: [spent] } = (await ask("GET", "/admin/usage?by=key", { headers: BEARER })).json;
+    const limit = { amount: (Number(spent.cost) / 0.9).toFixed(6), period: "month" };
+    await ask("PATCH", "/admin/keys/ada", { headers: BEARER, body: { spend_limit: limit } });
+    await call("gone/model", SECRET);
+    const found = await matters();
+    const budget = found.find(({ kind }) => kind === "budget")!;
+    assert(Math.abs(budget.share! - .9) < .01 && budget.name === "ada", JSON.stringify(found));
+    const breaker = found.find(({ kind }) => kind === "breaker")!;
+    assertEquals([breaker.level, breaker.name], ["bad", "gone"]);
+    assertStringIncludes(breaker.text, "out of service");
+    const levels = found.map(({ level }) => level);
+    assertEquals(levels, levels.toSorted());
+    assert(!JSON.stringify(found).includes(SECRET));
+  }, {
+    config: {
+      providers: {
+        demo: { api: "demo" },
+        gone: {
+          api: "openai-chat",
+          base_url: "http://127.0.0.1:9/v1",
+          api_key: "k",
+          retries: 0,
+          breaker: { failures: 1, window_seconds: 60, open_seconds: 60 },
+        },
+      },
+      models: [
+        ...PRICED.models,
+        {
+          id: "gone/model",
+          routes: [{ provider: "gone", model: "m" }],
+          pricing: { prompt: "0", completion: "0" },
+        },
+      ],
+      keys: [{ ...KEY, expires_at: soon }],
+    },
+  });
+});
+
+Deno.test("lists as lines of JSON: all of a search, however many pages it has", async () => {
+  await withConsole(async (ask, gateway) => {
+    for (let i = 0; i < 3; i++) {
+      await (await gateway.post("/v1/chat/completions", {
+        model: "demo/model",
+        messages: [{ role: "user", content: "hi" }],
+      }, { headers: { "x-svc-tags": `n=${i}` } })).text();
+    }
+    const headers = { ...BEARER, accept: "application/x-ndjson" };
+    const all = await ask("GET", "/admin/generations", { headers });
+    assertEquals(all.headers.get("content-type"), "application/x-ndjson");
+    const rows = all.text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assertEquals(rows.map(({ tags }) => tags.n), ["2", "1", "0"]);
+    const one = await ask("GET", "/admin/generations?tag=n%3D1&status=completed", { headers });
+    assertEquals(one.text.trimEnd().split("\n").map((line) => JSON.parse(line).tags.n), ["1"]);
+    const csv = await ask("GET", "/admin/generations?tag=n%3D1", {
+      headers: { ...BEARER, accept: "text/csv" },
+    });
+    assertEquals(csv.text.split("\r\n").length, 3);
+    assert(csv.text.startsWith("id,created,"));
+    for (
+      const [query, param] of [["min_cost=x", "min_cost"], ["min_latency=-1", "min_latency"], [
+        "findings=maybe",
+        "findings",
+      ]]
+    ) {
+      const refused = await ask("GET", `/admin/generations?${query}`, { headers: BEARER });
+      assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);
+    }
+  }, { config: { keys: [KEY] } });
+});
