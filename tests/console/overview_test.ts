@@ -5,6 +5,7 @@ import { ADMIN, withConsole } from "./rig.ts";
 
 const BEARER = { authorization: `Bearer ${ADMIN}` };
 const DAY = 86_400_000;
+const NOON = Date.UTC(2026, 9, 1, 12);
 const KEY = { name: "dev", secret: SECRET };
 const PRICED = {
   models: [{
@@ -15,7 +16,7 @@ const PRICED = {
 };
 
 Deno.test("GET /admin/overview: a call of now is in short ranges, one of last month in long ones, and costs what it did", async () => {
-  let now = Date.UTC(2026, 9, 1, 12);
+  let now = NOON;
   await withConsole(async (ask, gateway) => {
     const call = () =>
       gateway.post("/v1/chat/completions", {
@@ -58,7 +59,7 @@ Deno.test("GET /admin/overview: a call of now is in short ranges, one of last mo
 });
 
 Deno.test("GET /admin/attention: budgets at 80 %, keys that expire, open breakers and warnings of the configuration", async () => {
-  const soon = new Date(Date.now() + 3 * DAY).toISOString();
+  const soon = new Date(NOON + 3 * DAY).toISOString();
   await withConsole(async (ask, gateway) => {
     const matters = async () => {
       const { data } = (await ask("GET", "/admin/attention", { headers: BEARER })).json;
@@ -110,6 +111,7 @@ Deno.test("GET /admin/attention: budgets at 80 %, keys that expire, open breaker
       ],
       keys: [{ ...KEY, expires_at: soon }],
     },
+    now: () => NOON,
   });
 });
 
