@@ -15,6 +15,7 @@ import type {
   AuditQuery,
   GenerationQuery,
   KeyInput,
+  KeyQuery,
   PageQuery,
   TeamChange,
   TeamInput,
@@ -45,7 +46,7 @@ import type {
 
 export interface Administration {
   createKey(input: KeyInput): Promise<{ key: KeyReport; secret: string }>;
-  listKeys(query?: PageQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }>;
+  listKeys(query?: KeyQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }>;
   /** By id or by name; throws `not_found`. */
   getKey(idOrName: string): Promise<KeyReport>;
   patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyReport>;

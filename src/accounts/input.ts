@@ -61,6 +61,13 @@ export interface PageQuery {
   cursor?: string;
 }
 
+export interface KeyQuery extends PageQuery {
+  /** Only whose name holds this text, in whatever case. */
+  search?: string;
+  /** Only of this team. */
+  team?: string;
+}
+
 export interface AuditQuery extends PageQuery {
   kind?: string;
   /** Name or id of a key. */

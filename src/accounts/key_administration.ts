@@ -11,8 +11,8 @@ import {
   invalid,
   isOffset,
   type KeyInput,
+  type KeyQuery,
   LARGEST_PAGE,
-  type PageQuery,
   pageSize,
   readKeyChange,
   readNewKey,
@@ -68,12 +68,16 @@ export class KeyAdministration {
   }
 
   /** Those of the configuration first, then those of the store, newest first. */
-  async list(query: PageQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }> {
+  async list(query: KeyQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }> {
     const { store, keyring, member } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const { skip, after } = query.cursor === undefined ? { skip: 0, after: null } : placeOf(query.cursor);
+    const { search, team } = query;
+    const wanted = ({ key: { name }, team: of }: KeyState) =>
+      (search === undefined || name.toLowerCase().includes(search.toLowerCase())) &&
+      (team === undefined || of === team);
     const configured = after === null && member === undefined
-      ? [...keyring.configured()].slice(skip, skip + limit + 1)
+      ? [...keyring.configured()].filter(wanted).slice(skip, skip + limit + 1)
       : [];
     if (configured.length > limit) {
       const data = await keyReports(this.#options, configured.slice(0, limit));
@@ -81,7 +85,13 @@ export class KeyAdministration {
     }
     // One more than the page tells whether there is another.
     const context = new KeyContext([], this.#options.configured.teams);
-    const stored = await store.listKeys({ after, limit: limit - configured.length + 1, member });
+    const stored = await store.listKeys({
+      after,
+      limit: limit - configured.length + 1,
+      member,
+      search,
+      team,
+    });
     const states = [...configured, ...stored.map((key) => stateOf("store", key, context))];
     const data = await keyReports(this.#options, states.slice(0, limit));
     if (states.length <= limit) return { data, next_cursor: null };

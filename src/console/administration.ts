@@ -5,7 +5,7 @@
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
-import { auditQuery, generationQuery, overlapSeconds, usageQuery } from "./administration_input.ts";
+import { auditQuery, generationQuery, keyQuery, overlapSeconds, usageQuery } from "./administration_input.ts";
 import { modelsOfKey } from "./key_models.ts";
 import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 import { PAYLOAD } from "./payload.ts";
@@ -20,8 +20,13 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     "/admin/keys",
     "Lists the keys: those of the configuration, then those of the store, newest first.",
     "KeyList",
-    ({ administration }, page) => administration.listKeys(page),
-    PAGE,
+    ({ request, administration }, page) =>
+      administration.listKeys({ ...keyQuery(queryOf(request)), ...page }),
+    [
+      query("search", "Only keys whose name holds this text."),
+      query("team", "Only of this team."),
+      ...PAGE,
+    ],
     "read_own",
   ),
   endpoint(

@@ -29,6 +29,11 @@ export function generationQuery(query: URLSearchParams) {
   };
 }
 
+export function keyQuery(query: URLSearchParams) {
+  const get = textOf(query);
+  return { search: get("search"), team: get("team") };
+}
+
 export function auditQuery(query: URLSearchParams) {
   const get = textOf(query);
   return { kind: get("kind"), key: get("key"), from: get("from"), to: get("to") };

@@ -45,6 +45,7 @@ import manageNames from "./page/manage/names.js" with { type: "text" };
 import managePolicies from "./page/manage/policies.js" with { type: "text" };
 import managePrices from "./page/manage/prices.js" with { type: "text" };
 import manageProviders from "./page/manage/providers.js" with { type: "text" };
+import manageSearchBox from "./page/manage/search_box.js" with { type: "text" };
 import manageRights from "./page/manage/rights.js" with { type: "text" };
 import manageSecret from "./page/manage/secret.js" with { type: "text" };
 import manageTeams from "./page/manage/teams.js" with { type: "text" };
@@ -116,6 +117,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "manage/policies.js": managePolicies,
   "manage/prices.js": managePrices,
   "manage/providers.js": manageProviders,
+  "manage/search_box.js": manageSearchBox,
   "manage/rights.js": manageRights,
   "manage/secret.js": manageSecret,
   "manage/teams.js": manageTeams,

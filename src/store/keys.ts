@@ -198,16 +198,34 @@ export async function keysBehind(query: Query, after: string, limit: number): Pr
   return withSecrets(keys, secrets);
 }
 
+export interface KeyPage {
+  after: Position | null;
+  limit: number;
+  /** Only of this person. */
+  member?: string;
+  /** Only whose name holds this text, in whatever case. */
+  search?: string;
+  /** Only of this team. */
+  team?: string;
+}
+
+/** What is like a text that holds another one. */
+function containing(text: string): string {
+  return `%${text.toLowerCase().replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
+}
+
 /** Newest first, revoked and expired ones too. */
 export async function listKeys(
   query: Query,
-  { after, limit, member }: { after: Position | null; limit: number; member?: string },
+  { after, limit, member, search, team }: KeyPage,
 ): Promise<StoredKey[]> {
   const params: Value[] = [limit];
   const param = (value: Value) => `$${params.push(value)}`;
   const where = [
     ...(after === null ? [] : [`(created, id) < (${param(after.created)}, ${param(after.id)})`]),
     ...(member === undefined ? [] : [`member = ${param(member)}`]),
+    ...(search === undefined ? [] : [`LOWER(name) LIKE ${param(containing(search))} ESCAPE '!'`]),
+    ...(team === undefined ? [] : [`team = ${param(team)}`]),
   ];
   const rows = await query(
     `SELECT * FROM keys ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}

@@ -16,7 +16,7 @@ import type { Generation } from "./records.ts";
 import type { KeySpan, KeyUse } from "./key_use.ts";
 import type { StoredTeam } from "./teams.ts";
 import type { Changes } from "./changes.ts";
-import type { KeyWithSecrets, StoredKey } from "./keys.ts";
+import type { KeyPage, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
 import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
 import type { Position } from "./position.ts";
@@ -54,10 +54,7 @@ export interface KeyStore {
   /** The key that a hash belongs to, revoked and expired ones too. */
   keyByHash(hash: string): Promise<KeyWithSecrets | null>;
   /** Newest first, revoked and expired ones too. */
-  listKeys(
-    page: { after: Position | null; limit: number; member?: string },
-    asker?: string,
-  ): Promise<StoredKey[]>;
+  listKeys(page: KeyPage, asker?: string): Promise<StoredKey[]>;
   /** Of what `changesSince` tells. */
   revision(): Promise<number>;
   /** All keys, in pages by their ids: those behind `after`. */

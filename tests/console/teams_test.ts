@@ -83,6 +83,29 @@ onBothEngines(({ name, place }) => {
     }
   });
 
+  test("keys are searched by name and listed by team, whatever stands in the text", async (at) => {
+    const one = await open(at.open(), configOf());
+    try {
+      await one.createTeam({ name: "red" });
+      for (const name of ["Ada 100%", "ada_two", "adaXtwo", "bob"]) await one.createKey({ name });
+      await one.createKey({ name: "carol", team: "red" });
+      const names = async (query: { search?: string; team?: string }) =>
+        (await one.listKeys(query)).data.map(({ name }) => name).sort();
+      assertEquals(await names({ search: "ADA" }), ["Ada 100%", "adaXtwo", "ada_two"]);
+      assertEquals(await names({ search: "a_t" }), ["ada_two"]);
+      assertEquals(await names({ search: "0%" }), ["Ada 100%"]);
+      assertEquals(await names({ search: "!" }), []);
+      assertEquals(await names({ search: "ev" }), ["dev"], "the configuration's too");
+      assertEquals(await names({ team: "red" }), ["carol"]);
+      const page = await one.listKeys({ search: "ada", limit: 2 });
+      assertEquals(page.data.length, 2);
+      const rest = await one.listKeys({ search: "ada", cursor: page.next_cursor! });
+      assertEquals(rest.data.length, 1);
+    } finally {
+      await one.close();
+    }
+  });
+
   test("a node that starts knows the teams before their keys", async (at) => {
     const one = await open(at.open(), configOf());
     await one.createTeam({ name: "red", models: ["a/*"] });

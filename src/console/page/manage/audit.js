@@ -80,9 +80,13 @@ const FINDINGS = [
   },
   {
     title: "Generation",
-    show: ({ generation, request_id }) => {
-      const id = generation ?? request_id;
-      return id ? html`<a href=${href("explore", { rest: [id] })}><code>${id.slice(0, 16)}…</code></a>` : "–";
+    show({ generation: id, action, of }) {
+      if (!id) return "–";
+      const text = html`<code>${id.slice(0, 16)}…</code>`;
+      // A request that was refused has no record.
+      return action === "refused" && of === "request"
+        ? text
+        : html`<a href=${href("explore", { rest: [id] })}>${text}</a>`;
     },
   },
 ];

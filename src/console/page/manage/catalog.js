@@ -1,20 +1,17 @@
 /** The catalog: models with prices, and how the load is shared among their routes. */
 import { query } from "../lib/api.js";
-import { Field } from "../lib/form.js";
 import { count, duration, percent } from "../lib/format.js";
 import { useList } from "../lib/hooks.js";
-import { html, useEffect, useState } from "../lib/html.js";
+import { html } from "../lib/html.js";
 import { Table } from "../lib/table.js";
 import { Badge, Failed, Panel } from "../lib/ui.js";
 import { priceOf } from "./prices.js";
+import { useSearchBox } from "./search_box.js";
 
 /**
  * @typedef {{ provider: string, model: string, api: string | null, weight: number | null, state: string | null, attempts: number, share: number | null, first_output_ms: { p50: number, p95: number } | null }} Route
  * @typedef {{ id: string, name: string, pricing: Record<string, string> | null, pricing_tiers: number, context_length: number | null, max_completion_tokens: number | null, features: string[], modality_input: string[], order: string, routes: Route[] }} Model
  */
-
-/** How long typing rests before it is searched for, in milliseconds. */
-const REST_MS = 200;
 
 /** @type {import("../lib/table.js").Column<Model>[]} */
 const COLUMNS = [
@@ -58,21 +55,12 @@ const COLUMNS = [
 ];
 
 export function Catalog() {
-  const [typed, setTyped] = useState("");
-  const [search, setSearch] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(typed.trim()), REST_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const [search, box] = useSearchBox("Search models");
   /** @type {ReturnType<typeof useList<Model>>} */
   const { rows, more, error, loading, reload } = useList(`/admin/models${query({ search, limit: 100 })}`);
   return html`
     <${Panel} title="Catalog" note="Prices are those of a million tokens; ? where nobody knows them."
-      actions=${html`
-        <${Field} label="Search models" type="search" value=${typed} placeholder="id or name"
-          onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
-            setTyped(currentTarget.value)} />
-      `}>
+      actions=${box}>
       ${error && html`<${Failed} error=${error} retry=${reload} />`}
       ${loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`
         <${Table} caption="Models of the catalog" columns=${COLUMNS} rows=${rows} id=${(

@@ -1,9 +1,9 @@
 /** The list of keys, and the dialogs that make one and show one. */
-import { ask } from "../lib/api.js";
+import { ask, query as asked } from "../lib/api.js";
 import { Dialog } from "../lib/dialog.js";
 import { Form } from "../lib/form.js";
 import { ago, when } from "../lib/format.js";
-import { useList } from "../lib/hooks.js";
+import { useAsk, useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
@@ -12,6 +12,7 @@ import { KeyDetails } from "./key_details.js";
 import { KeyFields, keyOf } from "./key_form.js";
 import { SpendBar } from "./limits.js";
 import { mayMakeKeys } from "./rights.js";
+import { useSearchBox } from "./search_box.js";
 import { NewSecret } from "./secret.js";
 
 /** @typedef {import("../../../accounts/mod.ts").KeyReport} Key */
@@ -65,18 +66,24 @@ const COLUMNS = [
 
 export function Keys() {
   const { query } = useRoute();
+  const [search, box] = useSearchBox("Search keys");
   /** @type {ReturnType<typeof useList<Key>>} */
-  const list = useList("/admin/keys?limit=200");
+  const list = useList(`/admin/keys${asked({ limit: 200, search })}`);
   const [making, setMaking] = useState(false);
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const [revoked, setRevoked] = useState(false);
   const { rows, more, error, reload } = list;
   const gone = rows.filter(({ revoked_at }) => revoked_at !== null).length;
   const visible = revoked ? rows : rows.filter(({ revoked_at }) => revoked_at === null);
-  const chosen = rows.find(({ id }) => id === query.key);
+  const listed = rows.find(({ id }) => id === query.key);
+  // One that a link names may stand further down.
+  const alone = useAsk(
+    query.key && !listed && !list.loading ? `/admin/keys/${encodeURIComponent(query.key)}` : null,
+  );
+  const chosen = listed ?? (query.key ? /** @type {Key | undefined} */ (alone.data) : undefined);
   const close = () => go("keys", { query: {}, replace: true });
   return html`
-    <${Panel} title="Keys" note="Secrets are shown once, when they are made." actions=${html`${
+    <${Panel} title="Keys" note="Secrets are shown once, when they are made." actions=${html`${box}${
       gone > 0 && html`<${Button} kind="quiet" onClick=${() =>
         setRevoked(!revoked)}>${revoked ? "Hide revoked" : `Show ${gone} revoked`}<//>`
     }${mayMakeKeys() && html`<${Button} kind="primary" onClick=${() => setMaking(true)}>New key<//>`}`}>
@@ -84,7 +91,9 @@ export function Keys() {
       ${list.loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`
         <${Table} caption="Keys" columns=${COLUMNS} rows=${visible} id=${(/** @type {Key} */ { id }) => id}
           link=${(/** @type {Key} */ { id }) =>
-            href("keys", { query: { key: id } })} more=${more} empty="No keys yet" />
+            href("keys", { query: { key: id } })} more=${more} empty=${search === ""
+            ? "No keys yet"
+            : "No such key"} />
       `}
     <//>
     ${making && html`
