@@ -62,7 +62,7 @@ const WATCHERS_A_TICK = 250;
 /** What a watcher may lag behind. */
 const BUFFER_BYTES = 256 << 10;
 /** What all watchers together are sent in a second, at most. */
-const BYTES_A_SECOND = 12 << 20;
+const BYTES_A_SECOND = 4 << 20;
 /** Events that are kept until the next tick, at most. */
 const MOST_EVENTS = 2000;
 const KEEP_ALIVE_MS = 15_000;
@@ -140,20 +140,19 @@ export class Live implements CallWatch {
     this.#quietSince = this.#options.now();
     const seconds = rounds * TICK_MS / 1000;
     const most = BYTES_A_SECOND * seconds / this.#watchers.size;
-    const chunks = new Map<string, { bytes: Uint8Array; lost: number; events: number } | null>();
+    const chunks = new Map<string, Chunk | null>();
     for (const watcher of this.#watchers) {
       const name = JSON.stringify(watcher.filter);
       let chunk = chunks.get(name);
-      if (chunk === undefined) chunks.set(name, chunk = chunkOf(events, watcher.filter, most));
-      if (chunk === null && dropped === 0) continue;
-      const fits = (watcher.controller.desiredSize ?? 0) > 0;
-      watcher.lost += dropped + (chunk === null ? 0 : fits ? chunk.lost : chunk.lost + chunk.events);
-      if (!fits) continue;
-      if (watcher.lost > 0) {
-        watcher.controller.enqueue(encode(frame("lost", { events: watcher.lost })));
-        watcher.lost = 0;
+      if (chunk === undefined) chunks.set(name, chunk = chunkOf(events, watcher.filter, { most, dropped }));
+      if (chunk === null) continue;
+      if ((watcher.controller.desiredSize ?? 0) <= 0) {
+        watcher.lost += chunk.events;
+        continue;
       }
-      if (chunk !== null && chunk.events > 0) watcher.controller.enqueue(chunk.bytes);
+      if (watcher.lost > 0) watcher.controller.enqueue(encode(frame("lost", { events: watcher.lost })));
+      watcher.lost = 0;
+      watcher.controller.enqueue(chunk.bytes);
     }
   }
 
@@ -211,11 +210,22 @@ function frame(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
+/** What all watchers with one filter are sent. */
+interface Chunk {
+  bytes: Uint8Array;
+  /** That happened, told or left out. */
+  events: number;
+}
+
 /** Null: nothing of it is wanted. */
-function chunkOf(events: readonly Said[], filter: LiveFilter, most: number) {
+function chunkOf(
+  events: readonly Said[],
+  filter: LiveFilter,
+  { most, dropped }: { most: number; dropped: number },
+): Chunk | null {
   let text = "";
   let given = 0;
-  let lost = 0;
+  let lost = dropped;
   for (const said of events) {
     if (!matches(said.event, said.view, filter)) continue;
     // One fits always.
@@ -226,7 +236,9 @@ function chunkOf(events: readonly Said[], filter: LiveFilter, most: number) {
     text += said.text ??= frame(said.event, said.view);
     given++;
   }
-  return given === 0 ? null : { bytes: encode(text), lost, events: given };
+  if (given === 0 && lost === 0) return null;
+  const before = lost > 0 ? frame("lost", { events: lost }) : "";
+  return { bytes: encode(before + text), events: given + lost };
 }
 
 /** A start does not yet tell who answers, and how it ends. */
