@@ -42,7 +42,8 @@ interface Grant {
   redirectUri: string;
 }
 
-export async function oidcProvider(): Promise<OidcProvider> {
+/** @param host a name for the address that it listens on: another site than 127.0.0.1 for browsers */
+export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"): Promise<OidcProvider> {
   const { privateKey, publicKey } = await jose.generateKeyPair("RS256", { extractable: true });
   const other = await jose.generateKeyPair("RS256");
   const jwk = { ...await jose.exportJWK(publicKey), kid: "k1", alg: "RS256", use: "sig" };
@@ -135,7 +136,7 @@ export async function oidcProvider(): Promise<OidcProvider> {
     }
   }
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, handle);
-  issuer = `http://127.0.0.1:${server.addr.port}`;
+  issuer = `http://${host}:${server.addr.port}`;
   return Object.assign(provider, {
     issuer,
     async authorize(url: string) {

@@ -1,0 +1,69 @@
+/** Signing in with an identity provider of another site in a real browser: which cookies come along only a browser decides. */
+import { assert, assertEquals } from "@std/assert";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { testGateway } from "../support/gateway.ts";
+import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
+
+Deno.test({
+  name: "the console in Chromium: a member signs in with the provider, makes a key, uses it, and signs out",
+  ignore: CHROMIUM === null,
+  async fn() {
+    const provider = await oidcProvider("localhost");
+    const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+      admin_key: "an-admin-key-of-enough-letters",
+      teams: [{ name: "research" }],
+      oidc: {
+        issuer: provider.issuer,
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        roles: { claim: "roles", map: { dev: "member" } },
+        team_claim: "groups",
+      },
+    });
+    const browser = await startBrowser();
+    try {
+      provider.person = { sub: "ada", preferred_username: "ada", roles: ["dev"], groups: ["research"] };
+      const page = await browser.page();
+      await page.open(`${gateway.url}/console`);
+      await page.until("document.querySelector('a[href=\"/console/oidc/start\"]')");
+      await page.click("a", "Sign in with your organisation");
+      await page.until("location.pathname === '/console' && document.querySelector('main h1')");
+      await page.until("document.querySelector('main .waiting') === null");
+      assertEquals(await page.axe(), []);
+      assert(!(await page.evaluate("document.cookie")).includes("sluice"));
+      const shown = await page.evaluate(`fetch("/console/session").then((answer) => answer.text())`);
+      const { role, name, team, csrf } = JSON.parse(shown);
+      assertEquals([role, name, team], ["member", "ada", "research"]);
+      // What each page of a member asks for is allowed.
+      const titles: string[] = await page.evaluate(
+        "[...document.querySelectorAll('nav a')].map((a) => a.textContent.trim())",
+      );
+      for (const title of titles) {
+        await page.click("nav a", title);
+        await page.until(`document.querySelector("main h1")?.textContent === ${JSON.stringify(title)}`);
+        await page.until("document.querySelector('main .waiting') === null");
+      }
+      assertEquals(page.mistakes, []);
+      const made = await page.evaluate(
+        `fetch("/admin/keys", { method: "POST", headers: { "content-type": "application/json", "x-svc-csrf": ${
+          JSON.stringify(csrf)
+        } }, body: '{"name":"laptop"}' }).then((answer) => answer.text())`,
+      );
+      const key = JSON.parse(made);
+      assertEquals([key.name, key.team], ["ada/laptop", "research"]);
+      const used = await gateway.post("/v1/chat/completions", {
+        model: "demo/model",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "hi" }],
+      }, { headers: { authorization: `Bearer ${key.secret}` } });
+      assertEquals(used.status, 200);
+      await used.body?.cancel();
+      await page.click("button", "Sign out");
+      await page.until("document.querySelector('a[href=\"/console/oidc/start\"]')");
+    } finally {
+      await browser.close();
+      await gateway.close();
+      await provider.close();
+    }
+  },
+});
