@@ -1,8 +1,8 @@
 /**
- * The list of packages that the image, the binary, workers and `deno run` with it fetch: those that the program needs, in the
- * versions of the list of all. (`deno task` by itself installs whatever `deno.json` names.)
+ * The list of packages that the image, the binary, workers and the start task fetch: those that the program needs, in the
+ * versions of the list of all.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import manifest from "../deno.json" with { type: "json" };
 
 const ROOT = new URL("../", import.meta.url);
@@ -21,6 +21,43 @@ Deno.test("the list has the packages of the program, and none of the tests", asy
   // Of other versions nobody has tried whether they work.
   for (const name of names) assertEquals(runtime[name].integrity, all[name]?.integrity, name);
 });
+
+/**
+ * `deno task` first installs whatever `imports` names and, where the lock file of `deno.json` is on, all that this lists. It does not
+ * install the names of `scopes`: those are fetched by the program that imports them.
+ */
+Deno.test("a task fetches no package that only the tests or few gateways need", async () => {
+  assertEquals(manifest.lock, false);
+  assertStringIncludes(manifest.tasks.test.command, " --lock=deno.lock ");
+  assertStringIncludes(manifest.tasks.ok.command, " --lock=deno.lock ");
+  assertStringIncludes(manifest.tasks.start.command, " --lock=.deno/runtime.lock ");
+  const named = Object.values(manifest.imports).map((target) => target.replace(/^npm:\/?/, ""));
+  assertEquals(named.filter((name) => NOT_FETCHED.test(name)), []);
+  const imported = new Set<string>();
+  for (const folder of ["src", ".deploy"]) {
+    for await (const path of modules(new URL(`${folder}/`, ROOT))) {
+      const text = await Deno.readTextFile(path);
+      for (const [, name] of text.matchAll(/(?:from |import |import\()\s*"([^"./][^"]*)"/g)) {
+        imported.add(name);
+      }
+    }
+  }
+  const used = (name: string) =>
+    name.endsWith("/") ? [...imported].some((other) => other.startsWith(name)) : imported.has(name);
+  // Every package of the standard library is the same one.
+  assertEquals(
+    Object.keys(manifest.imports).filter((name) => !name.startsWith("@std/") && !used(name)),
+    [],
+    "only tests import these: they belong into the scope of the tests",
+  );
+});
+
+async function* modules(folder: URL): AsyncGenerator<URL> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) yield* modules(new URL(`${name}/`, folder));
+    else if (/\.[jt]s$/.test(name)) yield new URL(name, folder);
+  }
+}
 
 Deno.test("the list is the one that `deno task lock` would write", async () => {
   const args = manifest.tasks.lock.command.split(" ").slice(1);
