@@ -157,15 +157,27 @@ function named(name: string): string | null {
 
 const utf8 = new TextDecoder();
 
+/** What hexadecimal digits stand for. */
+const HEX = new Uint8Array(128);
+for (let n = 0; n < 16; n++) {
+  HEX[n.toString(16).charCodeAt(0)] = HEX[n.toString(16).toUpperCase().charCodeAt(0)] = n;
+}
+
+/** What each byte says by itself. */
+const LATIN = Array.from(
+  { length: 256 },
+  (_, b) => b > 8 && b !== 127 && (b < 127 || b >= 0xa0) ? String.fromCharCode(b) : "",
+);
+
 /** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form, or as Latin-1. */
 function bytewise(raw: string, start: number, spots: Spot[]): void {
   const count = raw.length / 3;
-  const byte = (i: number) => parseInt(raw.slice(i * 3 + 1, i * 3 + 3), 16);
+  const byte = (i: number) => HEX[raw.charCodeAt(i * 3 + 1)] << 4 | HEX[raw.charCodeAt(i * 3 + 2)];
   for (let i = 0; i < count;) {
     const b = byte(i);
     let n = 1;
-    let says = b > 8 && b !== 127 && (b < 127 || b >= 0xa0) ? String.fromCharCode(b) : "";
-    if (b >= 0xc2) {
+    let says = LATIN[b];
+    if (b >= 0xc2 && i + 1 < count && byte(i + 1) >= 0x80) {
       n = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
       const bytes = Uint8Array.from({ length: n }, (_, k) => byte(i + k));
       if (isUtf8(bytes)) says = utf8.decode(bytes);

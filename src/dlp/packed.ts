@@ -200,47 +200,67 @@ const BYTES = /(?<![0-9A-Za-z])(?:0x)?[0-9a-f]{2}(?:[ ,:;-]{1,2}(?:0x)?[0-9a-f]{
 /** A line of a dump: where it stands, bytes in groups, and perhaps the text beside them. */
 const DUMP_LINE = /^[ \t]*(?:0x)?[0-9a-f]{4,16}:? {1,3}((?:[0-9a-f]{2,8}(?: {1,2}|$|\r))+)/i;
 
-function hexDumps(text: string, spots: Spot[]): void {
-  if (!/[0-9a-f]{2}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}/i.test(text)) return;
-  let last = 0;
-  for (const dump of dumpsOf(text)) {
-    spots.push(dump);
-    last = dump.end;
-  }
-  for (const match of text.matchAll(BYTES)) {
-    if (match.index < last && spots.some(({ start, end }) => start < match.index && match.index < end)) {
+/** Shorter runs of hexadecimal digits and what parts them are neither a list of bytes nor the first line of a dump. */
+const FEWEST_OF_DUMP = 16;
+/** What such a run is made of. */
+const OF_DUMP = new Uint8Array(65536);
+for (const c of "0123456789abcdefABCDEFxX ,:;-") OF_DUMP[c.charCodeAt(0)] = 1;
+const THREE_BYTES = /[0-9a-f]{2,8}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2,8}[ ,:;-]{1,2}(?:0x)?[0-9a-f]{2}/i;
+
+/** Runs of what bytes one by one are written with. Looks at one unit in many: words break such a run soon. */
+function* dumpRuns(text: string): Generator<Span> {
+  for (let p = FEWEST_OF_DUMP - 1; p < text.length;) {
+    let q = p;
+    const stop = p - FEWEST_OF_DUMP;
+    while (q > stop && OF_DUMP[text.charCodeAt(q)] === 1) q--;
+    if (q > stop) {
+      p = q + FEWEST_OF_DUMP;
       continue;
     }
-    const says = readable(Buffer.from(match[0].replace(/0x|[ ,:;-]/gi, ""), "hex"));
-    if (says !== null) spots.push({ start: match.index, end: match.index + match[0].length, says });
+    while (p < text.length && OF_DUMP[text.charCodeAt(p)] === 1) p++;
+    yield { start: stop + 1, end: p };
+    p += FEWEST_OF_DUMP;
   }
 }
 
-/** Dumps over several lines, each as one run. */
-function dumpsOf(text: string): Spot[] {
-  const spots: Spot[] = [];
+function hexDumps(text: string, spots: Spot[]): void {
+  let dumped = 0;
+  for (const { start, end } of dumpRuns(text)) {
+    if (end <= dumped || !THREE_BYTES.test(text.slice(start, end))) continue;
+    const dump = dumpAt(text, text.lastIndexOf("\n", start) + 1);
+    if (dump) {
+      dumped = dump.end;
+      if (dump.says !== null) spots.push({ ...dump, says: dump.says });
+    } else listed(text, start, end, spots);
+  }
+}
+
+/** Lists of bytes in a run. */
+function listed(text: string, start: number, end: number, spots: Spot[]): void {
+  const from = Math.max(0, start - 1);
+  for (const match of text.slice(from, end + 1).matchAll(BYTES)) {
+    const says = readable(Buffer.from(match[0].replace(/0x|[ ,:;-]/gi, ""), "hex"));
+    if (says === null) continue;
+    spots.push({ start: from + match.index, end: from + match.index + match[0].length, says });
+  }
+}
+
+/** The lines of a dump from one on, as one run; null: it is none. */
+function dumpAt(text: string, start: number): (Span & { says: string | null }) | null {
   let hex = "";
-  let start = -1;
-  let end = -1;
-  const close = () => {
-    const says = hex.length >= 12 ? readable(Buffer.from(hex, "hex")) : null;
-    if (says !== null) spots.push({ start, end, says });
-    hex = "";
-  };
-  for (let at = 0; at < text.length;) {
+  let end = start;
+  for (let at = start; at < text.length;) {
     const next = text.indexOf("\n", at);
     const stop = next < 0 ? text.length : next;
     const match = stop - at < 200 ? DUMP_LINE.exec(text.slice(at, stop)) : null;
-    if (match) {
-      if (hex === "") start = at;
-      // Text beside the bytes may begin with what looks like one.
-      hex += match[1].replace(/\s/g, "").slice(0, 32);
-      end = stop;
-    } else if (hex !== "") close();
+    if (!match) break;
+    // Text beside the bytes may begin with what looks like one.
+    hex += match[1].replace(/\s/g, "").slice(0, 32);
+    end = stop;
     at = stop + 1;
   }
-  if (hex !== "") close();
-  return spots;
+  if (hex === "") return null;
+  return { start, end, says: hex.length >= 12 ? readable(Buffer.from(hex, "hex")) : null };
 }
 
 /** A run this long is taken out of the text before it is cut into segments, and read as a text of its own. */

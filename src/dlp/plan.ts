@@ -3,7 +3,7 @@
  * that the walk reaches each by a look-up.
  */
 
-import { ALPHANUMERIC, DIGIT, JOINER } from "./recognizers/character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, JOINER } from "./recognizers/character_class.ts";
 import { RECOGNIZERS } from "./recognizers/list.ts";
 import type { NumberTable } from "./recognizers/number_judge.ts";
 import { numberTable } from "./recognizers/numbers.ts";
@@ -25,10 +25,33 @@ export interface Plan {
   readonly slots: number;
 }
 
-/** Lists by the length of a run or part, the last for all that are longer; apart for those with and without digits. */
+/** What runs or parts start, apart for those with and without digits. */
 export interface StartedByLength {
-  readonly withDigits: readonly (readonly StartedRun[])[];
-  readonly withoutDigits: readonly (readonly StartedRun[])[];
+  readonly withDigits: StartTable;
+  readonly withoutDigits: StartTable;
+}
+
+/** Lists by the length of a run, the last for all that are longer, and by its first unit; made when first asked for. */
+export class StartTable {
+  readonly #lists: (readonly StartedRun[] | undefined)[] = [];
+
+  constructor(readonly all: readonly StartedRun[]) {}
+
+  /** @param unit the first one, which is ASCII as all of a run is */
+  of(length: number, unit: number): readonly StartedRun[] {
+    const at = Math.min(length, LONGEST_LISTED) << 7 | unit;
+    return this.#lists[at] ??= this.#made(Math.min(length, LONGEST_LISTED), unit);
+  }
+
+  #made(length: number, unit: number): readonly StartedRun[] {
+    const longer = length === LONGEST_LISTED;
+    return this.all.filter(({ begins, first, trigger: { shortest = 1, longest = Infinity, lengths } }) => {
+      if (begins !== null && begins[unit] === 0 || (CLASS_OF[unit] & first) === 0) return false;
+      return lengths
+        ? longer ? lengths.some((n) => n >= length) : lengths.includes(length)
+        : length >= shortest && (length <= longest || longer && longest > length);
+    });
+  }
 }
 
 /** A trigger, and where the walk notes how far its scan has come. */
@@ -98,18 +121,7 @@ function conditionsOf(given: RunTrigger): Omit<StartedRun, "trigger" | "slot"> {
 
 function byLength(started: readonly StartedRun[]): StartedByLength {
   return {
-    withDigits: lists(started.filter(({ lacks }) => (lacks & DIGIT) === 0)),
-    withoutDigits: lists(started.filter(({ holds }) => (holds & DIGIT) === 0)),
+    withDigits: new StartTable(started.filter(({ lacks }) => (lacks & DIGIT) === 0)),
+    withoutDigits: new StartTable(started.filter(({ holds }) => (holds & DIGIT) === 0)),
   };
-}
-
-function lists(started: readonly StartedRun[]): StartedRun[][] {
-  return Array.from({ length: LONGEST_LISTED + 1 }, (_, length) => {
-    const longer = length === LONGEST_LISTED;
-    return started.filter(({ trigger: { shortest = 1, longest = Infinity, lengths } }) =>
-      lengths
-        ? longer ? lengths.some((n) => n >= length) : lengths.includes(length)
-        : length >= shortest && (length <= longest || longer && longest > length)
-    );
-  });
 }

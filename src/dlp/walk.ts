@@ -78,16 +78,14 @@ export class Walk {
 
   /** Starts the scans whose conditions a run or part meets. */
   #start(byLength: StartedByLength, start: number, end: number, classes: number): void {
-    const lists = (classes & DIGIT) !== 0 ? byLength.withDigits : byLength.withoutDigits;
-    const started = lists[Math.min(end - start, lists.length - 1)];
+    const table = (classes & DIGIT) !== 0 ? byLength.withDigits : byLength.withoutDigits;
     const text = this.view.text;
-    const unit = text.charCodeAt(start);
+    const started = table.of(end - start, text.charCodeAt(start));
     for (let i = 0; i < started.length; i++) {
       const one = started[i];
-      if (one.begins !== null && one.begins[unit] === 0) continue;
       if (one.next >= 0 && text.charCodeAt(end) !== one.next) continue;
       if ((classes & one.holds) !== one.holds || (classes & one.lacks) !== 0) continue;
-      if ((CLASS_OF[unit] & one.first) === 0 || start < this.#from[one.slot]) continue;
+      if (start < this.#from[one.slot]) continue;
       this.#goOn(one.slot, one.trigger.scan(this.view, start, end, classes));
     }
   }

@@ -34,9 +34,17 @@ const CVV =
 /** The code's name at the end of a field's: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
 
+/** The last letter of one of these names. */
+function mayEndInName(unit: number): boolean {
+  const small = unit | 32;
+  return small === 118 || small === 99 || small === 110 || small === 101 || unit === 50;
+}
+
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
-  const inner = CVV_AT_END.exec(view.text.slice(start, end));
+  const inner = mayEndInName(view.text.charCodeAt(end - 1))
+    ? CVV_AT_END.exec(view.text.slice(start, end))
+    : null;
   CVV.lastIndex = inner ? start + inner.index : start;
   const match = CVV.exec(view.text);
   if (!match) return;

@@ -197,8 +197,12 @@ function isInTable(text: string, start: number, end: number, length: number): bo
 }
 
 function isHexGroup(text: string, start: number, length: number): boolean {
-  return start >= 0 && start + length <= text.length &&
-    /^[\dA-Fa-f]+$/.test(text.slice(start, start + length));
+  if (start < 0 || start + length > text.length) return false;
+  for (let i = start; i < start + length; i++) {
+    const c = text.charCodeAt(i) | 32;
+    if (CLASS_OF[text.charCodeAt(i)] !== DIGIT && (c < 97 || c > 102)) return false;
+  }
+  return true;
 }
 
 function trySpans(view: ScannedView, table: NumberTable, first: number, n: number): void {

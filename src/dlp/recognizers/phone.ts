@@ -22,6 +22,24 @@ const PHONE_WORDS = words(
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
 );
 
+const MOST_DIGITS = 18;
+const JOINT = / ?\(0\) ?(?=\d)|\) ?[-.]? ?(?=\d)| ?\((?=\d)| - (?=\d)/y;
+
+/** The length of what stands between two groups of a number; 0: the number ends. */
+function jointLength(text: string, at: number): number {
+  const c = text.charCodeAt(at);
+  if (c !== 32 && c !== 40 && c !== 41 && c !== 45 && c !== 46 && c !== 47) return 0;
+  if (c !== 40 && c !== 41 && CLASS_OF[text.charCodeAt(at + 1)] === DIGIT) return 1;
+  if (c === 45 || c === 46 || c === 47) return 0;
+  JOINT.lastIndex = at;
+  return JOINT.test(text) ? JOINT.lastIndex - at : 0;
+}
+
+/** The digits of a number; a nought in brackets is dialled within the country only. */
+function digitsOf(text: string, start: number, end: number): string {
+  return text.slice(start, end).replace(/\(0\)/g, "").replace(/\D/g, "");
+}
+
 /** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
 function scanPhone(view: ScannedView, at: number): number {
   const text = view.text;
@@ -34,24 +52,21 @@ function scanPhone(view: ScannedView, at: number): number {
   if (prev === 46 || prev === 45 || prev === 47 || prev === 44) {
     if ((CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0) return at;
   }
-  let digits = "";
-  let groups = "";
-  let p = at;
+  let count = 0;
+  let grouped = false;
   let end = at;
-  while (p < text.length && digits.length < 18) {
-    const c = text.charCodeAt(p);
-    if ((CLASS_OF[c] & DIGIT) !== 0) {
-      digits += text[p++];
-      end = p;
+  for (let p = at; p < text.length && count < MOST_DIGITS;) {
+    if (CLASS_OF[text.charCodeAt(p)] === DIGIT) {
+      count++;
+      end = ++p;
       continue;
     }
-    if (c !== 32 && c !== 40 && c !== 41 && c !== 45 && c !== 46 && c !== 47) break;
-    const joint = /^(?: ?\(0\) ?|\) ?[-.]? ?| ?\(|[ .\-/]| - )(?=\d)/.exec(text.slice(p, p + 6));
-    if (!joint) break;
-    groups += `${p - at}${joint[0].replace(/[^ .()/-]/g, "")}`;
-    p += joint[0].length;
+    const joint = jointLength(text, p);
+    if (joint === 0) break;
+    grouped = true;
+    p += joint;
   }
-  if (digits.length < 7) return at;
+  if (count < 7) return at;
   const next = text.charCodeAt(end);
   if (
     next === 95 || (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3))
@@ -59,6 +74,7 @@ function scanPhone(view: ScannedView, at: number): number {
     return at;
   }
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
+  const digits = digitsOf(text, at, end);
   const labelled = isNamedBy(PHONE_WORDS, before(view, start, 40).replace(/^[^]*\n(?=[^]*\S)/, ""));
   const alone = isAlone(view, start, end);
   let confidence = 0;
@@ -67,7 +83,7 @@ function scanPhone(view: ScannedView, at: number): number {
     if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
     const grade = international(digits);
     if (grade === "assigned") confidence = 0.9;
-    else if (grade === "possible" && (labelled || alone || groups !== "")) confidence = 0.6;
+    else if (grade === "possible" && (labelled || alone || grouped)) confidence = 0.6;
     else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
   } else {
     confidence = national(

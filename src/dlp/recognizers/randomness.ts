@@ -6,17 +6,24 @@
 
 import { CLASS_OF, DIGIT, LOWER, UPPER } from "./character_class.ts";
 
-const counts = new Uint16Array(256);
+const counts = new Uint32Array(256);
+/** `n · log2(n)` of small numbers. */
+const N_LOG_N = Float64Array.from({ length: 512 }, (_, n) => n === 0 ? 0 : n * Math.log2(n));
 
 /** Bits of information in a unit, by how often each occurs in the value. */
 export function entropy(value: string): number {
-  counts.fill(0);
-  for (let i = 0; i < value.length; i++) counts[value.charCodeAt(i) & 255]++;
-  let bits = 0;
-  for (let c = 0; c < 256; c++) {
-    if (counts[c] > 0) bits -= counts[c] / value.length * Math.log2(counts[c] / value.length);
+  const { length } = value;
+  if (length === 0) return 0;
+  for (let i = 0; i < length; i++) counts[value.charCodeAt(i) & 255]++;
+  let sum = 0;
+  for (let i = 0; i < length; i++) {
+    const unit = value.charCodeAt(i) & 255;
+    const count = counts[unit];
+    if (count === 0) continue;
+    sum += count < N_LOG_N.length ? N_LOG_N[count] : count * Math.log2(count);
+    counts[unit] = 0;
   }
-  return bits;
+  return Math.log2(length) - sum / length;
 }
 
 const EXAMPLE =

@@ -7,8 +7,8 @@ export interface TokenForm {
 }
 
 export interface TokenTable {
-  /** Forms by the first two units of their beginning, longest beginning first. */
-  readonly byStart: ReadonlyMap<string, readonly TokenForm[]>;
-  /** One cell for each such pair, so that most words cost a look-up and no string. */
-  readonly pairs: Uint8Array;
+  /** Forms by the first two units of their beginning, as `first * 128 + second`, the longest beginning first. */
+  readonly byPair: readonly (readonly TokenForm[] | undefined)[];
+  /** One bit for each third unit that any of a pair's beginnings has: most words cost two look-ups. */
+  readonly thirds: Uint32Array;
 }

@@ -13,20 +13,21 @@ import type { TokenForm, TokenTable } from "./token_table.ts";
 
 const ALPHABETS: Readonly<Record<string, string>> = { A: "[A-Za-z0-9]", W: "[A-Za-z0-9_-]", H: "[a-f0-9]" };
 
+const PAIRS = 128 * 128;
+
 export function tokenTable(recognizers: readonly Recognizer[]): TokenTable {
-  const byStart = new Map<string, TokenForm[]>();
-  const pairs = new Uint8Array(128 * 128);
+  const byPair: TokenForm[][] = Array.from({ length: PAIRS });
+  const thirds = new Uint32Array(PAIRS);
   for (const { type, tokens } of recognizers) {
     for (const form of (tokens ?? []).flatMap((written) => formsOf(type, written))) {
-      const start = form.prefix.slice(0, 2);
-      const list = byStart.get(start);
-      if (list) list.push(form);
-      else byStart.set(start, [form]);
-      pairs[start.charCodeAt(0) * 128 + start.charCodeAt(1)] = 1;
+      const { prefix } = form;
+      const pair = prefix.charCodeAt(0) * 128 + prefix.charCodeAt(1);
+      (byPair[pair] ??= []).push(form);
+      thirds[pair] |= prefix.length > 2 ? 1 << (prefix.charCodeAt(2) & 31) : -1;
     }
   }
-  for (const list of byStart.values()) list.sort((a, b) => b.prefix.length - a.prefix.length);
-  return { byStart, pairs };
+  for (const list of byPair) list?.sort((a, b) => b.prefix.length - a.prefix.length);
+  return { byPair, thirds };
 }
 
 function formsOf(type: string, written: string): TokenForm[] {
@@ -43,8 +44,10 @@ export function scanToken(view: ScannedView, start: number): boolean {
   const { text, tokens } = view;
   const a = text.charCodeAt(start);
   const b = text.charCodeAt(start + 1);
-  if ((a | b) > 127 || tokens.pairs[a * 128 + b] !== 1) return false;
-  for (const form of tokens.byStart.get(text.slice(start, start + 2))!) {
+  if ((a | b) > 127) return false;
+  const pair = a * 128 + b;
+  if ((tokens.thirds[pair] & 1 << (text.charCodeAt(start + 2) & 31)) === 0) return false;
+  for (const form of tokens.byPair[pair]!) {
     if (!text.startsWith(form.prefix, start)) continue;
     form.pattern.lastIndex = start;
     const match = form.pattern.exec(text);

@@ -54,7 +54,7 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
   if (first === 97 || first === 98 || first === 116) scanAuthorization(view, start);
   if (start < credentials.namedValueEnd) return;
   if (first === 45 && text.startsWith("--user", start)) scanUserOption(view, start);
-  if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end)) return;
+  if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end, classes)) return;
   const mayBeValue = (classes & DIGIT) !== 0
     ? end - start >= 8 || mayContinue(text.charCodeAt(end))
     : end - start >= 16;
@@ -65,16 +65,22 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
 const MOST_PARTS = 8;
 
 /** Tokens and web tokens, from the run's beginning or from behind one of its first joiners; whether there was one. */
-function scanBeginnings(view: ScannedView, start: number, end: number): boolean {
+function scanBeginnings(view: ScannedView, start: number, end: number, classes: number): boolean {
   const text = view.text;
+  if ((classes & JOINER) === 0) return scanBeginning(view, start);
   for (let p = start, tried = 0; p < end && tried < MOST_PARTS; p++) {
     const isPartStart = p === start || (CLASS_OF[text.charCodeAt(p - 1)] & JOINER) !== 0;
     if (!isPartStart || !isAlphanumeric(text.charCodeAt(p))) continue;
     tried++;
-    if (scanToken(view, p)) return true;
-    if (text.charCodeAt(p) === 101 && text.charCodeAt(p + 1) === 121 && scanJwt(view, p)) return true;
+    if (scanBeginning(view, p)) return true;
   }
   return false;
+}
+
+function scanBeginning(view: ScannedView, start: number): boolean {
+  const { text } = view;
+  return scanToken(view, start) ||
+    text.charCodeAt(start) === 101 && text.charCodeAt(start + 1) === 121 && scanJwt(view, start);
 }
 
 /** "pwd" and "-u", which are too short for the rest. */

@@ -10,7 +10,7 @@ const PASSWORD_WORD =
 const AT_END =
   /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de )passe)\d{0,2}$/i;
 
-/** The last three letters of these words, small; behind digits anything may stand. */
+/** The last three letters of these words, small; one or two digits may stand behind them. */
 const ENDS = new Uint8Array(27 ** 3);
 for (const end of "ord swd pwd ase ode ass ret ort nha ave ola slo fre ena sse".split(" ")) {
   ENDS[endAt(end, 3)] = 1;
@@ -35,7 +35,9 @@ export function scanForeignPasswords(view: ScannedView): void {
 /** A run that is, or ends in, a password word: `DB_PASSWORD=`, `userPassword:`. */
 export function scanPasswordWord(view: ScannedView, start: number, end: number): void {
   const { text } = view;
-  if (end < 3 || !isDigit(text.charCodeAt(end - 1)) && ENDS[endAt(text, end)] !== 1) return;
+  let last = end;
+  while (end - last < 2 && isDigit(text.charCodeAt(last - 1))) last--;
+  if (last < 3 || ENDS[endAt(text, last)] !== 1) return;
   const word = AT_END.exec(text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
 }

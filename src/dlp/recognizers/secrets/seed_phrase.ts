@@ -41,7 +41,7 @@ const STRIDE = 24;
 /** A word at `[start, end)` that may stand in a phrase; answers where the next such word is sought. */
 function scanPhrase(view: ScannedView, start: number, end: number): number {
   const { text } = view;
-  if (!mayBeWord(text, start, end)) return start + STRIDE;
+  if (!mayBeWord(text, start, end) || !hasEnough(text, start, end)) return start + STRIDE;
   const words = wordsAround(text, start, end);
   const last = words.at(-1)?.end ?? start;
   if (words.length < FEWEST) return Math.max(last, start + STRIDE);
@@ -57,6 +57,40 @@ function scanPhrase(view: ScannedView, start: number, end: number): number {
   return words[words.length - FEWEST + 1].start;
 }
 
+/** Whether so many words in a row begin as words of the list do; most words of a text stand beside one that does not. */
+function hasEnough(text: string, start: number, end: number): boolean {
+  let count = 1;
+  for (let q = end; count < FEWEST; count++) {
+    const p = gapEnd(text, q);
+    if (p < 0) break;
+    q = p;
+    while (q - p <= LONGEST_WORD && isLetter(text.charCodeAt(q))) q++;
+    if (!mayBeWord(text, p, q)) break;
+  }
+  for (let p = start; count < FEWEST; count++) {
+    const q = gapStart(text, p);
+    if (q < 0) break;
+    p = q;
+    while (p > 0 && q - p <= LONGEST_WORD && isLetter(text.charCodeAt(p - 1))) p--;
+    if (!mayBeWord(text, p, q)) break;
+  }
+  return count >= FEWEST;
+}
+
+/** Where the word begins that follows one that ends here; negative: none does. */
+function gapEnd(text: string, from: number): number {
+  let p = from;
+  while (p - from < WIDEST_GAP && p < text.length && !isLetter(text.charCodeAt(p))) p++;
+  return p > from && isLetter(text.charCodeAt(p)) ? p : -1;
+}
+
+/** Where the word ends that stands before one that begins here; negative: none does. */
+function gapStart(text: string, from: number): number {
+  let q = from;
+  while (from - q < WIDEST_GAP && q > 0 && !isLetter(text.charCodeAt(q - 1))) q--;
+  return q < from && q > 0 && isLetter(text.charCodeAt(q - 1)) ? q : -1;
+}
+
 interface Word {
   start: number;
   end: number;
@@ -70,17 +104,15 @@ function wordsAround(text: string, start: number, end: number): Word[] {
     const index = INDEX.get(text.slice(p, q).toLowerCase());
     if (index === undefined) break;
     words.push({ start: p, end: q, index });
-    p = q;
-    while (p - q < WIDEST_GAP && p < text.length && !isLetter(text.charCodeAt(p))) p++;
-    if (p === q || !isLetter(text.charCodeAt(p))) break;
+    p = gapEnd(text, q);
+    if (p < 0) break;
     q = p;
     while (q - p <= LONGEST_WORD && isLetter(text.charCodeAt(q))) q++;
   }
   if (words.length === 0) return words;
   for (let q = start; words.length < 2 * MOST;) {
-    const gap = q;
-    while (gap - q < WIDEST_GAP && q > 0 && !isLetter(text.charCodeAt(q - 1))) q--;
-    if (q === gap || q === 0 || !isLetter(text.charCodeAt(q - 1))) break;
+    q = gapStart(text, q);
+    if (q < 0) break;
     let p = q;
     while (p > 0 && q - p <= LONGEST_WORD && isLetter(text.charCodeAt(p - 1))) p--;
     const index = INDEX.get(text.slice(p, q).toLowerCase());
