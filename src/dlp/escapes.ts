@@ -7,7 +7,6 @@
 
 import { decodeHTMLStrict } from "entities";
 import { fold } from "./fold.ts";
-import { isUtf8 } from "../exchange/readable.ts";
 import type { Spot } from "./view.ts";
 
 /** Where an escape may begin. Control characters that text does not hold hide between the digits of a value. */
@@ -155,7 +154,22 @@ function named(name: string): string | null {
   return says;
 }
 
-const utf8 = new TextDecoder();
+function byteAt(raw: string, i: number): number {
+  return HEX[raw.charCodeAt(i * 3 + 1)] << 4 | HEX[raw.charCodeAt(i * 3 + 2)];
+}
+
+/** The character that `count` bytes of UTF-8 stand for; 0: they are none. */
+function pointAt(raw: string, at: number, count: number): number {
+  const first = byteAt(raw, at);
+  if ((first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2) !== count || first >= 0xf5) return 0;
+  let point = first & 0xff >> count + 1;
+  for (let i = at + 1; i < at + count; i++) {
+    const b = byteAt(raw, i);
+    if ((b & 0xc0) !== 0x80) return 0;
+    point = point << 6 | b & 63;
+  }
+  return point > 0x10ffff ? 0 : point;
+}
 
 /** What hexadecimal digits stand for. */
 const HEX = new Uint8Array(128);
@@ -172,16 +186,17 @@ const LATIN = Array.from(
 /** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form, or as Latin-1. */
 function bytewise(raw: string, start: number, spots: Spot[]): void {
   const count = raw.length / 3;
-  const byte = (i: number) => HEX[raw.charCodeAt(i * 3 + 1)] << 4 | HEX[raw.charCodeAt(i * 3 + 2)];
   for (let i = 0; i < count;) {
-    const b = byte(i);
+    const b = byteAt(raw, i);
     let n = 1;
     let says = LATIN[b];
-    if (b >= 0xc2 && i + 1 < count && byte(i + 1) >= 0x80) {
-      n = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
-      const bytes = Uint8Array.from({ length: n }, (_, k) => byte(i + k));
-      if (isUtf8(bytes)) says = utf8.decode(bytes);
-      else n = 1;
+    if (b >= 0xc2 && i + 1 < count) {
+      const most = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
+      const point = pointAt(raw, i, most);
+      if (point > 0) {
+        n = most;
+        says = String.fromCodePoint(point);
+      }
     }
     spots.push({ start: start + i * 3, end: start + (i + n) * 3, says });
     i += n;

@@ -66,21 +66,22 @@ function isEmphasis(text: string, start: number, end: number): boolean {
 const SPELLED =
   /[A-Za-z0-9._%+-]{1,64} ?[([{<] ?at ?[)\]}>] ?[A-Za-z0-9-]{1,63}(?:(?: ?[([{<] ?dot ?[)\]}>] ?|\.)[A-Za-z0-9-]{1,63}){1,4}/gi;
 
-/** Addresses with the at sign written out in brackets. */
-function scanSpelledEmails(view: ScannedView): void {
+const SPELLED_SIGN = /[([{<] ?at ?[)\]}>]/iy;
+
+/** Position of a bracket: an address around it if the at sign stands in it, written out. */
+function scanSpelledEmail(view: ScannedView, at: number): void {
   const text = view.text;
-  const marks = /[([{<] ?at ?[)\]}>]/gi;
-  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
-    const from = Math.max(0, mark.index - 66);
-    SPELLED.lastIndex = 0;
-    const around = text.slice(from, mark.index + 320);
-    for (let m = SPELLED.exec(around); m; m = SPELLED.exec(around)) {
-      if (from + m.index > mark.index || from + m.index + m[0].length < mark.index) continue;
-      if (!/(?:\.|[)\]}>] ?)[a-z]{2,}$/i.test(m[0])) continue;
-      const start = from + m.index;
-      report(view, "EMAIL_ADDRESS", start, start + m[0].length, 0.7);
-      break;
-    }
+  const next = text.charCodeAt(at + 1);
+  if ((next | 32) !== 97 && next !== 32) return;
+  SPELLED_SIGN.lastIndex = at;
+  if (!SPELLED_SIGN.test(text)) return;
+  const from = Math.max(0, at - 66);
+  for (const match of text.slice(from, at + 320).matchAll(SPELLED)) {
+    const start = from + match.index;
+    const end = start + match[0].length;
+    if (start > at || end < at || !/(?:\.|[)\]}>] ?)[a-z]{2,}$/i.test(match[0])) continue;
+    report(view, "EMAIL_ADDRESS", start, end, 0.7);
+    return;
   }
 }
 
@@ -98,7 +99,11 @@ export const EMAIL: readonly Recognizer[] = [
     group: "CONTACT",
     aliases: ["EMAIL"],
     byDefault: true,
-    triggers: [{ on: "sign", signs: "@", scan: scanEmail }, { on: "view", scan: scanSpelledEmails }],
+    triggers: [{ on: "sign", signs: "@", scan: scanEmail }, {
+      on: "sign",
+      signs: "([{<",
+      scan: scanSpelledEmail,
+    }],
     samples: {
       found: ["to <«a.b+c@sub.example.co.uk»>", "«user (at) example (dot) com»", '«"j doe"@corp.example»'],
       clean: [

@@ -2,7 +2,7 @@
 
 import { ALPHANUMERIC, CLASS_OF, DIGIT, LETTER } from "./character_class.ts";
 import type { Form, MaskTable } from "./mask_table.ts";
-import { after, before, isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
+import { after, before, isAlone, namingTexts, type ScannedView } from "./scanned_view.ts";
 
 export interface NumberTable {
   masks: MaskTable;
@@ -79,14 +79,29 @@ export function judge(
   if (!valid && rule.loose === undefined) return;
   const plain = small && !rule.anyCase ? Math.min(form.plain, 0.4) : form.plain;
   let confidence = valid ? plain : 0;
-  const lead = before(view, start, BEFORE);
-  if (isNamedBy(rule.label, lead) || isNamedBy(rule.label, after(view, end, BEHIND).split("\n", 1)[0])) {
+  if (isNamed(view, rule.label, start, end)) {
     confidence = Math.max(confidence, valid ? rule.labelled ?? 0.95 : rule.loose ?? 0);
   } else if (form.plain >= 0 && valid && isAlone(view, start, end)) {
     if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
     else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
   }
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
+}
+
+function isNamed(view: ScannedView, label: RegExp, start: number, end: number): boolean {
+  const { surroundings } = view;
+  if (surroundings.start !== start || surroundings.end !== end) {
+    surroundings.start = start;
+    surroundings.end = end;
+    const behind = after(view, end, BEHIND);
+    const line = behind.indexOf("\n");
+    surroundings.texts = [
+      ...namingTexts(before(view, start, BEFORE)),
+      ...namingTexts(line < 0 ? behind : behind.slice(0, line)),
+    ];
+  }
+  for (const text of surroundings.texts) if (label.test(text)) return true;
+  return false;
 }
 
 /** Seconds, or parts of them, since 1970, in the years of this decade and the one before. */

@@ -21,6 +21,9 @@ const NINE = 57;
 const LETTER = 65;
 /** Joints in a number whose letters may stand anywhere. */
 const MOST_FREE = 4;
+/** Kinds of joints: such a number has pluses only or none, so that `1.24e+5` is none. */
+const PLUSES = 1;
+const OTHERS = 2;
 
 /** The table of the numbers of these recognizers. */
 export function numberTable(recognizers: readonly Recognizer[]): NumberTable {
@@ -211,16 +214,22 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
   let hash = 0;
   let compact = 0;
   let kind = 0;
+  let joints = 0;
   for (let j = first; j < n; j++) {
     if (lengths[j] === 0) return;
     const bracket = (CLASS_OF[text.charCodeAt(starts[j])] & ALPHANUMERIC) === 0;
-    if (j > first && !bracket) hash = grown(hash, text.charCodeAt(starts[j] - 1));
+    if (j > first && !bracket) {
+      const joint = text.charCodeAt(starts[j] - 1);
+      hash = grown(hash, joint);
+      joints |= joint === 43 ? PLUSES : OTHERS;
+    }
     hash = joined(hash, hashes[j], lengths[j]);
     kind |= kinds[j];
     compact += bracket ? 1 : ends[j] - starts[j];
     if (compact > MAX_COMPACT) return;
-    // No mask goes on so, nor may letters stand anywhere in so many groups, nor digits be grouped anyhow.
-    if (kind !== DIGIT && j - first > MOST_FREE && !masks.mayBegin(hash) && !masks.mayBe(hash)) {
+    // No mask goes on so, nor may letters stand anywhere in such groups, nor digits be grouped anyhow.
+    const loose = j - first <= MOST_FREE && joints !== (PLUSES | OTHERS);
+    if (kind !== DIGIT && !loose && !masks.mayBegin(hash) && !masks.mayBe(hash)) {
       return;
     }
     if ((kind & DIGIT) === 0 || compact < 6) continue;
@@ -232,7 +241,7 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
     // Digits in unusual groups, as after a separator was lost, count where the number is named.
     const regrouped = exact === undefined && kind === DIGIT && j > first && compact >= 9;
     if (regrouped) exact = masks.digits(compact);
-    const free = kind === DIGIT || j - first > MOST_FREE ? undefined : table.free[compact];
+    const free = kind === DIGIT || !loose ? undefined : table.free[compact];
     if (exact === undefined && free === undefined) continue;
     const start = starts[first];
     const end = ends[j];

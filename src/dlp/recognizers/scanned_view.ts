@@ -28,8 +28,17 @@ export interface ScannedView {
   /** Every issuer's tokens, by how they begin. */
   readonly tokens: TokenTable;
   readonly candidates: Candidate[];
+  /** Around the number that is judged: many labels are tried on the same texts. */
+  readonly surroundings: Surroundings;
   /** How far the text has been looked through for credentials. */
   readonly credentials: CredentialProgress;
+}
+
+export interface Surroundings {
+  start: number;
+  end: number;
+  /** Before it and behind it. */
+  texts: readonly string[];
 }
 
 export interface CredentialProgress {
@@ -60,6 +69,7 @@ export function scannedView(
     wanted,
     tokens,
     candidates: [],
+    surroundings: { start: -1, end: -1, texts: [] },
     credentials: { keyBlockEnd: 0, namedValueEnd: 0, judgedEnd: 0, lettersTo: 0, lastLetter: -1000 },
   };
 }
@@ -100,7 +110,11 @@ export function words(...alternatives: string[]): RegExp {
 
 /** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */
 export function isNamedBy(label: RegExp, text: string): boolean {
-  if (label.test(text)) return true;
-  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return false;
-  return label.test(text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 "));
+  return namingTexts(text).some((naming) => label.test(naming));
+}
+
+/** A text in which a name is looked for: as it is, and where it differs with the words of its identifiers apart. */
+export function namingTexts(text: string): readonly string[] {
+  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return [text];
+  return [text, text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")];
 }

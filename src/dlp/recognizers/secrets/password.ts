@@ -12,8 +12,11 @@ const AT_END =
 
 /** The last three letters of these words, small; one or two digits may stand behind them. */
 const ENDS = new Uint8Array(27 ** 3);
+/** The last of them, as bits. */
+let lastLetters = 0;
 for (const end of "ord swd pwd ase ode ass ret ort nha ave ola slo fre ena sse".split(" ")) {
   ENDS[endAt(end, 3)] = 1;
+  lastLetters |= 1 << (end.charCodeAt(2) & 31);
 }
 
 function endAt(text: string, end: number): number {
@@ -37,7 +40,10 @@ export function scanPasswordWord(view: ScannedView, start: number, end: number):
   const { text } = view;
   let last = end;
   while (end - last < 2 && isDigit(text.charCodeAt(last - 1))) last--;
-  if (last < 3 || ENDS[endAt(text, last)] !== 1) return;
+  const unit = text.charCodeAt(last - 1);
+  if (last < 3 || unit < 64 || (lastLetters & 1 << (unit & 31)) === 0 || ENDS[endAt(text, last)] !== 1) {
+    return;
+  }
   const word = AT_END.exec(text.slice(Math.max(0, Math.min(start, end - 14)), end));
   if (word) scanPassword(view, end - word[0].length);
 }

@@ -12,15 +12,19 @@ const CONNECTOR = new RegExp(
 const WORKFLOW =
   /(?:https?:\/\/)?[a-z0-9.-]{4,120}\.(?:logic\.azure\.com|powerplatform\.com)(?::\d{2,5})?\/[\w/.-]{0,80}workflows\/[0-9a-f]{32}\/triggers\/[^\s"'<>?]{1,80}\?[^\s"'<>]{0,200}?sig=[\w%-]{30,90}/gi;
 
-function scanAddresses(view: ScannedView): void {
-  const { text } = view;
-  if (/office(?:365)?\.com/i.test(text)) all(view, CONNECTOR);
-  if (/workflows\//i.test(text)) all(view, WORKFLOW);
-}
+/** How far such an address reaches to either side of the word in it. */
+const BEFORE = 256;
+const BEHIND = 512;
 
-function all(view: ScannedView, pattern: RegExp): void {
-  for (const match of view.text.matchAll(pattern)) {
-    report(view, "TEAMS_WEBHOOK", match.index, match.index + match[0].length, 0.95);
+/** "webhook", "webhookb2" and "workflows" before a slash: the address around one. */
+function scanAddress(view: ScannedView, at: number): void {
+  const from = Math.max(0, at - BEFORE);
+  const around = view.text.slice(from, at + BEHIND);
+  const pattern = (view.text.charCodeAt(at + 1) | 32) === 101 ? CONNECTOR : WORKFLOW;
+  for (const match of around.matchAll(pattern)) {
+    const start = from + match.index;
+    if (start > at || start + match[0].length < at) continue;
+    report(view, "TEAMS_WEBHOOK", start, start + match[0].length, 0.95);
   }
 }
 
@@ -28,7 +32,7 @@ export const TEAMS_WEBHOOK: Recognizer = {
   type: "TEAMS_WEBHOOK",
   group: "SECRET",
   aliases: ["MICROSOFT_TEAMS_WEBHOOK", "MS_TEAMS_WEBHOOK"],
-  triggers: [{ on: "view", scan: scanAddresses }],
+  triggers: [{ on: "run", lengths: [7, 9], begins: "w", followedBy: "/", scan: scanAddress }],
   samples: {
     found: [
       "post to «https://corp.webhook.office.com/webhookb2/5b1c3f0e-9a7d-4c2b-8e6f-1a2b3c4d5e6f@0f9e8d7c-6b5a-4938-a716-253443526170/IncomingWebhook/9f3c7a1be5d04862b7d1e0c4a5f69382/7c1d2e3f-4a5b-6c7d-8e9f-0a1b2c3d4e5f» please",
