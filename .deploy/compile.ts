@@ -29,7 +29,7 @@ export const THREADS = [
 ];
 
 const NOTHING = /^$/;
-/** By package: files and folders that are not used, beside {@link NEVER}. */
+/** By package: files and folders that are not used, beside {@link NEVER}. Of packages that are not here nothing but those. */
 const UNUSED: Readonly<Record<string, RegExp>> = {
   "gpt-tokenizer":
     /^(?:cjs|data|src|esm\/model|esm\/fixtures)$|^esm\/(?:bpeRanks|encoding)\/(?!o200k_base\.js$)/,
@@ -39,14 +39,7 @@ const UNUSED: Readonly<Record<string, RegExp>> = {
   "entities": /^src$/,
   "@noble/hashes": /^src$/,
   "@scure/bip39": /^src$/,
-  "deno-std": NOTHING,
-  "aws4fetch": NOTHING,
-  "jose": NOTHING,
-  "jsonc-parser": NOTHING,
   "marked": /^(?:bin|man)$/,
-  "unpdf": NOTHING,
-  "re2-wasm": NOTHING,
-  "github-slugger": NOTHING,
 };
 /** Types, maps, and modules for `require`. */
 const NEVER = /\.(?:d\.[cm]?ts|map|cjs|md)$/;
@@ -76,7 +69,8 @@ export function compileArgs(packages: string, output: string, target?: string): 
 /** Paths of what is left out of packages. */
 export function unused(packages: string): string[] {
   const paths: string[] = [];
-  for (const [name, pattern] of Object.entries(UNUSED)) {
+  for (const name of packageNames()) {
+    const pattern = UNUSED[name] ?? NOTHING;
     for (const version of foldersIn(`${packages}/registry.npmjs.org/${name}`)) {
       const walk = (folder: string, inside: string) => {
         for (const { name, isDirectory } of Deno.readDirSync(folder)) {
@@ -91,10 +85,26 @@ export function unused(packages: string): string[] {
   return paths.sort();
 }
 
+/** Those of the program. */
+function packageNames(): Set<string> {
+  const lock = JSON.parse(Deno.readTextFileSync(new URL(".deno/runtime.lock", ROOT)));
+  return new Set(Object.keys(lock.npm).map((key) => key.slice(0, key.indexOf("@", 1))));
+}
+
 function foldersIn(folder: string): string[] {
+  if (!exists(folder)) return [];
   return [...Deno.readDirSync(folder)].filter((entry) => entry.isDirectory).map(({ name }) =>
     `${folder}/${name}`
   );
+}
+
+/** Packages that only another system needs are not there. */
+function exists(folder: string): boolean {
+  try {
+    return Deno.statSync(folder).isDirectory;
+  } catch {
+    return false;
+  }
 }
 
 /** Where Deno keeps packages; those of the program are there afterwards. */
