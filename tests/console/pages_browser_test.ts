@@ -65,6 +65,29 @@ Deno.test({
       await page.click("a.row-link", "ada");
       await page.until("document.querySelector('dialog .sub table')");
       assertEquals(await page.axe(), []);
+      await page.click("dialog button", "Change limits");
+      assertEquals(
+        await page.until("document.querySelector('dialog input[name=spend_amount]')?.value"),
+        "2.50",
+      );
+      await page.fill("dialog input[name=spend_amount]", "4");
+      await page.fill("dialog input[name=models]", "demo/*");
+      await page.click("dialog button", "Save");
+      await page.until(
+        `${rows}.some((r) => r.startsWith("ada") && r.includes("$4.00") && r.includes("demo/*"))`,
+      );
+      await page.click("dialog button", "Make a new secret");
+      const next: string = await page.until("document.querySelector('.secret code')?.textContent");
+      assert(next !== secret);
+      for (const good of [secret, next]) {
+        const answer = await fetch(`${gateway.url}/v1/models`, {
+          headers: { authorization: `Bearer ${good}` },
+        });
+        await answer.body?.cancel();
+        assertEquals(answer.status, 200, "the one before ends in a day");
+      }
+      await page.click("dialog button", "Close");
+      await page.click("a.row-link", "ada");
       await page.click("dialog button", "Revoke");
       await page.click("dialog .form-end button", "Revoke");
       await page.until(`!${rows}.some((r) => r.startsWith("ada"))`);

@@ -26,7 +26,7 @@ export function codeOf(language, format, body, origin) {
 /** @param {unknown} value @returns {unknown} */
 function shortened(value) {
   if (typeof value === "string" && value.length > LONG && !/\s/.test(value)) {
-    return `${value.slice(0, 40).replace(/(?<=,).*$/s, "")}BASE64_OF_YOUR_IMAGE`;
+    return `${/^data:[^,]*,/.exec(value)?.[0] ?? ""}BASE64_OF_YOUR_IMAGE`;
   }
   if (Array.isArray(value)) return value.map(shortened);
   if (typeof value !== "object" || value === null) return value;
