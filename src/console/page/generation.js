@@ -180,12 +180,18 @@ function Timeline({ g }) {
 
 const SHOWN = new Set(["kind", "name", "start_ms", "ms", "outcome", "provider", "model"]);
 
+/** @type {Record<string, (value: unknown) => string>} */
+const DETAILS = {
+  head_ms: (ms) => `the answer began after ${ms} ms`,
+  hits: (n) => `${n} hits`,
+  findings: (n) => `${n} findings`,
+  status: (status) => `HTTP ${status}`,
+};
+
 /** @param {Step} step what else is known of it */
 const moreOf = (step) =>
-  Object.entries(step).filter(([name]) => !SHOWN.has(name)).map(([name, value]) =>
-    `${name.replaceAll("_", " ")} ${value}`
-  )
-    .join(", ");
+  Object.entries(step).filter(([name]) => !SHOWN.has(name))
+    .map(([name, value]) => DETAILS[name]?.(value) ?? `${name.replaceAll("_", " ")} ${value}`).join(", ");
 
 /** Kinds of tokens, with the price each is billed by; those that are part of another stand below it. */
 const TOKENS = /** @type {const} */ ([
@@ -235,7 +241,7 @@ function Bill({ g, usage }) {
 }
 
 /** @param {string} price of one token */
-const perMillion = (price) => compact(Math.round(Number(price) * 1e9) / 1e3);
+const perMillion = (price) => String(Number((Number(price) * 1e6).toPrecision(6)));
 
 /** @param {{ entries: any[] }} props */
 function Findings({ entries }) {

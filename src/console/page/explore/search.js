@@ -15,11 +15,11 @@ import { GenerationDialog, Outcome, Tags } from "../generation.js";
 const FIELDS = [
   ["key", "Key", { placeholder: "name or id" }],
   ["model", "Model"],
-  ["provider", "Provider"],
+  ["tag", "Tag", { placeholder: "name=value" }],
   ["team", "Team"],
+  ["provider", "Provider"],
   ["account", "Account"],
   ["session", "Session"],
-  ["tag", "Tag", { placeholder: "name=value" }],
   ["error_code", "Error code"],
   ["min_cost", "Cost from", { placeholder: "0.10", inputmode: "decimal" }],
   ["min_latency", "Milliseconds from", { placeholder: "5000", inputmode: "numeric" }],
@@ -33,6 +33,8 @@ const CHOICES = /** @type {const} */ ([
 const FLAGS = /** @type {const} */ ([["findings", "with findings"], ["searched", "with a web search"]]);
 const NAMES = [...FIELDS, ...CHOICES, ...FLAGS].map(([name]) => name);
 const PAGE = 50;
+/** Fields that are always to be seen. */
+const USUAL = 4;
 
 /** @param {{ route: import("../lib/router.js").Route }} props */
 export function Search({ route }) {
@@ -44,6 +46,11 @@ export function Search({ route }) {
   const [save, saving] = useAct((/** @type {string} */ type, /** @type {string} */ name) =>
     download(`/admin/generations${query(asked)}`, name, type)
   );
+  const field = (/** @type {typeof FIELDS[number]} */ [name, label, more]) =>
+    html`
+      <${Field} key=${name} label=${label} name=${name} value=${given[name]} placeholder="any"
+        ...${more} />
+    `;
   const opened = route.rest[0];
   const filtered = Object.values(given).some(Boolean);
   return html`
@@ -55,27 +62,25 @@ export function Search({ route }) {
         if (!id && JSON.stringify(found) === JSON.stringify(route.query)) reload();
         return Promise.resolve();
       }} more=${filtered && html`<a class="button" href=${href("explore")}>All</a>`}>
-        ${FIELDS.slice(0, 8).map(([name, label, more]) =>
-          html`
-            <${Field} key=${name} label=${label} name=${name} value=${given[name]} placeholder="any"
-              ...${more} />
-          `
-        )}
+        ${FIELDS.slice(0, USUAL).map(field)}
         ${CHOICES.map(([name, label, options]) =>
           html`<${Field} key=${name} label=${label} name=${name} value=${given[name]} options=${[
             ["", "any"],
             ...options,
           ]} />`
         )}
-        ${FIELDS.slice(8).map(([name, label, more]) =>
-          html`<${Field} key=${name} label=${label} name=${name} value=${given[name]} ...${more} />`
-        )}
-        <${Field} label="Id" name="id" placeholder="gen_…" />
-        ${FLAGS.map(([name, label]) =>
-          html`<${Check} key=${name} label=${label} name=${name} value="true" checked=${
-            given[name] === "true"
-          } />`
-        )}
+        <details class="more-fields" open=${[...FIELDS.slice(USUAL), ...FLAGS].some(([name]) => given[name])}>
+          <summary>More fields</summary>
+          <div>
+            ${FIELDS.slice(USUAL).map(field)}
+            <${Field} label="Id" name="id" placeholder="gen_…" />
+            ${FLAGS.map(([name, label]) =>
+              html`<${Check} key=${name} label=${label} name=${name} value="true" checked=${
+                given[name] === "true"
+              } />`
+            )}
+          </div>
+        </details>
       <//>
     <//>
     <${Panel} title=${loading ? "Searching…" : `${count(rows.length)}${more ? " so far" : ""}`}

@@ -3,6 +3,7 @@ import { download, query } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
 import { Field, Form } from "../lib/form.js";
 import { compact, count, money, percent } from "../lib/format.js";
+import { TONES } from "../lib/series.js";
 import { useAct, useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go } from "../lib/router.js";
@@ -25,6 +26,8 @@ const DIMENSIONS = ["day", "model", "provider", "key", "team", "account", "sessi
 const MOST_COLUMNS = 6;
 const MOST_ROWS = 1000;
 const OTHERS = "others";
+/** The longest bar, in pixels. */
+const BAR = 120;
 
 /** @param {{ query: Record<string, string> }} props */
 export function Usage({ query: given }) {
@@ -90,6 +93,15 @@ function Pivot({ rows, more, by, and, measure, actions }) {
     format(total)
   } in all${more ? `; of the first ${count(MOST_ROWS)} sums` : ""}`} actions=${actions}>
     ${by === "day" && html`<${Days} table=${table} label=${label} format=${format} />`}
+    ${
+    by !== "day" && across.length > 0 && html`<p class="legend">${
+      across.map((name, i) =>
+        html`<span key=${name}><i style=${{ background: `var(${TONES[i % TONES.length]})` }}></i>${
+          name || "none"
+        }</span>`
+      )
+    }</p>`
+  }
     <div class="table pivot" role="region" aria-label=${`${label} by ${by}`} tabindex="0"><table>
       <caption class="for-readers">${label} by ${by}</caption>
       <thead><tr><th scope="col">${by}</th><th scope="col" class="number">${label}</th><th scope="col" class="number">Share</th>${
@@ -100,14 +112,21 @@ function Pivot({ rows, more, by, and, measure, actions }) {
       html`
         <tr
           key=${name}><th scope="row">${name ||
-            "none"}</th><td class="number"><span class="share"><i style=${{
-            width: `${most > 0 ? (64 * (sums.get(name) ?? 0) / most).toFixed(1) : 0}px`,
-          }}></i><b>${format(sums.get(name) ?? 0)}</b></span></td><td class="number">${percent(
-            total > 0 ? (sums.get(name) ?? 0) / total : 0,
-          )}</td>${across.map((other) => {
-            const value = cells.get(name)?.get(other) ?? 0;
-            return html`<td key=${other} class="number">${value === 0 ? "" : format(value)}</td>`;
-          })}</tr>
+            "none"}</th><td class="number"><span class="share"><span class="parts" aria-hidden="true">${(across
+                .length === 0
+              ? [null]
+              : across).map((other, i) => {
+              const value = other === null ? sums.get(name) ?? 0 : cells.get(name)?.get(other) ?? 0;
+              return html`<i key=${i} style=${{
+                width: `${most > 0 ? (BAR * value / most).toFixed(1) : 0}px`,
+                background: `var(${TONES[i % TONES.length]})`,
+              }}></i>`;
+            })}</span><b>${format(sums.get(name) ?? 0)}</b></span></td><td class="number">${percent(
+              total > 0 ? (sums.get(name) ?? 0) / total : 0,
+            )}</td>${across.map((other) => {
+              const value = cells.get(name)?.get(other) ?? 0;
+              return html`<td key=${other} class="number">${value === 0 ? "" : format(value)}</td>`;
+            })}</tr>
       `
     )
   }</tbody>

@@ -161,11 +161,11 @@ function Charts({ o }) {
           <${Panel} title="Tokens" note=${each}>
             <${Chart} label="Tokens" kind="stack" times=${times} series=${drawn.tokens} format=${compact} />
             <//>
-            <${Panel} title="Time to the first output" note="from histograms, ±7 %">
+            <${Panel} title="Time to the first output" note="from histograms">
               <${Chart} label="Time to the first output" times=${times} series=${drawn.ttft}
                 format=${duration} />
               <//>
-              <${Panel} title="Total time" note="from histograms, ±7 %">
+              <${Panel} title="Total time" note="from histograms">
                 <${Chart} label="Total time" times=${times} series=${drawn.latency} format=${duration} />
                 <//>
                 <${Panel} title="Saved by caches" note=${each}>
