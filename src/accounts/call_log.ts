@@ -16,8 +16,10 @@ const MINUTE = 60_000;
 /** A minute has ended for sure. */
 const LATER_MS = 500;
 
+export interface CallLogOptions extends TimelineOptions, Pick<LiveOptions, "running" | "everywhere"> {}
+
 export class CallLog implements CallWatch {
-  readonly #options: TimelineOptions & Pick<LiveOptions, "running">;
+  readonly #options: CallLogOptions;
   #live: Live | null = null;
   #timeline: Timeline | null = null;
   #recent: Generation[] = [];
@@ -26,7 +28,7 @@ export class CallLog implements CallWatch {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  constructor(options: TimelineOptions & Pick<LiveOptions, "running">) {
+  constructor(options: CallLogOptions) {
     this.#options = options;
   }
 

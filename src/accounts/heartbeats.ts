@@ -29,6 +29,11 @@ export class Heartbeats {
     return dead;
   }
 
+  /** How many other nodes there are, as far as is known. */
+  get others(): number {
+    return this.#seen.size;
+  }
+
   /** Heartbeats that could not be watched prove nothing: after an outage everyone gets the whole time again. */
   reset(): void {
     this.#seen = new Map();

@@ -38,6 +38,8 @@ export interface LiveOptions {
   running(): Iterable<Beginning>;
   /** The last ones that ended; oldest first. */
   recent(): readonly Generation[];
+  /** Records of all nodes since a time, the newest first, as many as it takes; null: there is no other node. */
+  everywhere(from: number): Promise<readonly Generation[]> | null;
 }
 
 export interface WatchOptions {
@@ -66,6 +68,11 @@ const BYTES_A_SECOND = 4 << 20;
 /** Events that are kept until the next tick, at most. */
 const MOST_EVENTS = 2000;
 const KEEP_ALIVE_MS = 15_000;
+/** How often the records of other nodes are looked for, and how old their calls may be. */
+const LOOK_EVERY_MS = 1000;
+const LOOK_BACK_MS = 600_000;
+/** Ids of calls that are known to have been told. */
+const MOST_TOLD = 5000;
 /** How many of the calls that run, and of those that ended last, a watcher is told of at first. */
 const FIRST = 100;
 
@@ -77,6 +84,10 @@ export class Live implements CallWatch {
   #timer: ReturnType<typeof setInterval> | undefined;
   #turn = 0;
   #quietSince = 0;
+  #looked = 0;
+  /** Ids of calls that watchers have been told of, as far as they may come up again; null: nobody has looked yet. */
+  #told: Set<string> | null = null;
+  #looking: Promise<void> | null = null;
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -91,7 +102,9 @@ export class Live implements CallWatch {
   }
 
   ended(generation: Generation): void {
-    if (this.#watchers.size > 0) this.#say({ event: "end", view: generationView(generation), text: null });
+    if (this.#watchers.size === 0) return;
+    this.#told?.add(generation.id);
+    this.#say({ event: "end", view: generationView(generation), text: null });
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
@@ -128,6 +141,7 @@ export class Live implements CallWatch {
 
   /** Hands out what has happened. */
   flush(): void {
+    if (this.#options.now() - this.#looked >= LOOK_EVERY_MS) void this.look();
     const rounds = Math.max(1, Math.ceil(this.#watchers.size / WATCHERS_A_TICK));
     this.#turn = (this.#turn + 1) % Math.min(rounds, 1000 / TICK_MS);
     if (this.#turn !== 0) return;
@@ -153,6 +167,27 @@ export class Live implements CallWatch {
       if (watcher.lost > 0) watcher.controller.enqueue(encode(frame("lost", { events: watcher.lost })));
       watcher.lost = 0;
       watcher.controller.enqueue(chunk.bytes);
+    }
+  }
+
+  /** Finds what has ended on other nodes: in the store, as there is no other way to them. */
+  look(): Promise<void> {
+    this.#looked = this.#options.now();
+    return this.#looking ??= this.#look().finally(() => this.#looking = null);
+  }
+
+  async #look(): Promise<void> {
+    const found = await this.#options.everywhere(this.#looked - LOOK_BACK_MS)?.catch(() => null);
+    if (!found || this.#watchers.size === 0) return;
+    const first = this.#told === null;
+    const told = this.#told ??= new Set();
+    for (const generation of found.toReversed()) {
+      if (told.has(generation.id)) continue;
+      told.add(generation.id);
+      if (!first) this.#say({ event: "end", view: generationView(generation), text: null });
+    }
+    if (told.size > MOST_TOLD) {
+      this.#told = new Set([...found, ...this.#options.recent()].map(({ id }) => id));
     }
   }
 
@@ -200,6 +235,7 @@ export class Live implements CallWatch {
     this.#timer = undefined;
     this.#events = [];
     this.#dropped = 0;
+    this.#told = null;
   }
 }
 

@@ -89,6 +89,11 @@ export class Maintenance {
     await announce({ store, node: sync.node, pepper: this.#pepper, about }, configured.config);
   }
 
+  /** How many other nodes there are, as far as is known. */
+  get others(): number {
+    return this.#heartbeats.others;
+  }
+
   /** Throws `StoreUnavailable`: the turns try again. */
   async prepare(): Promise<void> {
     const { store, sync, keyring, configured, changes, recovery, pepper } = this.#options;

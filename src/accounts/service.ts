@@ -124,6 +124,8 @@ const OUTBOX_BYTES = 256 << 20;
 /** Without a disk: what may be lost with the process. */
 const MEMORY_BYTES = 32 << 20;
 const HOUR_MS = 3_600_000;
+/** Records of other nodes that watchers of calls are told of, at most, each time. */
+const LOOKED_AT = 200;
 
 export async function openAccounts(options: AccountsOptions): Promise<AccountsService> {
   const { store, clock, log } = options;
@@ -195,6 +197,10 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     now: () => clock.now(),
     ready: () => maintenance.prepared && sync.up,
     running: () => reservations.running(),
+    everywhere: (from) =>
+      maintenance.others > 0 && maintenance.prepared && sync.up
+        ? store.listGenerations({ from }, { after: null, limit: LOOKED_AT }, "live")
+        : null,
   });
   const reservations: OpenReservations = new OpenReservations({
     sync,

@@ -44,7 +44,12 @@ const options = (filter: WatchOptions["filter"] = {}): WatchOptions => ({ filter
 
 Deno.test("Live tells of calls that run, that ended lately, that begin and that end", async () => {
   const running = [beginning("gen_1")];
-  const live = new Live({ now: () => 5000, running: () => running, recent: () => [ended("gen_0")] });
+  const live = new Live({
+    now: () => 5000,
+    running: () => running,
+    recent: () => [ended("gen_0")],
+    everywhere: () => null,
+  });
   const watcher = reading(live.watch(options()));
   const [[hello, first]] = await watcher.next();
   assertEquals(hello, "hello");
@@ -70,7 +75,7 @@ Deno.test("Live tells of calls that run, that ended lately, that begin and that 
 });
 
 Deno.test("Live: each watcher gets what its filter lets through; a start does not tell the provider", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
   const filters = [
     { key: "dev" },
     { key: "key_1" },
@@ -106,7 +111,7 @@ Deno.test("Live: each watcher gets what its filter lets through; a start does no
 });
 
 Deno.test("Live: a watcher who does not read loses events, is told how many, and holds bounded memory", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
   const slow = reading(live.watch(options()));
   const quick = reading(live.watch(options()));
   await Promise.all([slow.next(), quick.next()]);
@@ -138,7 +143,7 @@ Deno.test("Live: a watcher who does not read loses events, is told how many, and
 });
 
 Deno.test("Live: many watchers share the encoded events, and get a bounded number of bytes", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
   const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
   await Promise.all(watchers.map((watcher) => watcher.next()));
   for (let i = 0; i < 1000; i++) live.began(beginning(`gen_${i}`));
@@ -152,7 +157,7 @@ Deno.test("Live: many watchers share the encoded events, and get a bounded numbe
 });
 
 Deno.test("Live: who may not watch any more is told no more, and the end of the process ends all", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [] });
+  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
   let may = true;
   const one = reading(live.watch({ filter: {}, stillMay: () => may }));
   const other = reading(live.watch(options()));
@@ -165,4 +170,28 @@ Deno.test("Live: who may not watch any more is told no more, and the end of the 
   live.end();
   assertEquals(await other.next(), []);
   assertEquals(live.watchers, 0);
+});
+
+Deno.test("Live: calls that ended on other nodes are told of once each, those of before not at all", async () => {
+  const store = [ended("gen_old")];
+  const live = new Live({
+    now: () => 5000,
+    running: () => [],
+    recent: () => [],
+    everywhere: () => Promise.resolve(store.toReversed()),
+  });
+  const watcher = reading(live.watch(options()));
+  await watcher.next();
+  await live.look();
+  // One that ended here is in the store later.
+  live.ended(ended("gen_own"));
+  store.push(ended("gen_own"), ended("gen_other"));
+  await live.look();
+  await live.look();
+  live.flush();
+  assertEquals((await watcher.next()).map(([event, { id }]) => [event, id]), [["end", "gen_own"], [
+    "end",
+    "gen_other",
+  ]]);
+  await watcher.cancel();
 });

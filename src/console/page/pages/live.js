@@ -32,7 +32,8 @@ export default function Live() {
   const opened = route.rest[0];
   const failed = calls.filter(({ status }) => status === "failed" || status === "interrupted").length;
   return html`
-    <${Page} title="Live" about="Calls of this process as they begin and end."
+    <${Page} title="Live"
+      about="Calls of this process as they begin and end; those of other processes once they have ended."
       actions=${html`<span class="live-state" role="status">${
         paused
           ? html`<${Badge}>Paused<//>`
