@@ -45,6 +45,8 @@ export type Unrecorded = Pick<Generation, "model" | "key" | "team" | "tags">;
 
 export class Timeline {
   readonly #options: TimelineOptions;
+  /** Of one minute, and in no span yet: a call is added up once, and not for each length of span. */
+  #fresh: { starts: number; rollup: Rollup } | null = null;
   /** The span of each length that goes on now. */
   readonly #open = new Map<number, Open>();
   /** Minutes that are over, as they are encoded; the newest last. */
@@ -62,10 +64,24 @@ export class Timeline {
   add(ended: readonly Generation[], failed: readonly Unrecorded[]): void {
     if (ended.length === 0 && failed.length === 0) return;
     const now = this.#options.now();
+    const minute = now - now % MINUTE;
+    if (this.#fresh?.starts !== minute) {
+      this.#fold();
+      this.#fresh = { starts: minute, rollup: new Rollup() };
+    }
+    const { rollup } = this.#fresh!;
+    for (const generation of ended) rollup.add(generation);
+    for (const one of failed) rollup.addFailed(one);
+  }
+
+  /** Adds what is fresh to the spans of each length. */
+  #fold(): void {
+    const fresh = this.#fresh;
+    this.#fresh = null;
+    if (fresh === null) return;
     for (const { span } of SPANS) {
-      const open = this.#at(span, now - now % span);
-      for (const generation of ended) open.rollup.add(generation);
-      for (const one of failed) open.rollup.addFailed(one);
+      const open = this.#at(span, fresh.starts - fresh.starts % span);
+      open.rollup.merge(fresh.rollup);
       open.changed = true;
     }
   }
@@ -76,6 +92,7 @@ export class Timeline {
   async read(
     { span, from, to }: { span: number; from: number; to: number },
   ): Promise<{ rollups: Map<number, Rollup>; store: boolean }> {
+    this.#fold();
     const { store, node } = this.#options;
     const rollups = new Map<number, Rollup>();
     const add = (starts: number, rollup: Rollup) => {
@@ -130,6 +147,7 @@ export class Timeline {
   }
 
   async #write(): Promise<boolean> {
+    this.#fold();
     const { store, node, now, ready } = this.#options;
     const time = now();
     for (const open of [...this.#open.values()]) {

@@ -26,7 +26,10 @@ const CHANGES_MS = 7 * 86_400_000;
 const LAG = 1000;
 
 export interface AttentionSources {
-  state: Pick<ServerState, "kit" | "operation" | "hasStore" | "administration">;
+  state: Pick<
+    ServerState,
+    "kit" | "operation" | "hasStore" | "administration" | "shedder" | "inFlight" | "maxInFlight"
+  >;
   administration: Pick<Administration, "listKeys" | "teams" | "accounts">;
 }
 
@@ -35,6 +38,7 @@ export async function attention({ state, administration }: AttentionSources) {
   const matters = [
     ...breakers(state),
     ...storeMatters(state),
+    ...load(state),
     ...configuration(state),
     ...prices(state, now),
   ];
@@ -104,6 +108,19 @@ function storeMatters({ administration, hasStore }: AttentionSources["state"]): 
     });
   }
   return matters;
+}
+
+function load({ shedder, inFlight, maxInFlight }: AttentionSources["state"]): Matter[] {
+  const busy = (inFlight.count - inFlight.abandoned) / maxInFlight;
+  if (shedder.waiting === 0 && busy < SHARE) return [];
+  return [{
+    level: "warn",
+    kind: "load",
+    name: "load",
+    text: shedder.waiting > 0
+      ? `${shedder.waiting} calls wait to be admitted: the process is busier than it can be.`
+      : `${Math.floor(busy * 100)} % of the calls that may run at once do.`,
+  }];
 }
 
 function configuration({ operation }: AttentionSources["state"]): Matter[] {
