@@ -1,7 +1,7 @@
 /** One generation: when what happened as bars, tokens, price, what screening found. Live and Explore open it. */
 import { query } from "./lib/api.js";
 import { Dialog } from "./lib/dialog.js";
-import { compact, count, duration, money, when } from "./lib/format.js";
+import { count, duration, money, when } from "./lib/format.js";
 import { useAsk } from "./lib/hooks.js";
 import { html } from "./lib/html.js";
 import { href } from "./lib/router.js";
