@@ -5,6 +5,9 @@
  * Text goes on at once unless it ends with {@link KNOWN} or more characters of the beginning of a secret; that much of it
  * waits for what follows. So deltas stay as they came, but for those that are looked for, of which the first characters
  * may have gone before.
+ *
+ * Many clients put the text blocks of an answer together, so that a secret may also begin in one block and end in another: a block
+ * is read behind the end of the one before of its kind and choice.
  */
 import type { Part } from "../exchange/part.ts";
 
@@ -21,9 +24,11 @@ type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delt
 interface Open {
   /** The last delta, whose kind is that of what waits. */
   last: Delta;
-  /** The last characters that went on, fewer than {@link KNOWN}. */
+  /** The last characters that went on: fewer than {@link KNOWN}, or all that a secret may have begun with in a block before. */
   gone: string;
   held: string;
+  /** Characters of the beginning of a secret that have come, with those that went on; 0: nothing waits. */
+  begun: number;
 }
 
 /** What secrets begin with. */
@@ -52,6 +57,10 @@ export class SplitSecrets {
   readonly #prefixes: readonly string[];
   readonly #firsts: Uint8Array;
   readonly #open = new Map<number, Open>();
+  /** By block: what clients put together. */
+  readonly #lanes = new Map<number, string>();
+  /** By lane: the block that was read last. */
+  readonly #lastOf = new Map<string, Open>();
 
   /** @param secrets each longer than {@link KNOWN}, of Latin-1 as headers are */
   constructor(secrets: readonly string[]) {
@@ -67,6 +76,10 @@ export class SplitSecrets {
     for (let i = 0; i < batch.length; i++) {
       const part = batch[i];
       switch (part.type) {
+        case "text-start":
+        case "reasoning-start":
+          this.#lanes.set(part.block, `${part.type} ${part.choice}`);
+          break;
         case "text-delta":
         case "reasoning-delta":
         case "call-delta": {
@@ -99,12 +112,26 @@ export class SplitSecrets {
     if (open === undefined) return null;
     this.#open.delete(block);
     if (open.held === "") return null;
-    return withText(open.last, open.held.length < TELLING ? open.held : WITHHELD);
+    return withText(open.last, open.begun < TELLING ? open.held : WITHHELD);
+  }
+
+  /** What is known of a block, whose first delta this is. */
+  #begin(part: Delta): Open {
+    const lane = this.#lanes.get(part.block);
+    const before = lane === undefined ? undefined : this.#lastOf.get(lane);
+    const open = {
+      last: part,
+      gone: before === undefined ? "" : before.gone + before.held,
+      held: "",
+      begun: 0,
+    };
+    this.#open.set(part.block, open);
+    if (lane !== undefined) this.#lastOf.set(lane, open);
+    return open;
   }
 
   #pass(part: Delta): string {
-    let open = this.#open.get(part.block);
-    if (open === undefined) this.#open.set(part.block, open = { last: part, gone: "", held: "" });
+    const open = this.#open.get(part.block) ?? this.#begin(part);
     open.last = part;
     const { gone } = open;
     const { text } = part;
@@ -121,12 +148,15 @@ export class SplitSecrets {
     let said = "";
     let done = gone.length;
     let held = all.length;
+    let begins = all.length;
     for (let at = 0; at + KNOWN <= all.length; at++) {
       if (this.#firsts[all.charCodeAt(at)] !== 1) continue;
       const end = this.#secretAt(all, at);
-      if (end === 0) continue;
+      // What lies in blocks before has been looked at.
+      if (end === 0 || (end > 0 && end <= gone.length)) continue;
       if (end < 0) {
         held = Math.max(at, done);
+        begins = at;
         break;
       }
       if (at > done) said += all.slice(done, at);
@@ -136,7 +166,8 @@ export class SplitSecrets {
     }
     said += all.slice(done, held);
     open.held = all.slice(held);
-    open.gone = held < all.length ? all.slice(Math.max(0, held - KNOWN + 1), held) : all.slice(1 - KNOWN);
+    open.begun = all.length - begins;
+    open.gone = all.slice(Math.max(0, Math.min(begins, held - KNOWN + 1)), held);
     return said;
   }
 

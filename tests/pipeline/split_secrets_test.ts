@@ -57,6 +57,54 @@ Deno.test("SplitSecrets hands on batches without a trace of a secret as they are
   }
 });
 
+/** Blocks of one kind, one after the other, each in pieces of so many characters. */
+function blocks(texts: readonly string[], { kind = "text", choice = 0, size = 1000 } = {}): Part[] {
+  return texts.flatMap((text, block): Part[] => [
+    { type: `${kind}-start`, block, choice } as Part,
+    ...(text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []).map((piece) =>
+      ({ type: `${kind}-delta`, block, text: piece, section: 0 }) as Part
+    ),
+    { type: `${kind}-end`, block } as Part,
+  ]);
+}
+
+Deno.test("SplitSecrets withholds what a secret that is cut across blocks goes on with", () => {
+  const text = `it is ${SECRET}.`;
+  for (const kind of ["text", "reasoning"]) {
+    for (let at = 7; at < text.length - 1; at++) {
+      for (const size of [1, 3, 1000]) {
+        const said = textOf(through([blocks([text.slice(0, at), text.slice(at)], { kind, size })]));
+        // Of the beginning as much may be told as where nothing follows.
+        assert(
+          !said.includes(SECRET.slice(0, 12)) && !said.includes(SECRET.slice(-4)),
+          `${at} ${size} ${said}`,
+        );
+        assert(said.endsWith("[withheld].") || at + 1 >= text.length, said);
+      }
+    }
+    const each = textOf(through([blocks([...text], { kind })]));
+    assert(each.includes("[withheld]") && !each.includes(SECRET.slice(0, 12)), each);
+  }
+});
+
+Deno.test("SplitSecrets reads blocks of other kinds and choices apart, and loses nothing of them", () => {
+  const [first, second] = [SECRET.slice(0, 10), SECRET.slice(10)];
+  const parts: Part[] = [
+    { type: "text-start", block: 0, choice: 0 },
+    delta(first),
+    { type: "text-end", block: 0 },
+    { type: "text-start", block: 1, choice: 1 },
+    delta(second, 1),
+    { type: "text-end", block: 1 },
+    { type: "reasoning-start", block: 2, choice: 0, kind: "text" },
+    { type: "reasoning-delta", block: 2, section: 0, text: second },
+    { type: "reasoning-end", block: 2 },
+  ];
+  assertEquals(textOf(through([parts])), first + second + second);
+  const harmless = ["it begins: nvapi-8d7", "f, and then", " nva", "pi-x, nv", "a", "p"];
+  assertEquals(textOf(through([blocks(harmless)])), harmless.join(""));
+});
+
 Deno.test("a gateway withholds its credential from the frames of a stream, and from escapes of a whole answer", async () => {
   const frame = (content: string) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
