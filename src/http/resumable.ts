@@ -7,17 +7,9 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject } from "../exchange/json.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
 import { labelsOf } from "../pipeline/labels.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
-import {
-  cutShort,
-  type Found,
-  interrupted,
-  type LiveStream,
-  notKept,
-  type Resumption,
-} from "../resume/mod.ts";
+import { cutShort, type LiveStream, notKept, type Resumption } from "../resume/mod.ts";
 import { StoreUnavailable } from "../store/mod.ts";
 import type { Step } from "../timing/slices.ts";
 import { canonicalJson } from "./canonical_json.ts";
@@ -25,6 +17,7 @@ import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { followedBody } from "./followed_body.ts";
+import { join } from "./joined.ts";
 import { type Delivery, DRAIN_MS, firstStep, respondStream, respondWhole, streamHeaders } from "./respond.ts";
 
 /** For how long a stream is kept where its key does not say. */
@@ -194,49 +187,6 @@ function requestText({ request, path }: RequestContext, body: unknown): string {
   const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
   const repair = request.headers.get("x-svc-repair") === "true";
   return JSON.stringify([path, headers, repair]) + canonicalJson(body);
-}
-
-/** Null: the generation is gone, and its claim is free. */
-async function join(
-  { request, state }: RequestContext,
-  { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
-): Promise<Response | null> {
-  const { kit } = state;
-  state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
-  kit.metrics.keptStream("joined");
-  const found = await resumption.answered(id, key.id, () => request.signal.aborted);
-  if (found === null) return null;
-  const { head } = found;
-  if (head === null) throw interrupted();
-  const headers = { ...head.headers, "x-svc-joined": "true" };
-  if (head.body !== undefined) return new PlainResponse(head.body, { status: head.status, headers });
-  if (found.streamed) return followed(found, { from: 0, headers, state });
-  let body = "";
-  const follower = found.follow(0);
-  try {
-    for (let text = await follower.next(); text !== null; text = await follower.next()) body += text;
-  } finally {
-    follower.leave();
-  }
-  return new PlainResponse(body, { headers });
-}
-
-/** A stream that is kept, from an event on. */
-export function followed(
-  found: Found,
-  { from, headers, state }: {
-    from: number;
-    headers: Record<string, string>;
-    state: RequestContext["state"];
-  },
-): Response {
-  const format = CALLER_FORMATS[found.format as CallerFormatName];
-  const body = followedBody(found.follow(from), {
-    keepAliveMs: state.keepAliveMs,
-    ticker: state.kit.ticker,
-    broken: (failure) => format.encodeBreak(failure, { id: found.id, sequence: from }),
-  });
-  return new PlainResponse(body, { headers });
 }
 
 /** The stream goes on as any other, and says that it cannot be resumed. */

@@ -5,10 +5,8 @@ import { eventNumber } from "../resume/event_ids.ts";
 import { StoreUnavailable } from "../store/mod.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
-import { badHeader, followed } from "./resumable.ts";
-
-/** Readers of one stream on one node. */
-const MOST_OF_A_STREAM = 16;
+import { followed } from "./joined.ts";
+import { badHeader } from "./resumable.ts";
 
 export async function resumeStream(context: RequestContext, key: Key): Promise<Response> {
   const { request, parameters: { id }, state } = context;
@@ -44,8 +42,14 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
     return new Response(null, { status: 204, headers: rest });
   }
   if (request.method === "HEAD") return new Response(null, { headers });
-  if (found.followers >= MOST_OF_A_STREAM || resumption.followers >= state.maxInFlight) throw OVERLOADED;
-  return followed(found, { from, headers, state });
+  const reader = resumption.readers.enter(key.id, state.maxInFlight);
+  if (reader === null) throw OVERLOADED;
+  try {
+    return followed(found, { from, headers, state, reader });
+  } catch (thrown) {
+    reader.leave();
+    throw thrown;
+  }
 }
 
 /** Number of the event behind the last one that the caller has. */

@@ -12,11 +12,13 @@ import { Kept, type KeptBounds } from "./kept.ts";
 import { LiveStream } from "./live_stream.ts";
 import { brokenOff, readPieces, StoredFollower } from "./stored_follower.ts";
 import { eventsIn } from "./event_ids.ts";
+import { Readers } from "./readers.ts";
 import { StreamWriter } from "./writer.ts";
 
 export { eventNumber } from "./event_ids.ts";
-export { cutShort, type Follower, type Head, interrupted, notKept } from "./follower.ts";
+export { cutShort, type Follower, type Head, interrupted, notKept, WINDOW } from "./follower.ts";
 export type { LiveStream } from "./live_stream.ts";
+export type { Reader } from "./readers.ts";
 
 export interface ResumptionOptions {
   store: StreamStore;
@@ -86,8 +88,8 @@ export class Resumption {
   readonly #live = new Map<string, LiveStream>();
   /** Of streams that nobody follows here: when another node last told of a reader, and when that was heard. */
   readonly #elsewhere = new Map<string, { told: number; heard: number }>();
-  /** Of streams that do not run here. */
-  #readers = 0;
+  /** Beside the callers of the streams that run here. */
+  readonly readers = new Readers();
   #sweeping: ReturnType<typeof setInterval> | undefined;
   #asking: ReturnType<typeof setInterval> | undefined;
   #busy: Promise<void> = Promise.resolve();
@@ -102,13 +104,6 @@ export class Resumption {
   /** Characters that are kept of streams of this process. */
   get keptChars(): number {
     return this.#kept.all;
-  }
-
-  /** Readers of streams that do not run here, and of those that do. */
-  get followers(): number {
-    let readers = this.#readers;
-    for (const { followers } of this.#live.values()) readers += followers;
-    return readers;
   }
 
   /** A generation of its own. Null: it cannot be kept now. */
@@ -235,11 +230,7 @@ export class Resumption {
       goesOn: state === "running" && !interrupted,
       followers: 0,
       interrupted,
-      follow: (from) => {
-        this.#readers++;
-        const left = () => this.#readers--;
-        return new StoredFollower({ store, stream, cipher, from, now, stopping, left });
-      },
+      follow: (from) => new StoredFollower({ store, stream, cipher, from, now, stopping }),
     };
   }
 

@@ -18,8 +18,6 @@ export interface StoredFollowerOptions {
   now(): number;
   /** This process ends: who waits for another's stream waits elsewhere. */
   stopping(): boolean;
-  /** Nobody reads any more. */
-  left(): void;
 }
 
 const FIRST_PAUSE_MS = 25;
@@ -61,9 +59,7 @@ export class StoredFollower implements Follower {
   }
 
   leave(): void {
-    if (this.#left) return;
     this.#left = true;
-    this.#options.left();
     this.#wake();
   }
 

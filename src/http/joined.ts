@@ -1,0 +1,123 @@
+/** Readers of what is kept: of streams, and of whole answers that a repeated request joins. */
+import type { Key } from "../accounts/mod.ts";
+import type { Failure } from "../exchange/failure.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { CALLER_FORMATS } from "../formats/mod.ts";
+import { PlainResponse } from "../http1/plain_response.ts";
+import {
+  type Follower,
+  type Found,
+  interrupted,
+  type Reader,
+  type Resumption,
+  WINDOW,
+} from "../resume/mod.ts";
+import type { RequestContext } from "./endpoint.ts";
+import { followedBody } from "./followed_body.ts";
+import { OVERLOADED } from "./gate.ts";
+
+/** Null: the generation is gone, and its claim is free. */
+export async function join(
+  { request, state }: RequestContext,
+  { resumption, key, id }: { resumption: Resumption; key: Key; id: string },
+): Promise<Response | null> {
+  const { kit } = state;
+  state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
+  const reader = resumption.readers.enter(key.id, state.maxInFlight);
+  if (reader === null) throw OVERLOADED;
+  let reads = false;
+  try {
+    kit.metrics.keptStream("joined");
+    const found = await resumption.answered(id, key.id, () => request.signal.aborted);
+    if (found === null) return null;
+    const { head } = found;
+    if (head === null) throw interrupted();
+    const headers = { ...head.headers, "x-svc-joined": "true" };
+    if (head.body !== undefined) return new PlainResponse(head.body, { status: head.status, headers });
+    if (found.streamed) {
+      const response = followed(found, { from: 0, headers, state, reader });
+      reads = true;
+      return response;
+    }
+    const text = await reader.turn(() => wholeText(found, reader));
+    if (text.length <= WINDOW) return new PlainResponse(text, { headers });
+    reads = true;
+    return new PlainResponse(followedBody(new TextFollower(text, reader), bodyOptions(found, 0, state)), {
+      headers,
+    });
+  } finally {
+    if (!reads) reader.leave();
+  }
+}
+
+async function wholeText(found: Found, reader: Reader): Promise<string> {
+  const follower = found.follow(0);
+  let text = "";
+  try {
+    for (let next = await follower.next(); next !== null; next = await follower.next()) text += next;
+  } finally {
+    follower.leave();
+  }
+  if (!reader.hold(text.length)) throw OVERLOADED;
+  return text;
+}
+
+/** Readers of one stream on one node: each event is written to each of them. */
+const MOST_OF_A_STREAM = 64;
+
+/** A stream that is kept, from an event on. Throws {@link OVERLOADED}. */
+export function followed(
+  found: Found,
+  { from, headers, state, reader }: {
+    from: number;
+    headers: Record<string, string>;
+    state: RequestContext["state"];
+    reader: Reader;
+  },
+): Response {
+  if (found.followers >= MOST_OF_A_STREAM) throw OVERLOADED;
+  const follower = found.follow(from);
+  const leaving: Follower = {
+    next: () => follower.next(),
+    leave() {
+      follower.leave();
+      reader.leave();
+    },
+  };
+  return new PlainResponse(followedBody(leaving, bodyOptions(found, from, state)), { headers });
+}
+
+function bodyOptions(found: Found, from: number, { keepAliveMs, kit: { ticker } }: RequestContext["state"]) {
+  const format = CALLER_FORMATS[found.format as CallerFormatName];
+  return {
+    keepAliveMs,
+    ticker,
+    broken: (failure: Failure) => format.encodeBreak(failure, { id: found.id, sequence: from }),
+  };
+}
+
+/** A long whole answer, which its reader takes piece by piece. */
+class TextFollower implements Follower {
+  #text: string;
+  #at = 0;
+  readonly #reader: Reader;
+
+  constructor(text: string, reader: Reader) {
+    this.#text = text;
+    this.#reader = reader;
+  }
+
+  next(): Promise<string | null> {
+    let end = this.#at + WINDOW;
+    // No character is cut in two.
+    if (/[\ud800-\udbff]/.test(this.#text[end - 1] ?? "")) end++;
+    const piece = this.#text.slice(this.#at, end);
+    this.#at = end;
+    return Promise.resolve(piece === "" ? null : piece);
+  }
+
+  leave(): void {
+    this.#text = "";
+    this.#reader.leave();
+  }
+}
