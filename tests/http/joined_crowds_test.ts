@@ -2,7 +2,6 @@
 import { assertEquals } from "@std/assert";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
-import { eventually } from "../support/time.ts";
 
 const OTHER = "sk_live_otherkeyotherkeyotherkey0002";
 const PATH = "/v1/chat/completions";
