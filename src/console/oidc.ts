@@ -42,8 +42,13 @@ const SUBJECT = /^[ -~]{1,255}$/;
 /** Of what a browser has brought along, in a log. */
 const MOST_REASON = 100;
 
-/** By issuer. */
-const known = new Map<string, { at: number; server: oauth.AuthorizationServer }>();
+/** A provider that cannot be reached is left alone for so long: anybody can make the gateway ask for it. */
+const AWAY_MS = 2000;
+
+/** By issuer: its metadata, or the question for it that is under way. */
+const known = new Map<string, { at: number; server: Promise<oauth.AuthorizationServer> }>();
+/** By issuer: since when it could not be reached, and how that is told. */
+const unreachable = new Map<string, { at: number; refusal: SignInRefused }>();
 
 /** Where the browser is sent, and what it has to bring back. */
 export async function begin(
@@ -183,15 +188,29 @@ function authentication({ clientSecret, clientAuth }: OidcConfig): oauth.ClientA
   return clientAuth === "post" ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
 }
 
-async function metadata(config: OidcConfig, now: number): Promise<oauth.AuthorizationServer> {
-  const found = known.get(config.issuer);
+/** All who ask at once share one question. */
+function metadata(config: OidcConfig, now: number): Promise<oauth.AuthorizationServer> {
+  const { issuer } = config;
+  const found = known.get(issuer);
   if (found !== undefined && Math.abs(now - found.at) < METADATA_MS) return found.server;
+  const failed = unreachable.get(issuer);
+  if (failed !== undefined && Math.abs(performance.now() - failed.at) < AWAY_MS) {
+    return Promise.reject(failed.refusal);
+  }
+  const server = discover(config);
+  known.set(issuer, { at: now, server });
+  server.catch((refusal) => {
+    known.delete(issuer);
+    unreachable.set(issuer, { at: performance.now(), refusal });
+  });
+  return server;
+}
+
+async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> {
   const issuer = new URL(config.issuer);
   try {
     const response = await oauth.discoveryRequest(issuer, { algorithm: "oidc", ...options(config) });
-    const server = await oauth.processDiscoveryResponse(issuer, response);
-    known.set(config.issuer, { at: now, server });
-    return server;
+    return await oauth.processDiscoveryResponse(issuer, response);
   } catch (error) {
     throw away(
       error instanceof Error ? `${error.name} ${"code" in error ? error.code : ""}`.trim() : "unknown",

@@ -68,12 +68,14 @@ async function callback(context: RequestContext): Promise<Response> {
   if (state.sessions.isEnded(id)) {
     throw new SignInRefused(400, "This sign-in has been used already.", "repeated");
   }
-  const person = await bounded(() =>
-    complete(state.oidc!, flow, {
-      answer: new URL(request.url).searchParams,
-      now,
-      isTeam: (name) => state.administration.isTeam(name),
-    })
+  const person = await bounded(
+    clientOf(request, context.connection, state),
+    () =>
+      complete(state.oidc!, flow, {
+        answer: new URL(request.url).searchParams,
+        now,
+        isTeam: (name) => state.administration.isTeam(name),
+      }),
   );
   await state.sessions.endId(id, flow.began + FLOW_MS);
   const session = state.sessions.begin({
@@ -91,17 +93,25 @@ async function callback(context: RequestContext): Promise<Response> {
 
 /** Anybody can make the gateway ask the provider: not more often than this at once. */
 const MOST_AT_ONCE = 32;
+/** From one address, so that others still come in. */
+const MOST_OF_ADDRESS = 8;
 let running = 0;
+const byAddress = new Map<string, number>();
 
-async function bounded<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= MOST_AT_ONCE) {
+async function bounded<T>(address: string, work: () => Promise<T>): Promise<T> {
+  const ofAddress = byAddress.get(address) ?? 0;
+  if (running >= MOST_AT_ONCE || ofAddress >= MOST_OF_ADDRESS) {
     throw new Failure("service_unavailable", "Too many people sign in just now; try again soon.");
   }
   running++;
+  byAddress.set(address, ofAddress + 1);
   try {
     return await work();
   } finally {
     running--;
+    const left = byAddress.get(address)! - 1;
+    if (left > 0) byAddress.set(address, left);
+    else byAddress.delete(address);
   }
 }
 
@@ -130,8 +140,11 @@ async function refusing(
     if (!(error instanceof Error && error.name === "SignInRefused")) throw error;
     const { message, status, reason } = error as SignInRefused;
     const { state, id } = context;
-    state.kit.log(`${id} sign-in with ${state.oidc!.issuer}: ${reason}`);
-    state.wrongKeys.note(clientOf(context.request, context.connection, state), `oidc: ${reason}`);
+    const address = clientOf(context.request, context.connection, state);
+    // Anybody can be refused as often as they like.
+    if (state.wrongKeys.note(address, `oidc: ${reason}`)) {
+      state.kit.log(`${id} sign-in with ${state.oidc!.issuer}: ${reason}`);
+    }
     return new Response(refusal(message), {
       status,
       headers: {

@@ -78,8 +78,8 @@ export class WrongKeys {
     this.#waiting--;
   }
 
-  /** Tells of somebody who was refused, as long as a log can take it. */
-  note(address: string, result: string): void {
+  /** Tells of somebody who was refused, as long as a log can take it; false: it could not. */
+  note(address: string, result: string): boolean {
     const now = this.#ticker.now();
     if (now - this.#toldSince >= TOLD_MS) {
       this.#toldSince = now;
@@ -87,10 +87,11 @@ export class WrongKeys {
     }
     if (this.#told >= MOST_TOLD) {
       this.#untold++;
-      return;
+      return false;
     }
     this.#told++;
     this.#tell({ address, result, untold: this.#untold });
     this.#untold = 0;
+    return true;
   }
 }
