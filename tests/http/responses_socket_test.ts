@@ -1,6 +1,8 @@
 /** The responses format over a WebSocket. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import OpenAI from "openai";
+// The client loads `ws` by itself, as a peer that it leaves to its users.
+import "ws";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
