@@ -3,8 +3,8 @@
  *
  * A call is admitted when the most that it may use fits into this node's leases of every budget it draws on: the credits of
  * its account, its key's spend limit, the key's requests and tokens of the minute. A request that names no cap on its output
- * takes less of that where not so much is left. Whether the key is good is decided here once more: while a body came in it
- * may have been revoked.
+ * takes less of that where not so much is left. What the key is good for is decided here once more: while a body came in it
+ * may have been revoked, or have come to another team or account, which pays for the call then.
  *
  * An estimate larger than what is left is refused even when nothing else runs: the limit is a limit.
  */
@@ -16,7 +16,7 @@ import type { KeyState } from "./key_state.ts";
 import { invalidKey } from "./keyring.ts";
 import { beginningOf, encodeBeginning } from "./ledger.ts";
 import type { OpenReservations } from "./open_reservations.ts";
-import { cannotAdmitNow, rateStateOf } from "./refusals.ts";
+import { cannotAdmitNow, rateStateOf, teamIsMissing } from "./refusals.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { AdmissionRequest, Key, Reservation } from "./types.ts";
 
@@ -37,6 +37,8 @@ const AHEAD = 4n;
 
 /** What a call has been given of its budgets. */
 interface Takings {
+  /** The key as it is now. */
+  key: Key;
   demanded: readonly Demand[];
   taken: Pick<Taken, "holds"> & { output: number };
   now: number;
@@ -51,8 +53,7 @@ export class Admission {
 
   async admit(request: AdmissionRequest): Promise<Reservation> {
     const taking = this.#take(request);
-    const { demanded, taken, now } = taking instanceof Promise ? await taking : taking;
-    return await this.#reserve(request, demanded, taken, now);
+    return await this.#reserve(request, taking instanceof Promise ? await taking : taking);
   }
 
   /** Rejects as {@link admit} would, and leaves everything as it was. */
@@ -66,9 +67,12 @@ export class Admission {
     const { clock, demands, holds } = this.#options;
     const { estimate, key } = request;
     const now = clock.now();
-    const full = demands.of(request, estimate, this.#goodState(key, now), now);
+    const state = this.#goodState(key, now);
+    const full = demands.of(request, estimate, state, now);
     const all = holds.takeNow(full, now);
-    if (all !== null) return { demanded: full, taken: { holds: all, output: estimate.output }, now };
+    if (all !== null) {
+      return { key: state.key, demanded: full, taken: { holds: all, output: estimate.output }, now };
+    }
     return this.#wait(request);
   }
 
@@ -77,22 +81,23 @@ export class Admission {
     const { estimate, key } = request;
     const outputs = stepsOf(estimate.output, estimate.leastOutput);
     // Each time with the key's state of then: its limits may have changed.
+    let state!: KeyState;
     const steps = () => {
       const time = clock.now();
-      const state = this.#goodState(key, time);
+      state = this.#goodState(key, time);
       return outputs.map((output) => demands.of(request, { ...estimate, output }, state, time));
     };
     const { step, ...more } = await holds.take(key.id, steps);
-    const output = outputs[step];
-    let state: KeyState;
+    const now = clock.now();
     try {
-      state = this.#goodState(key, clock.now());
+      this.#goodState(key, now);
     } catch (error) {
       for (const hold of more.holds) hold.lease.release(hold);
       throw error;
     }
-    const demanded = demands.of(request, { ...estimate, output }, state, clock.now());
-    return { demanded, taken: { holds: more.holds, output }, now: clock.now() };
+    const output = outputs[step];
+    const demanded = demands.of(request, { ...estimate, output }, state, now);
+    return { key: state.key, demanded, taken: { holds: more.holds, output }, now };
   }
 
   #goodState(key: Key, now: number): KeyState {
@@ -100,17 +105,16 @@ export class Admission {
     if (state === undefined || state.revokedAt !== null || (state.expiresAt ?? Infinity) <= now) {
       throw invalidKey();
     }
+    if (state.teamIsMissing) throw teamIsMissing();
     return state;
   }
 
   #reserve(
     request: AdmissionRequest,
-    demands: readonly Demand[],
-    { holds, output }: Pick<Taken, "holds"> & { output: number },
-    now: number,
+    { key, demanded, taken: { holds, output }, now }: Takings,
   ): Promise<Reservation> {
     const { journal, sync, reservations } = this.#options;
-    const beginning = beginningOf(request, request.key);
+    const beginning = beginningOf(request, key);
     const json = encodeBeginning(beginning);
     let entry: JournalEntry;
     try {
@@ -122,12 +126,12 @@ export class Admission {
     }
     sync.began(request.id, json);
     const reservation = reservations.add({ beginning, entry, holds, output, prices: request.prices, now });
-    for (const { lease, amount } of demands) {
+    for (const { lease, amount } of demanded) {
       // Little is left for calls like this one: time to ask, so that none of them has to wait.
       const short = lease.heldElsewhere && lease.free < AHEAD * amount;
       if (short && lease.ageAt(now) > RENEW_MS) sync.renewSoon(lease);
     }
-    reservation.rates = rateStateOf(demands, now);
+    reservation.rates = rateStateOf(demanded, now);
     return journal.written().then(() => reservation, (error) => {
       void reservation.release();
       throw cannotAdmitNow(error);

@@ -73,7 +73,7 @@ export class Demands {
     if (spendLimit !== null) {
       demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost });
     }
-    const { account, team } = request.key;
+    const { account, team } = state.key;
     if (team !== null && state.teamSpendLimit !== null) {
       demands.push({ lease: this.#teamLease(team.name, state.teamSpendLimit, now), amount: cost });
     }

@@ -8,6 +8,8 @@ export interface KeyState extends Readonly<StoredKey> {
   key: Key;
   source: "config" | "store";
   teamSpendLimit: Team["spendLimit"];
+  /** It names a team that there is not, whose limits nobody knows. */
+  teamIsMissing: boolean;
 }
 
 /** Access policies and teams by name; a name that is missing must refuse every call. */
@@ -43,6 +45,7 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
     account,
     source,
     teamSpendLimit: team?.spendLimit ?? null,
+    teamIsMissing: stored.team !== null && team === null,
     key: Object.freeze({
       id,
       name,
@@ -59,6 +62,6 @@ export function stateOf(source: KeyState["source"], stored: StoredKey, context: 
 
 /** The key as it is stored. */
 export function storedOf(state: KeyState): StoredKey {
-  const { key: _, source: __, teamSpendLimit: ___, ...stored } = state;
+  const { key: _, source: __, teamSpendLimit: ___, teamIsMissing: ____, ...stored } = state;
   return stored;
 }

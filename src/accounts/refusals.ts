@@ -102,3 +102,8 @@ export function rateStateOf(demands: readonly Demand[], now: number): RateState 
   }
   return rates;
 }
+
+/** The limits of a team that there is no longer are unknown. */
+export function teamIsMissing(): Failure {
+  return new Failure("policy_violation", "The team of this key does not exist, so the key cannot be used.");
+}

@@ -24,18 +24,14 @@ export class TeamReports {
 
   /** The configuration's in its order, then the others by name. */
   async page(skip: number, limit: number): Promise<{ page: TeamView[]; more: boolean }> {
-    const teams = this.#options.configured.teams.all();
-    const members = this.#members();
-    const page = await Promise.all(
-      teams.slice(skip, skip + limit).map((team) => this.#view(team, members.get(team.name) ?? 0)),
-    );
-    return { page, more: teams.length > skip + limit };
+    const all = this.#options.configured.teams.all();
+    return { page: await this.#views(all.slice(skip, skip + limit)), more: all.length > skip + limit };
   }
 
   /** Null: there is no such team. */
   async one(name: string): Promise<TeamView | null> {
     const team = this.#options.configured.teams.get(name);
-    return team === undefined ? null : await this.#view(team, this.#members().get(name) ?? 0);
+    return team === undefined ? null : (await this.#views([team]))[0];
   }
 
   /** How many keys that are not revoked each team has. */
@@ -47,35 +43,40 @@ export class TeamReports {
     return members;
   }
 
-  async #view(team: Team, keys: number): Promise<TeamView> {
-    const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
-    return {
-      name,
-      source,
-      account,
-      spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
-      models,
-      access_policy: accessPolicy,
-      dlp_policy: dlpPolicy,
-      keys,
-      spend: await this.#spend(team, ""),
-    };
+  async #views(teams: readonly Team[]): Promise<TeamView[]> {
+    const members = this.#members();
+    const spends = await this.#spends(teams, "");
+    return teams.map((team, i) => {
+      const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
+      return {
+        name,
+        source,
+        account,
+        spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
+        models,
+        access_policy: accessPolicy,
+        dlp_policy: dlpPolicy,
+        keys: members.get(name) ?? 0,
+        spend: spends[i],
+      };
+    });
   }
 
   /** Null: there is no such team. */
   async spendOf(name: string | null, asker: string): Promise<SpendView | null> {
     const team = name === null ? undefined : this.#options.configured.teams.get(name);
-    return team === undefined ? null : await this.#spend(team, asker);
+    return team === undefined ? null : (await this.#spends([team], asker))[0];
   }
 
-  async #spend({ name, spendLimit }: Team, asker: string): Promise<SpendView> {
+  async #spends(teams: readonly Team[], asker: string): Promise<SpendView[]> {
     const { store, clock } = this.#options;
     const now = clock.now();
-    const spent = await store.labelSpent(
-      { label: "team", value: name },
-      spanAt(spendLimit?.period ?? "month", now),
-      asker,
-    );
-    return spendView(spent, spendLimit, now);
+    const spans = teams.map(({ name, spendLimit }) => ({
+      label: "team",
+      value: name,
+      ...spanAt(spendLimit?.period ?? "month", now),
+    }));
+    const spent = await store.labelSpent(spans, asker);
+    return teams.map(({ spendLimit }, i) => spendView(spent[i], spendLimit, now));
   }
 }

@@ -72,19 +72,35 @@ export function ofLabel(label: string, value: string, table = "label_sums"): str
   return `${table}.value = ${value} AND ${table}.label || '' = ${label}`;
 }
 
-/** What generations with a label cost in a span of whole days. */
+/** A label's value, and a span of whole days. */
+export interface LabelSpan {
+  label: string;
+  value: string;
+  starts: number;
+  ends: number | null;
+}
+
+const SPAN: Columns = [["n", "int"], ["label", "text"], ["value", "text"], ["starts", "int"], [
+  "ends",
+  "int",
+]];
+
+/** What generations with labels cost, in the order of the spans: one statement for any number of them. */
 export async function labelSpent(
+  engine: Pick<Engine, "kind" | "rows">,
   query: Query,
-  kind: Engine["kind"],
-  { label, value }: { label: string; value: string },
-  { starts, ends }: { starts: number; ends: number | null },
-): Promise<bigint> {
-  const [row] = await query(
-    `SELECT ${sumOf(kind, "cost")} AS spent FROM label_sums
-     WHERE ${ofLabel("$1", "$2")} AND starts >= $3 AND starts < $4`,
-    [label, value, starts, ends ?? Number.MAX_SAFE_INTEGER],
+  spans: readonly LabelSpan[],
+): Promise<bigint[]> {
+  if (spans.length === 0) return [];
+  const rows = await query(
+    `SELECT r.n AS n, (SELECT ${sumOf(engine.kind, "s.cost")} FROM label_sums s
+       WHERE ${
+      ofLabel("r.label", "r.value", "s")
+    } AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)) AS spent
+     FROM ${engine.rows("$1", SPAN)} ORDER BY r.n`,
+    [JSON.stringify(spans.map(({ label, value, starts, ends }, n) => [n, label, value, starts, ends]))],
   );
-  return asMoney(row.spent);
+  return rows.map((row) => asMoney(row.spent));
 }
 
 async function addToLabelSums(engine: Engine, query: Query, labelled: readonly Counted[]): Promise<void> {

@@ -258,7 +258,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireRollups: (span, before) => rollups.retireRollups(query, span, before),
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
-    labelSpent: (of, span, asker = "") => labels.labelSpent(workers.quick.of(asker), engine.kind, of, span),
+    labelSpent: (spans, asker = "") => labels.labelSpent(engine, workers.quick.of(asker), spans),
     keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
     sumUsage(filter, page, asker = "") {
       const lane = (filter.keyId ?? filter.member) === undefined ? workers.long : workers.quick;

@@ -14,6 +14,7 @@ import type { PayloadPlace } from "./payload_places.ts";
 import type { ClosedBreaker } from "./closed_breakers.ts";
 import type { Generation } from "./records.ts";
 import type { KeySpan, KeyUse } from "./key_use.ts";
+import type { LabelSpan } from "./labels.ts";
 import type { StoredTeam } from "./teams.ts";
 import type { Changes } from "./changes.ts";
 import type { KeyPage, KeyWithSecrets, StoredKey } from "./keys.ts";
@@ -126,12 +127,8 @@ export interface LedgerReader {
   /** Of versions that are known, those first that were used first. */
   pricesOf(versions: readonly string[]): Promise<KnownPrices[]>;
   generation(id: string, asker?: string): Promise<Generation | null>;
-  /** What generations with a label cost in a span of whole days, in picodollars. */
-  labelSpent(
-    of: { label: string; value: string },
-    span: { starts: number; ends: number | null },
-    asker?: string,
-  ): Promise<bigint>;
+  /** What generations with labels cost, in picodollars, in the order of the spans. */
+  labelSpent(spans: readonly LabelSpan[], asker?: string): Promise<bigint[]>;
   /** What keys spent, each in a span of whole days, and when it was last used. */
   keyUse(keys: readonly KeySpan[], asker?: string): Promise<KeyUse[]>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;

@@ -69,6 +69,54 @@ onBothEngines(({ name, place }) => {
   }
 
   test(
+    "a key that has come to another team or account while a body came in is bounded and billed as it is now",
+    configWith([], [
+      { name: "large", account: "acme", spend_limit: { amount: "5", period: "month" } },
+      { name: "small", account: "labs", spend_limit: { amount: "0.03", period: "month" } },
+    ]),
+    1,
+    async ([node]) => {
+      const { secret } = await node.createKey({ name: "mover", team: "small" });
+      const before = await node.authenticate(secret);
+      await node.patchKey("mover", { team: "large", account: "acme" });
+      assertEquals((await spendAtOnce([node], [before], { calls: 10 })).spent, 10);
+      const [generation] = (await node.generations({})).data;
+      assertEquals([generation.team, generation.account], ["large", "acme"]);
+      const spentBy = async () => (await node.teams()).data.map(({ name, spend }) => [name, spend.amount]);
+      assertEquals(await spentBy(), [["large", "0.10"], ["small", "0.00"]]);
+      // The other way round: the small limit holds at once.
+      const after = await node.authenticate(secret);
+      await node.patchKey("mover", { team: "small", account: "labs" });
+      assertEquals((await spendAtOnce([node], [after], { calls: 10 })).spent, 3);
+      assertEquals(await spentBy(), [["large", "0.10"], ["small", "0.03"]]);
+      assertEquals((await node.credits("labs")).spent, "0.03");
+      // Without its team nobody knows what it may spend.
+      const member = await node.authenticate(secret);
+      await node.reload(configWith([]));
+      assertEquals(await codeOf(() => node.admit(requestOf(member, 1))), "policy_violation");
+    },
+  );
+
+  test(
+    "what any number of teams has spent is told at once",
+    configWith(
+      [{ name: "dev", account: "acme", team: "team7" }],
+      Array.from(
+        { length: 700 },
+        (_, i) => ({ name: `team${i}`, spend_limit: { amount: "9", period: "day" } }),
+      ),
+    ),
+    1,
+    async ([node]) => {
+      const dev = await node.authenticate(secretOf("dev"));
+      await spendAtOnce([node], [dev], { calls: 4 });
+      const { data } = await node.teams({ limit: 1000 });
+      assertEquals(data.length, 700);
+      assertEquals(data.filter(({ spend }) => spend.amount !== "0.00").map(({ name }) => name), ["team7"]);
+    },
+  );
+
+  test(
     "a session stops at its limit, and tells the agent why; other sessions go on",
     configWith([{ name: "dev", session_limit: { amount: "0.1" } }]),
     1,
