@@ -2,7 +2,7 @@
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
 import { sumOf } from "./sums.ts";
-import { sumsAreWhole, UNSUMMED } from "./sums_state.ts";
+import { readSumsState } from "./sums_state.ts";
 
 export interface KeySpan {
   id: string;
@@ -21,13 +21,11 @@ export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpa
   if (keys.length === 0) return [];
   const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;
   const sum = sumOf(engine.kind, "cost");
-  // SQLite would read the sums of all keys in the span, which stand together.
-  const sums = engine.kind === "sqlite" ? "sums INDEXED BY sums_of_key" : "sums";
   // Rows that are in no sum are looked for only while there are some: a key may have millions of others.
-  const unsummed = await sumsAreWhole(query) ? [] : UNSUMMED;
+  const { missing } = await readSumsState(query);
   const spent = [
-    `(SELECT ${sum} FROM ${sums} WHERE kind = 'key' AND key_id = r.id AND ${within("sums.starts")})`,
-    ...unsummed.map((condition) =>
+    `(SELECT ${sum} FROM sums WHERE kind = 'key' AND key_id = r.id AND ${within("sums.starts")})`,
+    ...missing.map((condition) =>
       `(SELECT ${sum} FROM generations g WHERE ${condition} AND g.key_id = r.id AND ${within("g.created")})`
     ),
   ];

@@ -25,6 +25,7 @@ import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
 import { streamStore } from "./streams.ts";
+import { readSumsState } from "./sums_state.ts";
 import { sync } from "./sync.ts";
 import * as teams from "./teams.ts";
 import * as usage from "./usage.ts";
@@ -252,7 +253,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     },
     accountGenerations: (span, page, asker = "") =>
       generations.accountGenerations(workers.long.of(asker), span, page),
-    retiredBefore: () => usage.retiredBefore(query),
+    retiredBefore: async () => (await readSumsState(query)).retired,
     putRollups: (rows) => rollups.putRollups(engine, query, rows),
     rollups: (of) => rollups.rollupsOf(workers.quick.of(""), of),
     retireRollups: (span, before) => rollups.retireRollups(query, span, before),

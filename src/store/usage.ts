@@ -9,7 +9,7 @@ import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
 import { SUMMED_OF_LABELS } from "./labels.ts";
 import { COUNTED, DAY, joined, monthOf, SUM_PARTS, type SumKind, SUMMED } from "./sums.ts";
-import { UNSUMMED } from "./sums_state.ts";
+import { readSumsState, type SumsState } from "./sums_state.ts";
 
 const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
 type PlainDimension = typeof PLAIN[number];
@@ -84,18 +84,13 @@ const TAG_VALUE = {
   postgres: (name: string) => `tags::jsonb ->> '${name}'`,
 };
 
-/** Generations of days before have been deleted; their sums by day are there. */
-export async function retiredBefore(query: Query): Promise<number> {
-  return asInt((await query("SELECT retired FROM sums_state"))[0].retired);
-}
-
 /** Dearest first; where a day is among the dimensions, oldest first. */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
   filter: UsageFilter,
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
-  const store = { kind, query, retired: await retiredBefore(query) };
+  const store = { kind, query, state: await readSumsState(query) };
   const { by } = filter;
   return by.includes("day") && by.includes("key")
     ? await sumDayByDay(store, filter, page)
@@ -105,16 +100,16 @@ export async function sumUsage(
 interface Summing {
   kind: Engine["kind"];
   query: Query;
-  retired: number;
+  state: SumsState;
 }
 
 async function sumAtOnce(
-  { kind, query, retired }: Summing,
+  { kind, query, state }: Summing,
   filter: UsageFilter,
   page: UsagePage,
 ): Promise<UsageSum[]> {
   const run = async (parts: SumParts) => {
-    const { text, params } = statement(filter, spansOf(filter, retired), page, kind, parts);
+    const { text, params } = statement(filter, state, page, kind, parts);
     return (await query(text, params)).map((row) => decodeSum(row, filter.by));
   };
   if (kind === "postgres") return await run(SUM_PARTS.postgres);
@@ -177,12 +172,14 @@ function spansOf({ from, to }: UsageFilter, retired: number): Spans {
 }
 
 function statement(
-  { by, keyId, member, account }: UsageFilter,
-  { days, parts }: Spans,
+  filter: UsageFilter,
+  state: SumsState,
   page: UsagePage,
   kind: Engine["kind"],
   inParts: SumParts,
 ): { text: string; params: Value[] } {
+  const { by, keyId, member, account } = filter;
+  const { days, parts } = spansOf(filter, state.retired);
   const params: Value[] = [];
   const param = (value: Value) => `$${params.push(value)}`;
   const ofKey = (keyId === undefined ? "" : ` AND key_id = ${param(keyId)}`) +
@@ -234,7 +231,9 @@ function statement(
       ...kindsOf(plain, keyId ?? member, days).map(({ kind, from, to }) => ofSums(kind, from, to)),
     );
     if (labels.length === 1) selects.push(...ofLabel(labels[0], days.from, days.to));
-    selects.push(...UNSUMMED.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)));
+    selects.push(
+      ...state.missing.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)),
+    );
   }
   if (labels.length < 2) selects.push(...parts.map(({ from, to }) => live(between(from, to))));
   if (selects.length === 0) selects.push(live("1 = 0"));
