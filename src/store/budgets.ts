@@ -9,7 +9,7 @@ import type { Columns, Engine, Query } from "./engine.ts";
 import { ofLabel, tagLabel } from "./labels.ts";
 import type { LedgerRecord } from "./records.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
-import { sumOf } from "./sums.ts";
+import { sumOf, SUMS_OF_KEYS } from "./sums.ts";
 import { UNSUMMED } from "./sums_state.ts";
 
 export type Scope = "account" | "key" | "team" | "session" | "tag" | "rate" | "session_rate";
@@ -187,7 +187,7 @@ function labelOf({ scope, owner }: BudgetRef): [label: string | null, value: str
 
 const spentSoFar = (kind: Engine["kind"]) =>
   [
-    `(SELECT ${sumOf(kind, "s.cost")} FROM sums s
+    `(SELECT ${sumOf(kind, "s.cost")} FROM ${SUMS_OF_KEYS[kind]("s")}
     WHERE s.kind = 'key' AND s.key_id = r.owner AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends))`,
     ...UNSUMMED.map((condition) =>
       `(SELECT ${sumOf(kind, "cost")} FROM generations

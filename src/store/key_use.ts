@@ -1,7 +1,7 @@
 /** What keys spent in a span of whole days, and when each was last used: one statement for a page of keys. */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
-import { sumOf } from "./sums.ts";
+import { DAY, monthOf, sumOf, SUMS_OF_KEYS } from "./sums.ts";
 import { readSumsState } from "./sums_state.ts";
 
 export interface KeySpan {
@@ -17,14 +17,24 @@ export interface KeyUse {
   lastUsed: number | null;
 }
 
+function isMonth({ starts, ends }: KeySpan): boolean {
+  return ends !== null && starts === monthOf(starts) && ends === monthOf(starts + 32 * DAY);
+}
+
 export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpan[]): Promise<KeyUse[]> {
   if (keys.length === 0) return [];
   const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;
+  const sums = SUMS_OF_KEYS[engine.kind]("s");
   const sum = sumOf(engine.kind, "cost");
   // Rows that are in no sum are looked for only while there are some: a key may have millions of others.
   const { missing } = await readSumsState(query);
   const spent = [
-    `(SELECT ${sum} FROM sums WHERE kind = 'key' AND key_id = r.id AND ${within("sums.starts")})`,
+    // Of a whole month there is one sum a key, or one for each of its names.
+    `CASE WHEN r.month = 1 THEN (SELECT ${sum} FROM sums s
+       WHERE s.kind = 'month' AND s.starts = r.starts AND s.key_id = r.id)
+     ELSE (SELECT ${sum} FROM ${sums} WHERE s.kind = 'key' AND s.key_id = r.id AND ${
+      within("s.starts")
+    }) END`,
     ...missing.map((condition) =>
       `(SELECT ${sum} FROM generations g WHERE ${condition} AND g.key_id = r.id AND ${within("g.created")})`
     ),
@@ -32,9 +42,9 @@ export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpa
   const rows = await query(
     `SELECT r.id AS id, ${spent.join(" + ")} AS spent,
        COALESCE((SELECT MAX(g.created) FROM generations g WHERE g.key_id = r.id),
-         (SELECT MAX(s.starts) FROM sums s WHERE s.kind = 'key' AND s.key_id = r.id)) AS last_used
-     FROM ${engine.rows("$1", [["id", "text"], ["starts", "int"], ["ends", "int"]])}`,
-    [JSON.stringify(keys.map(({ id, starts, ends }) => [id, starts, ends]))],
+         (SELECT MAX(s.starts) FROM ${sums} WHERE s.kind = 'key' AND s.key_id = r.id)) AS last_used
+     FROM ${engine.rows("$1", [["id", "text"], ["starts", "int"], ["ends", "int"], ["month", "int"]])}`,
+    [JSON.stringify(keys.map((key) => [key.id, key.starts, key.ends, isMonth(key) ? 1 : 0]))],
   );
   return rows.map((row) => ({
     id: asText(row.id),

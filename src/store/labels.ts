@@ -27,8 +27,8 @@ const MOST_VALUES = 1000;
 const MOST_TAGS = 100;
 
 const IDENTITY = [
-  "value",
   "label",
+  "value",
   "starts",
   "key_id",
   "key_name",
@@ -64,12 +64,17 @@ export async function countIn(engine: Engine, query: Query, counted: readonly Co
   if (labelled.length > 0) await addToLabelSums(engine, query, labelled);
 }
 
-/**
- * The condition of the sums of one value of a label. The label is made an expression, so that no plan, made while the table
- * was small, goes through all values of a label by the index of its days.
- */
+/** The condition of the sums of one value of a label. */
 export function ofLabel(label: string, value: string, table = "label_sums"): string {
-  return `${table}.value = ${value} AND ${table}.label || '' = ${label}`;
+  return `${table}.label = ${label} AND ${table}.value = ${value}`;
+}
+
+/**
+ * The condition of all values of a label, by the index of its days. That index is of an expression, so that no plan, made
+ * while the table was small, takes it for one value, and goes through all of them.
+ */
+export function ofLabelByDay(label: string): string {
+  return `label || '' = ${label}`;
 }
 
 /** A label's value, and a span of whole days. */
@@ -113,7 +118,7 @@ async function addToLabelSums(engine: Engine, query: Query, labelled: readonly C
     const counts = [generations, c.failed ? generations : 0, ...c.counts, c.cost, ...c.moreCounts];
     const rest = [day, c.keyId, c.key, c.account, c.labels!.team ?? "", c.model, c.provider, c.format];
     for (const [label, value] of await labelsOf(c.labels!, day, values, query)) {
-      const identity = [value, label, ...rest];
+      const identity = [label, value, ...rest];
       const name = identity.join("\0");
       const sum = sums.get(name);
       if (sum === undefined) sums.set(name, { identity, counts: [...counts] });
@@ -173,7 +178,7 @@ class ValuesOfDays {
 
 async function valuesInStore(query: Query, day: number, name: string): Promise<string[]> {
   const rows = await query(
-    `SELECT DISTINCT value FROM label_sums WHERE label = $1 AND starts = $2 LIMIT ${MOST_VALUES}`,
+    `SELECT DISTINCT value FROM label_sums WHERE ${ofLabelByDay("$1")} AND starts = $2 LIMIT ${MOST_VALUES}`,
     [tagLabel(name), day],
   );
   return rows.map((row) => asText(row.value));

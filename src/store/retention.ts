@@ -3,6 +3,7 @@
  * They stay in the sums by day.
  */
 import type { Engine } from "./engine.ts";
+import { ofLabelByDay } from "./labels.ts";
 import { asInt } from "./rows.ts";
 import { DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
@@ -64,7 +65,7 @@ export async function retireBudgets(engine: Engine, before: number, most: number
 export async function retireSessions(engine: Engine, before: number, most: number): Promise<number> {
   const cutoff = Math.floor(before / DAY) * DAY;
   const due = await engine.query(
-    `SELECT DISTINCT value FROM label_sums WHERE label = 'session' AND starts < $1 LIMIT ${most}`,
+    `SELECT DISTINCT value FROM label_sums WHERE ${ofLabelByDay("'session'")} AND starts < $1 LIMIT ${most}`,
     [cutoff],
   );
   if (due.length === 0) return 0;

@@ -105,6 +105,15 @@ export function sumOf(kind: Engine["kind"], column: string): string {
   return `COALESCE(${high}, 0) * ${PART} + COALESCE(${low}, 0)`;
 }
 
+/**
+ * The sums to look through for those of given keys, by day. SQLite is told the index: else it goes through the days of all
+ * keys.
+ */
+export const SUMS_OF_KEYS = {
+  sqlite: (alias: string) => `sums AS ${alias} INDEXED BY sums_of_key`,
+  postgres: (alias: string) => `sums AS ${alias}`,
+};
+
 /** The month of a time, in SQL. */
 export const MONTH_OF = {
   sqlite: (time: string) =>

@@ -7,8 +7,8 @@
  */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
-import { SUMMED_OF_LABELS } from "./labels.ts";
-import { COUNTED, DAY, joined, monthOf, SUM_PARTS, type SumKind, SUMMED } from "./sums.ts";
+import { ofLabelByDay, SUMMED_OF_LABELS } from "./labels.ts";
+import { COUNTED, DAY, joined, monthOf, SUM_PARTS, type SumKind, SUMMED, SUMS_OF_KEYS } from "./sums.ts";
 import { readSumsState, type SumsState } from "./sums_state.ts";
 
 const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
@@ -144,6 +144,9 @@ async function sumDayByDay(store: Summing, filter: UsageFilter, page: UsagePage)
   return found.slice(page.skip);
 }
 
+/** So much of the sums of a label is read by the index of days. */
+const FEW_DAYS = 8 * DAY;
+
 type SumParts = (column: string) => string[];
 
 interface Spans {
@@ -196,20 +199,37 @@ function statement(
   const identity = (column: (name: UsageDimension) => string) =>
     [...by.map((name, i) => `${column(name)} AS d${i}`), ...(named ? ["key_name AS name"] : [])].join(", ");
 
-  const ofSums = (kind: string, from: number, to: number) =>
+  const ofSums = (of: SumKind, from: number, to: number) =>
     `SELECT ${identity((name) => isLabel(name) ? "''" : COLUMNS[name].sums)}, ${
       [...SUMMED, ...summed.slice(SUMMED.length).map((c) => `0 AS ${c}`)].join(", ")
-    } FROM sums WHERE kind = '${kind}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
+    } FROM ${
+      of === "key" && (keyId ?? member) !== undefined ? SUMS_OF_KEYS[kind]("s") : "sums"
+    } WHERE kind = '${of}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
   /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
   const ofLabel = (label: LabelDimension, from: number, to: number) => {
-    const where = `FROM label_sums WHERE label = ${param(label)} AND starts >= ${param(from)} AND starts < ${
-      param(to)
-    }${ofKey}`;
+    // SQLite looks up row by row what it finds by the index of days.
+    const together = kind === "sqlite" && to - from > FEW_DAYS;
+    const where = `FROM label_sums WHERE ${
+      together ? `label = ${param(label)}` : ofLabelByDay(param(label))
+    } AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
     const column = (value: string) => (name: UsageDimension) => isLabel(name) ? value : COLUMNS[name].sums;
-    const rest = summed.map((c, i) => i < SUMMED.length ? `-${c}` : "0");
+    const negative = (sum: (column: string) => string) =>
+      summed.map((c, i) => i < SUMMED.length ? `-${sum(c)}` : "0").join(", ");
+    const taken = (columns: string, groups: string) =>
+      `SELECT ${identity(column("''"))}, ${columns} ${where} ${groups}`;
+    const others = [
+      ...by.flatMap((name) => isLabel(name) ? [] : COLUMNS[name].sums),
+      ...(named ? ["key_name"] : []),
+    ];
     return [
       `SELECT ${identity(column("value"))}, ${summed.join(", ")} ${where}`,
-      `SELECT ${identity(column("''"))}, ${rest.join(", ")} ${where}`,
+      inParts === SUM_PARTS.sqlite
+        ? taken(negative((c) => c), "")
+        // At once, so that not each of them is sorted among all the others.
+        : taken(
+          negative((c) => `SUM(${c})`),
+          others.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${others.join(", ")}`,
+        ),
     ];
   };
   const live = (where: string) =>

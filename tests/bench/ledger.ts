@@ -1,39 +1,35 @@
 /**
- * `deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite|postgres]`: how long every read of a large ledger
+ * `deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite|postgres] [--keep] [--at URL]`: how long every read of a large ledger
  * takes, and the worst that calls meet meanwhile. Rows are made by the databases themselves.
  *
  * The ledger is written as 0.1.0 leaves it, so the first start and what it goes on with are measured, too.
  */
 import { ACCOUNTS, KEYS } from "../../src/accounts/config.ts";
+import type { GenerationQuery } from "../../src/accounts/input.ts";
 import { type AccountsService, type Key, openAccounts } from "../../src/accounts/mod.ts";
 import { Failure } from "../../src/exchange/failure.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
-import type { Engine } from "../../src/store/engine.ts";
-import { openStore, type Store } from "../../src/store/mod.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
-import { makeCluster, postgresHere } from "../support/cluster.ts";
+import { overview } from "../../src/console/overview.ts";
+import { DIMENSIONS, RANGES } from "../../src/console/overview_ranges.ts";
+import type { Store } from "../../src/store/mod.ts";
+import { postgresHere } from "../support/cluster.ts";
 import { runProgram } from "../support/program.ts";
-import { restore010 } from "../support/released.ts";
+import {
+  buildRest,
+  fill,
+  fillLabels,
+  type Place,
+  placeAt,
+  postgresPlace,
+  type Say,
+  sqlitePlace,
+} from "./ledger_store.ts";
 
 const DAY = 86_400_000;
-const PEPPER = "pepper of the ledger's bench";
 const SECRET = "sk_live_benchbenchbenchbenchbenchbenchbenchbench";
-/** Keys that have rows; the others are only in the list. */
-const ACTIVE_KEYS = 2000;
 /** So long the first start keeps house beside calls before anything else is measured. */
 const BUILDING_MS = 10_000;
-const CHUNK = 200_000;
 const PRICES = { prompt: "0.00000125", completion: "0.00001" };
-
-interface Place {
-  name: string;
-  address(): { url: string };
-  folder: string;
-  engine(): Engine;
-  open(): Store;
-  close(): Promise<void>;
-}
 
 interface Read {
   name: string;
@@ -44,9 +40,29 @@ interface Read {
   worstTurn: number;
 }
 
+/** As the console's page Explore asks for them. */
+const SEARCHES: Record<string, GenerationQuery> = {
+  "failed": { status: "failed" },
+  "of a provider": { provider: "provider-2" },
+  "of a provider that has none": { provider: "none" },
+  "of a session that has none": { session: "none" },
+  "slow": { min_latency: "60000" },
+  "with a tag that none has": { tag: "customer=none" },
+};
+
 export async function benchLedger(
-  options: { rows: readonly number[]; keys: number; stores: readonly string[]; say(line: string): void },
+  options: {
+    rows: readonly number[];
+    keys: number;
+    stores: readonly string[];
+    /** A ledger that an earlier run has kept. */
+    at?: string;
+    keep: boolean;
+    say: Say;
+  },
 ): Promise<string> {
+  const { at, keep, say } = options;
+  if (at !== undefined) return await measure(placeAt(at), null, say);
   const tables: string[] = [];
   for (const kind of options.stores) {
     if (kind === "postgres" && postgresHere === null) {
@@ -56,103 +72,15 @@ export async function benchLedger(
     for (const rows of options.rows) {
       const place = kind === "postgres" ? await postgresPlace() : await sqlitePlace();
       try {
-        tables.push(await measure(place, rows, options.keys, options.say));
+        tables.push(await measure(place, { rows, keys: options.keys }, say));
       } finally {
-        await place.close();
+        if (keep) tables.push(`The ledger is at ${place.address().url}`);
+        else await place.close();
       }
     }
   }
   return tables.join("\n\n");
 }
-
-async function sqlitePlace(): Promise<Place> {
-  const folder = await Deno.makeTempDir({ prefix: "sluice-ledger-" });
-  return {
-    name: "SQLite",
-    address: () => ({ url: `sqlite:${folder}/store.db` }),
-    folder,
-    engine: () => openSqlite(`${folder}/store.db`),
-    open: () => openStore(`sqlite:${folder}/store.db`),
-    close: () => Deno.remove(folder, { recursive: true }),
-  };
-}
-
-async function postgresPlace(): Promise<Place> {
-  const cluster = await makeCluster();
-  const folder = await Deno.makeTempDir({ prefix: "sluice-ledger-" });
-  return {
-    name: "PostgreSQL",
-    address: () => ({ url: cluster.url }),
-    folder,
-    engine: () => openPostgres(cluster.url),
-    open: () => openStore(cluster.url, { filePrefix: `${folder}/node` }),
-    async close() {
-      await cluster.remove();
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
-
-/** Rows over 120 days, so that the quarter before the retention of 90 has to go. */
-async function fill(place: Place, rows: number, keys: number, now: number, say: Say): Promise<void> {
-  await restore010(place, { rows: false });
-  const engine = place.engine();
-  const sqlite = engine.kind === "sqlite";
-  const series = (from: number, to: number) =>
-    sqlite
-      ? `(WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${
-        to - 1
-      }) SELECT i FROM n) AS n`
-      : `(SELECT i FROM generate_series(${from}::bigint, ${to - 1}::bigint) AS i) AS n`;
-  const text = (number: string) => sqlite ? `printf('%010d', ${number})` : `lpad((${number})::text, 10, '0')`;
-  if (sqlite) await engine.query("PRAGMA synchronous = OFF");
-  // Filled without indexes, which are made at the end, as one does who loads that much.
-  const indexes = [
-    ["generations_by_created", "generations (created, id)"],
-    ["generations_by_key", "generations (key_id, created)"],
-  ];
-  for (const [name] of indexes) await engine.query(`DROP INDEX ${name}`);
-  for (let from = 0; from < rows; from += CHUNK) {
-    const to = Math.min(rows, from + CHUNK);
-    await engine.longTransaction((query) =>
-      query(
-        `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, provider, stream,
-           status, error_code, measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input,
-           output, reasoning, audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone, dlp_mode, dlp_findings)
-         SELECT 'gen_' || ${text("i")}, ${now} - (${rows} - i) * (${120 * DAY} / ${rows}),
-           CASE WHEN i % 4 = 0 THEN 'key_config_bench' ELSE 'key_' || ((i * 7919) % ${ACTIVE_KEYS}) END,
-           CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'name' || ((i * 7919) % ${ACTIVE_KEYS}) END,
-           CASE WHEN i % 4 = 0 THEN 'bench' ELSE 'account' || (i % 20) END,
-           'messages', 'm', 'vendor/model-' || ((i / 3) % 12), 'provider-' || (i % 4), 1,
-           CASE WHEN i % 50 = 0 THEN 'failed' ELSE 'completed' END, NULL, 1, 1000 + i % 500, i % 200, 0, 0, 0, 0, 0,
-           i % 700, 0, 0, 0, 0, 3000000 + i % 1000, 200, 2000, 0, NULL, NULL
-         FROM ${series(from, to)}`,
-      )
-    );
-    if (to % 1_000_000 === 0) say(`${place.name}: ${to.toLocaleString("en")} rows made`);
-  }
-  for (const [name, on] of indexes) {
-    await engine.longTransaction((query) => query(`CREATE INDEX ${name} ON ${on}`));
-  }
-  await engine.query(
-    `INSERT INTO keys (id, name, account, access_policy, dlp_policy, models, spend_amount, spend_period,
-       requests_per_minute, tokens_per_minute, created, expires_at, revoked_at, rev)
-     SELECT 'key_' || i, 'name' || i, 'account' || (i % 20), NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${now} - i, NULL, NULL, 1
-     FROM ${series(0, keys)}`,
-  );
-  await engine.query(
-    `INSERT INTO secrets (hash, key_id, expires_at) SELECT 'hash' || i, 'key_' || i, NULL FROM ${
-      series(0, keys)
-    }`,
-  );
-  await engine.query("UPDATE revision SET rev = 2");
-  // Where the gateway and its commands look for it.
-  if (sqlite) await Deno.writeTextFile(`${place.folder}/store.db.pepper`, PEPPER);
-  else await engine.query("INSERT INTO meta (name, value) VALUES ('pepper', $1)", [PEPPER]);
-  await engine.close();
-}
-
-type Say = (line: string) => void;
 
 function open(store: Store): Promise<AccountsService> {
   return openAccounts({
@@ -226,19 +154,13 @@ function others(service: AccountsService) {
   };
 }
 
+/** @param made what the ledger is filled with; null: it is there already */
 async function measure(
   place: Place,
-  rows: number,
-  keys: number,
+  made: { rows: number; keys: number } | null,
   say: Say,
 ): Promise<string> {
   const now = Date.now();
-  say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
-  const filled = performance.now();
-  await fill(place, rows, keys, now, say);
-  // Else what is measured waits for the disk.
-  await new Deno.Command("sync").output();
-  say(`${place.name}: made in ${((performance.now() - filled) / 1000).toFixed(0)} s`);
   const reads: Read[] = [];
   const timed = async (name: string, work: () => Promise<unknown>): Promise<number> => {
     const began = performance.now();
@@ -250,41 +172,44 @@ async function measure(
       if (!(error instanceof Failure)) throw error;
       refused = `, refused: ${error.message}`;
     }
-    const ms = performance.now() - began;
-    say(`${place.name}: ${name} ${ms.toFixed(0)} ms${refused}`);
-    return ms;
+    const took = performance.now() - began;
+    say(`${place.name}: ${name} ${ms(took)} ms${refused}`);
+    return took;
   };
-  let store = place.open();
   let service!: AccountsService;
-  const update = await timed("start with the update of the schema", async () => service = await open(store));
-  let load = others(service);
+  let load!: ReturnType<typeof others>;
+  const start = async (name: string) => {
+    const took = await timed(name, async () => service = await open(place.open()));
+    load = others(service);
+    return took;
+  };
   const during = async (name: string, work: () => Promise<unknown>, runs = 3) => {
     load.take();
     const times: number[] = [];
     for (let run = 0; run < runs; run++) times.push(await timed(name, work));
     reads.push({ name, times, ...load.take() });
   };
-  await during("sums being built", () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)), 1);
-  await during("usage by model, sums being built", () => service.usage({ by: "model" }), 1);
-  await during(
-    "GET /v1/key, sums being built",
-    async () => service.keyStatus(await service.authenticate(SECRET) as Key),
-    1,
-  );
-  await load.end();
-  await service.close();
-  // The rest without pauses.
-  store = place.open();
-  await timed("the rest of the sums", async () => {
-    for (let steps = 1; await store.buildSums(5000); steps++) {
-      if (steps % 100 === 0) say(`${place.name}: sums of ${(steps * 5000).toLocaleString("en")} more`);
-    }
-  });
-  await store.close();
-
-  store = place.open();
-  const start = await timed("start", async () => service = await open(store));
-  load = others(service);
+  const starts: string[] = [];
+  if (made !== null) {
+    const { rows, keys } = made;
+    say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
+    await timed("rows made", () => fill(place, rows, keys, now, say));
+    // Else what is measured waits for the disk.
+    await new Deno.Command("sync").output();
+    starts.push(`start that updates the schema of 0.1.0: ${ms(await start("start with the update"))} ms`);
+    await during("sums being built", () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)), 1);
+    await during("usage by model, sums being built", () => service.usage({ by: "model" }), 1);
+    await during(
+      "GET /v1/key, sums being built",
+      async () => service.keyStatus(await service.authenticate(SECRET) as Key),
+      1,
+    );
+    await load.end();
+    await service.close();
+    await timed("the rest of the sums", () => buildRest(place, say));
+    await timed("sessions, teams, tags and spans", () => fillLabels(place, now));
+  }
+  starts.push(`start after it: ${ms(await start("start"))} ms`);
   const key = await service.authenticate(SECRET) as Key;
   await during(
     "old generations being retired",
@@ -305,12 +230,34 @@ async function measure(
       "key,model",
       "key,provider",
       "day,key",
+      "day,model",
+      "day,provider",
+      "session",
+      "session,model",
+      "team",
+      "tag:customer",
+      "tag:customer,model",
+      "day,tag:customer",
     ]
   ) {
     await during(`usage by ${by}`, () => service.usage({ by }));
   }
   await during("usage by key, 30 days to the minute", () => service.usage({ by: "key", from: month }));
-  await during("usage by model, 30 days to the minute", () => service.usage({ by: "model", from: month }));
+  for (const by of ["model", "key,model", "session", "team", "tag:customer"]) {
+    await during(`usage by ${by}, 30 days to the minute`, () => service.usage({ by, from: month }));
+  }
+  const timeline = await service.calls.timeline();
+  for (const range of Object.keys(RANGES)) {
+    for (const by of DIMENSIONS) {
+      await during(
+        `overview of ${range} by ${by}`,
+        () => overview({ range, by }, { administration: service, timeline, now: Date.now() }),
+      );
+    }
+  }
+  for (const [name, query] of Object.entries(SEARCHES)) {
+    await during(`explore: ${name}`, () => service.generations({ ...query, limit: 50 }));
+  }
   await during("GET /v1/key", () => service.keyStatus(key), 10);
   await during("generations, newest", () => service.generations({ limit: 25 }));
   await during("generations of a key by name", () => service.generations({ key: "name77", limit: 25 }));
@@ -325,6 +272,10 @@ async function measure(
     () => service.generations({ account: "none", limit: 25 }),
   );
   await during("keys, a page", () => service.listKeys({ limit: 100 }));
+  await during("keys, 1,000", () => service.listKeys({ limit: 1000 }));
+  await during("accounts", () => service.accounts({ limit: 1000 }));
+  await during("teams", () => service.teams({ limit: 1000 }));
+  await during("audit", () => service.auditEntries({ limit: 100 }));
   await during("export of 50,000 generations", async () => {
     let cursor: string | undefined;
     for (let page = 0; page < 50; page++) {
@@ -361,14 +312,17 @@ async function measure(
   await load.end();
   await service.close();
 
-  const ms = (value: number) => value.toFixed(0);
   const middle = (times: number[]) => times.toSorted((a, b) => a - b)[times.length >> 1];
   return [
-    `${place.name}, ${rows.toLocaleString("en")} generations, ${keys.toLocaleString("en")} keys`,
-    `start that updates the schema of 0.1.0: ${ms(update)} ms; start after it: ${ms(start)} ms`,
+    `${place.name}, ${all.data[0]?.generations.toLocaleString("en")} generations`,
+    starts.join("; "),
     "",
     "| read | ms (median) | worst call meanwhile, ms | longest turn, ms |",
     "| --- | ---: | ---: | ---: |",
     ...reads.map((r) => `| ${r.name} | ${ms(middle(r.times))} | ${ms(r.worstCall)} | ${ms(r.worstTurn)} |`),
   ].join("\n");
+}
+
+function ms(value: number): string {
+  return value.toFixed(0);
 }

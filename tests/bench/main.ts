@@ -16,7 +16,8 @@ import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
-deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres]
+deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep]
+deno task bench --only ledger --at URL
 
   --quick   fewer and shorter rounds, without store, crowd and agents: some two minutes
   --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger or growth, each by itself
@@ -24,6 +25,8 @@ deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres
   --rows    generations of the ledger (1000000); it takes some minutes a million
   --keys    keys beside them (100000)
   --store   on which databases (both)
+  --keep    leave the ledger where it is, and say where
+  --at      read a ledger that was kept
 `;
 
 const { values } = parseArgs({
@@ -35,6 +38,8 @@ const { values } = parseArgs({
     rows: { type: "string", default: "1000000" },
     keys: { type: "string", default: "100000" },
     store: { type: "string", default: "sqlite,postgres" },
+    keep: { type: "boolean", default: false },
+    at: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -63,6 +68,8 @@ if (ledgerOnly) {
       rows: values.rows.split(",").map(Number),
       keys: Number(values.keys),
       stores: values.store.split(","),
+      at: values.at,
+      keep: values.keep,
       say,
     }),
   );

@@ -4,7 +4,8 @@
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Engine } from "../../src/store/engine.ts";
+import type { Engine, Query } from "../../src/store/engine.ts";
+import { keyUse } from "../../src/store/key_use.ts";
 import { ofLabel } from "../../src/store/labels.ts";
 import {
   encodeRecord,
@@ -15,6 +16,7 @@ import {
   type UsageFilter,
 } from "../../src/store/mod.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
+import { sumUsage } from "../../src/store/usage.ts";
 import { onBothEngines } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
 
@@ -243,8 +245,44 @@ onBothEngines(({ name, place }) => {
         );
       });
       const text = rows.map((row) => Object.values(row).join(" ")).join("\n");
-      assertMatch(text, /label_sums_pkey|PRIMARY KEY \(value=\?/);
+      assertMatch(text, /label_sums_pkey|PRIMARY KEY \(label=\? AND value=\?/);
       assertEquals(text.includes("label_sums_by_day"), false, text);
+    } finally {
+      await store.close();
+      await engine.close();
+      here.remove();
+    }
+  });
+
+  Deno.test(`${name}: what keys used is found by the index of keys, not among the days of all keys`, async () => {
+    const here = place();
+    const store = here.open();
+    const engine = here.engine();
+    try {
+      await store.prepare();
+      const plans: string[] = [];
+      const explained: Query = async (sql, params) => {
+        if (sql.includes("sums AS s")) {
+          const rows = await engine.transaction(async (query) => {
+            if (engine.kind === "postgres") await query("SET LOCAL enable_seqscan = off");
+            return await query(
+              `${engine.kind === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN"} ${sql}`,
+              params,
+            );
+          });
+          plans.push(rows.map((row) => Object.values(row).join(" ")).join("\n"));
+        }
+        return await engine.query(sql, params);
+      };
+      const { kind } = engine;
+      await keyUse(engine, explained, [{ id: "key_1", starts: 0, ends: 2 * DAY }]);
+      const days = { from: 0, to: 20 * DAY };
+      await sumUsage({ kind, query: explained }, { by: ["key"], ...days, keyId: "key_1" });
+      await sumUsage({ kind, query: explained }, { by: ["model"], ...days, member: "ada" });
+      assertEquals(plans.length, 3);
+      for (const plan of plans) {
+        assert(plan.includes("sums_of_key") && !/PRIMARY KEY \(kind=\? AND starts>/.test(plan), plan);
+      }
     } finally {
       await store.close();
       await engine.close();
@@ -272,7 +310,7 @@ onBothEngines(({ name, place }) => {
       await stores[0].prepare();
       await writeAs010(engine, old.slice(30));
       await Promise.all(stores.map(async (store) => {
-        for (let step = 0; step < 40; step++) await store.buildSums(3);
+        for (let step = 0; step < 200; step++) await store.buildSums(3);
       }));
       const [sum] = await stores[0].sumUsage({ by: ["model"], from: null, to: null });
       assertEquals([sum.generations, sum.input, sum.cost], [40, 280, 200n]);

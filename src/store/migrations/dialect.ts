@@ -8,3 +8,8 @@ export interface Dialect {
   /** True: there are so many generations that an index of them takes longer than a start may. */
   readonly large: boolean;
 }
+
+/** A sum that fits into 64 bits. SQLite refuses one that does not. */
+export function boundedSum(kind: Dialect["kind"], column: string): string {
+  return kind === "postgres" ? `LEAST(SUM(${column}), 9200000000000000000)` : `SUM(${column})`;
+}

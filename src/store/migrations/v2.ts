@@ -5,7 +5,7 @@
  * that are there afterwards. Nodes of the release before go on beside this schema. What they write is told apart by
  * `summed` being null, and they retire nothing any more, since they would do it without the sums.
  */
-import type { Dialect } from "./dialect.ts";
+import { boundedSum, type Dialect } from "./dialect.ts";
 
 const MONTH = {
   sqlite: "CAST(strftime('%s', day / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000",
@@ -24,24 +24,25 @@ const METRICS = [
   "cost",
 ];
 const NEWEST = "FROM generations ORDER BY created DESC, id DESC LIMIT 1";
-const SUMMED = METRICS.map((name) => `SUM(${name})`).join(", ");
 
-export function v2({ kind, money, large }: Dialect): readonly string[] {
+export function v2({ kind, large }: Dialect): readonly string[] {
   return [
     `CREATE TABLE sums (
       kind TEXT NOT NULL, starts BIGINT NOT NULL, key_id TEXT NOT NULL, key_name TEXT NOT NULL, account TEXT NOT NULL,
       model TEXT NOT NULL, provider TEXT NOT NULL, format TEXT NOT NULL,
-      ${METRICS.map((name) => `${name} ${money} NOT NULL`).join(", ")},
+      ${METRICS.map((name) => `${name} BIGINT NOT NULL`).join(", ")},
       PRIMARY KEY (kind, starts, key_id, key_name, account, model, provider, format)
      )${kind === "sqlite" ? " WITHOUT ROWID" : ""}`,
     `CREATE INDEX sums_of_key ON sums (key_id, starts) WHERE kind = 'key'`,
     `CREATE INDEX sums_of_name ON sums (key_name) WHERE kind = 'month'`,
-    ...usageDays("'day', day, '', '', account, model, '', ''", "day, account, model"),
+    ...usageDays(kind, "'day', day, '', '', account, model, '', ''", "day, account, model"),
     ...usageDays(
+      kind,
       "'key', day, key_id, key_name, account, model, '', ''",
       "day, key_id, key_name, account, model",
     ),
     ...usageDays(
+      kind,
       `'month', ${MONTH[kind]}, key_id, key_name, account, '', '', ''`,
       "2, key_id, key_name, account",
     ),
@@ -62,8 +63,9 @@ export function v2({ kind, money, large }: Dialect): readonly string[] {
   ];
 }
 
-function usageDays(identity: string, group: string): string[] {
-  return [`INSERT INTO sums SELECT ${identity}, ${SUMMED} FROM usage_days GROUP BY ${group}`];
+function usageDays(kind: Dialect["kind"], identity: string, group: string): string[] {
+  const summed = METRICS.map((name) => boundedSum(kind, name)).join(", ");
+  return [`INSERT INTO sums SELECT ${identity}, ${summed} FROM usage_days GROUP BY ${group}`];
 }
 
 const CLOSED = "A newer release keeps the sums of this store.";

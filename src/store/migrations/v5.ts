@@ -34,7 +34,7 @@ export function v5({ kind, money }: Dialect): readonly string[] {
     `CREATE TABLE label_sums (
       value TEXT NOT NULL, label TEXT NOT NULL, starts BIGINT NOT NULL, key_id TEXT NOT NULL, key_name TEXT NOT NULL,
       account TEXT NOT NULL, team TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, format TEXT NOT NULL,
-      ${METRICS.concat(MORE).map((name) => `${name} ${money} NOT NULL`).join(", ")},
+      ${METRICS.concat(MORE).map((name) => `${name} BIGINT NOT NULL`).join(", ")},
       PRIMARY KEY (value, label, starts, key_id, key_name, account, team, model, provider, format)
      )${kind === "sqlite" ? " WITHOUT ROWID" : ""}`,
     `CREATE INDEX label_sums_by_day ON label_sums (label, starts)`,

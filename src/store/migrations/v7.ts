@@ -1,5 +1,5 @@
 /** Sums by month of each key with its models, and of each key with its providers and formats, made of those by day. */
-import type { Dialect } from "./dialect.ts";
+import { boundedSum, type Dialect } from "./dialect.ts";
 
 const MONTH = {
   sqlite: "CAST(strftime('%s', starts / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000",
@@ -16,11 +16,13 @@ const SUMMED = [
   "reasoning",
   "searches",
   "cost",
-].map((name) => `SUM(${name})`).join(", ");
+];
 
 export function v7({ kind }: Dialect): readonly string[] {
   return [["models", "model, '', ''"], ["routes", "'', provider, format"]].map(([name, identity]) =>
-    `INSERT INTO sums SELECT '${name}', ${MONTH[kind]}, key_id, key_name, account, ${identity}, ${SUMMED}
+    `INSERT INTO sums SELECT '${name}', ${MONTH[kind]}, key_id, key_name, account, ${identity}, ${
+      SUMMED.map((name) => boundedSum(kind, name)).join(", ")
+    }
      FROM sums WHERE kind = 'key' GROUP BY 2, 3, 4, 5, 6, 7, 8`
   );
 }
