@@ -1,5 +1,4 @@
 /** One generation: when what happened as bars, tokens, price, what screening found. Live and Explore open it. */
-import { query } from "./lib/api.js";
 import { Dialog } from "./lib/dialog.js";
 import { count, duration, money, when } from "./lib/format.js";
 import { useAsk } from "./lib/hooks.js";
@@ -135,7 +134,10 @@ function Whole({ g }) {
       </section>
     `}
     ${seesAll() && html`<${Payload} id=${g.id} />`}
-    <p><a href=${`#/audit${query({ key: g.key })}`}>Audit of this key</a></p>
+    ${seesAll() &&
+      html`<p><a href=${
+        href("policies", { rest: ["findings"], query: { key: g.key } })
+      }>Findings of this key</a></p>`}
   `;
 }
 

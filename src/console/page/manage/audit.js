@@ -5,7 +5,7 @@ import { Field, Form } from "../lib/form.js";
 import { when } from "../lib/format.js";
 import { useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
-import { href } from "../lib/router.js";
+import { href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
 import { Badge, Button, Code, Failed, Panel } from "../lib/ui.js";
 
@@ -13,7 +13,8 @@ import { Badge, Button, Code, Failed, Panel } from "../lib/ui.js";
 
 /** @param {{ kind: "dlp" | "admin" }} props */
 export function Audit({ kind }) {
-  const [filter, setFilter] = useState(/** @type {Record<string, string>} */ ({}));
+  const { query: { key = "" } } = useRoute();
+  const [filter, setFilter] = useState(/** @type {Record<string, string>} */ ({ key }));
   const [chosen, setChosen] = useState(/** @type {Entry | null} */ (null));
   /** @type {ReturnType<typeof useList<Entry>>} */
   const { rows, more, error, loading, reload } = useList(
@@ -37,7 +38,7 @@ export function Audit({ kind }) {
         setFilter(given);
         return Promise.resolve();
       }}>
-        <${Field} label="Key" name="key" placeholder="id or name" />
+        <${Field} label="Key" name="key" initial=${key} placeholder="id or name" />
         <${Field} label="From" name="from" type="date" />
         <${Field} label="Before" name="to" type="date" />
       <//>

@@ -15,7 +15,7 @@ export function useSearchBox(label) {
     return () => clearTimeout(timer);
   }, [typed]);
   const box = html`
-    <input type="search" class="search" aria-label=${label} placeholder=${label} value=${typed}
+    <input type="search" class="search-box" aria-label=${label} placeholder=${label} value=${typed}
       onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
         setTyped(currentTarget.value)} />
   `;
