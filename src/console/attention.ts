@@ -10,6 +10,8 @@ export interface Matter {
   /** What it is about: a provider, a key, a team, an account, a model. */
   name: string;
   text: string;
+  /** Whose budget it is. */
+  of?: "key" | "team";
   /** Of a budget: how much of it is spent, as a share of one. */
   share?: number;
   at?: string;
@@ -181,10 +183,16 @@ function teamMatters({ name, spend, spend_limit }: TeamView): Matter[] {
   return share === null ? [] : [budgetOf("team", name, share, spend)];
 }
 
-function budgetOf(of: string, name: string, share: number, { period, reset_at }: KeyReport["spend"]): Matter {
+function budgetOf(
+  of: "key" | "team",
+  name: string,
+  share: number,
+  { period, reset_at }: KeyReport["spend"],
+): Matter {
   return {
     level: share >= 1 ? "bad" : "warn",
     kind: "budget",
+    of,
     name,
     text: `The ${of} has spent ${Math.floor(share * 100)} % of its limit for the ${period}.`,
     share,

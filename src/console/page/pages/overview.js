@@ -85,11 +85,13 @@ const KINDS = {
   price: "Price",
 };
 
-/** @param {Attention["data"][number]} matter */
-function linkOf({ kind, name }) {
-  if (kind === "breaker" || kind === "price") return href("models");
+/** @param {Attention["data"][number]} matter where it is decided */
+function linkOf({ kind, name, of }) {
+  if (kind === "breaker") return href("models", { rest: ["providers"] });
+  if (kind === "price") return href("models", { rest: ["changes"] });
   if (kind === "configuration" || kind === "store" || kind === "load") return href("configuration");
-  return href("keys", { query: { name } });
+  if (kind === "account") return href("keys", { rest: ["accounts"] });
+  return of === "team" ? href("keys", { rest: ["teams"] }) : href("keys", { query: { key: name } });
 }
 
 /** @param {{ o: Overview }} props */
