@@ -1,11 +1,11 @@
 /** The program as Deno Deploy starts it: the entry point of `deno.json`, no file, no thread, no listener of its own, and PostgreSQL. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import manifest from "../../deno.json" with { type: "json" };
 import { leastAnswer } from "../support/answers.ts";
 import { onCluster } from "../support/cluster.ts";
-import { serveProgram, type Serving } from "../support/program.ts";
+import type { Serving } from "../support/program.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { eventually } from "../support/time.ts";
+import { databases, instance, stop } from "./instance.ts";
 
 const SECRET = "sk_live_deploydeploydeploydeploydep01";
 const ADMIN = "an-admin-key-of-enough-letters";
@@ -39,28 +39,6 @@ function configOf(provider: string) {
   };
 }
 
-/** The variables that the host sets; the address that `Deno.serve` is given counts, not the configuration's. */
-function instance(config: object, database: Record<string, string>): Promise<Serving> {
-  assertEquals(manifest.deploy.runtime, { type: "dynamic", entrypoint: "./src/main.ts" });
-  return serveProgram([], {
-    cwd: "/",
-    env: {
-      ...database,
-      SLUICE_CONFIG: JSON.stringify(config),
-      DENO_DEPLOY: "true",
-      DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
-      PORT: "1",
-    },
-    flags: [],
-    permissions: [
-      "--no-prompt",
-      "--allow-net",
-      "--allow-env",
-      `--preload=${new URL("./shape.ts", import.meta.url).pathname}`,
-    ],
-  });
-}
-
 function call(at: Serving, key = "", more: object = {}): Promise<Response> {
   return fetch(`${at.url}/v1/chat/completions`, {
     method: "POST",
@@ -88,12 +66,6 @@ async function records(at: Serving, key: string): Promise<{ id: string; cost: st
   return (await response.json()).data;
 }
 
-async function stop(at: Serving): Promise<void> {
-  at.kill("SIGINT");
-  assertEquals(await at.ended, 0, at.err());
-  assert(!/NotCapable|Requires|is not a (?:function|constructor)|panicked/.test(at.err()), at.err());
-}
-
 const BODIES: Record<string, object> = {
   "/v1/chat/completions": { model: "p/model", messages: [{ role: "user", content: "hi" }] },
   "/v1/messages": { model: "p/model", max_tokens: 9, messages: [{ role: "user", content: "hi" }] },
@@ -101,24 +73,11 @@ const BODIES: Record<string, object> = {
 };
 
 onCluster((cluster) => {
-  /** The two ways in which the host names the database. */
-  function databases(): Record<string, string>[] {
-    const { hostname, port, username, pathname } = new URL(cluster().url);
-    return [
-      { DATABASE_URL: cluster().url, PGSSLMODE: "prefer" },
-      {
-        PGHOST: hostname,
-        PGPORT: port,
-        PGUSER: username,
-        PGDATABASE: pathname.slice(1),
-        PGSSLMODE: "prefer",
-      },
-    ];
-  }
-
   Deno.test("an instance of Deno Deploy serves all formats, screens, and has a record in the database before its answer ends", async () => {
     const provider = loopbackProvider(leastAnswer);
-    const [first, second] = await Promise.all(databases().map((d) => instance(configOf(provider.url), d)));
+    const [first, second] = await Promise.all(
+      databases(cluster().url).map((d) => instance(configOf(provider.url), d)),
+    );
     try {
       const ids: string[] = [];
       for (const [path, body] of Object.entries(BODIES)) {
@@ -179,7 +138,7 @@ onCluster((cluster) => {
       })
     );
     const config = configOf(provider.url);
-    const [database] = databases();
+    const [database] = databases(cluster().url);
     const instances = await Promise.all([instance(config, database), instance(config, database)]);
     try {
       let minute = -1;

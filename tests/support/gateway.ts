@@ -36,13 +36,15 @@ export interface TestOptions extends Partial<GatewayOptions> {
 
 export const FEATURES = ["tools", "reasoning", "prompt_caching", "structured_outputs", "response_format"];
 
-/** @param providers by name; each gets a model `NAME/model` with every feature */
-export async function testGateway(
+/**
+ * The configuration of a gateway for a test.
+ * @param providers by name; each gets a model `NAME/model` with every feature
+ */
+export function testConfig(
   providers: Record<string, TestProvider>,
-  config: Record<string, unknown> = {},
-  { onRequest, ...options }: TestOptions = {},
-): Promise<TestGateway> {
-  const { config: loaded } = loadValue({
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
     store: { url: "sqlite::memory:" },
     providers: Object.fromEntries(
       Object.entries(providers).map(([name, p]) => [name, {
@@ -65,8 +67,17 @@ export async function testGateway(
       ...p.model,
     })),
     keys: [{ name: "test", secret: SECRET }],
-    ...config,
-  }, { env: () => undefined });
+    ...more,
+  };
+}
+
+/** Starts one in this process, with {@link testConfig}. */
+export async function testGateway(
+  providers: Record<string, TestProvider>,
+  config: Record<string, unknown> = {},
+  { onRequest, ...options }: TestOptions = {},
+): Promise<TestGateway> {
+  const { config: loaded } = loadValue(testConfig(providers, config), { env: () => undefined });
   const logged: string[] = [];
   const gateway = await assemble(loaded, {
     now: Date.now,

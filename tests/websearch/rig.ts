@@ -3,7 +3,7 @@
  * its text; the script behind the ticket says what the model answers in each round, and what became of it is kept there.
  */
 import { type CallerName, PATHS } from "../corpus/caller.ts";
-import { type TestGateway, testGateway } from "../support/gateway.ts";
+import { type TestGateway, testGateway, type TestProvider } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
 import { apiOf, APIS, type Heard, heard, type Round, type SearchedApi, streamOf, wholeOf } from "./rounds.ts";
 
@@ -41,8 +41,11 @@ export interface Asked {
   ticket: string;
 }
 
-export interface SearchRig {
-  gateway: TestGateway;
+/** What the rig needs of a gateway; one in this process has more. */
+export type RigGateway = Pick<TestGateway, "post" | "close">;
+
+export interface SearchRig<G extends RigGateway = TestGateway> {
+  gateway: G;
   ask(cell: Cell, script: Script, init?: RequestInit): Promise<Asked>;
   /** The record of a generation, by the answer's id. */
   record(response: Response): Promise<Record<string, unknown>>;
@@ -59,7 +62,15 @@ export function hitsOf(query: string): Response {
   return Response.json({ results: [{ url, title: `About ${query}`, content: `Facts on <b>${query}</b>.` }] });
 }
 
-export async function openSearchRig(config: Record<string, unknown> = {}): Promise<SearchRig> {
+export function openSearchRig(config: Record<string, unknown> = {}): Promise<SearchRig> {
+  return openRigWith(testGateway, config);
+}
+
+/** @param start what starts the gateway: in this process or elsewhere */
+export async function openRigWith<G extends RigGateway>(
+  start: (providers: Record<string, TestProvider>, config: Record<string, unknown>) => Promise<G>,
+  config: Record<string, unknown> = {},
+): Promise<SearchRig<G>> {
   const open = new Map<string, { script: Script; asked: Omit<Asked, "response"> }>();
   let tickets = 0;
   let answerQuery: (query: string) => Response | Promise<Response> = hitsOf;
@@ -87,7 +98,7 @@ export async function openSearchRig(config: Record<string, unknown> = {}): Promi
     open.get(ticket)?.asked.queries.push(query);
     return answerQuery(query);
   });
-  const gateway = await testGateway(
+  const gateway = await start(
     Object.fromEntries(APIS.map((api) => [api, {
       api,
       url: provider.url,
