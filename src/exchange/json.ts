@@ -94,7 +94,7 @@ const TEXTS = JSON as unknown as {
  * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
  */
 export function parseExact(text: string): unknown {
-  if (!hasLongNumber(text) && !hasLargeExponent(text)) return JSON.parse(text);
+  if (!mayRound(text)) return JSON.parse(text);
   try {
     return TEXTS.parse(
       text,
@@ -110,7 +110,18 @@ export function parseExact(text: string): unknown {
   }
 }
 
-function isRounded(value: number, source: string): boolean {
+/** Whether a number of a text may be one that would be rounded. */
+export function mayRound(text: string): boolean {
+  return hasLongNumber(text) || hasLargeExponent(text);
+}
+
+/** What stands for a number that would be rounded. */
+export function longNumber(source: string): object {
+  return TEXTS.rawJSON(source);
+}
+
+/** Whether a number is another one to the parser than in its source. */
+export function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value) || (value === 0 && /^-?[\d.]*[1-9]/.test(source))) return true;
   if (source.length < LONG_NUMBER || String(value) === source) return false;
   if (/^-?\d+$/.test(source)) return true;

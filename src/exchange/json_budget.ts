@@ -4,7 +4,8 @@
  * `JSON.parse` makes an object of three bytes, `{},`, and a nested array of one: time and memory follow the number of
  * values, and not the size of the text (Deno 2.9.6: a million objects of one name each take 180 ms, 30 MB of `{},` take
  * 9 s and 840 MB, where 30 MB of one string take 15 ms). So values, names and levels are counted first, on the text, and
- * what is over ends the count. The length of one string or number needs no bound of its own: both are linear in the text.
+ * what is over ends the count. The length of one string needs no bound of its own: it is linear in the text. A number is read
+ * again by whoever asks whether it would be rounded, and none that means something is long.
  */
 
 export interface JsonBudget {
@@ -16,6 +17,8 @@ export interface JsonBudget {
   names: number;
   /** Characters of all names together: each is hashed and looked up. */
   nameChars: number;
+  /** Digits that stand together in a number. */
+  digits: number;
 }
 
 /**
@@ -27,6 +30,7 @@ export const REQUEST_BUDGET: JsonBudget = {
   values: 200_000,
   names: 100_000,
   nameChars: 4_000_000,
+  digits: 10_000,
 };
 
 /** Of an answer. The log probabilities of one token and its alternatives are some 150 values. */
@@ -35,6 +39,7 @@ export const ANSWER_BUDGET: JsonBudget = {
   values: 500_000,
   names: 250_000,
   nameChars: 8_000_000,
+  digits: 10_000,
 };
 
 /** Entries of one list, and fields of one object: what walks them may look at each more than once. */
@@ -45,12 +50,14 @@ const SMALL_TEXT = 2 * REQUEST_BUDGET.depth;
 
 /** What a text has too much of, and how much is allowed. */
 export interface Excess {
-  what: "levels of nesting" | "values" | "names" | "characters in names";
+  what: "levels of nesting" | "values" | "names" | "characters in names" | "digits in a number";
   limit: number;
 }
 
 const QUOTE = 34;
 const COMMA = 44;
+const ZERO = 48;
+const NINE = 57;
 const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
@@ -67,6 +74,7 @@ export function excessOf(text: string, budget: JsonBudget): Excess | null {
   let names = 0;
   let nameChars = 0;
   let stringChars = 0;
+  let digits = 0;
   for (let at = 0; at < length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -84,6 +92,11 @@ export function excessOf(text: string, budget: JsonBudget): Excess | null {
       if (++values > budget.values) return { what: "values", limit: budget.values };
       if (++depth > budget.depth) return { what: "levels of nesting", limit: budget.depth };
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    else if (code >= ZERO && code <= NINE) {
+      if (++digits > budget.digits) return { what: "digits in a number", limit: budget.digits };
+      continue;
+    }
+    digits = 0;
   }
   return null;
 }

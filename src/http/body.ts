@@ -5,7 +5,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { setImmediate } from "node:timers";
-import { invalidBody, parseBody, refuseExcess } from "./parse_body.ts";
+import { invalidBody, parseBody, parseLargeBody, refuseExcess } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
@@ -23,8 +23,8 @@ export interface ReadJson {
   count?(bytes: number): void;
   /** What an empty body stands for. Undefined: it is a mistake. */
   empty?: unknown;
-  /** Does a step of reading a large body when its turn comes. Absent: in the next turn of the event loop. */
-  step?<T>(work: () => T): Promise<T>;
+  /** Reads a large body in slices, when their turns come. Absent: one in each turn of the event loop. */
+  run?<T>(work: Generator<void, T>): Promise<T>;
 }
 
 /** Compressed bytes that are unpacked at once: at most a thousand times as many. */
@@ -51,25 +51,27 @@ function textAtHand(request: IncomingRequest, maxBytes: number): string | null {
 async function readLater(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, empty, count, step = inNextTurn }: ReadJson,
+  { ticker, empty, count, run = inTurns }: ReadJson,
 ): Promise<unknown> {
   if (request.parsed !== undefined) {
     if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
     return request.parsed;
   }
-  const text = await readText(request, maxBytes, { ticker, count, step });
+  const text = await readText(request, maxBytes, { ticker, count, run });
   if (text === "" && empty !== undefined) return empty;
   if (text.length <= LARGE) {
     refuseExcess(text);
     return parseBody(text);
   }
-  await step(() => refuseExcess(text));
-  return await step(() => parseBody(text));
+  return await run(parseLargeBody(text));
 }
 
-async function inNextTurn<T>(work: () => T): Promise<T> {
-  await nextTurn();
-  return work();
+async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    await nextTurn();
+    const { done, value } = work.next();
+    if (done) return value;
+  }
 }
 
 function nextTurn(): Promise<void> {
@@ -79,7 +81,7 @@ function nextTurn(): Promise<void> {
 async function readText(
   request: IncomingRequest,
   maxBytes: number,
-  { ticker, count, step }: ReadJson & Required<Pick<ReadJson, "step">>,
+  { ticker, count, run }: ReadJson & Required<Pick<ReadJson, "run">>,
 ): Promise<string> {
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
@@ -96,7 +98,12 @@ async function readText(
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
     throw invalidBody("body_incomplete", `expected a whole body, ${what}`, cause);
   }
-  return bytes.byteLength > LARGE ? await step(() => decoded(bytes)) : decoded(bytes);
+  return bytes.byteLength > LARGE ? await run(decoding(bytes)) : decoded(bytes);
+}
+
+// deno-lint-ignore require-yield
+function* decoding(bytes: ArrayBuffer | Uint8Array): Generator<void, string> {
+  return decoded(bytes);
 }
 
 function decoded(bytes: ArrayBuffer | Uint8Array): string {

@@ -64,7 +64,7 @@ export async function withBody<T>(
     const body = await readJson(request, state.maxBodyBytes, {
       ticker,
       count: counter(state, place),
-      step: (work) => slices.step(key.id, "parse", work),
+      run: (work) => slices.run(key.id, work, "parse"),
     });
     const step: Step = place.bytes > LARGE
       ? (work) => slices.step(key.id, "convert", work)

@@ -107,7 +107,7 @@ async function generate(
     followed?.of(asker);
     const asked = Date.now();
     const sent = await readJson(request, state.maxBodyBytes, {
-      step: (work) => kit.slices.step(asker.id, "parse", work),
+      run: (work) => kit.slices.run(asker.id, work, "parse"),
       ticker: kit.ticker,
       count: counter(state, place),
     });

@@ -1,6 +1,7 @@
 /** A request body's text as a JSON value, within the bounds that keep parsing and reading it quick. */
 import { Failure } from "../exchange/failure.ts";
 import { parseExact } from "../exchange/json.ts";
+import { parseInSlices } from "../exchange/parse_in_slices.ts";
 import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/json_budget.ts";
 
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
@@ -20,13 +21,32 @@ export function parseBody(text: string): unknown {
   try {
     value = parseExact(text);
   } catch (error) {
-    if (text.trim() === "") throw invalidBody("json_invalid", "expected JSON, got nothing");
-    const at = error instanceof SyntaxError ? position(error.message) : "";
-    throw invalidBody("json_invalid", `expected JSON${at}`);
+    throw notJson(text, error);
   }
   // An entry takes a character and a comma.
   if (text.length > 2 * MOST_ENTRIES) refuseOverfull(value);
   return value;
+}
+
+/** A large text as a value, handing control back every couple of milliseconds. */
+export function* parseLargeBody(text: string): Generator<void, unknown> {
+  refuseExcess(text);
+  yield;
+  let value: unknown;
+  try {
+    value = yield* parseInSlices(text);
+  } catch (error) {
+    throw notJson(text, error);
+  }
+  yield;
+  refuseOverfull(value);
+  return value;
+}
+
+function notJson(text: string, error: unknown): Failure {
+  if (text.trim() === "") return invalidBody("json_invalid", "expected JSON, got nothing");
+  const at = error instanceof SyntaxError ? position(error.message) : "";
+  return invalidBody("json_invalid", `expected JSON${at}`);
 }
 
 function refuseOverfull(value: unknown): void {

@@ -9,7 +9,7 @@ import {
   REQUEST_BUDGET,
 } from "../../src/exchange/json_budget.ts";
 
-const BUDGET: JsonBudget = { depth: 8, values: 3000, names: 1000, nameChars: 20_000 };
+const BUDGET: JsonBudget = { depth: 8, values: 3000, names: 1000, nameChars: 20_000, digits: 100 };
 
 function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
@@ -34,6 +34,11 @@ Deno.test("excessOf() counts levels, values, names and their characters", () => 
     [`{"${"k".repeat(19_000)}":1}`, undefined],
     [`{"${"k".repeat(21_000)}":1}`, "characters in names"],
     [`{"a":"${"v".repeat(1_000_000)}"}`, undefined],
+    [`{"a":"${"7".repeat(1_000_000)}"}`, undefined],
+    [padded(`${"7".repeat(100)},-${"7".repeat(100)}.${"7".repeat(100)}`), undefined],
+    [padded("7".repeat(101)), "digits in a number"],
+    [padded(`-0.${"7".repeat(101)}`), "digits in a number"],
+    [padded(`1e${"0".repeat(101)}1`), "digits in a number"],
   ];
   for (const [text, what] of cases) assertEquals(excessOf(text, BUDGET)?.what, what, text.slice(0, 40));
 });
