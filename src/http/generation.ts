@@ -8,7 +8,7 @@ import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
 import type { FollowedCall } from "../pipeline/telemetry.ts";
-import { LARGE, type Step } from "../timing/slices.ts";
+import { atOnce, LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
@@ -198,6 +198,7 @@ async function keep(
   // Few calls ask.
   const { keeping } = await import("./resumable.ts");
   const { slices } = context.state.kit;
-  const step: Step = place.bytes > LARGE ? (work) => slices.step(key.id, "convert", work) : (work) => work();
-  return await keeping(context, { key, formatName, body, step });
+  const run = <T>(work: Generator<void, T>): T | Promise<T> =>
+    place.bytes > LARGE ? slices.run(key.id, work, "convert") : atOnce(work);
+  return await keeping(context, { key, formatName, body, run });
 }

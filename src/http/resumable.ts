@@ -2,7 +2,6 @@
  * A generation whose caller asks for it to be kept: its stream can be gone on with after the connection broke, and a repeated
  * request joins it. Loaded with the first call that asks.
  */
-import { createHash } from "node:crypto";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
@@ -11,8 +10,7 @@ import { labelsOf } from "../pipeline/labels.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
 import { cutShort, type LiveStream, notKept, type Resumption } from "../resume/mod.ts";
 import { StoreUnavailable } from "../store/mod.ts";
-import type { Step } from "../timing/slices.ts";
-import { canonicalJson } from "./canonical_json.ts";
+import { canonicalDigest } from "./canonical_json.ts";
 import { headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
@@ -31,7 +29,7 @@ export interface AskedToKeep {
   formatName: CallerFormatName;
   body: unknown;
   /** Runs what is done with the whole body. */
-  step: Step;
+  run<T>(work: Generator<void, T>): T | Promise<T>;
 }
 
 export interface KeptDelivery extends Delivery {
@@ -73,7 +71,7 @@ export async function keeping(
     const live = resumption.begin(asking);
     return live === null ? UNKEPT : new Kept(live, context);
   }
-  const whole = await asked.step(() => requestText(context, body));
+  const whole = await asked.run(requestDigest(context, body));
   if (text === null) {
     return await joinInSession(context, { resumption, asking, key, session: session!, whole });
   }
@@ -115,10 +113,9 @@ async function joinInSession(
     whole: string;
   },
 ): Promise<Keeping | Response> {
-  const digest = createHash("sha256").update(whole).digest("base64url");
   for (let repeat = 0; repeat < MOST_REPEATS; repeat++) {
     // A text of the caller's has no line break: no header can hold one.
-    const text = `session\n${session}\n${digest}\n${repeat}`;
+    const text = `session\n${session}\n${whole}\n${repeat}`;
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
     if ("live" in claim) return new Kept(claim.live, context);
     if (claim.lost || await hasFailed(context, { resumption, key, id: claim.joined })) continue;
@@ -182,11 +179,11 @@ function noClaim(thrown: unknown): never {
   );
 }
 
-/** What the answer depends on, in one form for requests that mean the same. */
-function requestText({ request, path }: RequestContext, body: unknown): string {
+/** Of what the answer depends on: the same for requests that mean the same. */
+function requestDigest({ request, path }: RequestContext, body: unknown): Generator<void, string> {
   const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
   const repair = request.headers.get("x-svc-repair") === "true";
-  return JSON.stringify([path, headers, repair]) + canonicalJson(body);
+  return canonicalDigest([path, headers, repair, body]);
 }
 
 /** The stream goes on as any other, and says that it cannot be resumed. */

@@ -17,6 +17,14 @@ export const LARGE = 1 << 20;
 /** Does a piece of work, of a large body in a step of its own. */
 export type Step = <T>(work: () => T) => T | Promise<T>;
 
+/** Does what could be done in slices without a pause. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 /** Turns of the event loop from one slice to the next. */
 export const TURNS_PER_SLICE = 4;
 /** Behind a slice that took longer than this, in milliseconds, come more turns: a part of the time that it took. */
