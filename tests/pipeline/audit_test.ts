@@ -131,14 +131,16 @@ Deno.test("what an administrator changes is in the audit log, without secrets", 
     await admin("/admin/keys", "POST", { name: "test", nonsense: 1 });
     const { data } = await admin("/admin/audit?kind=admin");
     assertEquals(data.map(({ action, key, by }: Loose) => [action, key, by]), [
+      // The one that was refused.
+      ["called", null, "admin_key"],
       ["credits.added", null, "admin_key"],
       ["key.revoked", "ada", "admin_key"],
       ["key.rotated", "ada", "admin_key"],
       ["key.changed", "ada", "admin_key"],
       ["key.created", "ada", "admin_key"],
     ]);
-    assertEquals(data[0].fields, { amount: "7.00", note: "gift" });
-    assertEquals(data[3].fields, { models: ["p/*"] });
+    assertEquals(data[1].fields, { amount: "7.00", note: "gift" });
+    assertEquals(data[4].fields, { models: ["p/*"] });
     const all = JSON.stringify(data);
     for (const secret of [made.secret, rotated.secret, SECRET, ADMIN]) assert(!all.includes(secret));
     const first = await admin("/admin/audit?limit=2");
