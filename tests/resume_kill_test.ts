@@ -127,17 +127,21 @@ async function killedInTheMiddle(
 ): Promise<void> {
   let url = victim.url;
   let later: Promise<Serving> | undefined;
-  const killing = pause(100 + random() * 250).then(async () => {
+  // A generation whose answer had not begun has no stream that a client could ask for.
+  let waiting = PATHS.length * 2;
+  const begun = Promise.withResolvers<void>();
+  const killing = begun.promise.then(() => pause(random() * 250)).then(async () => {
     await kill(victim);
     later = next();
     url = (await later).url;
   });
-  const streams = await Promise.all(Array.from({ length: 6 }, (_, i) =>
+  const streams = await Promise.all(Array.from({ length: PATHS.length * 2 }, (_, i) =>
     readResuming({
       url: () => url,
       path: PATHS[i % 3],
       body: bodyOf(PATHS[i % 3]),
       headers: { ...HEADERS, "idempotency-key": `stream ${i} of ${victim.pid}` },
+      begun: () => --waiting === 0 && begun.resolve(),
       before: () => killing,
     })));
   await killing;

@@ -62,6 +62,8 @@ export interface Reading {
   path: string;
   body: unknown;
   headers: Record<string, string>;
+  /** When the first connection's answer has begun. */
+  begun?(): void;
   /** Before each further connection. */
   before?(): Promise<void>;
   /** At most so many connections. */
@@ -70,7 +72,7 @@ export interface Reading {
 
 /** Reads a stream to its end over as many connections as it takes. */
 export async function readResuming(
-  { url, path, body, headers, before, most = 200 }: Reading,
+  { url, path, body, headers, before, begun, most = 200 }: Reading,
 ): Promise<Resumed> {
   const resumed: Resumed = { text: "", id: "", connections: 0, status: 0 };
   let last: string | null = null;
@@ -83,6 +85,7 @@ export async function readResuming(
           headers: { ...headers, ...(last !== null && { "last-event-id": last }) },
         });
       resumed.status = response.status;
+      if (resumed.connections === 1) begun?.();
       if (!response.ok) {
         await response.body?.cancel();
         if (response.status >= 500 && resumed.id !== "") continue;
