@@ -59,11 +59,26 @@ export function connectionBound(
   };
 }
 
+/** The limit as the shell says it, which has the same one; null: the process may not run a shell, or there is none. */
+async function limitSaid(): Promise<number | null> {
+  try {
+    const { state } = await Deno.permissions.query({ name: "run", command: "sh" });
+    if (state !== "granted") return null;
+    const { stdout } = await new Deno.Command("sh", { args: ["-c", "ulimit -n"] }).output();
+    const said = new TextDecoder().decode(stdout).trim();
+    return said === "unlimited" ? Infinity : Number(said) || null;
+  } catch {
+    return null;
+  }
+}
+
 /**
- * How many files can be opened now; null: at least that many, or nobody knows. The limit stands in /proc, which a process
- * with the least permissions may not read, so they are opened and closed again.
+ * How many files can be opened now; null: at least that many, or nobody knows. Unless the limit is known and far above, they are
+ * opened and closed again.
  */
 async function openable(most: number): Promise<number | null> {
+  const said = await limitSaid();
+  if (said !== null && said > 2 * most) return null;
   const files: Deno.FsFile[] = [];
   try {
     while (files.length < most) {
