@@ -100,6 +100,7 @@ function bill(cost: bigint): bigint {
 
 /** Of several calls, all prices that count. */
 function versionOf(charges: readonly Charge[]): string {
+  if (charges.length === 1) return clean(charges[0].version);
   return clean([...new Set(charges.map(({ version }) => version))].join(", "));
 }
 

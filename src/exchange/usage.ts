@@ -65,18 +65,25 @@ export function misreports(wire: Loose, fields: readonly string[]): boolean {
 
 /** Raw counts to canonical ones: unknown kinds 0, no part above its total, the cache parts together within input. */
 export function normalizeUsage(raw: Partial<Usage>): Usage {
-  const u: Usage = { ...NO_USAGE };
-  for (const kind of KINDS) u[kind] = count(raw[kind]);
-  u.cached = Math.min(u.cached, u.input);
-  u.cacheWrite = Math.min(Math.max(u.cacheWrite, u.cacheWrite1h), u.input - u.cached);
-  u.cacheWrite1h = Math.min(u.cacheWrite1h, u.cacheWrite);
-  u.audioInput = Math.min(u.audioInput, u.input);
-  u.imageInput = Math.min(u.imageInput, u.input);
-  u.videoInput = Math.min(u.videoInput, u.input);
-  u.reasoning = Math.min(u.reasoning, u.output);
-  u.audioOutput = Math.min(u.audioOutput, u.output);
-  u.imageOutput = Math.min(u.imageOutput, u.output);
-  return u;
+  const input = count(raw.input);
+  const output = count(raw.output);
+  const cached = Math.min(count(raw.cached), input);
+  const cacheWrite1h = count(raw.cacheWrite1h);
+  const cacheWrite = Math.min(Math.max(count(raw.cacheWrite), cacheWrite1h), input - cached);
+  // Written out, not a loop over the kinds: a call passes here three times.
+  return {
+    input,
+    cached,
+    cacheWrite,
+    cacheWrite1h: Math.min(cacheWrite1h, cacheWrite),
+    audioInput: Math.min(count(raw.audioInput), input),
+    imageInput: Math.min(count(raw.imageInput), input),
+    videoInput: Math.min(count(raw.videoInput), input),
+    output,
+    reasoning: Math.min(count(raw.reasoning), output),
+    audioOutput: Math.min(count(raw.audioOutput), output),
+    imageOutput: Math.min(count(raw.imageOutput), output),
+  };
 }
 
 /** Totals that are no less than those of another report. */

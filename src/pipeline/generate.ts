@@ -242,7 +242,8 @@ function noteUsage(
   { call, use }: { call: Call; use: ProviderUse },
   kit: Kit,
 ): void {
-  for (const [i, part] of batch.entries()) {
+  for (let i = 0; i < batch.length; i++) {
+    const part = batch[i];
     if (part.type !== "usage") continue;
     const bounded = plausible(part, prompt, call.model);
     use.usage = bounded.usage;

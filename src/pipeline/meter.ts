@@ -106,7 +106,9 @@ function charges(
   { uses, lost, sheet, prompt, passing }: Call,
 ): Pick<GenerationEnd, "charges" | "unbilled"> {
   const reported = reportedOf(uses);
-  const sum = reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
+  const sum = reported.length === 1
+    ? reported[0].usage
+    : reported.reduce<Usage>((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
   const whole = sum.input === usage.input && sum.output === usage.output;
   const last = uses.at(-1);
   const counted = whole ? reported : [{ usage, service: last?.service, own: last?.own }];
