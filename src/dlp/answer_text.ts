@@ -12,6 +12,8 @@ import type { Finding } from "./scan.ts";
 
 /** What stands before a text that is judged with it. */
 const CONTEXT = 512;
+/** How far around the border of two blocks a value is sought that it cuts. */
+const BORDER_REACH = 96;
 /** Beyond this a window that holds no blank is cut all the same. */
 const LONGEST_WINDOW = 4096;
 /** A cut escape at the end of JSON text. */
@@ -47,6 +49,8 @@ export class AnswerText {
   #endless: "run" | "block" | null = null;
   /** Until where it has been asked for. */
   #rendered: number;
+  /** Where blocks of the text begin. */
+  #borders: number[] = [];
   /** The window begins within a run that was longer than the window. */
   #cut = false;
 
@@ -77,6 +81,11 @@ export class AnswerText {
     if (this.#json) this.#place = placeAfter(this.#text, 0, this.cleared - this.#base, "outside");
   }
 
+  /** Another block of the answer goes on with the text. */
+  border(): void {
+    if (this.length > this.#base && this.#borders.at(-1) !== this.length) this.#borders.push(this.length);
+  }
+
   /** Judges what came, moves `cleared`, and answers the new findings. */
   advance(rules: AnswerRules, how: Clearing): Finding[] | Promise<Finding[]> {
     this.#swallow();
@@ -93,10 +102,33 @@ export class AnswerText {
     // Nothing has become clear, and nothing is too long.
     const tooLong = text.length - from > LONGEST_OPEN;
     if (open <= from && !tooLong) return [];
-    const found = this.#json ? rules.judgeJson(text, from) : rules.judge(text, from);
+    const judged = this.#json ? rules.judgeJson(text, from) : rules.judge(text, from);
+    const found = this.#borders.length === 0 ? judged : this.#joined(judged, text, rules);
     return found instanceof Promise
       ? found.then((found) => this.#accept(found, rules, text.length, open, how))
       : this.#accept(found, rules, text.length, open, how);
+  }
+
+  /** With values that the border of two blocks cuts between two groups of digits, where it is their separator. */
+  async #joined(
+    judged: Finding[] | Promise<Finding[]>,
+    text: string,
+    rules: AnswerRules,
+  ): Promise<Finding[]> {
+    const found = await judged;
+    for (const border of this.#borders) {
+      const at = border - this.#base;
+      if (at < 1 || !/^\d\d$/.test(text.slice(at - 1, at + 1))) continue;
+      const start = Math.max(0, at - BORDER_REACH);
+      const spaced = `${text.slice(start, at)} ${text.slice(at, at + BORDER_REACH)}`;
+      for (const one of await rules.judge(spaced)) {
+        const crossing = { ...one, start: one.start + start, end: one.end + start - 1 };
+        if (crossing.start >= at || crossing.end <= at) continue;
+        if (found.some(({ start, end }) => start < crossing.end && crossing.start < end)) continue;
+        found.push(crossing);
+      }
+    }
+    return found.sort((a, b) => a.start - b.start);
   }
 
   #accept(found: Finding[], rules: AnswerRules, end: number, open: number, how: Clearing): Finding[] {
@@ -215,6 +247,7 @@ export class AnswerText {
     this.#text = this.#text.slice(at);
     this.#base += at;
     this.#spans = this.#spans.filter((span) => span.end > this.#base);
+    this.#borders = this.#borders.filter((border) => border > this.#base);
   }
 }
 

@@ -48,9 +48,9 @@ export function openFrom(text: string, from: number, whole: boolean, openings: O
   return Math.min(at, blockFrom(text, floor));
 }
 
-/** Whether what is open is nothing but a word of letters. */
+/** Whether what is open is nothing but a word of letters, written as words are: keys mix capitals and small letters. */
 export function isPlainWord(open: string): boolean {
-  return /^[\p{L}\p{M}'’]*[.,:;!?…)*_]*\s*$/u.test(open);
+  return /^(?:\p{Lu}?[\p{Ll}\p{Lo}\p{M}'’]{0,24}|\p{Lu}{1,5})[.,:;!?…)*]*\s*$/u.test(open);
 }
 
 function groupsFrom(text: string, at: number, floor: number): number {

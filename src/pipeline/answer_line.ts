@@ -52,6 +52,8 @@ export class Line {
   readonly #text: AnswerText;
   readonly #reasoning: AnswerText;
   readonly #texts = new Set<AnswerText>();
+  /** Of the reasoning. */
+  #section = 0;
   #calls = 0;
 
   constructor(options: LineOptions) {
@@ -89,6 +91,7 @@ export class Line {
       case "reasoning-start":
         text = part.type === "text-start" ? this.#text : this.#reasoning;
         this.#blocks.set(part.block, { text, at: text.length });
+        text.border();
         await this.#clearOthers(text, "plain");
         text = null;
         break;
@@ -111,6 +114,10 @@ export class Line {
         // A delta of no block has no place in the answer.
         if (text === null) return null;
         at = text.length;
+        if (part.type === "reasoning-delta" && part.section !== this.#section) {
+          this.#section = part.section;
+          text.border();
+        }
         text.append(part.text);
         break;
       case "call-end": {

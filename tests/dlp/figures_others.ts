@@ -1,4 +1,7 @@
-/** Other scanners on the same rows, where they are installed: Presidio and detect-secrets in Python, gitleaks as a program. */
+/**
+ * Other scanners on the same rows, where they are installed: Presidio and detect-secrets in Python (the program that the
+ * variable PYTHON names, else `python3`), gitleaks as a program.
+ */
 import { resolveEntityTypes } from "../../src/dlp/entities.ts";
 import type { Report, Row } from "./figures.ts";
 
@@ -7,14 +10,31 @@ interface Scanner {
   find(row: Row): readonly Report[];
 }
 
-/** Reads `{texts: []}`, answers a list of findings for each: type, start, end in characters. */
+/**
+ * Reads `{texts: []}`, answers a list of findings for each: type, start, end in characters. Without the model for names it
+ * runs all patterns, with words as they stand instead of their lemmas.
+ */
 const PRESIDIO = `
 import json, sys
+import spacy
+from spacy.language import Language
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
-from presidio_analyzer.nlp_engine import NlpEngineProvider
-registry = RecognizerRegistry(); registry.load_predefined_recognizers()
-provider = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": "en_core_web_sm"}]})
-engine = AnalyzerEngine(registry=registry, nlp_engine=provider.create_engine())
+from presidio_analyzer.nlp_engine import SpacyNlpEngine
+@Language.component("words_as_lemmas")
+def words_as_lemmas(doc):
+    for token in doc: token.lemma_ = token.lower_
+    return doc
+try:
+    nlp = spacy.load("en_core_web_sm")
+except OSError:
+    print("without en_core_web_sm", file=sys.stderr)
+    nlp = spacy.blank("en"); nlp.add_pipe("words_as_lemmas")
+class Engine(SpacyNlpEngine):
+    def __init__(self):
+        super().__init__()
+        self.nlp = {"en": nlp}
+registry = RecognizerRegistry(); registry.load_predefined_recognizers(languages=["en"])
+engine = AnalyzerEngine(registry=registry, nlp_engine=Engine(), supported_languages=["en"])
 json.dump([[[r.entity_type, r.start, r.end] for r in engine.analyze(t, language="en", score_threshold=0.4)] for t in json.load(sys.stdin)["texts"]], sys.stdout)
 `;
 const DETECT_SECRETS = `
@@ -38,17 +58,19 @@ type Found = [type: string, start: number, end: number][];
 
 async function python(script: string, texts: readonly string[]): Promise<Found[] | null> {
   try {
-    const child = new Deno.Command("python3", {
+    const child = new Deno.Command(Deno.env.get("PYTHON") ?? "python3", {
       args: ["-c", script],
       stdin: "piped",
       stdout: "piped",
-      stderr: "null",
+      stderr: "piped",
     })
       .spawn();
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(JSON.stringify({ texts })));
     await writer.close();
-    const { success, stdout } = await child.output();
+    const { success, stdout, stderr } = await child.output();
+    const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1);
+    if (said) console.error(said);
     return success ? JSON.parse(new TextDecoder().decode(stdout)) : null;
   } catch {
     return null;
