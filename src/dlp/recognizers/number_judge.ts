@@ -88,6 +88,9 @@ export function judge(
   if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
 }
 
+/** Lines that end as a sentence does, before one that begins with a word of its own. */
+const OTHER_PARAGRAPH = /^[^]*\p{L}{4}[.!?]\s*\n\s*(?=\p{Lu}\p{L}+ )/u;
+
 function isNamed(view: ScannedView, label: RegExp, start: number, end: number): boolean {
   const { surroundings } = view;
   if (surroundings.start !== start || surroundings.end !== end) {
@@ -96,7 +99,7 @@ function isNamed(view: ScannedView, label: RegExp, start: number, end: number): 
     const behind = after(view, end, BEHIND);
     const line = behind.indexOf("\n");
     surroundings.texts = [
-      ...namingTexts(before(view, start, BEFORE)),
+      ...namingTexts(before(view, start, BEFORE).replace(OTHER_PARAGRAPH, "")),
       ...namingTexts(line < 0 ? behind : behind.slice(0, line)),
     ];
   }

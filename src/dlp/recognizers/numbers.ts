@@ -262,7 +262,10 @@ function trySpans(view: ScannedView, table: NumberTable, first: number, n: numbe
       if (!regrouped) judge(view, form, start, end, upper, plain !== upper);
       else if (form.rule.check) judge(view, { rule: form.rule, plain: -1 }, start, end, upper, false);
     }
-    if (free) {
+    // "Seite 204037 von 93" is a sentence, and so is "Página 9001100 de 380".
+    if (
+      free && !(j > first && (plain !== upper && /[A-Z]/.test(plain) || isLatin(text.charCodeAt(start - 1))))
+    ) {
       for (const form of free) {
         if (form.rule.free!.shape.test(upper)) judge(view, form, start, end, upper, plain !== upper);
       }
@@ -293,6 +296,11 @@ function maskOf(text: string, start: number, end: number): string {
     mask += c === DIGIT ? "9" : (c & ALPHANUMERIC) !== 0 ? "A" : ROUND[text[i]] ?? text[i];
   }
   return mask;
+}
+
+/** Latin letters that are not ASCII. */
+function isLatin(c: number): boolean {
+  return c >= 0xc0 && c < 0x250;
 }
 
 function isLetter(c: number): boolean {

@@ -9,13 +9,13 @@ import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
 
 const BIRTH =
-  /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|born(?: on|[^\n.;]{0,40}? on)?|geburtsdatum|geboren(?: am)?|née? le|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|дата рождения|出生日期|生年月日)["'\])]{0,2}\s{0,2}(?:is|was|[:=#-])?\s{0,3}["'(]?/gi;
+  /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|born(?: on|[^\n.;]{0,40}? on)?|geburts(?:datum|tag)|geboren(?: am| op)?|geb\.|née? le|date de naissance|fecha de nacimiento|nacid[oa] el|data di nascita|nat[oa] il|data de nascimento|nascid[oa] em|geboortedatum|data urodzenia|urodzon[ya]|ur\.|doğum (?:tarihi|günü)|дата рождения|родил(?:ся|ась)|出生日期|出生于|生日|生年月日|誕生日|생년월일|생일)["'\])]{0,2}\s{0,2}(?:(?:is|was|ist|lautet|war|est|es|é|è|was|to|jest|şu|это|は|은|는|이|是|为|為)?\s?(?:[:=#|-]|：)?)\s{0,3}["'(]?/gi;
 const MONTHS =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
 const DATE = new RegExp(
   `(?:(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})|(\\d{1,2})([-/.])(\\d{1,2})\\6(\\d{4}|\\d{2})` +
     `|(?:${MONTHS})\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}|\\d{1,2}(?:st|nd|rd|th)?\\.? (?:of )?(?:${MONTHS})\\.?,? \\d{4}` +
-    `|\\d{4}年\\d{1,2}月\\d{1,2}日)(?=T\\d|(?!\\w))`,
+    `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)(?=T\\d|(?!\\w))`,
   "iy",
 );
 const NAME = "[A-Z\\u00c0-\\u024f][a-z\\u00df-\\u024f'’-]{1,24}";
@@ -66,6 +66,10 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "DOB: «1990-05-31»",
         '{"dateOfBirth":"«1990-05-31»T00:00:00Z"}',
         "geboren am «31.12.1999»",
+        "생년월일은 «1981년 3월 12일»",
+        "誕生日は«1981年3月12日»です",
+        "| DOB | «1981-03-12» |",
+        "ur. «12.03.1981»",
       ],
       clean: ["DOB: 31.02.1990", "the meeting on 12 March 1981"],
     },

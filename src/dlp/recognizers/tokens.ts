@@ -65,7 +65,7 @@ export function scanToken(view: ScannedView, start: number): boolean {
 /** Whether the body of a token was drawn by chance. */
 function isDrawn(body: string): boolean {
   if (entropy(body) < (body.length < 20 ? 2.4 : 2.9) && !/^[A-Z0-9]{16}$/.test(body)) return false;
-  if (body.length >= 12 && wordy(body)) return false;
+  if (body.length >= 12 && wordy(body) && !/^(?=[A-Z2-7]*\d)[A-Z2-7]{16}$/.test(body)) return false;
   if (/abcdefgh|EXAMPLE|XXXX|xxxx|\.\.\./.test(body)) return false;
   return body.length <= 20 || !isPlaceholder(body) || entropy(body) >= 3.6;
 }

@@ -82,7 +82,7 @@ export const EASTERN_EUROPE: readonly Recognizer[] = [
     type: "CZ_RC",
     group: "NATIONAL_ID",
     numbers: [{
-      forms: ["9{6}/9{4}=0.85", "9{6}/9{3}=0.6", "9{10}", "9{9}"],
+      forms: ["9{6}/9{4}=0.85", "9{6}/9{3}=0.4", "9{10}", "9{9}"],
       check: czech,
       label: words(
         "rodn[ée] [čc][íi]slo",

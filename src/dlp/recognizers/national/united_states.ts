@@ -58,7 +58,13 @@ export const US: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{2}-9{7}=0.4", "9{2} 9{7}", "9{9}", "9{3}-9{2}-9{4}"],
       check: (s) => !EIN_UNUSED.has(two(s, 0)),
-      label: words("f?ein", "employer[ _-]*id\\w*", "federal tax", TAX),
+      label: words(
+        // "ein" is an article in German.
+        "fein|ein(?=[\\W_]{1,3}$|\\s*[:#=()]|[ _-]?(?:no|num(?:ber)?|is|was)\\b)",
+        "employer[ _-]*id\\w*",
+        "federal tax",
+        TAX,
+      ),
       plain: 0,
       labelled: 0.8,
     }],

@@ -5,10 +5,20 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|e|jest|to|ist|lautet|это|は|은|는|是|为|為|->|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|è|e|jest|to|ist|lautet|şu\s?:|это|は|은|는|是|为|為|->|-{1,2}(?=\s)|(?=\s[^\s"'`<>(]{8})|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+
+/** A word before the value that says what it is. */
+const IS_GIVEN = /\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это)\s+$/i;
+
+/** Letters, digits and a sign that words are not written with. */
+function isUnlikeWords(value: string): boolean {
+  return value.length >= 8 && /[A-Za-z]{2}/.test(value) && /\d{2}/.test(value) &&
+    /[!#$%^&*?+~]/.test(value) &&
+    !/[/=@]/.test(value);
+}
 
 const AT_END =
-  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de )passe)\d{0,2}$/i;
+  /(?:pass(?:word|wd|phrase|code)|pwd|(?<=[_-])pass|secret|passwort|kennwort|wachtwoord|(?<![a-z])(?:senha|clave|mdp|parola|haslo|sifre|contrasena)|(?<=mot de |palavra-)passe)\d{0,2}$/i;
 
 /** The last three letters of these words, small; one or two digits may stand behind them. */
 const ENDS = new Uint8Array(27 ** 3);
@@ -61,6 +71,8 @@ export function scanPassword(view: ScannedView, start: number): void {
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
   if (!isPassword(value, quote !== "")) return;
+  // Nothing but a blank gives it: what follows a word is another word most often.
+  if (/\w\s+$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return;
   report(view, "PASSWORD", from, from + value.length, 0.7);
 }
 

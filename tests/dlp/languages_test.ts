@@ -1,0 +1,41 @@
+import { assert } from "@std/assert";
+import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "../../src/dlp/entities.ts";
+import { detector } from "../../src/dlp/scan.ts";
+import { clean, LANGUAGES, samples, TYPES } from "./languages.ts";
+
+const everything = detector(resolveEntityTypes(ALL_ENTITY_NAMES).types);
+
+/** What must be found of each kind of value in each language. */
+const RECALL = 0.97;
+
+for (const language of Object.keys(LANGUAGES)) {
+  Deno.test(`scan() finds values in sentences, forms, chat and comments: ${language}`, () => {
+    const kinds = new Map<string, { all: number; missed: string[] }>();
+    for (const { what, text, start, end, ...sample } of samples(20261122, 40)) {
+      if (sample.language !== language) continue;
+      const kind = kinds.get(what) ?? { all: 0, missed: [] };
+      kinds.set(what, kind);
+      kind.all++;
+      const found = everything.scan(text).some((one) =>
+        TYPES[what].test(one.entityType) && one.start <= start + 1 && one.end >= end - 1
+      );
+      if (!found) kind.missed.push(text);
+    }
+    for (const [what, { all, missed }] of kinds) {
+      assert(missed.length <= Math.ceil(all * (1 - RECALL)), `${what}: ${JSON.stringify(missed)}`);
+    }
+  });
+}
+
+Deno.test("scan() finds two values a million units at most where there are none, in all languages", () => {
+  const text = clean(20261122, 2_000_000);
+  const wrong = detector(DEFAULT_TYPES).scan(text);
+  assert(
+    wrong.length <= 4,
+    JSON.stringify(
+      wrong.map(({ entityType, start, end }) =>
+        `${entityType}: ${text.slice(Math.max(0, start - 40), end + 20)}`
+      ).slice(0, 20),
+    ),
+  );
+});
