@@ -3,7 +3,8 @@
  * that of a key's session or of a value of one of its tags, a key's or a session's requests or tokens in one minute.
  *
  * A budget's row holds what is spent. Its limit is the configuration's, the key's or, for an account, the sum of what was
- * granted and added. Rows of sessions last as long as a node has a lease of them: what a session spent is in its sums.
+ * granted and added. Rows of sessions, and of tags without a period, last as long as a node has a lease of them: what one
+ * spent is in its sums.
  */
 import type { Columns, Engine, Query } from "./engine.ts";
 import { ofLabel, tagLabel } from "./labels.ts";
@@ -177,7 +178,9 @@ const BUDGET_COLUMNS: Columns = [
 ];
 
 /** The sums that hold what a budget's owner has spent; the key is empty where all of them count. */
-function labelOf({ scope, owner }: BudgetRef): [label: string | null, value: string | null, keyId: string] {
+function labelOf(
+  { scope, owner }: Pick<BudgetRef, "scope" | "owner">,
+): [label: string | null, value: string | null, keyId: string] {
   const [keyId, first, second] = owner.split("\n");
   if (scope === "team") return ["team", owner, ""];
   if (scope === "session") return ["session", first, keyId];
@@ -201,6 +204,43 @@ const spentByLabel = (kind: Engine["kind"]) =>
     ofLabel("r.label", "r.value", "s")
   } AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
     AND (r.key_id = '' OR s.key_id = r.key_id))`;
+
+/** Deletes those of these budgets, which are locked, that nobody has a lease of and that can be made anew as they are. */
+export async function dropUnleased(engine: Engine, query: Query, ids: readonly string[]): Promise<void> {
+  const list = JSON.stringify(ids);
+  const unleased = `${engine.among("id", "$1")} AND id NOT IN (SELECT budget FROM leases WHERE ${
+    engine.among("budget", "$1")
+  })`;
+  await query(`DELETE FROM budgets WHERE ${unleased} AND scope IN ('session', 'session_rate')`, [list]);
+  const tags = await query(
+    `SELECT id, owner, starts, spent FROM budgets WHERE ${unleased} AND scope = 'tag' AND ends IS NULL
+     AND COALESCE(warned, 0) = 0`,
+    [list],
+  );
+  if (tags.length === 0) return;
+  // Of a tag with very many values not each has sums of its own.
+  const rows = tags.map((row) => {
+    const owner = asText(row.owner);
+    const id = asText(row.id);
+    return [
+      id,
+      "tag",
+      owner,
+      asInt(row.starts),
+      null,
+      ...labelOf({ scope: "tag", owner }),
+      asMoney(row.spent).toString(),
+    ];
+  });
+  const whole = await query(
+    `SELECT id FROM ${engine.rows("$1", [...BUDGET_COLUMNS, ["spent", "money"]])}
+     WHERE r.spent = ${spentByLabel(engine.kind)}`,
+    [JSON.stringify(rows)],
+  );
+  await query(`DELETE FROM budgets WHERE ${engine.among("id", "$1")}`, [
+    JSON.stringify(whole.map((row) => row.id)),
+  ]);
+}
 
 export async function writeBudgets(
   engine: Engine,

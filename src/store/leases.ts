@@ -5,7 +5,7 @@
  * left when it was recorded. A lease is set to what the node says it needs, never added to, so a request whose answer was
  * lost can be repeated.
  */
-import { type Budget, type BudgetRef, isRate } from "./budgets.ts";
+import { type Budget, type BudgetRef, dropUnleased, isRate } from "./budgets.ts";
 import type { Engine, Query } from "./engine.ts";
 import { asMoney, asText, optional } from "./rows.ts";
 import { setLimit } from "./warnings.ts";
@@ -170,8 +170,8 @@ export async function writeLeases(
 }
 
 /**
- * Ends leases of a node that it needs no longer, of budgets that are locked. Rows of sessions go with the last lease: what a session has spent its
- * sums tell, when it comes back.
+ * Ends leases of a node that it needs no longer, of budgets that are locked. Rows of sessions and tags go with the last
+ * lease: what one has spent its sums tell, when it comes back.
  */
 export async function dropLeases(
   engine: Engine,
@@ -181,14 +181,5 @@ export async function dropLeases(
 ): Promise<void> {
   const list = JSON.stringify(budgetIds);
   await query(`DELETE FROM leases WHERE node = $2 AND ${engine.among("budget", "$1")}`, [list, node]);
-  await dropUnleased(engine, query, list);
-}
-
-/** Deletes those of these budgets, which are locked, that are sessions' and of which nobody has a lease. */
-export async function dropUnleased(engine: Engine, query: Query, list: string): Promise<void> {
-  await query(
-    `DELETE FROM budgets WHERE ${engine.among("id", "$1")} AND scope IN ('session', 'session_rate')
-     AND id NOT IN (SELECT budget FROM leases WHERE ${engine.among("budget", "$1")})`,
-    [list],
-  );
+  await dropUnleased(engine, query, budgetIds);
 }

@@ -5,7 +5,7 @@
  * still is seen by whoever watches.
  */
 import type { Engine, Query } from "./engine.ts";
-import { dropUnleased } from "./leases.ts";
+import { dropUnleased } from "./budgets.ts";
 import { SCHEMA_VERSION } from "./migrations/mod.ts";
 import { asInt, asText } from "./rows.ts";
 
@@ -80,7 +80,7 @@ export function removeNodes(
       [list],
     );
     await query(`DELETE FROM leases WHERE node IN (${engine.list("$1")})`, [list]);
-    await dropUnleased(engine, query, JSON.stringify(held.map((row) => row.id)));
+    await dropUnleased(engine, query, held.map((row) => asText(row.id)));
     await query(`DELETE FROM meta WHERE name IN (${engine.list("$1")})`, [
       JSON.stringify(nodes.map((node) => ANNOUNCED + node)),
     ]);

@@ -357,6 +357,36 @@ onBothEngines(({ name, place }) => {
   );
 
   test(
+    "budgets of tags in all go with their leases, and are remembered",
+    configWith([{ name: "dev", tag_limits: [{ tag: "customer", amount: "0.1", period: "total" }] }]),
+    1,
+    async ([node], here) => {
+      const dev = await node.authenticate(secretOf("dev"));
+      const spend = async (customer: string, calls: number) =>
+        (await spendAtOnce([node], [dev], { calls, ...tagged({ customer }) })).spent;
+      for (let i = 0; i < 20; i++) await spend(`c${i}`, 4);
+      // More than half is told of once, so it is not forgotten.
+      assertEquals(await spend("large", 6), 6);
+      await node.flush();
+      const engine = here.engine();
+      try {
+        const rows = () => engine.query("SELECT id FROM budgets WHERE scope = 'tag'");
+        assertEquals((await rows()).length, 21);
+        node.clock.move(3_600_000);
+        for (let turn = 0; turn < 21; turn++) await node.tick();
+        await node.flush();
+        await spend("another", 1);
+        await node.flush();
+        assertEquals((await rows()).length, 2);
+      } finally {
+        await engine.close();
+      }
+      assertEquals(await spend("c7", 20), 6);
+      assertEquals(await spend("large", 20), 4);
+    },
+  );
+
+  test(
     "records hold labels, also of calls whose process died, and usage is summed by them",
     configWith([{ name: "dev", team: "t" }], [{ name: "t" }]),
     1,
