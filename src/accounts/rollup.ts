@@ -171,19 +171,24 @@ export class Rollup {
   }
 }
 
+/** Each dimension as a text of its own, so that those that nobody asks for are not parsed. */
 export function encodeRollup(rollup: Rollup): string {
   const by = DIMENSIONS.map((dimension) =>
-    [...rollup.by[dimension]].map(([value, cell]) => [value, encodeCell(cell)])
+    JSON.stringify([...rollup.by[dimension]].map(([value, cell]) => [value, encodeCell(cell)]))
   );
   return JSON.stringify([encodeCell(rollup.all), ...by]);
 }
 
-export function decodeRollup(text: string): Rollup {
-  const [all, ...by] = JSON.parse(text) as [EncodedCell, ...[string, EncodedCell][][]];
+/** @param only the one dimension that is wanted; absent: all */
+export function decodeRollup(text: string, only?: Dimension): Rollup {
+  const [all, ...by] = JSON.parse(text) as [EncodedCell, ...(string | [string, EncodedCell][])[]];
   const rollup = new Rollup();
   rollup.all.merge(decodeCell(all));
   for (const [i, dimension] of DIMENSIONS.entries()) {
-    for (const [value, cell] of by[i] ?? []) rollup.by[dimension].set(value, decodeCell(cell));
+    if (only !== undefined && dimension !== only) continue;
+    const cells = by[i] ?? [];
+    const decoded: [string, EncodedCell][] = typeof cells === "string" ? JSON.parse(cells) : cells;
+    for (const [value, cell] of decoded) rollup.by[dimension].set(value, decodeCell(cell));
   }
   return rollup;
 }

@@ -1,10 +1,11 @@
 /**
- * The calls of this process summed up by minute, quarter of an hour, hour and day, for the console.
+ * The calls of this process summed up by minute, five minutes, quarter of an hour, hour and day, for the console.
  *
  * Many calls are added up at once. At the end of each minute with calls what has changed goes to the store, where all nodes find
  * it; while that is away the last hour is here.
  */
 import type { Generation, Store } from "../store/mod.ts";
+import type { Dimension } from "./dimensions.ts";
 import { decodeRollup, encodeRollup, Rollup } from "./rollup.ts";
 
 const MINUTE = 60_000;
@@ -13,7 +14,8 @@ const DAY = 24 * HOUR;
 
 /** Each length of span with how long its rows are kept. */
 export const SPANS = [
-  { span: MINUTE, kept: 6 * HOUR },
+  { span: MINUTE, kept: 2 * HOUR },
+  { span: 5 * MINUTE, kept: 8 * HOUR },
   { span: 15 * MINUTE, kept: 2 * DAY },
   { span: HOUR, kept: 15 * DAY },
   { span: DAY, kept: 400 * DAY },
@@ -24,6 +26,8 @@ const MINUTES_HERE = 60;
 /** Spans that wait for the store, at most. */
 const MOST_WAITING = 500;
 const RETIRE_EVERY_MS = HOUR;
+/** Spans of nodes that are decoded in one turn. */
+const DECODED = 20;
 
 export interface TimelineOptions {
   store: Pick<Store, "putRollups" | "rollups" | "retireRollups">;
@@ -87,10 +91,11 @@ export class Timeline {
   }
 
   /**
-   * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked. `store`: whether it was.
+   * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked: of all calls, and by one
+   * dimension. `store`: whether it was.
    */
   async read(
-    { span, from, to }: { span: number; from: number; to: number },
+    { span, from, to, by }: { span: number; from: number; to: number; by: Dimension },
   ): Promise<{ rollups: Map<number, Rollup>; store: boolean }> {
     this.#fold();
     const { store, node } = this.#options;
@@ -109,12 +114,17 @@ export class Timeline {
       copy.merge(open.rollup);
       add(open.starts, copy);
     }
+    let decoded = 0;
     const rows = this.#options.ready() ? await store.rollups({ span, from, to }).catch(() => null) : null;
     if (rows === null && span === MINUTE) {
-      for (const { starts, data } of this.#minutes) if (!here.has(starts)) add(starts, decodeRollup(data));
+      for (const { starts, data } of this.#minutes) {
+        if (!here.has(starts)) add(starts, decodeRollup(data, by));
+      }
     }
     for (const row of rows ?? []) {
-      if (row.node !== node || !here.has(row.starts)) add(row.starts, decodeRollup(row.data));
+      // Calls go on in between.
+      if (++decoded % DECODED === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (row.node !== node || !here.has(row.starts)) add(row.starts, decodeRollup(row.data, by));
     }
     return { rollups, store: rows !== null };
   }

@@ -44,7 +44,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
   const from = to - Math.ceil(length / step) * step;
   const steps = new Map<number, Rollup>();
   for (let at = from; at < to; at += step) steps.set(at, new Rollup());
-  const { rollups, store } = await sources.timeline.read({ span, from, to });
+  const { rollups, store } = await sources.timeline.read({ span, from, to, by: dimension });
   for (const [starts, rollup] of rollups) steps.get(starts - (starts - from) % step)?.merge(rollup);
   const whole = new Rollup();
   for (const rollup of steps.values()) whole.merge(rollup);

@@ -16,7 +16,7 @@ export interface Range {
 export const RANGES: Readonly<Record<string, Range>> = {
   "15m": { span: MINUTE, step: MINUTE, length: 15 * MINUTE },
   "1h": { span: MINUTE, step: MINUTE, length: HOUR },
-  "6h": { span: MINUTE, step: 5 * MINUTE, length: 6 * HOUR },
+  "6h": { span: 5 * MINUTE, step: 5 * MINUTE, length: 6 * HOUR },
   "24h": { span: 15 * MINUTE, step: 15 * MINUTE, length: DAY },
   "7d": { span: HOUR, step: 2 * HOUR, length: 7 * DAY },
   "30d": { span: DAY, step: DAY, length: 30 * DAY },

@@ -37,10 +37,11 @@ export interface Counted {
 }
 
 /**
- * By day, `day`: all keys together; `key`: each key by itself. By month, `month`: each key by itself, all that it used
- * together; `models`: each of its models; `routes`: each of its providers and formats.
+ * By day, `day`: all keys together; `key`: each key by itself; `keys`: each key by itself, all that it used together. By
+ * month, `month`: each key by itself, all that it used together; `models`: each of its models; `routes`: each of its
+ * providers and formats.
  */
-export type SumKind = "day" | "key" | "month" | "models" | "routes";
+export type SumKind = "day" | "key" | "keys" | "month" | "models" | "routes";
 
 export const DAY = 86_400_000;
 
@@ -163,6 +164,7 @@ function sumRows(counted: Iterable<Counted>): Value[][] {
   for (const sum of byKey.values()) {
     const [, starts, keyId, key, account, model, provider, format] = sum.identity;
     add(rest, ["day", starts, "", "", account, model, provider, format], sum);
+    add(rest, ["keys", starts, keyId, key, account, "", "", ""], sum);
     const month = monthOf(starts);
     add(rest, ["month", month, keyId, key, account, "", "", ""], sum);
     add(rest, ["models", month, keyId, key, account, model, "", ""], sum);

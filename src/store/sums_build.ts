@@ -87,6 +87,7 @@ function addingOf(kind: Engine["kind"], from: string): string {
   const identities = [
     ["day", day, "", "", "account", "model", "provider", "format"],
     ["key", day, "key_id", "key_name", "account", "model", "provider", "format"],
+    ["keys", day, "key_id", "key_name", "account", "", "", ""],
     ["month", month, "key_id", "key_name", "account", "", "", ""],
     ["models", month, "key_id", "key_name", "account", "model", "", ""],
     ["routes", month, "key_id", "key_name", "account", "", "provider", "format"],

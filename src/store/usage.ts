@@ -8,7 +8,17 @@
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, type Row, type Value } from "./rows.ts";
 import { ofLabelByDay, SUMMED_OF_LABELS } from "./labels.ts";
-import { COUNTED, DAY, joined, monthOf, SUM_PARTS, type SumKind, SUMMED, SUMS_OF_KEYS } from "./sums.ts";
+import {
+  COUNTED,
+  DAY,
+  joined,
+  LARGEST_SUM,
+  monthOf,
+  SUM_PARTS,
+  type SumKind,
+  SUMMED,
+  SUMS_OF_KEYS,
+} from "./sums.ts";
 import { readSumsState, type SumsState } from "./sums_state.ts";
 
 const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
@@ -227,7 +237,7 @@ function statement(
         ? taken(negative((c) => c), "")
         // At once, so that not each of them is sorted among all the others.
         : taken(
-          negative((c) => `SUM(${c})`),
+          negative((c) => wholeSum(kind, c)),
           others.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${others.join(", ")}`,
         ),
     ];
@@ -274,12 +284,21 @@ function statement(
   return { text, params };
 }
 
+/** PostgreSQL's sums of whole numbers are decimals, which would make decimals of all that they are united with. */
+function wholeSum(kind: Engine["kind"], column: string): string {
+  const sum = `SUM(${column})`;
+  return kind === "sqlite" ? sum : `GREATEST(LEAST(${sum}, ${LARGEST_SUM}), -${LARGEST_SUM})::bigint`;
+}
+
 /** Sums by month, those with the fewest rows first. */
 const MONTHLY: readonly { kind: SumKind; tells: readonly UsageDimension[] }[] = [
   { kind: "month", tells: ["key", "account"] },
   { kind: "models", tells: ["key", "account", "model"] },
   { kind: "routes", tells: ["key", "account", "provider", "format"] },
 ];
+
+/** What sums by day of all that a key used tell apart. */
+const DAILY: readonly UsageDimension[] = ["key", "account", "day"];
 
 interface KindSpan {
   kind: SumKind;
@@ -291,16 +310,16 @@ interface KindSpan {
 function kindsOf(by: readonly UsageDimension[], keyId: string | undefined, days: Spans["days"]): KindSpan[] {
   if (keyId === undefined && !by.includes("key")) return [{ kind: "day", ...days }];
   // One key's days are few, and there is an index for them.
-  const monthly = keyId === undefined
-    ? MONTHLY.find(({ tells }) => by.every((name) => tells.includes(name)))
-    : undefined;
-  if (monthly === undefined) return [{ kind: "key", ...days }];
+  if (keyId !== undefined) return [{ kind: "key", ...days }];
+  const daily = by.every((name) => DAILY.includes(name)) ? "keys" : "key";
+  const monthly = MONTHLY.find(({ tells }) => by.every((name) => tells.includes(name)));
+  if (monthly === undefined) return [{ kind: daily, ...days }];
   const months = { from: monthStarting(days.from), to: Math.min(monthOf(clamped(days.to)), days.to) };
-  if (months.from >= months.to) return [{ kind: "key", ...days }];
+  if (months.from >= months.to) return [{ kind: daily, ...days }];
   return ([
-    { kind: "key", from: days.from, to: months.from },
+    { kind: daily, from: days.from, to: months.from },
     { kind: monthly.kind, ...months },
-    { kind: "key", from: months.to, to: days.to },
+    { kind: daily, from: months.to, to: days.to },
   ] as const).filter(({ from, to }) => from < to);
 }
 

@@ -2,7 +2,7 @@
  * Callers who come back: their streams are kept, their connections break, in the middle by themselves and whenever a gateway
  * dies, and they go on at any other until they have the end. A request of which nothing came back is repeated under its key.
  */
-import { bodyOf, type Drawn, ENDS, type Order, PATHS, type Sent } from "./load.ts";
+import { bodyOf, type Drawn, ENDS, labelsOf, type Order, PATHS, type Sent } from "./load.ts";
 import type { Node } from "./nodes.ts";
 
 /** Longer than it takes a fleet to miss a node. */
@@ -30,6 +30,7 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
     authorization: `Bearer ${key.secret}`,
     "content-type": "application/json",
     "x-svc-resume": "true",
+    ...labelsOf(number),
     "idempotency-key": `chaos ${number}`,
   };
   const sent: CameBack = {

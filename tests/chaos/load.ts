@@ -141,6 +141,14 @@ export function draw({ number, plan, tell }: Omit<Order, "node" | "key">): Drawn
   return { format, stream, model: `chaos/${api}`, text, searches };
 }
 
+/** What a call is for: a few sessions and values of tags, so that their budgets and sums are drawn on from all sides. */
+export function labelsOf(number: number): Record<string, string> {
+  return {
+    "x-svc-session": `session${number % 40}`,
+    "x-svc-tags": `customer=customer${number % 30}, env=${number % 3 === 0 ? "prod" : "test"}`,
+  };
+}
+
 export async function send(node: Node, { number, key, plan, tell }: Omit<Order, "node">): Promise<Sent> {
   const drawn = draw({ number, plan, tell });
   const { format, stream } = drawn;
@@ -169,7 +177,11 @@ export async function send(node: Node, { number, key, plan, tell }: Omit<Order, 
   try {
     const response = await fetch(node.url + PATHS[format], {
       method: "POST",
-      headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${key.secret}`,
+        "content-type": "application/json",
+        ...labelsOf(number),
+      },
       body: JSON.stringify(bodyOf(format, drawn)),
       signal: abort.signal,
     });

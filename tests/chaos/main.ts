@@ -12,6 +12,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { proofOf } from "../../src/commands/ledger.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";
+import { strayedBudgets, strayedSums, toldTwice } from "./sums.ts";
 import { type Counted, disturb, mountSmall, unmount } from "./disturb.ts";
 import { type CameBack, sendResuming } from "./come_back.ts";
 import { draw, type Send, send, type Sent, startLoad } from "./load.ts";
@@ -249,6 +250,8 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
     nodes: await one("SELECT COUNT(*) AS n FROM nodes"),
   };
   const strayed = await strayedSums(engine);
+  const budgets = await strayedBudgets(engine);
+  const told = toldTwice(await Deno.readTextFile(`${folder}/heard.hooks`));
   const ledger = await one(`SELECT spent AS n FROM budgets WHERE id = 'a:${ACCOUNT}'`);
   await engine.close();
   const proof = await proofOf({ url: cluster?.url ?? `sqlite:${file}`, pepper: null, journal: null });
@@ -280,7 +283,9 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   fails(counts.searchesBilled !== counts.searchesRun, "searches billed are not those that ran");
   fails(spent !== counts.cost, "credits before less after are not the sum of costs");
   fails(ledger !== counts.cost, "the account's budget is not the sum of costs");
-  fails(strayed.length > 0, `sums by day are not those of the records: ${strayed.join(", ")}`);
+  fails(strayed.length > 0, `sums are not those of the records: ${strayed.join(", ")}`);
+  fails(budgets.length > 0, `budgets are not what was spent of them: ${budgets.slice(0, 5).join(", ")}`);
+  fails(told.length > 0, `events were told under several ids: ${told.slice(0, 5).join(", ")}`);
   fails(proof.faults > 0, `the ledger is not intact: ${JSON.stringify(proof.shown.slice(0, 5))}`);
   fails(proof.unchained > 0, `${proof.unchained} records are in no chain`);
   fails(open.leases > 0n, "leases are left");
@@ -333,41 +338,6 @@ restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts th
     for (const problem of problems.slice(0, 40)) console.log(`  ${problem}`);
   }
   return problems.length === 0;
-}
-
-/** Which kinds of sums differ from the records, in any figure. */
-async function strayedSums(engine: Engine): Promise<string[]> {
-  const texts = async (sql: string) =>
-    (await engine.query(sql)).map((row) => Object.values(row).join(" ")).sort();
-  const metrics = ["input", "cached", "cache_write", "output", "reasoning", "searches", "cost"];
-  const day = "created - created % 86400000";
-  const failed = "CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END";
-  const strayed: string[] = [];
-  for (
-    const [kind, identity] of [
-      ["day", "account, model, COALESCE(provider, ''), format"],
-      ["key", "key_id, key_name, account, model, COALESCE(provider, ''), format"],
-    ]
-  ) {
-    const records = await texts(
-      `SELECT ${day} AS d, ${identity}, COUNT(*) AS n, SUM(${failed}) AS f,
-       ${metrics.map((m) => `SUM(COALESCE(${m}, 0)) AS s_${m}`).join(", ")} FROM generations
-       GROUP BY ${day}, ${identity}`,
-    );
-    const kept = await texts(
-      `SELECT starts, ${identity}, generations, failed, ${
-        metrics.join(", ")
-      } FROM sums WHERE kind = '${kind}'`,
-    );
-    if (records.join("\n") !== kept.join("\n")) strayed.push(kind);
-  }
-  const [month, key] = await Promise.all(
-    ["month", "key"].map((kind) =>
-      texts(`SELECT SUM(cost) AS n FROM sums WHERE kind = '${kind}' GROUP BY key_id`)
-    ),
-  );
-  if (month.join() !== key.join()) strayed.push("month");
-  return strayed;
 }
 
 async function readRecords(engine: Engine): Promise<Recorded[]> {

@@ -15,6 +15,7 @@ export const KEYS = Array.from({ length: 192 }, (_, i) => ({
   name: `key${i}`,
   secret: `sk_live_chaoschaoschaoschaoschaoschaos${i}`,
 }));
+const TEAMS = ["red", "green", "blue"];
 export const APIS = ["openai-chat", "anthropic-messages", "openai-responses"] as const;
 
 /** Picodollars: of an uncached token in, a token out, a search. Cached tokens carry a number and cost nothing. */
@@ -199,8 +200,20 @@ function configuration({ provider, store, journal }: NodesOptions) {
     })),
     search: { engine: "searxng", base_url: provider, price: "0.005" },
     accounts: [{ name: ACCOUNT, credits: CREDITS }],
+    teams: TEAMS.map((name) => ({ name, account: ACCOUNT, spend_limit })),
+    webhooks: [{
+      url: `${provider}/hook`,
+      secret: "chaos",
+      events: ["budget.50", "budget.80", "budget.100"],
+    }],
     keys: [
-      ...KEYS.map((key) => ({ ...key, account: ACCOUNT, spend_limit })),
+      ...KEYS.map((key, i) => ({
+        ...key,
+        team: TEAMS[i % TEAMS.length],
+        spend_limit,
+        session_limit: { amount: "50" },
+        tag_limits: [{ tag: "customer", amount: "50", period: "total" }],
+      })),
       { ...TIGHT, account: ACCOUNT, spend_limit: { amount: TIGHT_LIMIT, period: "total" } },
     ],
   };

@@ -12,6 +12,8 @@ const ORDER = /chaos m=(\d+) p=(\w+) s=(\d+) t=(\d)/;
 const RESULTS = /"role":"tool"|"type":"tool_result"|"type":"function_call_output"/g;
 const encoder = new TextEncoder();
 const file = Deno.openSync(Deno.args[0], { create: true, append: true });
+/** Events of webhooks. */
+const hooks = Deno.openSync(`${Deno.args[0]}.hooks`, { create: true, append: true });
 
 function note(number: number, event: string, counts?: Counts): void {
   const { input, cached, output, reasoning } = counts ?? { input: 0, cached: 0, output: 0, reasoning: 0 };
@@ -41,6 +43,11 @@ async function answer(request: Request): Promise<Response> {
   const url = new URL(request.url);
   if (url.pathname === "/search") return search(url.searchParams.get("q") ?? "");
   const text = await request.text();
+  if (url.pathname === "/hook") {
+    // Every third is refused at first, and comes again.
+    hooks.writeSync(encoder.encode(text.replaceAll("\n", " ") + "\n"));
+    return new Response(null, { status: Math.random() < 1 / 3 ? 500 : 200 });
+  }
   const order = ORDER.exec(text);
   if (order === null) return new Response("no order", { status: 400 });
   const [number, plan, searches, tell] = [Number(order[1]), order[2], Number(order[3]), order[4] === "1"];

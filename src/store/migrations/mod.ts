@@ -25,6 +25,7 @@ import { v15 } from "./v15.ts";
 import { v16 } from "./v16.ts";
 import { v17 } from "./v17.ts";
 import { v18 } from "./v18.ts";
+import { v19 } from "./v19.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
@@ -48,6 +49,7 @@ const STEPS: readonly Step[] = [
   v16,
   v17,
   v18,
+  v19,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
