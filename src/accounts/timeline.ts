@@ -92,10 +92,10 @@ export class Timeline {
 
   /**
    * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked: of all calls, and by one
-   * dimension. `store`: whether it was.
+   * dimension or, where none is named, all. `store`: whether it was.
    */
   async read(
-    { span, from, to, by }: { span: number; from: number; to: number; by: Dimension },
+    { span, from, to, by }: { span: number; from: number; to: number; by?: Dimension },
   ): Promise<{ rollups: Map<number, Rollup>; store: boolean }> {
     this.#fold();
     const { store, node } = this.#options;
