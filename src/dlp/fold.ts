@@ -31,7 +31,8 @@ for (
 const BLANK = /^[\p{Zs}\u2028\u2029]$/u;
 const IGNORED = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const DECIMAL = /^\p{Nd}$/u;
-const HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d\u02d7\u30fc\u2500";
+/** All that Unicode calls a dash, and what looks like one. */
+const DASH = /^[\p{Pd}\u2212\u2043\u02d7\u30fc\u2500\u2501\u2796\u2053\u23af]$/u;
 const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb";
 
 /** The plain form of one code point, "" for one that is not there to be read. */
@@ -40,7 +41,7 @@ function plain(point: number): string {
   if (point >= 0xe0020 && point <= 0xe007e) return String.fromCharCode(point - 0xe0000);
   if (IGNORED.test(c)) return "";
   if (BLANK.test(c)) return point === 0x2028 || point === 0x2029 ? "\n" : " ";
-  if (HYPHENS.includes(c)) return "-";
+  if (DASH.test(c)) return "-";
   if (DOTS.includes(c)) return ".";
   if (DECIMAL.test(c)) {
     // Digits of a script stand in rows of ten that begin at a code point ending in 0 or 6.

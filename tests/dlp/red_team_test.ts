@@ -60,6 +60,21 @@ for (const [how, carriers] of Object.entries(CARRIERS)) {
   });
 }
 
+Deno.test("scan() finds numbers whose groups any dash joins, alone or beside soft hyphens", () => {
+  const numbers = { CREDIT_CARD: "4539-5787-6362-1486", US_SSN: "ssn 536-90-4399", ES_NIF: "54362315-K" };
+  const dashes = Array.from({ length: 0x10000 }, (_, i) => String.fromCharCode(i)).filter((c) =>
+    /[\p{Pd}\u2212\u2043\u02d7\u30fc\u2500\u2501\u2796\u2053\u23af]/u.test(c)
+  );
+  for (const dash of [...dashes, "\u{10ead}"]) {
+    for (const [type, number] of Object.entries(numbers)) {
+      for (const by of [dash, `\u00ad${dash}`, `${dash}\u200b`]) {
+        const text = `see ${number.replaceAll("-", by)} ok`;
+        assert(everything.scan(text).some((one) => one.entityType === type), JSON.stringify(text));
+      }
+    }
+  }
+});
+
 Deno.test("scan() finds a card in packed runs of any length and any beginning", () => {
   const says = `card ${CARD} `;
   const long = (n: number) => "lorem ipsum ".repeat(n) + says + "dolor ".repeat(n);

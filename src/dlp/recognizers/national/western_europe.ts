@@ -50,9 +50,17 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       label: words(DNI_WORDS, "c\\.?i\\.?f", "n\\.?i\\.?e", TAX, IDENTITY),
       plain: 0.55,
       labelled: 0.9,
+    }, {
+      // Since 2008 the number of a company is called so as well.
+      forms: ["A9{8}", "A-9{8}", "A-9{7}-9", "A9{7}A", "A-9{7}-A"],
+      prefix: "ES",
+      check: cif,
+      label: words("n\\.?i\\.?f"),
+      plain: 0,
+      alone: 0,
     }],
     samples: {
-      found: ["«54362315-K»"],
+      found: ["«54362315-K»", "NIF: «B–58378431»"],
       clean: ["54362315-L"],
     },
   },
