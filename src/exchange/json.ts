@@ -94,7 +94,7 @@ const TEXTS = JSON as unknown as {
  * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
  */
 export function parseExact(text: string): unknown {
-  if (!mayRound(text)) return JSON.parse(text);
+  if (!hasLongNumber(text) && !hasLargeExponent(text)) return JSON.parse(text);
   try {
     return TEXTS.parse(
       text,
@@ -110,9 +110,9 @@ export function parseExact(text: string): unknown {
   }
 }
 
-/** Whether a number of a text may be one that would be rounded. */
-export function mayRound(text: string): boolean {
-  return hasLongNumber(text) || hasLargeExponent(text);
+/** Whether a part of a text has what looks like a number that would be rounded, perhaps in a string. */
+export function mayRound(part: string): boolean {
+  return hasLongNumber(part) || LARGE_EXPONENT.test(part);
 }
 
 /** What stands for a number that would be rounded. */

@@ -67,38 +67,123 @@ const CLOSE_BRACE = 125;
 
 /** What of the budget this text is over; null when nothing is. Text that is no JSON is counted as far as it looks like it. */
 export function excessOf(text: string, budget: JsonBudget): Excess | null {
-  const { length } = text;
-  if (length <= SMALL_TEXT) return null;
-  let depth = 0;
-  let values = 1;
-  let names = 0;
-  let nameChars = 0;
-  let stringChars = 0;
-  let digits = 0;
-  for (let at = 0; at < length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const end = stringEnd(text, at + 1);
-      stringChars = end - at;
-      at = end;
-    } else if (code === COMMA) {
-      if (++values > budget.values) return { what: "values", limit: budget.values };
-    } else if (code === COLON) {
-      nameChars += stringChars;
-      if (++names > budget.names) return { what: "names", limit: budget.names };
-      if (nameChars > budget.nameChars) return { what: "characters in names", limit: budget.nameChars };
-    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      // The first value inside of it has no comma before it.
-      if (++values > budget.values) return { what: "values", limit: budget.values };
-      if (++depth > budget.depth) return { what: "levels of nesting", limit: budget.depth };
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
-    else if (code >= ZERO && code <= NINE) {
-      if (++digits > budget.digits) return { what: "digits in a number", limit: budget.digits };
-      continue;
-    }
-    digits = 0;
+  if (text.length <= SMALL_TEXT) return null;
+  const count = new JsonCount(text, budget);
+  count.run(text.length);
+  return count.excess;
+}
+
+/** Characters that are counted before control is handed back. */
+const SLICE = 1 << 20;
+
+/** As {@link excessOf}, of a large text. */
+export function* excessInSlices(text: string, budget: JsonBudget): Generator<void, Excess | null> {
+  const count = new JsonCount(text, budget);
+  for (let until = SLICE; !count.run(until); until += SLICE) yield;
+  return count.excess;
+}
+
+/** Counts what a text holds, and goes on where it was left. */
+class JsonCount {
+  excess: Excess | null = null;
+  readonly #text: string;
+  readonly #budget: JsonBudget;
+  #at = 0;
+  /** Where the string with escapes begins that it is in; negative: it is in none. */
+  #string = -1;
+  #depth = 0;
+  #values = 1;
+  #names = 0;
+  #nameChars = 0;
+  #stringChars = 0;
+  #digits = 0;
+
+  constructor(text: string, budget: JsonBudget) {
+    this.#text = text;
+    this.#budget = budget;
   }
-  return null;
+
+  /** Counts up to a place in the text or somewhat further. True: the text has ended, or is over the budget. */
+  run(until: number): boolean {
+    const { length } = this.#text;
+    while (this.excess === null && this.#at < Math.min(until, length)) {
+      if (this.#string < 0) this.excess = this.#outside(until);
+      else this.#inside(until);
+    }
+    return this.excess !== null || this.#at >= length;
+  }
+
+  /** In a string with escapes, up to its end. */
+  #inside(until: number): void {
+    const text = this.#text;
+    const end = Math.min(until, text.length);
+    let at = this.#at;
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) {
+        this.#stringChars = at - this.#string;
+        this.#string = -1;
+        at++;
+        break;
+      }
+    }
+    this.#at = at;
+  }
+
+  #outside(until: number): Excess | null {
+    const text = this.#text;
+    const budget = this.#budget;
+    const end = Math.min(until, text.length);
+    let at = this.#at;
+    let depth = this.#depth;
+    let values = this.#values;
+    let names = this.#names;
+    let nameChars = this.#nameChars;
+    let stringChars = this.#stringChars;
+    let digits = this.#digits;
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        // Native search for what most strings are; where a quote is escaped, more of them may be, and each would be a search.
+        const quote = text.indexOf('"', at + 1);
+        if (quote < 0) {
+          at = text.length;
+          break;
+        }
+        if (text.charCodeAt(quote - 1) === BACKSLASH && quote > at + 1) {
+          this.#string = at++;
+          digits = 0;
+          break;
+        }
+        stringChars = quote - at;
+        at = quote;
+      } else if (code === COMMA) {
+        if (++values > budget.values) return { what: "values", limit: budget.values };
+      } else if (code === COLON) {
+        nameChars += stringChars;
+        if (++names > budget.names) return { what: "names", limit: budget.names };
+        if (nameChars > budget.nameChars) return { what: "characters in names", limit: budget.nameChars };
+      } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+        // The first value inside of it has no comma before it.
+        if (++values > budget.values) return { what: "values", limit: budget.values };
+        if (++depth > budget.depth) return { what: "levels of nesting", limit: budget.depth };
+      } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+      else if (code >= ZERO && code <= NINE) {
+        if (++digits > budget.digits) return { what: "digits in a number", limit: budget.digits };
+        continue;
+      }
+      digits = 0;
+    }
+    this.#at = at;
+    this.#depth = depth;
+    this.#values = values;
+    this.#names = names;
+    this.#nameChars = nameChars;
+    this.#stringChars = stringChars;
+    this.#digits = digits;
+    return null;
+  }
 }
 
 /** Index of the quote that ends a string, whose first character is at `from`; the text's length when none does. */

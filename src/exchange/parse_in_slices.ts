@@ -32,8 +32,7 @@ interface Cut {
 
 /** As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text. */
 export function* parseInSlices(text: string): Generator<void, unknown> {
-  const exact = mayRound(text);
-  yield;
+  const exact = yield* mayRoundAny(text);
   if (!exact && !text.includes("\\")) return JSON.parse(text);
   const cut = yield* cutOut(text, exact);
   if (cut === null) return JSON.parse(text);
@@ -42,6 +41,17 @@ export function* parseInSlices(text: string): Generator<void, unknown> {
   yield;
   yield* putBack(holder, cut.values);
   return holder.value;
+}
+
+/** More than what tells a number that may be rounded. */
+const OVERLAP = 64;
+
+function* mayRoundAny(text: string): Generator<void, boolean> {
+  for (let at = 0; at < text.length; at += 4 * PIECE) {
+    if (mayRound(text.slice(at, at + 4 * PIECE + OVERLAP))) return true;
+    yield;
+  }
+  return false;
 }
 
 /** Null: there is nothing to cut out. */

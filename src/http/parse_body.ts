@@ -2,14 +2,24 @@
 import { Failure } from "../exchange/failure.ts";
 import { parseExact } from "../exchange/json.ts";
 import { parseInSlices } from "../exchange/parse_in_slices.ts";
-import { excessOf, MOST_ENTRIES, overfull, REQUEST_BUDGET } from "../exchange/json_budget.ts";
+import {
+  type Excess,
+  excessInSlices,
+  excessOf,
+  MOST_ENTRIES,
+  overfull,
+  REQUEST_BUDGET,
+} from "../exchange/json_budget.ts";
 
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
 const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
 
 /** Throws when the text holds more than a request may. */
 export function refuseExcess(text: string): void {
-  const excess = excessOf(text, REQUEST_BUDGET);
+  refuse(excessOf(text, REQUEST_BUDGET));
+}
+
+function refuse(excess: Excess | null): void {
   if (!excess) return;
   const type = excess.what === "levels of nesting" ? "recursion_loop" : "too_long";
   throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
@@ -30,7 +40,7 @@ export function parseBody(text: string): unknown {
 
 /** A large text as a value, handing control back every couple of milliseconds. */
 export function* parseLargeBody(text: string): Generator<void, unknown> {
-  refuseExcess(text);
+  refuse(yield* excessInSlices(text, REQUEST_BUDGET));
   yield;
   let value: unknown;
   try {

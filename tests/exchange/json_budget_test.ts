@@ -2,12 +2,14 @@ import { assert, assertEquals } from "@std/assert";
 import { parse, unread } from "../../src/exchange/json.ts";
 import {
   ANSWER_BUDGET,
+  excessInSlices,
   excessOf,
   type JsonBudget,
   MOST_ENTRIES,
   overfull,
   REQUEST_BUDGET,
 } from "../../src/exchange/json_budget.ts";
+import { atOnce } from "../../src/timing/slices.ts";
 
 const BUDGET: JsonBudget = { depth: 8, values: 3000, names: 1000, nameChars: 20_000, digits: 100 };
 
@@ -41,6 +43,32 @@ Deno.test("excessOf() counts levels, values, names and their characters", () => 
     [padded(`1e${"0".repeat(101)}1`), "digits in a number"],
   ];
   for (const [text, what] of cases) assertEquals(excessOf(text, BUDGET)?.what, what, text.slice(0, 40));
+});
+
+Deno.test("excessInSlices() counts the same, wherever a slice ends", () => {
+  const million = 1 << 20;
+  for (const shift of [-3, -2, -1, 0, 1, 2]) {
+    const fill = " ".repeat(million + shift - 1);
+    const strings = `"${"\\n".repeat(million)}\\"","${'\\"'.repeat(million)}"`;
+    const cases: [text: string, what: string | undefined][] = [
+      [`[${fill}"a\\"b[[[[[[[[[[",1]`, undefined],
+      [`[${fill}[[[[[[[[[1]]]]]]]]]]`, "levels of nesting"],
+      [`[${fill}${"7".repeat(101)}]`, "digits in a number"],
+      [`[${fill.slice(50)}${"7".repeat(101)}]`, "digits in a number"],
+      [`[${fill}${strings},${"1,".repeat(2990)}1]`, undefined],
+      [`[${fill}${strings},${"1,".repeat(3010)}1]`, "values"],
+      [`{"${"\\n".repeat(million)}${fill}":1}`, "characters in names"],
+      [`["${fill}\\"${fill}`, undefined],
+    ];
+    for (const [text, what] of cases) {
+      const inSlices = atOnce(excessInSlices(text, BUDGET));
+      assertEquals(
+        [inSlices?.what, excessOf(text, BUDGET)?.what],
+        [what, what],
+        `${shift} ${text.slice(-30)}`,
+      );
+    }
+  }
 });
 
 Deno.test("excessOf() does not count what stands inside of strings", () => {

@@ -35,6 +35,8 @@ export interface SoakGateway extends Serving {
   memory(): { now: number; peak: number };
   forgetPeak(): void;
   descriptors(): number;
+  /** Milliseconds of CPU time that it has used. */
+  cpu(): number;
   /** The sum of a metric's values; NaN: it has none. */
   metric(name: string): Promise<number>;
   stop(): Promise<number>;
@@ -58,6 +60,10 @@ export async function startGateway(
       return { now: kilobytes("VmRSS") * 1024, peak: kilobytes("VmHWM") * 1024 };
     },
     forgetPeak: () => Deno.writeTextFileSync(`${proc}/clear_refs`, "5"),
+    cpu() {
+      const [user, system] = Deno.readTextFileSync(`${proc}/stat`).split(") ")[1].split(" ").slice(11, 13);
+      return (Number(user) + Number(system)) * 10;
+    },
     descriptors: () => [...Deno.readDirSync(`${proc}/fd`)].length,
     async metric(name) {
       const response = await fetch(`${serving.url}/metrics`, {

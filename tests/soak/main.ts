@@ -11,11 +11,13 @@ import { CROWDS } from "./crowds.ts";
 import { SECRETS, type SoakGateway, startGateway, startProvider } from "./gateway.ts";
 import type { OrdinaryReport, OrdinarySetup } from "./ordinary.ts";
 import { FORMATS, type HostileRequest, requestOf, SHAPES } from "./requests.ts";
+import { seededRequest } from "./seeded.ts";
 
-const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN]
+const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
 
   --seconds  how long (120)
   --each     every shape once, in each format, with and without screening, and what it did to the others
+  --seed     requests of shapes by chance, from this seed on, for so many seconds: the ten that did most to the others
   --only     names of shapes, answers and crowds that match
   --over     with --each: tells of those that delayed others by so many milliseconds or more (100)
 `;
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "120" },
     each: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    seed: { type: "string" },
     over: { type: "string", default: "100" },
     help: { type: "boolean", default: false },
   },
@@ -125,7 +128,8 @@ try {
   await pause(2000);
   await report();
   const atStart = { descriptors: gateway.descriptors(), deadlines: await gateway.metric("sluice_deadlines") };
-  await (values.each ? each() : mixed(Number(values.seconds)));
+  if (values.seed !== undefined) await bySeed(Number(values.seed), Number(values.seconds));
+  else await (values.each ? each() : mixed(Number(values.seconds)));
   await settled(atStart);
 } finally {
   ordinary.terminate();
@@ -137,6 +141,50 @@ try {
 for (const fault of faults) console.log(`FAULT: ${fault}`);
 console.log(faults.length === 0 ? "PASS" : "FAIL");
 Deno.exit(faults.length === 0 ? 0 : 1);
+
+/** Requests by chance, each by itself; tells of the worst. */
+async function bySeed(first: number, seconds: number): Promise<void> {
+  const until = performance.now() + seconds * 1000;
+  const seen: { name: string; came: string; delay: number; more: number; cpu: number }[] = [];
+  for (let seed = first; performance.now() < until; seed++) {
+    const { name, path, body, headers } = seededRequest(seed);
+    const secret = seed % 2 ? SECRETS.hostile : SECRETS.screened;
+    await report();
+    gateway.forgetPeak();
+    const { now } = gateway.memory();
+    const begun = gateway.cpu();
+    const chunked = name.includes(" chunked");
+    const came = await fetch(gateway.url + path, {
+      method: "POST",
+      body: chunked ? new Blob([body]).stream() : body,
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+    }).then(async (response) => {
+      await response.arrayBuffer();
+      return String(response.status);
+    }).catch((thrown) => String(thrown));
+    await pause(60);
+    const cpu = gateway.cpu() - begun;
+    const { health, calls, failures } = await report();
+    const delay = Math.max(...health, ...calls, 0);
+    const more = gateway.memory().peak - now;
+    seen.push({ name, came, delay, more, cpu });
+    if (more > MOST_MORE) faults.push(`${name}: ${megabytes(more)} more`);
+    if (/^5|Error/.test(came)) faults.push(`${name}: ${came}`);
+    for (const failure of failures) faults.push(`${name}: ${failure}`);
+  }
+  say(`${seen.length} requests, seeds ${first} to ${first + seen.length - 1}`);
+  const tell = (by: "delay" | "more") => {
+    for (const { name, came, delay, more, cpu } of seen.toSorted((a, b) => b[by] - a[by]).slice(0, 10)) {
+      say(`others at most ${delay.toFixed()} ms, ${cpu} ms of CPU, +${megabytes(more)}: ${name} ${came}`);
+    }
+  };
+  say("those that delayed others most:");
+  tell("delay");
+  say("those that took most memory:");
+  tell("more");
+  const late = p99(seen.map(({ delay }) => delay));
+  if (late > MOST_P99_MS) faults.push(`in one of a hundred, others waited ${late.toFixed()} ms`);
+}
 
 /** Every attack by itself. */
 async function each(): Promise<void> {
