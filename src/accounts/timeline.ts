@@ -1,5 +1,5 @@
 /**
- * The calls of this process summed up by minute, five minutes, quarter of an hour, hour and day, for the console.
+ * The calls of this process summed up by minute, five minutes, quarter of an hour, hour, day and week, for the console.
  *
  * Many calls are added up at once. At the end of each minute with calls what has changed goes to the store, where all nodes find
  * it; while that is away the last hour is here.
@@ -18,7 +18,8 @@ export const SPANS = [
   { span: 5 * MINUTE, kept: 8 * HOUR },
   { span: 15 * MINUTE, kept: 2 * DAY },
   { span: HOUR, kept: 15 * DAY },
-  { span: DAY, kept: 400 * DAY },
+  { span: DAY, kept: 100 * DAY },
+  { span: 7 * DAY, kept: 400 * DAY },
 ] as const;
 
 /** Minutes that are kept here, for when the store is away. */

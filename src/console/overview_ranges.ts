@@ -21,5 +21,5 @@ export const RANGES: Readonly<Record<string, Range>> = {
   "7d": { span: HOUR, step: 2 * HOUR, length: 7 * DAY },
   "30d": { span: DAY, step: DAY, length: 30 * DAY },
   "90d": { span: DAY, step: DAY, length: 90 * DAY },
-  "1y": { span: DAY, step: 7 * DAY, length: 364 * DAY },
+  "1y": { span: 7 * DAY, step: 7 * DAY, length: 364 * DAY },
 };
