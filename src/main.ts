@@ -361,7 +361,13 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   if (demo && (worker === null || worker.which === 1)) {
     const { welcomeText } = await import("./commands/welcome.ts");
     const found = flags.demo ? [] : foundProviders(env);
-    console.log(welcomeText({ base, secret: await firstKey(gateway), found, models: gateway.models() }));
+    console.log(welcomeText({
+      base,
+      secret: await firstKey(gateway),
+      found,
+      models: gateway.models(),
+      administered: config.adminKey !== null,
+    }));
   }
   Deno.addSignalListener("SIGHUP", () => void reload(source, flags, { gateway, secure }));
   await new Promise<void>((resolve) => {

@@ -42,10 +42,20 @@ Deno.test("demo mode shows a key once, and its three lines work", () =>
     assert(answers[0].endsWith("data: [DONE]\n\n"));
     assertStringIncludes(answers[1], "event: message_stop");
     assertStringIncludes(answers[2], "event: response.completed");
+    assertStringIncludes(first.out(), "set SLUICE_ADMIN_KEY");
     await stopped(first);
 
-    const second = await serveProgram([], { cwd });
-    await second.said("/v1/responses");
+    const admin = "console-of-the-demo-1";
+    const second = await serveProgram([], { cwd, env: { SLUICE_ADMIN_KEY: admin } });
+    await second.said("Console: ");
+    assertStringIncludes(second.out(), `\nConsole: ${second.url}/console\n`);
+    assert(!second.out().includes(admin));
+    const session = await fetch(`${second.url}/console/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ admin_key: admin }),
+    });
+    assertEquals([session.status, (await session.json()).role], [200, "owner"]);
     assert(!second.out().includes("sk_live_"), "the key is shown once");
     const models = await fetch(`${second.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
     assertEquals(models.status, 200);

@@ -10,12 +10,14 @@ export interface Welcome {
   secret: string | null;
   found: readonly FoundProvider[];
   models: readonly Model[];
+  /** Whether there is an admin key, without which there is no console. */
+  administered: boolean;
 }
 
 /** Models of one provider that the table shows. */
 const MOST_SHOWN = 12;
 
-export function welcomeText({ base, secret, found, models }: Welcome): string {
+export function welcomeText({ base, secret, found, models, administered }: Welcome): string {
   const key = secret ?? "$SLUICE_KEY";
   const mode = found.length === 0
     ? "Demo mode."
@@ -25,12 +27,18 @@ export function welcomeText({ base, secret, found, models }: Welcome): string {
     : `${mode} Your key, shown this once: ${secret}`;
   const json = `-H "Content-Type: application/json"`;
   const model = exampleOf(found, models);
+  const page = `${base}/console`;
+  const console = administered
+    ? `Console: ${page}`
+    : `Console: set SLUICE_ADMIN_KEY to a secret of 16 characters or more, start again, and sign in with it at ${page}`;
   return `
 ${shown}
 ${found.length === 0 ? "" : `\n${table(found, models)}\n`}
 curl ${base}/v1/chat/completions -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Good morning"}]}'
 curl ${base}/v1/messages -H "x-api-key: ${key}" ${json} -d '{"model":"${model}","stream":true,"max_tokens":200,"messages":[{"role":"user","content":"Good morning"}]}'
 curl ${base}/v1/responses -H "Authorization: Bearer ${key}" ${json} -d '{"model":"${model}","stream":true,"input":"Good morning"}'
+
+${console}
 `;
 }
 
