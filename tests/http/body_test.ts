@@ -156,6 +156,11 @@ Deno.test("readJson() reads a large body in steps, and a small one at once", asy
     return count;
   };
   assertEquals(await steps('{"a":1}'), 0);
+  assertEquals(await steps(JSON.stringify({ a: "x".repeat(1 << 16) }), { "content-length": "65545" }), 0);
+  assert(
+    await steps(`[${"[".repeat(400)}${"12345678,".repeat(9000)}${" ".repeat(1 << 18)}1${"]".repeat(401)}`) >
+      3,
+  );
   // Decoding, counting, looking for long numbers, parsing, looking at the lengths of lists.
   assertEquals(await steps(JSON.stringify({ a: "x".repeat(1 << 21) })), 9);
   assertEquals(await steps(JSON.stringify({ a: "x".repeat(1 << 21) }), { "content-length": "2097160" }), 9);

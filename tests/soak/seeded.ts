@@ -70,7 +70,7 @@ const NESTS: Record<string, (inner: () => string, count: number, i: () => number
     `{${Array.from({ length: count }, (_, n) => `"${(n * 7919) % 4_000_000_000}":${inner()}`).join()}}`,
   "object of one name": (inner, count) => `{${Array.from({ length: count }, () => `"a":${inner()}`).join()}}`,
   deep: (inner, count) => {
-    const levels = Math.min(count, 480);
+    const levels = Math.max(0, Math.min(Math.floor(count), 480));
     return `${'{"a":['.repeat(levels / 2)}${inner()}${"]}".repeat(levels / 2)}`;
   },
 };
@@ -148,9 +148,11 @@ export function seededRequest(seed: number): SeededRequest {
       left -= piece.length + 8;
       return piece;
     }
+    // Names and brackets take room too.
+    left -= nests[level] === "deep" ? 4 * Math.min(counts[level], 480) : 16;
     return NESTS[nests[level]](
       () => left <= 0 ? "0" : made(level + 1),
-      Math.min(counts[level], 1 + left / 2),
+      Math.min(counts[level], 1 + Math.max(0, left) / 2),
       () => at++,
     );
   };
