@@ -5,6 +5,7 @@ import { leastAnswer } from "./support/answers.ts";
 import { runProgram, serveProgram } from "./support/program.ts";
 import { loopbackProvider } from "./support/provider.ts";
 import { eventually } from "./support/time.ts";
+import { exporting, otlpReceiver } from "./telemetry/receiver.ts";
 
 const SECRET = "sk_live_permitpermitpermitpermitper01";
 const ADMIN = "an-admin-key-of-enough-letters";
@@ -89,10 +90,11 @@ for (const workers of [1, 2]) {
         flags.join(" "),
       );
       assertEquals(flags.some((flag) => flag.startsWith("--allow-run")), workers > 1);
+      const collector = otlpReceiver();
       const permissions: Record<string, string> = workers > 1 ? { SLUICE_PERMISSIONS: flags.join(" ") } : {};
       const serving = await serveProgram(["serve", "--config", "sluice.json"], {
         cwd: folder,
-        env: { ...ENV, ...permissions },
+        env: { ...ENV, ...permissions, ...exporting(collector) },
         permissions: flags,
       });
       const { url } = serving;
@@ -145,8 +147,11 @@ for (const workers of [1, 2]) {
       const usage = () =>
         runProgram(["usage", "--config", "sluice.json"], { cwd: folder, env: ENV, permissions: flags });
       await eventually(async () => (await usage()).out.includes("screened"));
+      // A variable that may not be read counts as not set: without those of telemetry nothing would be exported.
+      await collector.until(({ spans }) => spans.length > 0);
       serving.kill("SIGTERM");
       assertEquals(await serving.ended, 0);
+      await collector.close();
       assert(!/NotCapable|Requires|panicked/.test(serving.err()), serving.err());
     }));
 }
@@ -180,6 +185,29 @@ function* sources(directory: URL): Generator<[string, string]> {
     else yield [directory.pathname.split("/").at(-2)!, Deno.readTextFileSync(new URL(name, directory))];
   }
 }
+
+Deno.test("every variable that a running gateway reads by its name is among the permissions", () =>
+  granted(1, (_, flags) => {
+    const allowed = flags.find((flag) => flag.startsWith("--allow-env="))!.slice("--allow-env=".length).split(
+      ",",
+    );
+    // Commands run with permissions of their own; those of `src/config` and `src/providers` are found by use, and below.
+    const others = /^(?:commands|config|providers|manual)$/;
+    const found = new Set<string>();
+    for (const { name, isDirectory } of Deno.readDirSync(new URL("../src/", import.meta.url))) {
+      if (others.test(name)) continue;
+      const at = new URL(`../src/${name}`, import.meta.url);
+      const texts = isDirectory
+        ? [...sources(new URL(`${at}/`))].map(([, text]) => text)
+        : [Deno.readTextFileSync(at)];
+      for (const [, name] of texts.join("\n").matchAll(/\b(?:env|is)\("([A-Z]\w+)"\)/g)) found.add(name);
+    }
+    assert(found.has("OTEL_DENO") && found.has("SLUICE_CONFIG"), [...found].join());
+    // Payloads are in files here.
+    const missing = [...found].filter((name) => !allowed.includes(name) && !name.startsWith("AWS_"));
+    assertEquals(missing, []);
+    return Promise.resolve();
+  }));
 
 Deno.test("every variable that a credential reads is among those that it is known to need", () => {
   const calls = /\b(?:variable\(\s*[\w.]*surroundings|env)\(?,?\s*((?:"[A-Z][A-Z0-9_]+"(?:,\s*)?)+)/g;

@@ -10,7 +10,15 @@ import { CREDENTIAL_NEEDS, filesOf } from "../providers/credentials/needs.ts";
 import type { Env } from "../providers/presets.ts";
 
 /** Variables that are read whatever the configuration says. */
-const ALWAYS = ["SLUICE_CONFIG", "SLUICE_WORKER", "SLUICE_PERMISSIONS"];
+const ALWAYS = [
+  "DENO_SERVE_ADDRESS",
+  "OTEL_DENO",
+  "OTEL_RESOURCE_ATTRIBUTES",
+  "OTEL_SDK_DISABLED",
+  "SLUICE_CONFIG",
+  "SLUICE_PERMISSIONS",
+  "SLUICE_WORKER",
+];
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
 /** What the PostgreSQL client asks for, where its address does not say it. */
 const POSTGRES = /^PG[A-Z_]*$/;
