@@ -94,7 +94,7 @@ for (const workers of [1, 2]) {
       const permissions: Record<string, string> = workers > 1 ? { SLUICE_PERMISSIONS: flags.join(" ") } : {};
       const serving = await serveProgram(["serve", "--config", "sluice.json"], {
         cwd: folder,
-        env: { ...ENV, ...permissions, ...exporting(collector) },
+        env: { ...ENV, ...permissions, ...(workers === 1 && exporting(collector)) },
         permissions: flags,
       });
       const { url } = serving;
@@ -148,7 +148,7 @@ for (const workers of [1, 2]) {
         runProgram(["usage", "--config", "sluice.json"], { cwd: folder, env: ENV, permissions: flags });
       await eventually(async () => (await usage()).out.includes("screened"));
       // A variable that may not be read counts as not set: without those of telemetry nothing would be exported.
-      await collector.until(({ spans }) => spans.length > 0);
+      if (workers === 1) await collector.until(({ spans }) => spans.length > 0);
       serving.kill("SIGTERM");
       assertEquals(await serving.ended, 0);
       await collector.close();

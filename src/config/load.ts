@@ -140,9 +140,18 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
     const linked = linkedDatabase(env);
     if (linked !== null) set("store", "url", linked.url, linked.name);
   }
-  // A disk that ends with the instance makes no record durable.
-  if (env("DENO_DEPLOY") && (!isObject(root.store) || root.store.journal === undefined)) {
-    set("store", "journal", null, "DENO_DEPLOY");
+  if (env("DENO_DEPLOY")) {
+    // A disk that ends with the instance makes no record durable.
+    if (!isObject(root.store) || root.store.journal === undefined) {
+      set("store", "journal", null, "DENO_DEPLOY");
+    }
+    if (isObject(root.payloads) && String(root.payloads.to).startsWith("file:")) {
+      parsed.warnings.push("payloads.to: the files of an instance of Deno Deploy end with it; expected s3://…");
+    }
+    if (isObject(root.server) && Number(root.server.workers) > 1) {
+      parsed.warnings.push("server.workers: Deno Deploy starts no processes for the gateway; there is one");
+      set("server", "workers", 1, "DENO_DEPLOY");
+    }
   }
   set(null, "admin_key", env("SLUICE_ADMIN_KEY"), "SLUICE_ADMIN_KEY");
   set("server", "port", flags.port, "--port");

@@ -243,6 +243,20 @@ Deno.test("loadConfig() takes no journal on a host whose disks end with the proc
   assertEquals(journal({ DENO_DEPLOY: "true" }, { journal: "/mnt/node" }), "/mnt/node");
 });
 
+Deno.test("loadConfig() says on Deno Deploy what an instance has not: files that last, and processes", () => {
+  const text = JSON.stringify({
+    ...least(),
+    server: { workers: 4 },
+    payloads: { to: "file:./payloads", key: "k".repeat(40) },
+  });
+  const there = loadConfig(text, { env: environment({ DENO_DEPLOY: "true" }) });
+  assertEquals(there.config.server.workers, 1);
+  const said = (warnings: string[]) => warnings.filter((line) => line.includes("Deno Deploy"));
+  assertEquals(said(there.warnings).map((line) => line.split(":")[0]), ["payloads.to", "server.workers"]);
+  const here = loadConfig(text, { env: NO_ENV });
+  assertEquals([here.config.server.workers, said(here.warnings)], [4, []]);
+});
+
 Deno.test("loadConfig() lets the command line override the environment", () => {
   const flags = { port: 3, hostname: "0.0.0.0", workers: 2 };
   const { config } = loadConfig(JSON.stringify(least()), { env: environment({ PORT: "9000" }), flags });
