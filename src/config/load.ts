@@ -146,7 +146,9 @@ function overlay(parsed: Parsed, { env, flags = {} }: LoadOptions): Map<string, 
       set("store", "journal", null, "DENO_DEPLOY");
     }
     if (isObject(root.payloads) && String(root.payloads.to).startsWith("file:")) {
-      parsed.warnings.push("payloads.to: the files of an instance of Deno Deploy end with it; expected s3://…");
+      parsed.warnings.push(
+        "payloads.to: the files of an instance of Deno Deploy end with it; expected s3://…",
+      );
     }
     if (isObject(root.server) && Number(root.server.workers) > 1) {
       parsed.warnings.push("server.workers: Deno Deploy starts no processes for the gateway; there is one");
