@@ -10,6 +10,7 @@ const LATER = [
   /^websearch\/clean\.ts$/,
   /^accounts\/(?:live|timeline|rollup)\.ts$/,
   /^console\/(?:page_(?:document|files)|overview|attention)\.ts$/,
+  /^store\/postgres_(?:driver|socket)\.ts$/,
   /^telemetry\/(?!config)/,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
 ];
@@ -28,6 +29,9 @@ const LATER_PACKAGES = [
   "github-slugger",
   "jose",
   "aws4fetch",
+  "postgres",
+  "node:net",
+  "node:tls",
   "node:zlib",
   "node:http",
   "node:sqlite",

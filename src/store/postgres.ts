@@ -2,7 +2,8 @@
 import type postgres from "postgres";
 import type { Columns, EncodedRow, Engine, Query, Reader, RowWriting } from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
-import { type PostgresOptions, PostgresPool } from "./postgres_pool.ts";
+import type { PostgresOptions } from "./postgres_options.ts";
+import { PostgresPool } from "./postgres_pool.ts";
 import { asText, type Row, type Value } from "./rows.ts";
 
 const CHANNEL = "sluice";

@@ -1,0 +1,43 @@
+/** The driver of PostgreSQL as the store sets it up. Other stores never load it. */
+import postgres from "postgres";
+import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./postgres_options.ts";
+import { openSocket } from "./postgres_socket.ts";
+
+const CONNECT_TIMEOUT_MS = 5000;
+const CONNECTIONS = 4;
+
+export function connect(url: string, options: PostgresOptions, onBroken: () => void): postgres.Sql {
+  const sslMode = new URL(url).searchParams.get("sslmode");
+  const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
+    // The driver opens one more to listen.
+    max: Math.max(1, (options.connections ?? CONNECTIONS) - 1),
+    ssl: false,
+    socket: (address: Parameters<typeof openSocket>[0]) =>
+      openSocket(address, { sslMode, timeoutMs: CONNECT_TIMEOUT_MS, onClosed: onBroken }),
+    connect_timeout: CONNECT_TIMEOUT_MS / 1000,
+    // The driver never hears of a socket's end, so it must not end one by itself.
+    idle_timeout: 0,
+    max_lifetime: null,
+    // A failed attempt is the caller's to repeat; the driver's own pause would only hide how long it has been.
+    backoff: () => 0.2,
+    onnotice: () => {},
+    fetch_types: false,
+    types: {
+      // int8 and numeric: sums of int8 are numeric, and every numeric here is whole.
+      whole: {
+        to: 20,
+        from: [20, 21, 23, 1700],
+        serialize: (value: unknown) => String(value),
+        parse: (text: string) => BigInt(text),
+      },
+    },
+    connection: {
+      application_name: "sluice",
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+      ...(options.schema == null ? {} : { search_path: options.schema }),
+    },
+  };
+  return postgres(url, settings);
+}
