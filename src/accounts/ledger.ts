@@ -84,7 +84,7 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     latencyMs: end.latencyMs,
     clientGone: end.clientGone,
     dlp: end.dlp,
-    priceVersion: charges === null ? table.version : versionOf([...charges, ...own]),
+    priceVersion: charges === null ? table.version : versionOf(charges, own),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
@@ -99,9 +99,9 @@ function bill(cost: bigint): bigint {
 }
 
 /** Of several calls, all prices that count. */
-function versionOf(charges: readonly Charge[]): string {
-  if (charges.length === 1) return clean(charges[0].version);
-  return clean([...new Set(charges.map(({ version }) => version))].join(", "));
+function versionOf(charges: readonly Charge[], own: readonly Charge[]): string {
+  if (charges.length === 1 && own.length === 0) return clean(charges[0].version);
+  return clean([...new Set([...charges, ...own].map(({ version }) => version))].join(", "));
 }
 
 function savedByAll(charges: readonly Charge[]): bigint {

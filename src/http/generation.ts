@@ -158,7 +158,10 @@ async function generate(
       },
       headers() {
         answered = true;
-        return { ...call.headers, ...rates, "x-request-id": id, "request-id": id };
+        const fields: Record<string, string> = rates;
+        for (const name in call.headers) fields[name] = call.headers[name];
+        fields["x-request-id"] = fields["request-id"] = id;
+        return fields;
       },
       large: () => call.large ? (work) => kit.slices.step(key.id, "convert", work) : null,
       keepAliveMs: state.keepAliveMs,

@@ -16,7 +16,7 @@ export interface Delivery {
   format: CallerFormat;
   parts: AsyncGenerator<readonly Part[]>;
   context: EncodeAnswer;
-  /** Read when the status goes out. */
+  /** Read when the status goes out; whoever reads them may add to them. */
   headers(): Record<string, string>;
   /** Does what is done with all of an answer when its turn comes; null: it is short. Asked once all of it is there. */
   large(): (<T>(work: () => T) => Promise<T>) | null;
@@ -42,9 +42,10 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
     for await (const batch of delivery.parts) collector.add(batch);
     const encode = () => JSON.stringify(delivery.format.encodeAnswer(collector.answer, delivery.context));
     const step = delivery.large();
-    return new PlainResponse(step ? await step(encode) : encode(), {
-      headers: { ...delivery.headers(), "content-type": "application/json" },
-    });
+    const text = step ? await step(encode) : encode();
+    const headers = delivery.headers();
+    headers["content-type"] = "application/json";
+    return new PlainResponse(text, { headers });
   } finally {
     delivery.over();
   }

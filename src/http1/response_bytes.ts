@@ -18,12 +18,17 @@ export function headOf(response: Response, more: string): string {
   const { status } = response;
   let head = `HTTP/1.1 ${status} ${STATUS_TEXT[status as StatusCode] ?? ""}\r\n`;
   const fields = PlainResponse.fieldsOf(response);
-  for (const [name, value] of fields === null ? response.headers : Object.entries(fields)) {
-    if (name !== "content-length" && name !== "transfer-encoding" && name !== "connection") {
-      head += `${name}: ${value}\r\n`;
-    }
+  if (fields !== null) {
+    for (const name in fields) if (!isOurs(name)) head += `${name}: ${fields[name]}\r\n`;
+  } else {
+    for (const [name, value] of response.headers) if (!isOurs(name)) head += `${name}: ${value}\r\n`;
   }
   return `${head}${more}date: ${httpDate()}\r\n\r\n`;
+}
+
+/** Whether a field is about the connection, and so the server's to say. */
+function isOurs(name: string): boolean {
+  return name === "content-length" || name === "transfer-encoding" || name === "connection";
 }
 
 const encoder = new TextEncoder();

@@ -77,6 +77,8 @@ export async function* meter(
       errorCode: failed,
       usage: failed || usage === null
         ? null
+        : call.lost.length === 0
+        ? usage
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
       ...(failed || usage === null ? undefined : charges(usage, call)),
       estimated,
@@ -105,6 +107,16 @@ function charges(
   usage: Usage,
   { uses, lost, sheet, prompt, passing }: Call,
 ): Pick<GenerationEnd, "charges" | "unbilled"> {
+  const priced = ({ usage, service }: { usage: Usage; service: string | undefined }): Charge => {
+    const { prices, version } = priceOf(sheet, usage.input, service ?? prompt.serviceTier);
+    return { usage, prices, version };
+  };
+  // As most calls are: one call of a provider.
+  if (uses.length === 1 && lost.length === 0 && passing === null) {
+    const { usage: told, service } = uses[0];
+    const whole = told !== null && told.input === usage.input && told.output === usage.output;
+    return { charges: [priced({ usage: whole ? told : usage, service })] };
+  }
   const reported = reportedOf(uses);
   const sum = reported.length === 1
     ? reported[0].usage
@@ -112,10 +124,6 @@ function charges(
   const whole = sum.input === usage.input && sum.output === usage.output;
   const last = uses.at(-1);
   const counted = whole ? reported : [{ usage, service: last?.service, own: last?.own }];
-  const priced = ({ usage, service }: { usage: Usage; service: string | undefined }): Charge => ({
-    usage,
-    ...priceOf(sheet, usage.input, service ?? prompt.serviceTier),
-  });
   if (passing === null) return { charges: [...counted, ...reportedOf(lost)].map(priced) };
   return {
     charges: counted.filter(({ own }) => !own).map(priced),
