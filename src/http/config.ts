@@ -61,10 +61,10 @@ export const SERVER = fields({
         "WebSocket that has waited longest for a message; if all are busy, the new connection gets 503 and is closed. Null: half of the files that the process may open, 8192 at most. " +
         "A change takes a restart. Workers divide it.",
     ),
-  max_sockets_per_key: whole(1, 1_000_000).nullable().prefault(null)
+  max_sockets_per_key: whole(1, 1_000_000).nullable().prefault(16_384)
     .describe(
-      "Most WebSockets that one key may have open at once. Beyond it the handshake is refused with 429. Null: no bound but " +
-        "`max_connections`, at which WebSockets without a turn under way give way to new connections. Workers divide it.",
+      "Most WebSockets that one key may have open at once; idle, as many take 256 MiB. Beyond it the handshake is refused with " +
+        "429. Null: no bound but `max_connections`, at which WebSockets without a turn under way give way to new connections. Workers divide it.",
     ),
   header_seconds: seconds(0.01).prefault(30)
     .describe(

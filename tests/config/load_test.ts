@@ -46,7 +46,7 @@ Deno.test("loadConfig() fills in every default", () => {
       maxInFlight: 4096,
       maxInFlightBytes: 536_870_912,
       maxConnections: null,
-      maxSocketsPerKey: null,
+      maxSocketsPerKey: 16_384,
       tls: null,
       headerMs: 30_000,
       idleMs: 300_000,
