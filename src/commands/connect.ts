@@ -1,5 +1,6 @@
 /** `sluice connect`: the settings with which a client finds the gateway, as text or written where the client looks. */
 import { UsageError } from "./parse.ts";
+import { object } from "../exchange/json.ts";
 import { oneOf } from "../schema/mistakes.ts";
 
 export interface Connection {
@@ -8,6 +9,8 @@ export interface Connection {
   secret: string;
   /** A catalog id. */
   model: string;
+  /** API of the provider that the client pays itself, with a credential of its own (`pass_credentials`). Absent: none. */
+  passes?: string;
 }
 
 export interface ClientSettings {
@@ -27,14 +30,16 @@ interface SettingsFile {
 type Client = (connection: Connection) => ClientSettings;
 
 const CLIENTS: Readonly<Record<string, Client>> = {
-  "claude-code": ({ url, secret, model }) => {
+  "claude-code": ({ url, secret, model, passes }) => {
+    if (passes === "anthropic-messages") return ownSubscription(url, secret, model);
     const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: secret, ANTHROPIC_MODEL: model };
     return {
       text: `In ~/.claude/settings.json:\n\n${pretty({ env })}`,
       file: jsonFile(".claude/settings.json", { env }),
     };
   },
-  codex: ({ url, secret, model }) => {
+  codex: ({ url, secret, model, passes }) => {
+    if (passes === "openai-responses") return ownLogin(url, secret, model);
     const toml = `model = "${model}"
 model_provider = "sluice"
 
@@ -128,6 +133,49 @@ model = ChatOpenAI(model="${model}", base_url="${url}/v1", api_key="${secret}")`
   }),
 };
 
+/** Claude Code, signed in at the vendor: it leaves its own sign-in aside where it finds a token or a key. */
+function ownSubscription(url: string, secret: string, model: string): ClientSettings {
+  const key = `x-svc-key: ${secret}`;
+  const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_CUSTOM_HEADERS: key, ANTHROPIC_MODEL: model };
+  return {
+    text: `In ~/.claude/settings.json, without ANTHROPIC_AUTH_TOKEN and ANTHROPIC_API_KEY:\n\n${
+      pretty({ env })
+    }\nand sign in as ever: claude /login`,
+    file: jsonFile(".claude/settings.json", (before) => {
+      const headers = object(object(before).env).ANTHROPIC_CUSTOM_HEADERS;
+      const others = typeof headers === "string"
+        ? headers.split("\n").filter((line) => line.trim() !== "" && !/^\s*x-svc-key\s*:/i.test(line))
+        : [];
+      return {
+        env: {
+          ...env,
+          ANTHROPIC_CUSTOM_HEADERS: [...others, key].join("\n"),
+          ANTHROPIC_AUTH_TOKEN: undefined,
+          ANTHROPIC_API_KEY: undefined,
+        },
+      };
+    }),
+  };
+}
+
+/** Codex, with a ChatGPT login or a key of OpenAI. */
+function ownLogin(url: string, secret: string, model: string): ClientSettings {
+  const toml = `model = "${model}"
+model_provider = "sluice"
+
+[model_providers.sluice]
+name = "Sluice"
+base_url = "${url}/v1"
+wire_api = "responses"
+requires_openai_auth = true
+http_headers = { "x-svc-key" = "${secret}" }
+`;
+  return {
+    text: `In ~/.codex/config.toml:\n\n${toml}\nand sign in as ever: codex login`,
+    file: newFile(".codex/config.toml", toml),
+  };
+}
+
 export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
 
 export function clientNamed(name: string): Client {
@@ -144,14 +192,18 @@ function pretty(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Fields are laid over those that the file has. */
-function jsonFile(path: string, more: Record<string, unknown>): SettingsFile {
+type Fields = Record<string, unknown>;
+
+/** Fields are laid over those that the file has; undefined ones are taken out. */
+function jsonFile(path: string, more: Fields | ((before: unknown) => Fields)): SettingsFile {
   return {
     path,
     write(before) {
-      if (before === null || before.trim() === "") return pretty(more);
+      const over = (has: unknown) => typeof more === "function" ? more(has) : more;
+      if (before === null || before.trim() === "") return pretty(over({}));
       try {
-        return pretty(merged(JSON.parse(before), more));
+        const has = JSON.parse(before);
+        return pretty(merged(has, over(has)));
       } catch {
         // Comments, or damaged: whoever wrote it has to change it.
         return null;

@@ -73,10 +73,10 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
     /\/+$/,
     "",
   );
-  const model = command.model ?? await usualModel(config, around);
+  const { model, passes } = await modelFor(command.model, config, around);
   const name = `${command.client} ${new Date().toISOString().slice(0, 19)}`;
   const secret = command.secret ?? await around.makeKey(config, name);
-  const settings = client({ url, secret, model });
+  const settings = client({ url, secret, model, passes });
   if (!command.write || settings.file === undefined) around.print(settings.text);
   if (!command.write) return;
   const done = await writeSettings(settings, around.env("HOME") || around.env("USERPROFILE"));
@@ -84,13 +84,29 @@ async function connect(command: Extract<Own, { command: "connect" }>, around: Ne
   around.print(done);
 }
 
-/** The first of the catalog that can call tools, since most clients do. */
-async function usualModel(config: Config, { env, log }: Newcomer): Promise<string> {
+/**
+ * The model that is named, else the first of the catalog that can call tools, since most clients do. Beside it the API of its
+ * provider that takes credentials of callers.
+ */
+async function modelFor(
+  named: string | undefined,
+  config: Config,
+  { env, log }: Newcomer,
+): Promise<{ model: string; passes?: string }> {
+  const passing = new Map(
+    config.providers.filter(({ passCredentials }) => passCredentials).map((
+      { name, api },
+    ) => [name, api.name]),
+  );
+  if (named !== undefined && passing.size === 0) return { model: named };
   const { catalogOf } = await import("./catalog_of.ts");
   const models = await catalogOf(config, { env, log });
-  const found = models.find(({ features }) => features.has("tools")) ?? models.at(0);
-  if (found === undefined) {
+  const found = named === undefined
+    ? models.find(({ features }) => features.has("tools")) ?? models.at(0)
+    : models.find(({ id, shortNames }) => id === named || shortNames.includes(named));
+  if (named === undefined && found === undefined) {
     throw new UsageError("Cannot connect: no model is known; name one with --model ID");
   }
-  return found.id;
+  const route = found?.routes.find(({ provider }) => passing.has(provider));
+  return { model: named ?? found!.id, passes: route && (route.api ?? passing.get(route.provider)) };
 }

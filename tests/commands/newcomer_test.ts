@@ -4,6 +4,7 @@ import { CLIENT_NAMES, clientNamed, writeSettings } from "../../src/commands/con
 import { importLitellm } from "../../src/commands/import_litellm.ts";
 import { initFile } from "../../src/commands/init.ts";
 import { changesText, modelsText } from "../../src/commands/models.ts";
+import { newcomer } from "../../src/commands/newcomer.ts";
 import { UsageError } from "../../src/commands/parse.ts";
 import { changes } from "../../src/models/changes.ts";
 import { perMillion } from "../../src/models/summary.ts";
@@ -168,6 +169,71 @@ Deno.test("writeSettings() lays fields over a file of JSON, and leaves any other
   assertEquals(await Deno.readTextFile(path), "{ // mine\n}");
   await Deno.writeTextFile(`${home}/.aider.conf.yml`, "model: x\n");
   assertStringIncludes(await write("aider"), "left as it is");
+  await Deno.remove(home, { recursive: true });
+});
+
+Deno.test("connect sets Claude Code and Codex up for a provider that takes their own credential", async () => {
+  const model = (id: string, provider: string) => ({
+    id,
+    routes: [{ provider, model: "m" }],
+    context_length: 1000,
+    pricing: { prompt: "0.1", completion: "0.1" },
+  });
+  const { config } = loadConfig(
+    JSON.stringify({
+      store: { url: "sqlite::memory:" },
+      providers: {
+        anthropic: { pass_credentials: true },
+        openai: { pass_credentials: true },
+        paid: { api: "openai-responses", base_url: "http://127.0.0.1:1", api_key: "k" },
+      },
+      models: [model("a/b", "anthropic"), model("o/b", "openai"), model("p/b", "paid")],
+    }),
+    { env: env({ ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k" }) },
+  );
+  const home = await Deno.makeTempDir();
+  const connect = async (client: string, named: string, write = false) => {
+    let printed = "";
+    await newcomer({ command: "connect", client, model: named, secret: SECRET, write }, {
+      env: env({ HOME: home }),
+      load: () => Promise.resolve(config),
+      log: () => {},
+      makeKey: () => Promise.reject(new Error("a key is given")),
+      open: () => Promise.reject(new Error("nobody is asked")),
+      print: (line) => printed += line,
+      note: () => {},
+    });
+    return printed;
+  };
+  assertStringIncludes(
+    await connect("claude-code", "a/b"),
+    `"ANTHROPIC_CUSTOM_HEADERS": "x-svc-key: ${SECRET}"`,
+  );
+  assertStringIncludes(await connect("codex", "o/b"), `http_headers = { "x-svc-key" = "${SECRET}" }`);
+  assertStringIncludes(await connect("codex", "o/b"), "requires_openai_auth = true");
+  // A model of the gateway's own credentials, or of a vendor that the client cannot sign in at.
+  for (const [client, named] of [["claude-code", "p/b"], ["codex", "p/b"], ["codex", "a/b"]] as const) {
+    assert(!(await connect(client, named)).includes("x-svc-key"), `${client} ${named}`);
+  }
+  // A token in the file would keep Claude Code from its sign-in; other headers stay.
+  await Deno.mkdir(`${home}/.claude`);
+  await Deno.writeTextFile(
+    `${home}/.claude/settings.json`,
+    JSON.stringify({
+      env: {
+        ANTHROPIC_AUTH_TOKEN: "old",
+        ANTHROPIC_CUSTOM_HEADERS: "x-svc-key: old\nx-svc-resume: true",
+        A: "1",
+      },
+    }),
+  );
+  await connect("claude-code", "a/b", true);
+  assertEquals(JSON.parse(await Deno.readTextFile(`${home}/.claude/settings.json`)).env, {
+    ANTHROPIC_CUSTOM_HEADERS: `x-svc-resume: true\nx-svc-key: ${SECRET}`,
+    A: "1",
+    ANTHROPIC_BASE_URL: "http://127.0.0.1:8787",
+    ANTHROPIC_MODEL: "a/b",
+  });
   await Deno.remove(home, { recursive: true });
 });
 
