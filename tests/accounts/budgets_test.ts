@@ -176,6 +176,52 @@ onBothEngines(({ name, place }) => {
   );
 
   test(
+    "sessions that are never used again leave no rows, whether they are limited or not",
+    configWith([{ name: "dev", session_limit: { amount: "0.1", requests_per_minute: 100 } }, {
+      name: "free",
+    }]),
+    1,
+    async ([node], here) => {
+      const [dev, free] = [
+        await node.authenticate(secretOf("dev")),
+        await node.authenticate(secretOf("free")),
+      ];
+      const engine = here.engine();
+      const rows = async () =>
+        (await engine.query("SELECT (SELECT COUNT(*) FROM budgets) AS b, (SELECT COUNT(*) FROM leases) AS l"))
+          .map(({ b, l }) => [Number(b), Number(l)])[0];
+      /** A new session with each call. */
+      const crowd = async (key: Key, from: number, count: number) => {
+        for (let i = from; i < from + count; i++) {
+          await spendAtOnce([node], [key], { calls: 1, ...inSession(`s${i}`) });
+        }
+        await node.flush();
+      };
+      try {
+        await crowd(free, 0, 1);
+        await crowd(dev, 0, 1);
+        const [budgets, leases] = await rows();
+        await crowd(free, 1, 100);
+        assertEquals(await rows(), [budgets, leases], "without a limit there is nothing to keep");
+        const left = [];
+        for (let round = 0; round < 3; round++) {
+          await crowd(dev, 1 + round * 100, 100);
+          left.push(await rows());
+          node.clock.move(700_000);
+          for (let turn = 0; turn < 21; turn++) await node.tick();
+          await node.flush();
+        }
+        for (const [b, l] of left) {
+          assert(b <= budgets + 200 && l <= leases + 200, JSON.stringify({ left, budgets, leases }));
+          assert(b > budgets, "a limited session has a budget while it is used");
+        }
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+
+  test(
     "requests of a session in a minute are bounded, and say when it goes on",
     configWith([{ name: "dev", session_limit: { requests_per_minute: 5 } }]),
     1,
