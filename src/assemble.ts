@@ -237,10 +237,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     })
     : null;
   /** What providers list, as far as it is known. */
-  const follow = (config: Config) =>
-    discovery?.follow(askedOf(config, credentials), config.catalog.discoverHours * 3_600_000);
+  const follow = async (config: Config) =>
+    await discovery?.follow(await askedOf(config, credentials), config.catalog.discoverHours * 3_600_000);
   const stateOf = async (config: Config): Promise<ServerState> => {
-    const asked = discovery === null ? [] : askedOf(config, credentials);
+    const asked = discovery === null ? [] : await askedOf(config, credentials);
     const catalog = openCatalog(
       await effectiveModels(config, { discovery, asked, now: options.now() }),
       config.auto.models,
@@ -248,7 +248,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       options.now,
     );
     const auto = await autoRouter(config, catalog);
-    const opened = credentials.open(config.providers);
+    const opened = await credentials.open(config.providers);
     const current = openProviders(
       config.providers.map(({ auth: _, ...provider }, i) => ({
         ...provider,

@@ -12,6 +12,7 @@ const LATER = [
   /^console\/(?:page_(?:document|files)|overview|attention)\.ts$/,
   /^store\/postgres_(?:driver|socket)\.ts$/,
   /^telemetry\/(?!config)/,
+  /^providers\/credentials\/(?:aws|azure|google)\//,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
 ];
 /** Packages that come with those. */

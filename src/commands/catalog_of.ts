@@ -31,7 +31,7 @@ export async function catalogOf(config: Config, { env, log }: Surroundings): Pro
     changed: () => {},
   });
   try {
-    const asked = askedOf(config, credentials);
+    const asked = await askedOf(config, credentials);
     await discovery.follow(asked, config.catalog.discoverHours * 3_600_000);
     return await effectiveModels(config, { discovery, asked, now: Date.now() });
   } finally {

@@ -17,11 +17,11 @@ function doorOf({ preset, baseUrl }: ConfiguredProvider): string | null {
  * The providers that are asked for their models. Where the configuration does not say, one that it describes whole, with models
  * of its own, is left alone.
  */
-export function askedOf(config: Config, credentials: Credentials): Asked[] {
+export async function askedOf(config: Config, credentials: Credentials): Promise<Asked[]> {
   const { discover } = config.catalog;
   if (discover === false) return [];
   const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
-  const opened = credentials.open(config.providers);
+  const opened = await credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
     if (settings.api.modelsList === null) return [];
     const door = doorOf(settings);

@@ -1,8 +1,8 @@
 /** Makes the credential that a provider's configuration describes. */
-import { awsCredential, type AwsSettings } from "./aws/mod.ts";
-import { azureCredential, type AzureSettings } from "./azure/mod.ts";
+import type { AwsSettings } from "./aws/mod.ts";
+import type { AzureSettings } from "./azure/mod.ts";
 import type { ProviderCredential } from "./credential.ts";
-import { googleCredential, type GoogleSettings } from "./google/mod.ts";
+import type { GoogleSettings } from "./google/mod.ts";
 import { keyCredential } from "./key.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -19,15 +19,15 @@ export type AuthSettings =
  */
 export class Credentials {
   readonly #surroundings: Surroundings;
-  #kept = new Map<string, ProviderCredential>();
+  #kept = new Map<string, Promise<ProviderCredential>>();
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
   }
 
   /** The credentials of a configuration, in its order; those that it does not have any more are forgotten. */
-  open(providers: readonly { name: string; auth: AuthSettings }[]): ProviderCredential[] {
-    const next = new Map<string, ProviderCredential>();
+  async open(providers: readonly { name: string; auth: AuthSettings }[]): Promise<ProviderCredential[]> {
+    const next = new Map<string, Promise<ProviderCredential>>();
     const opened = providers.map(({ name, auth }) => {
       const settings = JSON.stringify([name, auth]);
       const credential = auth.type === "key" ? undefined : this.#kept.get(settings);
@@ -36,26 +36,29 @@ export class Credentials {
       return current;
     });
     this.#kept = next;
-    return opened;
+    return await Promise.all(opened);
   }
 }
 
-/** @param name of the provider, for the log */
-export function openCredential(
+/**
+ * Clouds are loaded for providers that have one.
+ * @param name of the provider, for the log
+ */
+async function openCredential(
   name: string,
   auth: AuthSettings,
   surroundings: Surroundings,
-): ProviderCredential {
+): Promise<ProviderCredential> {
   switch (auth.type) {
     case "key":
       return keyCredential(auth.key);
     case "none":
       return keyCredential("");
     case "aws":
-      return awsCredential(name, auth, surroundings);
+      return (await import("./aws/mod.ts")).awsCredential(name, auth, surroundings);
     case "google":
-      return googleCredential(name, auth, surroundings);
+      return (await import("./google/mod.ts")).googleCredential(name, auth, surroundings);
     case "azure":
-      return azureCredential(name, auth, surroundings);
+      return (await import("./azure/mod.ts")).azureCredential(name, auth, surroundings);
   }
 }

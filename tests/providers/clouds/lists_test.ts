@@ -12,7 +12,7 @@ async function listed(providers: object, env: Record<string, string>): Promise<s
   const at = machine(env);
   const { config } = loadConfig(JSON.stringify({ providers }), { env: at.env });
   const [{ auth: _, ...settings }] = config.providers;
-  const [credential] = new Credentials(at).open(config.providers);
+  const [credential] = await new Credentials(at).open(config.providers);
   const signal = new AbortController().signal;
   const models = await listModels({ ...settings, credential }, { preset: settings.preset ?? null, signal });
   return models?.map(({ id }) => id);

@@ -11,10 +11,10 @@ import { type Cloud, cloud, machine } from "./cloud.ts";
 const ROUTE = { provider: "up", model: "m", weight: null };
 
 /** A provider that wants the token of the metadata server. */
-function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
+async function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
   const at = machine({ GCE_METADATA_HOST: metadata.origin.slice("http://".length) });
   const api = apiNamed("openai-chat");
-  const [credential] = new Credentials(at).open([
+  const [credential] = await new Credentials(at).open([
     { name: "up", auth: { type: "google", credentialsFile: null } },
   ]);
   const provider: Provider = {
@@ -54,7 +54,7 @@ Deno.test("a refused token is replaced, and the call asked once more even withou
     headers.get("authorization") === "Bearer t2" ? body : Response.json({ error: "expired" }, { status: 401 })
   );
   const ticker = new Ticker();
-  const providers = rig(upstream, metadata, ticker);
+  const providers = await rig(upstream, metadata, ticker);
   assertEquals(await ask(providers), '{"question":1}');
   assertEquals(await ask(providers), '{"question":1}');
   assertEquals([given, upstream.seen.length], [2, 3]);
@@ -65,7 +65,7 @@ Deno.test("a credential that is refused twice is this gateway's fault, and the b
   await using metadata = cloud(() => ({ access_token: "t", expires_in: 3599 }));
   await using upstream = cloud(() => Response.json({ error: { message: "bad token t" } }, { status: 401 }));
   const ticker = new Ticker();
-  const providers = rig(upstream, metadata, ticker);
+  const providers = await rig(upstream, metadata, ticker);
   for (let i = 0; i < 3; i++) {
     const failure = await assertRejects(() => ask(providers), Failure);
     assertEquals(failure.code, "provider_unavailable");
@@ -81,7 +81,7 @@ Deno.test("a token service that is out fails calls as an unavailable provider, u
   await using metadata = cloud(() => out ? new Response("no", { status: 500 }) : { access_token: "t" });
   await using upstream = cloud(() => "{}");
   const ticker = new Ticker();
-  const providers = rig(upstream, metadata, ticker);
+  const providers = await rig(upstream, metadata, ticker);
   const failure = await assertRejects(() => ask(providers), Failure);
   assertEquals(failure.code, "provider_unavailable");
   assertEquals(upstream.seen.length, 0);
@@ -100,12 +100,12 @@ Deno.test("Credentials keeps those of unchanged settings over a reload, with the
     name: "g",
     auth: { type: "google" as const, credentialsFile: null },
   };
-  const [before] = credentials.open([google]);
+  const [before] = await credentials.open([google]);
   const call = { method: "POST" as const, url: "http://127.0.0.1:1/", headers: {}, body: "" };
   assertEquals(await before.sign!(call), { authorization: "Bearer t1" });
-  const [after] = credentials.open([google]);
+  const [after] = await credentials.open([google]);
   assertEquals(await after.sign!(call), { authorization: "Bearer t1" });
-  credentials.open([]);
-  const [anew] = credentials.open([google]);
+  await credentials.open([]);
+  const [anew] = await credentials.open([google]);
   assertEquals(await anew.sign!(call), { authorization: "Bearer t2" });
 });
