@@ -222,3 +222,22 @@ Deno.test("a compaction that is repeated under an Idempotency-Key is the same on
   await gateway.close();
   await provider.close();
 });
+
+Deno.test("a provider's own compaction is said to be left out, where another API gets the request", async () => {
+  const input = [NATIVE.output[1], { role: "user", content: "Go on." }];
+  for (const api of ["openai-chat", "anthropic-messages", "gemini", "openai-responses"] as const) {
+    const provider = scriptedProvider(api, [{ text: "Done." }, { text: "Done." }]);
+    const gateway = await testGateway({ p: { api, url: provider.url, model: PRICED } });
+    for (const stream of [false, true]) {
+      const response = await gateway.post("/v1/responses", { model: "p/model", stream, input });
+      await response.text();
+      const dropped = api === "openai-responses" ? null : "input";
+      assertEquals([response.status, response.headers.get("x-svc-dropped")], [200, dropped], api);
+    }
+    const estimate = await gateway.post("/v1/estimate", { model: "p/model", input });
+    const { candidates: [{ dropped }] } = await estimate.json();
+    assertEquals(dropped, api === "openai-responses" ? [] : ["input"], api);
+    await gateway.close();
+    await provider.close();
+  }
+});
