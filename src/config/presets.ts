@@ -81,8 +81,10 @@ function fillIn(provider: Fields, path: readonly string[], { preset, values, par
   provider.api ??= preset.api;
   const ofAddress = [...preset.baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).join(" or ");
   set("base_url", values.baseUrl, values.baseUrlFrom, ofAddress);
-  // Another kind of credential needs no key.
-  const other = isObject(provider.auth) && provider.auth.type !== undefined && provider.auth.type !== "key";
+  // Another kind of credential needs no key, and neither does one that callers bring.
+  const other =
+    (isObject(provider.auth) && provider.auth.type !== undefined && provider.auth.type !== "key") ||
+    (provider.pass_credentials === true && values.key === undefined);
   if (!other && preset.keys.length > 0) set("api_key", values.key, values.keyFrom, preset.keys.join(" or "));
 }
 

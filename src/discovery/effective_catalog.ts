@@ -8,6 +8,11 @@ import type { Credentials } from "../providers/credentials/open_credential.ts";
 import { PRESETS } from "../providers/presets.ts";
 import type { Store } from "../store/mod.ts";
 
+/** Its callers bring theirs, so nobody can ask it for its models. */
+function hasNoCredential({ passCredentials, auth }: ConfiguredProvider): boolean {
+  return passCredentials === true && auth.type === "key" && auth.key === "";
+}
+
 /** The door that a provider is: the preset it follows, or the one whose address it has. */
 function doorOf({ preset, baseUrl }: ConfiguredProvider): string | null {
   return preset ?? PRESETS.find((known) => known.baseUrl === baseUrl)?.name ?? null;
@@ -23,7 +28,7 @@ export async function askedOf(config: Config, credentials: Credentials): Promise
   const routed = new Set(config.models.flatMap(({ routes }) => routes.map(({ provider }) => provider)));
   const opened = await credentials.open(config.providers);
   return config.providers.flatMap((settings, i): Asked[] => {
-    if (settings.api.modelsList === null) return [];
+    if (settings.api.modelsList === null || hasNoCredential(settings)) return [];
     const door = doorOf(settings);
     if (discover !== true && door === null && routed.has(settings.name)) return [];
     const { auth: _, ...provider } = settings;
@@ -46,12 +51,21 @@ export async function effectiveModels(
     preset: doorOf(provider),
     models: lists.get(provider.name) ?? deployed(provider, config.models),
   }));
+  const known = new Set(config.providers.filter(hasNoCredential).map(({ name }) => name));
   if (doors.every(({ preset, models }) => preset === null && models === null)) return config.models;
   const [{ mergeCatalog }, { openFacts }] = await Promise.all([
     import("../models/discovered/merge.ts"),
     import("../models/facts/facts.ts"),
   ]);
-  return mergeCatalog(config.models, config.catalog, { doors, facts: await openFacts(), now });
+  const facts = await openFacts();
+  const filled = doors.map((door): Door => ({
+    ...door,
+    models: door.models ??
+      (known.has(door.provider) && door.preset !== null
+        ? facts.names(door.preset).map((id) => ({ id }))
+        : null),
+  }));
+  return mergeCatalog(config.models, config.catalog, { doors: filled, facts, now });
 }
 
 /** What the file says a cloud has, without what its own entries call there: those may have other ids. */

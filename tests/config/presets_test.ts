@@ -50,6 +50,13 @@ Deno.test("a preset without its variables is a mistake that names them", () => {
   ]);
 });
 
+Deno.test("a preset whose callers bring their credential needs none of its own", () => {
+  const provider = loaded({ google: { pass_credentials: true } }, {});
+  assertEquals([provider.passCredentials, provider.auth], [true, { type: "key", key: "" }]);
+  const own = loaded({ google: { pass_credentials: true } }, { GEMINI_API_KEY: "own" });
+  assertEquals(own.auth, { type: "key", key: "own" });
+});
+
 Deno.test("fields of the file win over the preset's, and the file over the vendor's variable for another address", () => {
   const env = { OPENAI_API_KEY: "from-env", OPENAI_BASE_URL: "http://127.0.0.1:9/v1/" };
   assertEquals(loaded({ openai: {} }, env).baseUrl, "http://127.0.0.1:9/v1");

@@ -134,6 +134,30 @@ Deno.test("a model without a price exists for keys without any limit alone, unle
   await provider.close();
 });
 
+Deno.test("a provider whose callers bring their credential, and that has none, has the known models and is not asked", async () => {
+  const provider = listing(() => ["gpt-4o"]);
+  const { api_key: _, ...without } = openai(provider.url);
+  await withGateway({ providers: { openai: { ...without, pass_credentials: true } } }, async (gateway) => {
+    const all = await ids(gateway);
+    assert(all.includes("openai/gpt-4o") && all.length > 10);
+    assert(!all.some((id) => /embedding|whisper|tts|moderation/.test(id)), all.join());
+    assertEquals(provider.seen, []);
+    const ask = (headers: Record<string, string>) =>
+      gateway.post("/v1/chat/completions", {
+        model: "openai/gpt-4o",
+        messages: [{ role: "user", content: "Is it?" }],
+      }, { headers });
+    const answer = await ask({ authorization: "Bearer the-callers-own", "x-svc-key": SECRET });
+    assertEquals((await answer.json()).choices[0].message.content, "yes");
+    assertEquals(provider.seen.map(({ headers }) => headers.get("authorization")), [
+      "Bearer the-callers-own",
+    ]);
+    const refused = await ask({});
+    assertEquals([refused.status, (await refused.json()).error.code], [422, "validation_error"]);
+  });
+  await provider.close();
+});
+
 Deno.test("models that come and go reach a running gateway, whose configuration may be read again meanwhile", async () => {
   let now = ["gpt-4o"];
   const provider = listing(() => now);

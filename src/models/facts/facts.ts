@@ -24,6 +24,8 @@ export interface ModelFacts {
 export interface FactsTable {
   /** Null: it is known to be no model that answers conversations. Undefined: nothing is known. */
   find(door: string, model: string): ModelFacts | null | undefined;
+  /** Names of the models that are known behind a door and answer conversations. */
+  names(door: string): string[];
 }
 
 /** The table takes some milliseconds and a megabyte, which a gateway that asks for nothing does without. */
@@ -32,12 +34,16 @@ export async function openFacts(): Promise<FactsTable> {
   const doors: Record<string, readonly string[]> = table.doors;
   const sources: Record<string, string> = table.sources;
   const opened = new Map<string, DoorRows>();
+  function rowsOf(door: string): DoorRows | undefined {
+    if (!Object.hasOwn(doors, door)) return undefined;
+    let rows = opened.get(door);
+    if (rows === undefined) opened.set(door, rows = new DoorRows(doors[door]));
+    return rows;
+  }
   return {
+    names: (door) => rowsOf(door)?.names() ?? [],
     find(door, model) {
-      if (!Object.hasOwn(doors, door)) return undefined;
-      let rows = opened.get(door);
-      if (rows === undefined) opened.set(door, rows = new DoorRows(doors[door]));
-      const row = rows.find(model);
+      const row = rowsOf(door)?.find(model);
       if (row === undefined) return undefined;
       return row.other ? null : factsOf(door, row, sources);
     },
@@ -55,6 +61,12 @@ class DoorRows {
       this.#byId.set(row.id.toLowerCase(), text);
       if (row.match !== undefined) this.#patterns.push({ pattern: new RegExp(row.match), text });
     }
+  }
+
+  /** Of those whose features are known; rows of the price package alone may be anything. */
+  names(): string[] {
+    const rows = [...this.#byId.values()].map((text): Row => JSON.parse(text));
+    return rows.filter(({ other, features }) => !other && features !== undefined).map(({ id }) => id);
   }
 
   find(model: string): Row | undefined {

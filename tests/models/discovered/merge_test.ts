@@ -28,7 +28,7 @@ const KNOWN: Record<string, ModelFacts | null> = {
   "openai gpt-a": { name: "A", contextLength: 100, sheets: sheets("2") },
   "openai embeds": null,
 };
-const facts: FactsTable = { find: (door, model) => KNOWN[`${door} ${model}`] };
+const facts: FactsTable = { find: (door, model) => KNOWN[`${door} ${model}`], names: () => [] };
 
 const door = (
   provider: string,
