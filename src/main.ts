@@ -315,8 +315,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       const count = config.server.workers;
       const permissions = env("SLUICE_PERMISSIONS");
       const resource = telemetryIsOn(env) ? env("OTEL_RESOURCE_ATTRIBUTES") ?? "" : null;
+      const graceMs = config.server.shutdownGraceMs;
       const main = import.meta.url;
-      const status = await supervise({ source, flags, count, permissions, resource, main, log });
+      const status = await supervise({ source, flags, count, graceMs, permissions, resource, main, log });
       await json?.flush();
       Deno.exit(status);
     }

@@ -12,6 +12,9 @@ export function workerOf(text: string | undefined): WorkerPlace | null {
   return match && { which: Number(match[1]), of: Number(match[2]) };
 }
 
+/** Longest that a worker takes to write its records and exit, once its generations have ended or their time is up. */
+const EXIT_MS = 30_000;
+
 /** What workers may do. They start no programs, and call no foreign code. */
 const WORKER_PERMISSIONS = "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys";
 
@@ -20,6 +23,8 @@ export interface Supervised {
   source: string | undefined;
   flags: Flags;
   count: number;
+  /** How long generations under way may take when the program is told to end, in milliseconds. */
+  graceMs: number;
   /** What workers may do, as flags of Deno with spaces between; undefined: the usual. */
   permissions: string | undefined;
   /** Attributes of the service that telemetry exports, as in `OTEL_RESOURCE_ATTRIBUTES`; null: it is off. */
@@ -31,7 +36,7 @@ export interface Supervised {
 
 /** Runs workers until a signal ends them. Resolves with the exit status. */
 export async function supervise(
-  { source, flags, count, permissions, resource, main, log }: Supervised,
+  { source, flags, count, graceMs, permissions, resource, main, log }: Supervised,
 ): Promise<number> {
   // Without a configuration of its own Deno would look for one where the operator happens to be.
   const root = `${import.meta.dirname}/..`;
@@ -42,6 +47,7 @@ export async function supervise(
     count,
     print: (line) => console.log(line),
     log,
+    patienceMs: graceMs + EXIT_MS,
     spawn(which, port) {
       const args = [...self, "serve"];
       if (source !== undefined) args.push(`--config=${source}`);

@@ -23,6 +23,8 @@ export interface WorkersOptions {
   spawn(which: number, port: number | null): Deno.ChildProcess;
   print(line: string): void;
   log(line: string): void;
+  /** How long workers may take to end once they are told to, in milliseconds; then they are killed. */
+  patienceMs: number;
 }
 
 export interface Workers {
@@ -33,10 +35,11 @@ export interface Workers {
 }
 
 export function runWorkers(options: WorkersOptions): Workers {
-  const { count, spawn, print, log } = options;
+  const { count, spawn, print, log, patienceMs } = options;
   const alive = new Map<number, Deno.ChildProcess>();
   const pauses = new Set<() => void>();
   let stopping = false;
+  let killing: ReturnType<typeof setTimeout> | undefined;
 
   function signalAll(signal: Deno.Signal): void {
     for (const child of alive.values()) {
@@ -51,6 +54,11 @@ export function runWorkers(options: WorkersOptions): Workers {
   function stop(): void {
     stopping = true;
     signalAll("SIGTERM");
+    // Deno waits for a collector of telemetry that hangs, as a process exits.
+    killing ??= setTimeout(() => {
+      log("workers that did not end in time are killed");
+      signalAll("SIGKILL");
+    }, patienceMs);
     for (const wake of pauses) wake();
   }
 
@@ -122,7 +130,7 @@ export function runWorkers(options: WorkersOptions): Workers {
     return ports.includes(null) ? 1 : 0;
   }
 
-  return { ended: run(), stop, reload: () => signalAll("SIGHUP") };
+  return { ended: run().finally(() => clearTimeout(killing)), stop, reload: () => signalAll("SIGHUP") };
 }
 
 async function readLines(

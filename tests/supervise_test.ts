@@ -4,6 +4,7 @@ import { permissionFlags } from "../src/commands/permissions.ts";
 import { describe } from "../src/config/describe.ts";
 import { loadValue } from "../src/config/load.ts";
 import { SECRET } from "./support/gateway.ts";
+import { runWorkers } from "../src/workers.ts";
 import { serveProgram } from "./support/program.ts";
 import { eventually } from "./support/time.ts";
 import { CA, TLS } from "./support/tls.ts";
@@ -74,4 +75,26 @@ Deno.test("what is said of HTTPS names it, and its files may be read", () => {
     flag.startsWith("--allow-read")
   )!;
   assert(read.includes("/etc/a/cert.pem") && read.includes("/etc/a/key.pem"), read);
+});
+
+Deno.test({
+  name: "workers that hang as they exit are killed once their time is up",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const said = Promise.withResolvers<void>();
+    const logged: string[] = [];
+    const deaf =
+      `trap "" TERM; echo "sluice listening on http://127.0.0.1:9"; echo "both listen"; exec sleep 600`;
+    const workers = runWorkers({
+      count: 2,
+      spawn: () => new Deno.Command("sh", { args: ["-c", deaf], stdin: "null", stdout: "piped" }).spawn(),
+      print: (line) => line === "both listen" && said.resolve(),
+      log: (line) => logged.push(line),
+      patienceMs: 100,
+    });
+    await said.promise;
+    workers.stop();
+    assertEquals(await workers.ended, 0);
+    assertEquals(logged, ["workers that did not end in time are killed"]);
+  },
 });
