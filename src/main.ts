@@ -3,18 +3,13 @@
  * the environment, prints, or listens to signals.
  */
 import { StoreRefused } from "./accounts/mod.ts";
-import { assemble, assembleAccounts, type Gateway } from "./assemble.ts";
-import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
-import { providersCommand } from "./commands/providers.ts";
-import { HELP } from "./commands/help.ts";
-import { type Command, parseCommand, UsageError } from "./commands/parse.ts";
+import { assemble, type Gateway } from "./assemble.ts";
+import { parseCommand, UsageError } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";
 import { examineDemo, foundProviders } from "./config/demo.ts";
-import { describe } from "./config/describe.ts";
-import type { Config } from "./config/schema.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
-import { Failure } from "./exchange/failure.ts";
+import { follow, MISTAKE } from "./follow.ts";
 import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
@@ -44,12 +39,15 @@ function log(line: string, level: Level = "info"): void {
   console.error(`${new Date().toISOString()} ${printable(line)}`);
 }
 
-/** Exit status of a mistake that the operator can mend. */
-const MISTAKE = 2;
-
 async function main(): Promise<void> {
   try {
-    await follow(parseCommand(Deno.args));
+    await follow(parseCommand(Deno.args), {
+      env,
+      variables: () => Object.keys(Deno.env.toObject()),
+      log,
+      load,
+      serve,
+    });
   } catch (error) {
     if (!isMendable(error)) throw error;
     console.error(error instanceof Deno.errors.AddrInUse ? `Cannot listen: ${error.message}` : error.message);
@@ -65,136 +63,6 @@ function isMendable(error: unknown): error is Error {
     (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR");
 }
 
-async function follow(command: Command): Promise<void> {
-  switch (command.command) {
-    case "help":
-      return console.log(HELP.trimEnd());
-    case "version":
-      return console.log(`sluice ${manifest.version}`);
-    case "check": {
-      const { config, warnings } = await load(command.config, {});
-      for (const warning of warnings) console.error(`warning: ${warning}`);
-      return console.log(describe(config));
-    }
-    case "permissions":
-      return console.log((await permissions(command.config)).join("\n"));
-    case "serve":
-      return await serve(command.config, {
-        port: command.port,
-        hostname: command.hostname,
-        workers: command.workers,
-        demo: command.demo,
-      });
-    case "models":
-      return await showModels(command);
-    case "init":
-    case "import":
-    case "connect":
-    case "try":
-      return await newcomer(command);
-    case "providers": {
-      const named = command.config ?? env("SLUICE_CONFIG");
-      const configured = named ? (await load(named, {}, { listens: false })).config.providers : [];
-      const own = configured.map(({ name, api, baseUrl, auth }) => ({
-        provider: name,
-        api: api.name,
-        host: baseUrl === "" ? null : new URL(baseUrl).host,
-        auth: auth.type === "key" && auth.key === "" ? "none" : auth.type,
-      }));
-      return console.log(providersCommand(env, own, command));
-    }
-    case "dlp":
-      return await screenFiles(command);
-    case "backup":
-    case "restore":
-    case "store": {
-      const { config } = await load(command.config, {}, { listens: false });
-      // Only who asks for it waits until it is loaded.
-      const { storeCommand } = await import("./commands/store_care.ts");
-      return console.log(await storeCommand(command, config.store));
-    }
-    case "payload":
-    case "replay":
-      return await withPayloads(command);
-    case "ledger": {
-      const { config } = await load(command.config, {}, { listens: false });
-      const { ledgerCommand } = await import("./commands/ledger.ts");
-      const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
-      console.log(text);
-      if (!intact) Deno.exitCode = 1;
-      return;
-    }
-    case "statement":
-      return await withStatement(command);
-    default:
-      return await withAccounts(command);
-  }
-}
-
-async function showModels(
-  { config: named, json, diff }: Extract<Command, { command: "models" }>,
-): Promise<void> {
-  const { config } = await load(named, {}, { listens: false });
-  const [{ catalogOf, runningCatalog }, { changesText, modelsText }, { changes }, { summaryOf }] =
-    await Promise
-      .all([
-        import("./commands/catalog_of.ts"),
-        import("./commands/models.ts"),
-        import("./models/changes.ts"),
-        import("./models/summary.ts"),
-      ]);
-  const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
-  if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
-  const running = await runningCatalog(config);
-  if (running === null) {
-    console.error("No gateway has served with this store, so that there is nothing to compare with.");
-    Deno.exitCode = MISTAKE;
-    return;
-  }
-  const found = changes(running, now);
-  console.log(json ? JSON.stringify(found) : changesText(found));
-}
-
-/** Commands of those who begin: loaded when somebody does. */
-async function newcomer(
-  command: Extract<Command, { command: "init" | "import" | "connect" | "try" }>,
-): Promise<void> {
-  const commands = await import("./commands/newcomer.ts");
-  const makeKey = async (config: Config, name: string) => {
-    const accounts = await assembleAccounts(config, { now: Date.now, log });
-    try {
-      return (await accounts.createKey({ name })).secret;
-    } finally {
-      await accounts.close();
-    }
-  };
-  const loaded = async (named: string | undefined) => (await load(named, {}, { listens: false })).config;
-  await commands.newcomer(command, {
-    env,
-    load: loaded,
-    log,
-    makeKey,
-    open: (config) => assemble(config, { now: Date.now, log, env, discovers: true }),
-    print: (line) => console.log(line),
-    note: (line) => console.error(line),
-  });
-}
-
-async function screenFiles(command: Extract<Command, { command: "dlp" }>): Promise<void> {
-  const { config } = await load(command.config, {}, { listens: false });
-  const { scanFiles } = await import("./commands/scan_files.ts");
-  try {
-    const { text, notes, status } = await scanFiles(command, config, manifest.version);
-    if (text !== "") console.log(text);
-    for (const note of notes) console.error(note);
-    Deno.exitCode = status;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
-  }
-}
-
 /** The configuration named by the argument or the environment, else that of demo mode. */
 async function load(
   named: string | undefined,
@@ -207,90 +75,6 @@ async function load(
   }
   const { name, text } = await readSource(source);
   return await checked(examineText(text, { env: lookUp, flags, source: name }), { listens });
-}
-
-/** The least permissions for a configuration. */
-async function permissions(named: string | undefined): Promise<string[]> {
-  const { permissionFlags } = await import("./commands/permissions.ts");
-  const asked = new Set<string>();
-  const { config } = await load(named, {}, {
-    listens: false,
-    env: (name) => {
-      asked.add(name);
-      return env(name);
-    },
-  });
-  const source = named ?? env("SLUICE_CONFIG") ?? "";
-  return permissionFlags(config, asked, env, {
-    source: source === "" || source.includes("{") ? null : source,
-    program: Deno.build.standalone ? [] : [import.meta.dirname!, await packagesFolder()],
-    deno: Deno.execPath(),
-    set: Object.keys(Deno.env.toObject()),
-  });
-}
-
-/** Where Deno keeps packages, of which some read files of their own. */
-async function packagesFolder(): Promise<string> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
-}
-
-/** Opens the accounts of the configured store for one command. */
-async function withAccounts(command: AccountsCommand): Promise<void> {
-  const { config } = await load(command.config, {}, { listens: false });
-  const accounts = await assembleAccounts(config, { now: Date.now, log });
-  try {
-    console.log(await runCommand(command, accounts));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
-  } finally {
-    await accounts.close();
-  }
-}
-
-/** Prints a payload, or what differs when it is asked once more. */
-async function withPayloads(
-  command: Extract<Command, { command: "payload" | "replay" }>,
-): Promise<void> {
-  const { config } = await load(command.config, {}, { listens: false });
-  const { payloadCommand } = await import("./commands/payload.ts");
-  const accounts = await assembleAccounts(config, { now: Date.now, log });
-  try {
-    const open = async (section: NonNullable<Config["payloads"]>) => {
-      const { payloadLog } = await import("./payload_log.ts");
-      return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
-    };
-    console.log(await payloadCommand(command, config, { accounts, env, open }));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
-  } finally {
-    await accounts.close();
-  }
-}
-
-/** Prints a statement as it is made: it may be longer than memory. */
-async function withStatement(command: Extract<Command, { command: "statement" }>): Promise<void> {
-  const { config } = await load(command.config, {}, { listens: false });
-  const { statementChunks } = await import("./commands/statement.ts");
-  const accounts = await assembleAccounts(config, { now: Date.now, log });
-  try {
-    const encoder = new TextEncoder();
-    const writer = Deno.stdout.writable.getWriter();
-    for await (const chunk of statementChunks(command, accounts)) await writer.write(encoder.encode(chunk));
-    writer.releaseLock();
-  } catch (error) {
-    // Whoever reads it may have seen enough.
-    if (error instanceof Deno.errors.BrokenPipe) return;
-    if (!(error instanceof Failure)) throw error;
-    console.error(error.message);
-    Deno.exitCode = MISTAKE;
-  } finally {
-    await accounts.close();
-  }
 }
 
 /** Whether the host hands over requests to `Deno.serve` at an address of its own. */

@@ -1,0 +1,252 @@
+/** What each command does. Those that a start does not need are loaded when somebody asks for them. */
+import { assemble, assembleAccounts } from "./assemble.ts";
+import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
+import { HELP } from "./commands/help.ts";
+import type { Command } from "./commands/parse.ts";
+import { providersCommand } from "./commands/providers.ts";
+import { describe } from "./config/describe.ts";
+import type { Flags, Loaded } from "./config/load.ts";
+import type { Config } from "./config/schema.ts";
+import { Failure } from "./exchange/failure.ts";
+import type { Level } from "./log.ts";
+import manifest from "../deno.json" with { type: "json" };
+
+/** What the process has for its commands. */
+export interface Machine {
+  env(name: string): string | undefined;
+  /** Names of all variables that are set. */
+  variables(): string[];
+  log(line: string, level?: Level): void;
+  /** The configuration that is named, else that of the environment, else that of demo mode. */
+  load(
+    named: string | undefined,
+    flags: Flags,
+    options?: { listens?: boolean; env?(name: string): string | undefined },
+  ): Promise<Loaded>;
+  serve(source: string | undefined, flags: Flags): Promise<void>;
+}
+
+/** Exit status of a mistake that the operator can mend. */
+export const MISTAKE = 2;
+
+/** Does what the command line says. */
+export async function follow(command: Command, machine: Machine): Promise<void> {
+  const { env, load } = machine;
+  switch (command.command) {
+    case "help":
+      return console.log(HELP.trimEnd());
+    case "version":
+      return console.log(`sluice ${manifest.version}`);
+    case "check": {
+      const { config, warnings } = await load(command.config, {});
+      for (const warning of warnings) console.error(`warning: ${warning}`);
+      return console.log(describe(config));
+    }
+    case "permissions":
+      return console.log((await permissions(command.config, machine)).join("\n"));
+    case "serve":
+      return await machine.serve(command.config, {
+        port: command.port,
+        hostname: command.hostname,
+        workers: command.workers,
+        demo: command.demo,
+      });
+    case "models":
+      return await showModels(command, machine);
+    case "init":
+    case "import":
+    case "connect":
+    case "try":
+      return await newcomer(command, machine);
+    case "providers": {
+      const named = command.config ?? env("SLUICE_CONFIG");
+      const configured = named ? (await load(named, {}, { listens: false })).config.providers : [];
+      const own = configured.map(({ name, api, baseUrl, auth }) => ({
+        provider: name,
+        api: api.name,
+        host: baseUrl === "" ? null : new URL(baseUrl).host,
+        auth: auth.type === "key" && auth.key === "" ? "none" : auth.type,
+      }));
+      return console.log(providersCommand(env, own, command));
+    }
+    case "dlp":
+      return await screenFiles(command, machine);
+    case "backup":
+    case "restore":
+    case "store": {
+      const { config } = await load(command.config, {}, { listens: false });
+      // Only who asks for it waits until it is loaded.
+      const { storeCommand } = await import("./commands/store_care.ts");
+      return console.log(await storeCommand(command, config.store));
+    }
+    case "payload":
+    case "replay":
+      return await withPayloads(command, machine);
+    case "ledger": {
+      const { config } = await load(command.config, {}, { listens: false });
+      const { ledgerCommand } = await import("./commands/ledger.ts");
+      const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
+      console.log(text);
+      if (!intact) Deno.exitCode = 1;
+      return;
+    }
+    case "statement":
+      return await withStatement(command, machine);
+    default:
+      return await withAccounts(command, machine);
+  }
+}
+
+async function showModels(
+  { config: named, json, diff }: Extract<Command, { command: "models" }>,
+  { env, load, log }: Machine,
+): Promise<void> {
+  const { config } = await load(named, {}, { listens: false });
+  const [{ catalogOf, runningCatalog }, { changesText, modelsText }, { changes }, { summaryOf }] =
+    await Promise
+      .all([
+        import("./commands/catalog_of.ts"),
+        import("./commands/models.ts"),
+        import("./models/changes.ts"),
+        import("./models/summary.ts"),
+      ]);
+  const now = (await catalogOf(config, { env, log })).map((model) => summaryOf(model, Date.now()));
+  if (!diff) return console.log(json ? JSON.stringify(now) : modelsText(now));
+  const running = await runningCatalog(config);
+  if (running === null) {
+    console.error("No gateway has served with this store, so that there is nothing to compare with.");
+    Deno.exitCode = MISTAKE;
+    return;
+  }
+  const found = changes(running, now);
+  console.log(json ? JSON.stringify(found) : changesText(found));
+}
+
+/** Commands of those who begin: loaded when somebody does. */
+async function newcomer(
+  command: Extract<Command, { command: "init" | "import" | "connect" | "try" }>,
+  { env, load, log }: Machine,
+): Promise<void> {
+  const commands = await import("./commands/newcomer.ts");
+  const makeKey = async (config: Config, name: string) => {
+    const accounts = await assembleAccounts(config, { now: Date.now, log });
+    try {
+      return (await accounts.createKey({ name })).secret;
+    } finally {
+      await accounts.close();
+    }
+  };
+  const loaded = async (named: string | undefined) => (await load(named, {}, { listens: false })).config;
+  await commands.newcomer(command, {
+    env,
+    load: loaded,
+    log,
+    makeKey,
+    open: (config) => assemble(config, { now: Date.now, log, env, discovers: true }),
+    print: (line) => console.log(line),
+    note: (line) => console.error(line),
+  });
+}
+
+async function screenFiles(command: Extract<Command, { command: "dlp" }>, { load }: Machine): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { scanFiles } = await import("./commands/scan_files.ts");
+  try {
+    const { text, notes, status } = await scanFiles(command, config, manifest.version);
+    if (text !== "") console.log(text);
+    for (const note of notes) console.error(note);
+    Deno.exitCode = status;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  }
+}
+
+/** The least permissions for a configuration. */
+async function permissions(named: string | undefined, { env, variables, load }: Machine): Promise<string[]> {
+  const { permissionFlags } = await import("./commands/permissions.ts");
+  const asked = new Set<string>();
+  const { config } = await load(named, {}, {
+    listens: false,
+    env: (name) => {
+      asked.add(name);
+      return env(name);
+    },
+  });
+  const source = named ?? env("SLUICE_CONFIG") ?? "";
+  return permissionFlags(config, asked, env, {
+    source: source === "" || source.includes("{") ? null : source,
+    program: Deno.build.standalone ? [] : [import.meta.dirname!, await packagesFolder()],
+    deno: Deno.execPath(),
+    set: variables(),
+  });
+}
+
+/** Where Deno keeps packages, of which some read files of their own. */
+async function packagesFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
+}
+
+/** Opens the accounts of the configured store for one command. */
+async function withAccounts(command: AccountsCommand, { load, log }: Machine): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
+  try {
+    console.log(await runCommand(command, accounts));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** Prints a payload, or what differs when it is asked once more. */
+async function withPayloads(
+  command: Extract<Command, { command: "payload" | "replay" }>,
+  { env, load, log }: Machine,
+): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { payloadCommand } = await import("./commands/payload.ts");
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
+  try {
+    const open = async (section: NonNullable<Config["payloads"]>) => {
+      const { payloadLog } = await import("./payload_log.ts");
+      return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
+    };
+    console.log(await payloadCommand(command, config, { accounts, env, open }));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** Prints a statement as it is made: it may be longer than memory. */
+async function withStatement(
+  command: Extract<Command, { command: "statement" }>,
+  { load, log }: Machine,
+): Promise<void> {
+  const { config } = await load(command.config, {}, { listens: false });
+  const { statementChunks } = await import("./commands/statement.ts");
+  const accounts = await assembleAccounts(config, { now: Date.now, log });
+  try {
+    const encoder = new TextEncoder();
+    const writer = Deno.stdout.writable.getWriter();
+    for await (const chunk of statementChunks(command, accounts)) await writer.write(encoder.encode(chunk));
+    writer.releaseLock();
+  } catch (error) {
+    // Whoever reads it may have seen enough.
+    if (error instanceof Deno.errors.BrokenPipe) return;
+    if (!(error instanceof Failure)) throw error;
+    console.error(error.message);
+    Deno.exitCode = MISTAKE;
+  } finally {
+    await accounts.close();
+  }
+}
