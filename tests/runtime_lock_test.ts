@@ -28,8 +28,8 @@ Deno.test("the list has the packages of the program, and none of the tests", asy
  */
 Deno.test("a task fetches no package that only the tests or few gateways need", async () => {
   assertEquals(manifest.lock, false);
-  assertStringIncludes(manifest.tasks.test.command, " --lock=deno.lock ");
-  assertStringIncludes(manifest.tasks.ok.command, " --lock=deno.lock ");
+  assertStringIncludes(manifest.tasks.test.command, " --frozen --lock=deno.lock ");
+  assertStringIncludes(manifest.tasks.ok.command, " --frozen --lock=deno.lock ");
   assertStringIncludes(manifest.tasks.start.command, " --lock=.deno/runtime.lock ");
   const named = Object.values(manifest.imports).map((target) => target.replace(/^npm:\/?/, ""));
   assertEquals(named.filter((name) => NOT_FETCHED.test(name)), []);
