@@ -55,7 +55,6 @@ Deno.test("a token is shown once, lists without its secret, and does what its ro
         t.name === "a auditor"
       );
     assert(await eventually(async () => (await auditor()).last_used));
-    const used = await auditor();
 
     const entries = await ask("GET", "/admin/audit?kind=admin", bearer(ADMIN));
     const keyMade = entries.json.data.find((e: { key: string }) => e.key === "by-operator");
