@@ -3,25 +3,19 @@
  * to reload it and a way to end it. Nothing here reads the environment, binds a port or listens to signals.
  */
 import manifest from "../deno.json" with { type: "json" };
-import {
-  type AccountsConfig,
-  type AccountsOptions,
-  type AccountsService,
-  type GenerationView,
-  generationView,
-  openAccounts,
-} from "./accounts/mod.ts";
+import { type AccountsService, openAccounts } from "./accounts/mod.ts";
+import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
+import { accountsConfig, accountsOptions, storeOf } from "./assembly/gateway_accounts.ts";
 import { CONSOLE } from "./console/mod.ts";
 import type { Alerts } from "./alerts/engine.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
 import { API } from "./http/api.ts";
-import type { IncomingRequest, ServerState } from "./http/endpoint.ts";
+import type { ServerState } from "./http/endpoint.ts";
 import { EndpointTable } from "./http/endpoint_table.ts";
 import { handler } from "./http/handler.ts";
 import { HEALTH } from "./http/health.ts";
-import type { Server } from "./http1/server.ts";
 import { InFlight } from "./http/in_flight.ts";
 import { SocketMemory } from "./http/kept_turns.ts";
 import { SocketsOfKeys } from "./http/sockets_of_keys.ts";
@@ -29,7 +23,7 @@ import { RequestRates } from "./http/request_rates.ts";
 import { Sessions } from "./http/session.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import type { AutoRouter } from "./models/auto.ts";
-import { type Catalog, type Model, openCatalog } from "./models/catalog.ts";
+import { type Catalog, openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
@@ -40,20 +34,18 @@ import { loadScreening } from "./pipeline/guard.ts";
 import { ownSecrets } from "./pipeline/own_secrets.ts";
 import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
-import { openSealer } from "./open_sealer.ts";
+import { openSealer } from "./assembly/open_sealer.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
-import { RunningOperation } from "./operation.ts";
+import { RunningOperation } from "./assembly/operation.ts";
 import type { Resumption } from "./resume/mod.ts";
 import { readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
-import { canMakeFiles, openStore, type Store } from "./store/mod.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
 import { saveSnapshot } from "./discovery/snapshot.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
-import type { Clock } from "./timing/clock.ts";
 import type { PayloadsConfig } from "./payloads/config.ts";
 import type { OpenPayloads } from "./payloads/mod.ts";
 import { Slices } from "./timing/slices.ts";
@@ -63,59 +55,6 @@ import { openWebSearch } from "./websearch/mod.ts";
 
 /** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
 export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE, ...MANUAL]);
-
-export interface GatewayOptions {
-  now(): number;
-  /** @param level absent: `info` */
-  log(line: string, level?: "info" | "warn"): void;
-  /** Told of each generation that ended here, once it has its record. */
-  /** @param trace id of its trace; undefined: it has none */
-  recorded?(record: GenerationView, trace?: string): void;
-  /** Where several processes share the port and the work: limits are divided among them, metrics tell them apart. */
-  worker?: WorkerPlace;
-  /** For deadlines; absent: the process's own. */
-  clock?: Clock;
-  /** Waits before a retry; absent: a timer. */
-  sleep?(ms: number): Promise<void>;
-  /** What is odd about the configuration, for administrators. */
-  warnings?: readonly string[];
-  /** Milliseconds between two looks at what alerts are about; absent: the usual. */
-  alertsEveryMs?: number;
-  /** Providers are asked for their models. Absent: the configuration is all there is. */
-  discovers?: boolean;
-  /** Of the program, for telemetry. */
-  version?: string;
-  /** A variable of the environment, for credentials of clouds; absent: none is set. */
-  env?(name: string): string | undefined;
-  /** Certificates, in PEM, that providers may show besides those that the process trusts. */
-  caCerts?: string[];
-}
-
-export interface WorkerPlace {
-  /** From 1. */
-  which: number;
-  of: number;
-}
-
-export interface Gateway {
-  handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
-  accounts: AccountsService;
-  /** How many files the process may open: calls whose callers have left keep a part of them at most. Null: as many as it needs. */
-  mayOpen(files: number | null): void;
-  /** Shows what the server knows of its connections among the metrics. */
-  observe(server: Pick<Server, "connections" | "refused">): void;
-  /** The catalog as it is now. */
-  models(): readonly Model[];
-  /** Takes another configuration over, without touching what is under way. */
-  reload(config: Config, warnings?: readonly string[]): Promise<void>;
-  /** A configuration could not be taken over: administrators are told why. */
-  notReloaded(error: unknown): void;
-  /** From now on `/readyz` says no and new generations are refused. */
-  stop(): void;
-  /** Resolves when no generation is under way. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export async function assemble(config: Config, given: GatewayOptions): Promise<Gateway> {
   // What providers and callers say may be in any line.
@@ -339,7 +278,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     if (section === null) return null;
     const open = state?.kit.payloads?.log;
     if (open && sameSection(open.config, section)) return open;
-    const { payloadLog } = await import("./payload_log.ts");
+    const { payloadLog } = await import("./assembly/payload_log.ts");
     return payloadLog(section, {
       ...options,
       store,
@@ -375,7 +314,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     accounts.tellAlso([]);
     await before?.stop({ leaves: rules.length === 0 });
     if (rules.length === 0) return;
-    const { openAlerts } = await import("./alert_rules.ts");
+    const { openAlerts } = await import("./assembly/alert_rules.ts");
     alerts = openAlerts({ rules, smtp }, {
       ...options,
       accounts,
@@ -444,60 +383,8 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   };
 }
 
-/** The accounts alone, for one command: nothing runs in the background, and no provider is made. */
-export function assembleAccounts(config: Config, options: GatewayOptions): Promise<AccountsService> {
-  // What a command writes is in the store before it ends, so it needs no journal.
-  const store = openStore(config.store.url);
-  return openAccounts({ ...accountsOptions(config, store, options), ticking: false });
-}
-
-/** Amounts are whole numbers of these. */
-const PICODOLLARS = 1e12;
-
-interface StoreListeners {
-  log(line: string): void;
-  held(ms: number): void;
-}
-
-function storeOf(config: Config, { log, held }: StoreListeners): Store {
-  const { url, journal, connections } = config.store;
-  if (url.startsWith("sqlite:")) return openStore(url, { held });
-  const filePrefix = journal !== null && canMakeFiles(journal) ? journal : null;
-  if (filePrefix === null) {
-    log("no store.journal on a disk: while the database is away, records wait in bounded memory");
-  }
-  return openStore(url, { filePrefix, connections });
-}
-
-function accountsOptions(
-  config: Config,
-  store: Store,
-  { now, log, recorded, spent }: GatewayOptions & { spent?(model: string, dollars: number): void },
-): AccountsOptions {
-  return {
-    store,
-    config: accountsConfig(config),
-    clock: { now },
-    log: { info: log, warn: (line) => log(line, "warn") },
-    recorded(generation) {
-      spent?.(generation.model, Number(generation.cost) / PICODOLLARS);
-      recorded?.(generationView(generation), generation.trace);
-    },
-    pepper: config.store.pepper ?? undefined,
-    retentionDays: config.store.retentionDays,
-    offlineMs: config.store.offlineMs,
-  };
-}
-
 function sameSection(a: PayloadsConfig, b: PayloadsConfig): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-function accountsConfig(
-  { keys, accounts, accessPolicies, teams, webhooks, search, oidc }: Config,
-): AccountsConfig {
-  const members = oidc === null ? undefined : { keys: oidc.memberKeys, spendLimit: oidc.memberSpendLimit };
-  return { keys, accounts, accessPolicies, teams, webhooks, searchPrice: search.price, members };
 }
 
 /** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */

@@ -1,5 +1,6 @@
 /** What each command does. Those that a start does not need are loaded when somebody asks for them. */
-import { assemble, assembleAccounts } from "./assemble.ts";
+import { assemble } from "./assemble.ts";
+import { assembleAccounts } from "./assembly/gateway_accounts.ts";
 import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
 import { HELP } from "./commands/help.ts";
 import type { Command } from "./commands/parse.ts";
@@ -214,7 +215,7 @@ async function withPayloads(
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     const open = async (section: NonNullable<Config["payloads"]>) => {
-      const { payloadLog } = await import("./payload_log.ts");
+      const { payloadLog } = await import("./assembly/payload_log.ts");
       return await payloadLog(section, { env, now: Date.now, log, store: null, sweeps: false });
     };
     console.log(await payloadCommand(command, config, { accounts, env, open }));

@@ -3,7 +3,8 @@
  * the environment, prints, or listens to signals.
  */
 import { StoreRefused } from "./accounts/mod.ts";
-import { assemble, type Gateway } from "./assemble.ts";
+import { assemble } from "./assemble.ts";
+import type { Gateway } from "./assembly/gateway.ts";
 import { parseCommand, UsageError } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { ConfigError } from "./config/config_error.ts";

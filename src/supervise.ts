@@ -1,5 +1,5 @@
 /** The process that starts workers, and what a worker knows of it. */
-import type { WorkerPlace } from "./assemble.ts";
+import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";

@@ -7,6 +7,7 @@ const SOURCE = new URL("../src/", import.meta.url);
 /** A folder may import its own and those of a lower rank. Those of one rank stand beside each other. */
 const RANKS: Record<string, number> = {
   main: 10,
+  assembly: 9,
   manual: 8,
   commands: 9,
   discovery: 8,

@@ -4,7 +4,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { assemble, type Gateway } from "../../src/assemble.ts";
+import { assemble } from "../../src/assemble.ts";
+import type { Gateway } from "../../src/assembly/gateway.ts";
 import { checked } from "../../src/config/check.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { examineText } from "../../src/config/load.ts";

@@ -1,6 +1,6 @@
 /** Who may read payloads, and where they are on several machines. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { payloadLog } from "../../src/payload_log.ts";
+import { payloadLog } from "../../src/assembly/payload_log.ts";
 import { PAYLOADS } from "../../src/payloads/config.ts";
 import { nodeName } from "../../src/payloads/mod.ts";
 import { generationId } from "../../src/http/ids.ts";

@@ -1,5 +1,6 @@
 /** A gateway for a test: in memory, on a loopback port, with one key and one model for each provider given. */
-import { assemble, type Gateway, type GatewayOptions } from "../../src/assemble.ts";
+import { assemble } from "../../src/assemble.ts";
+import type { Gateway, GatewayOptions } from "../../src/assembly/gateway.ts";
 import { loadValue } from "../../src/config/load.ts";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
 import { serve } from "../../src/http1/server.ts";

@@ -3,7 +3,8 @@
  * streamed or whole, and keeps what it was sent.
  */
 import { loadValue } from "../../../src/config/load.ts";
-import { assemble, type Gateway } from "../../../src/assemble.ts";
+import { assemble } from "../../../src/assemble.ts";
+import type { Gateway } from "../../../src/assembly/gateway.ts";
 import { SECRET } from "../../support/gateway.ts";
 import { binaryOf, chunksOf } from "../../support/event_stream.ts";
 import { read } from "../../support/scenarios.ts";

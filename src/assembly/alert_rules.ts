@@ -1,9 +1,9 @@
 /** The alerts of a gateway: what its process measures, the store that its nodes share, and the outbox of its accounts. */
-import type { AccountsService } from "./accounts/mod.ts";
-import { Alerts, type AlertsConfig } from "./alerts/engine.ts";
-import type { MetricData } from "./metrics/registry.ts";
-import { nodeName } from "./payloads/mod.ts";
-import type { AlertEvent, Store } from "./store/mod.ts";
+import type { AccountsService } from "../accounts/mod.ts";
+import { Alerts, type AlertsConfig } from "../alerts/engine.ts";
+import type { MetricData } from "../metrics/registry.ts";
+import { nodeName } from "../payloads/mod.ts";
+import type { AlertEvent, Store } from "../store/mod.ts";
 
 export interface AlertRulesOptions {
   accounts: Pick<AccountsService, "node" | "tellAlso" | "wakeOutbox" | "storeUp">;

@@ -1,12 +1,12 @@
 /** The payload log of a gateway: with the keys of its cloud, and its places noted in the store that its nodes share. */
-import { awsSource } from "./providers/credentials/aws/sources.ts";
-import type { AwsKeys } from "./providers/credentials/aws/keys.ts";
-import { RenewedToken } from "./providers/credentials/renewed_token.ts";
-import { ServiceClock } from "./providers/credentials/service_clock.ts";
-import type { PayloadsConfig } from "./payloads/config.ts";
-import { nodeName, type OpenPayloads, openPayloads, type PayloadOutcome } from "./payloads/mod.ts";
-import { PayloadPlaces } from "./payloads/places.ts";
-import type { Store } from "./store/mod.ts";
+import { awsSource } from "../providers/credentials/aws/sources.ts";
+import type { AwsKeys } from "../providers/credentials/aws/keys.ts";
+import { RenewedToken } from "../providers/credentials/renewed_token.ts";
+import { ServiceClock } from "../providers/credentials/service_clock.ts";
+import type { PayloadsConfig } from "../payloads/config.ts";
+import { nodeName, type OpenPayloads, openPayloads, type PayloadOutcome } from "../payloads/mod.ts";
+import { PayloadPlaces } from "../payloads/places.ts";
+import type { Store } from "../store/mod.ts";
 
 export interface PayloadLogOptions {
   env?(name: string): string | undefined;

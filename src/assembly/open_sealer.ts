@@ -1,8 +1,8 @@
 /** What seals reasoning on its way through callers, with a secret that the nodes share. */
 import { createHmac } from "node:crypto";
-import type { Config } from "./config/schema.ts";
-import { type LateSealer, lateSealer, sealer } from "./pipeline/seal.ts";
-import { type Store, StoreUnavailable } from "./store/mod.ts";
+import type { Config } from "../config/schema.ts";
+import { type LateSealer, lateSealer, sealer } from "../pipeline/seal.ts";
+import { type Store, StoreUnavailable } from "../store/mod.ts";
 
 /** Seals with a secret that is the same on every node and after a restart; while the store is away, for this process. */
 export async function openSealer(

@@ -1,11 +1,11 @@
 /** What a process tells of its own running: the configuration, how its last reload went, how the catalog has changed. */
-import type { AccountsService } from "./accounts/mod.ts";
-import { ConfigError } from "./config/config_error.ts";
-import type { Config } from "./config/schema.ts";
-import type { CatalogChange, NodeStatus, Operation, Reload } from "./http/endpoint.ts";
-import { changes, type ModelChange } from "./models/changes.ts";
-import type { Model } from "./models/catalog.ts";
-import { summaryOf } from "./models/summary.ts";
+import type { AccountsService } from "../accounts/mod.ts";
+import { ConfigError } from "../config/config_error.ts";
+import type { Config } from "../config/schema.ts";
+import type { CatalogChange, NodeStatus, Operation, Reload } from "../http/endpoint.ts";
+import { changes, type ModelChange } from "../models/changes.ts";
+import type { Model } from "../models/catalog.ts";
+import { summaryOf } from "../models/summary.ts";
 
 export interface OperationOptions {
   now(): number;
@@ -36,7 +36,7 @@ export class RunningOperation implements Operation {
   }
 
   async configuration() {
-    const { shownConfig } = await import("./config/shown.ts");
+    const { shownConfig } = await import("../config/shown.ts");
     return shownConfig(this.#options.running());
   }
 
