@@ -5,6 +5,7 @@ import { keysSince, type KeyWithSecrets } from "./keys.ts";
 import { type PeopleChanges, peopleSince } from "./people.ts";
 import { currentRevision } from "./revision.ts";
 import { asText } from "./rows.ts";
+import { watchesSince } from "./running_calls.ts";
 import { type StoredTeam, teamsSince } from "./teams.ts";
 
 export interface Changes extends PeopleChanges {
@@ -16,6 +17,8 @@ export interface Changes extends PeopleChanges {
   /** Removed ones too. */
   teams: StoredTeam[];
   closedBreakers: ClosedBreaker[];
+  /** Nodes at which somebody watches calls. */
+  watches: string[];
 }
 
 /** All that changed after a revision; 0: everything. */
@@ -23,7 +26,8 @@ export async function changesSince(query: Query, rev: number): Promise<Changes> 
   // The number first: what changes in between is told again next time, never missed.
   const now = await currentRevision(query);
   if (now === rev) {
-    return { rev, keys: [], accounts: [], teams: [], closedBreakers: [], tokens: [], endedSessions: [] };
+    const people = { tokens: [], endedSessions: [] };
+    return { rev, keys: [], accounts: [], teams: [], closedBreakers: [], watches: [], ...people };
   }
   const accounts = await query("SELECT name FROM accounts WHERE rev > $1", [rev]);
   return {
@@ -32,6 +36,7 @@ export async function changesSince(query: Query, rev: number): Promise<Changes> 
     accounts: accounts.map((row) => asText(row.name)),
     teams: await teamsSince(query, rev),
     closedBreakers: await closedSince(query, rev),
+    watches: await watchesSince(query, rev),
     ...await peopleSince(query, rev),
   };
 }

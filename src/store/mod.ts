@@ -6,12 +6,14 @@ import { type Changes, changesSince } from "./changes.ts";
 import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
 import * as places from "./payload_places.ts";
+import * as sessions from "./console_sessions.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import { keyUse } from "./key_use.ts";
 import * as labels from "./labels.ts";
 import { migrate } from "./migrations/mod.ts";
+import * as near from "./near_limits.ts";
 import * as nodes from "./nodes.ts";
 import * as people from "./people.ts";
 import { openPostgres } from "./postgres.ts";
@@ -20,6 +22,7 @@ import { ReadLane } from "./read_lane.ts";
 import * as rollups from "./rollups.ts";
 import { currentRevision } from "./revision.ts";
 import { asText, type Row } from "./rows.ts";
+import * as running from "./running_calls.ts";
 import { openSqlite } from "./sqlite.ts";
 import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
@@ -45,6 +48,9 @@ export type { AlertChange, OpenAlert } from "./alerts.ts";
 export type { AlertData, AlertEvent, Delivery, EventData, WarningData, WebhookRef } from "./deliveries.ts";
 export type { PayloadPlace } from "./payload_places.ts";
 export { type BudgetWarning, WARNINGS } from "./warnings.ts";
+export type { StoredSession } from "./console_sessions.ts";
+export type { EndingKey, Most, NearBudget } from "./near_limits.ts";
+export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
@@ -238,6 +244,13 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     tokenByHash: (hash) => people.tokenByHash(query, hash),
     endSession: (session, now) => people.endSession(engine, session, now),
     peopleSince: (rev) => people.peopleSince(query, rev),
+    insertSession: (session) => sessions.insertSession(query, session),
+    listSessions: (page) => sessions.listSessions(query, page),
+    sessionById: (id) => sessions.sessionById(query, id),
+
+    noteWatch: (node) => running.noteWatch(engine, node),
+    putRunningCalls: (node, data) => running.putRunningCalls(query, node, data),
+    runningCalls: (except) => running.runningCalls(query, except),
 
     declareAccounts: (declared) => accounts.declareAccounts(engine, declared),
     addCredits: (account, addition) => accounts.addCredits(engine, account, addition),
@@ -259,6 +272,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireRollups: (span, before) => rollups.retireRollups(query, span, before),
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
+    nearBudgets: (of) => near.nearBudgets(workers.quick.of(""), of),
+    endingKeys: (of) => near.endingKeys(workers.quick.of(""), of),
     labelSpent: (spans, asker = "") => labels.labelSpent(engine, workers.quick.of(asker), spans),
     keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
     sumUsage(filter, page, asker = "") {

@@ -84,7 +84,9 @@ export function removeNodes(
     await query(`DELETE FROM meta WHERE name IN (${engine.list("$1")})`, [
       JSON.stringify(nodes.map((node) => ANNOUNCED + node)),
     ]);
-    await query(`DELETE FROM wants WHERE node IN (${engine.list("$1")})`, [list]);
+    for (const table of ["wants", "watches", "running_calls"]) {
+      await query(`DELETE FROM ${table} WHERE node IN (${engine.list("$1")})`, [list]);
+    }
     await engine.notify(query, "gave - -");
     const rows = await query(`SELECT id, node, data FROM running WHERE node IN (${engine.list("$1")})`, [
       list,

@@ -20,11 +20,14 @@ import type { Changes } from "./changes.ts";
 import type { KeyPage, KeyWithSecrets, StoredKey } from "./keys.ts";
 import type { Announcement, RunningGeneration } from "./nodes.ts";
 import type { EndedSession, PeopleChanges, StoredToken } from "./people.ts";
+import type { EndingKey, Most, NearBudget } from "./near_limits.ts";
 import type { Position } from "./position.ts";
+import type { SessionPage, StoredSession } from "./console_sessions.ts";
 import type { KnownPrices } from "./prices.ts";
 import type { StreamStore } from "./streams.ts";
 import type { Found, GenerationTraits } from "./search.ts";
 import type { Rollup } from "./rollups.ts";
+import type { RunningCalls } from "./running_calls.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -77,6 +80,21 @@ export interface PeopleStore {
   endSession(session: EndedSession, now: number): Promise<void>;
   /** All that changed after a revision; 0: everything. `changesSince` tells it too. */
   peopleSince(rev: number): Promise<PeopleChanges>;
+  insertSession(session: StoredSession): Promise<void>;
+  /** Those that last, newest first. */
+  listSessions(page: SessionPage): Promise<StoredSession[]>;
+  /** Null: there is none of this id. */
+  sessionById(id: string): Promise<StoredSession | null>;
+}
+
+/** Calls that run, while somebody watches. */
+export interface RunningCallsStore {
+  /** Tells every node that somebody watches at this one. */
+  noteWatch(node: string): Promise<void>;
+  /** What a node tells of its calls; null: nobody watches any more. */
+  putRunningCalls(node: string, data: string | null): Promise<void>;
+  /** Of all nodes that are not gone but this one. */
+  runningCalls(except: string): Promise<RunningCalls[]>;
 }
 
 export interface TeamStore {
@@ -127,6 +145,10 @@ export interface LedgerReader {
   /** Of versions that are known, those first that were used first. */
   pricesOf(versions: readonly string[]): Promise<KnownPrices[]>;
   generation(id: string, asker?: string): Promise<Generation | null>;
+  /** Budgets that are nearly spent or spent, those with the highest share first. */
+  nearBudgets(of: { now: number; limit: number }): Promise<Most<NearBudget>>;
+  /** Keys that are not revoked and end within a time, the first to end first. */
+  endingKeys(of: { from: number; to: number; limit: number; member?: string }): Promise<Most<EndingKey>>;
   /** What generations with labels cost, in picodollars, in the order of the spans. */
   labelSpent(spans: readonly LabelSpan[], asker?: string): Promise<bigint[]>;
   /** What keys spent, each in a span of whole days, and when it was last used. */
@@ -222,6 +244,7 @@ export interface Store
     NodeStore,
     KeyStore,
     PeopleStore,
+    RunningCallsStore,
     TeamStore,
     AccountStore,
     LedgerReader,

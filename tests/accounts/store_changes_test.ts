@@ -37,6 +37,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     accounts: [],
     teams: [],
     closedBreakers: [],
+    watches: [],
     tokens: [],
     endedSessions: [],
   });
@@ -57,6 +58,7 @@ Deno.test("StoreChanges asks once more for who asks meanwhile, and only when the
     accounts: [],
     teams: [],
     closedBreakers: [],
+    watches: [],
     tokens: [],
     endedSessions: [],
   });
@@ -90,6 +92,7 @@ Deno.test("StoreChanges begins with a page of many keys, and whoever needs all o
           accounts: [],
           teams: [],
           closedBreakers: [],
+          watches: [],
           tokens: [],
           endedSessions: [],
         });

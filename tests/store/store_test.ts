@@ -11,74 +11,14 @@ import {
   SchemaTooNew,
   StaleSync,
   type Store,
-  type StoredKey,
   type SyncRequest,
 } from "../../src/store/mod.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { generation, NOW, storedKey } from "./samples.ts";
 
-const NOW = Date.UTC(2026, 0, 15, 12);
 const DAY = 86_400_000;
-
-function generation(id: string, more: Partial<Generation> = {}): Generation {
-  return {
-    id,
-    created: NOW,
-    keyId: "key_1",
-    key: "dev",
-    account: "acme",
-    format: "messages",
-    requestedModel: "a/b",
-    model: "a/b",
-    provider: "p",
-    stream: true,
-    status: "completed",
-    errorCode: null,
-    usage: { ...NO_USAGE, input: 10, cached: 3, output: 7 },
-    estimated: false,
-    searches: 0,
-    cost: 5n,
-    ttftMs: 12,
-    latencyMs: 34,
-    clientGone: false,
-    dlp: null,
-    tags: null,
-    session: null,
-    team: null,
-    priceVersion: null,
-    cacheSaved: null,
-    toolCalls: null,
-    repaired: null,
-    steps: null,
-    listCost: null,
-    ...more,
-  };
-}
-
-const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
-  id,
-  name: id,
-  account: "acme",
-  accessPolicy: null,
-  dlpPolicy: null,
-  models: null,
-  spendLimit: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  team: null,
-  sessionLimit: null,
-  tagLimits: [],
-  repair: false,
-  hedge: false,
-  resumeMs: null,
-  member: null,
-  payloads: false,
-  created: NOW,
-  expiresAt: null,
-  revokedAt: null,
-  ...more,
-});
 
 const keyBudget = (limit: bigint, starts = 0, ends: number | null = null): BudgetRef => ({
   id: `k:key_1:${starts}`,

@@ -15,7 +15,7 @@ export interface Table {
 const CLOSED_SINCE_V2 = "usage_days";
 
 /** What is kept for minutes only: a backup is read later. */
-const SHORT_LIVED = ["streams", "stream_pieces"];
+const SHORT_LIVED = ["streams", "stream_pieces", "watches", "running_calls"];
 
 export async function hasTable(engine: Engine, query: Query, name: string): Promise<boolean> {
   const rows = engine.kind === "sqlite"

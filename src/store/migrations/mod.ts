@@ -26,6 +26,7 @@ import { v16 } from "./v16.ts";
 import { v17 } from "./v17.ts";
 import { v18 } from "./v18.ts";
 import { v19 } from "./v19.ts";
+import { v20 } from "./v20.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
@@ -50,6 +51,7 @@ const STEPS: readonly Step[] = [
   v17,
   v18,
   v19,
+  v20,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
