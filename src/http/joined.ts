@@ -29,7 +29,7 @@ export async function join(
   try {
     kit.metrics.keptStream("joined");
     const found = await resumption.answered(id, key.id, () => request.signal.aborted);
-    if (found === null) return null;
+    if (found === null || found.lost) return null;
     const { head } = found;
     if (head === null) throw interrupted();
     const headers = { ...head.headers, "x-svc-joined": "true" };

@@ -15,8 +15,10 @@ export async function resumeStream(context: RequestContext, key: Key): Promise<R
     if (!(thrown instanceof StoreUnavailable)) throw thrown;
     throw new Failure("service_unavailable", "The store is away; try again soon.", { cause: thrown });
   });
-  // One that was refused never was a stream.
-  if (found === null || !found.streamed || found.head?.body !== undefined) {
+  // One that was refused never was a stream, and one that was lost before its head was kept has promised nothing.
+  if (
+    found === null || !found.streamed || found.head?.body !== undefined || (found.lost && found.head === null)
+  ) {
     throw new Failure(
       "not_found",
       "There is no such stream: of this key, that asked to be resumed, and whose time is not over.",

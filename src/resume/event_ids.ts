@@ -31,6 +31,11 @@ export function behind(text: string, events: number): string {
   return text.slice(at);
 }
 
+/** The first events of a text. */
+export function upTo(text: string, events: number): string {
+  return text.slice(0, text.length - behind(text, events).length);
+}
+
 export function eventsIn(text: string): number {
   let events = 0;
   for (let at = 0; at < text.length; at = eventEnd(text, at)) if (text[at] !== ":") events++;

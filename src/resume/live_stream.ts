@@ -9,7 +9,7 @@
 import type { StreamStart, StreamUpdate } from "../store/mod.ts";
 import type { StreamCipher } from "./cipher.ts";
 import { behind, eventsIn, withIds, withoutIds } from "./event_ids.ts";
-import { type Follower, type Head, notKept, WINDOW } from "./follower.ts";
+import { type Follower, type Head, WINDOW } from "./follower.ts";
 import type { KeptStream } from "./kept.ts";
 
 interface Piece {
@@ -28,8 +28,8 @@ export interface LiveStreamOptions {
   now(): number;
   /** There is something to write. */
   touched(stream: LiveStream): void;
-  /** What was written of it, from an event on, as a follower takes it at once; empty: nothing. */
-  stored(event: number): Promise<string>;
+  /** Reads from the store what was written of it, from an event on. */
+  stored(event: number): Follower;
   /** It cannot be kept any more. */
   lost(why: string): void;
   /** All of it is in the store, or will never be. */
@@ -51,6 +51,8 @@ export class LiveStream {
   #refused = false;
   #lost: string | null = null;
   #lossTold = false;
+  /** Number of the first event that goes out without its id. */
+  #firstUnnamed = Infinity;
   /** The end has been handed to the writer. */
   #endWritten = false;
   #waiting: (() => void)[] = [];
@@ -144,8 +146,15 @@ export class LiveStream {
     if (this.#lost !== null || this.#endWritten) return;
     this.#lost = why;
     this.#options.lost(why);
-    for (const piece of this.#pieces) if (!piece.written) this.#unname(piece);
+    const unwritten = this.#pieces.filter((piece) => !piece.written);
+    this.#firstUnnamed = unwritten[0]?.first ?? this.#events;
+    for (const piece of unwritten) this.#unname(piece);
     this.#touch();
+  }
+
+  /** Whether all of it can be read again. */
+  get #isWhole(): boolean {
+    return this.#ended && this.#firstUnnamed >= this.#events;
   }
 
   /** Of what can be resumed no longer: no ids, and before its first event the reason. */
@@ -227,8 +236,8 @@ export class LiveStream {
         data: cipher.seal(pieces.map(({ text }) => text).join(""), `${first.first}`),
       },
       end: !ends ? null : {
-        state: this.#lost !== null ? "lost" : this.#refused ? "refused" : "ended",
-        events: this.#events,
+        state: this.#lost !== null && !this.#isWhole ? "lost" : this.#refused ? "refused" : "ended",
+        events: Math.min(this.#firstUnnamed, this.#events),
         expires: now() + (this.#refused ? Math.min(REFUSAL_KEPT_MS, start.keepMs) : start.keepMs),
       },
     };
@@ -308,7 +317,7 @@ export class LiveStream {
     return text;
   }
 
-  stored(event: number): Promise<string> {
+  stored(event: number): Follower {
     return this.#options.stored(event);
   }
 }
@@ -320,6 +329,8 @@ export class LiveFollower implements Follower {
   /** Characters of the stream up to its position, as far as they are known. */
   chars = 0;
   #left = false;
+  /** Where it reads what is no longer in memory. */
+  #stored: Follower | null = null;
 
   constructor(stream: LiveStream, from: number) {
     this.#stream = stream;
@@ -328,7 +339,7 @@ export class LiveFollower implements Follower {
 
   async next(): Promise<string | null> {
     while (!this.#left) {
-      const taken = this.#stream.take(this);
+      const taken = this.#stored === null ? this.#stream.take(this) : "behind";
       if (taken === "wait") await this.#stream.changed();
       else if (taken === "behind") return await this.#fromStore();
       else return taken;
@@ -336,15 +347,24 @@ export class LiveFollower implements Follower {
     return null;
   }
 
-  async #fromStore(): Promise<string> {
-    const text = await this.#stream.stored(this.position);
-    if (text === "") throw notKept();
-    this.position += eventsIn(text);
+  async #fromStore(): Promise<string | null> {
+    // What has not been written is in memory, except of a stream that was lost before: its last events are gone.
+    const { isLost } = this.#stream;
+    const follower = this.#stored ??= this.#stream.stored(this.position);
+    const text = await follower.next();
+    if (text !== null) this.position += eventsIn(text);
+    if (!isLost) this.#leaveStored();
     return text;
+  }
+
+  #leaveStored(): void {
+    this.#stored?.leave();
+    this.#stored = null;
   }
 
   leave(): void {
     this.#left = true;
+    this.#leaveStored();
     this.#stream.left(this);
   }
 }

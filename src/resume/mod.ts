@@ -37,6 +37,8 @@ export interface ResumptionOptions {
   bounds?: Partial<KeptBounds>;
   /** How long events may wait for the store, in milliseconds. */
   patienceMs?: number;
+  /** For how long a store that failed is left alone, in milliseconds. */
+  restMs?: number;
   /** How often what is over is deleted, in milliseconds. */
   sweepMs?: number;
   /** How often a node asks whether streams that nobody follows here are read elsewhere, in milliseconds. */
@@ -67,6 +69,8 @@ export interface Found {
   followers: number;
   /** The node that ran it is gone. */
   interrupted: boolean;
+  /** Not all of it could be kept. */
+  lost: boolean;
   follow(from: number): Follower;
 }
 
@@ -165,11 +169,12 @@ export class Resumption {
     secret: Uint8Array,
     kept: NonNullable<ReturnType<Kept["open"]>>,
   ): LiveStream {
-    const { store, now, lost } = this.#options;
-    const cipher = new StreamCipher(secret, start.id);
+    const { store, now, lost, stopping } = this.#options;
+    const { id } = start;
+    const cipher = new StreamCipher(secret, id);
     const forget = () => {
-      this.#live.delete(start.id);
-      this.#elsewhere.delete(start.id);
+      this.#live.delete(id);
+      this.#elsewhere.delete(id);
     };
     const live: LiveStream = new LiveStream({
       start,
@@ -177,14 +182,14 @@ export class Resumption {
       kept,
       now,
       touched: (stream) => this.#writer.touched(stream),
-      stored: async (event) => (await readPieces(store, cipher, { id: start.id, event })).text,
+      stored: (from) => new StoredFollower({ store, id, cipher, from, now, stopping }),
       lost: () => {
         lost();
         forget();
       },
       over: forget,
     });
-    this.#live.set(start.id, live);
+    this.#live.set(id, live);
     this.#watch();
     return live;
   }
@@ -197,7 +202,7 @@ export class Resumption {
     const secret = this.#options.secret();
     if (secret === null) throw new StoreUnavailable("The store has not been reached yet.");
     const stream = await store.stream(id, now());
-    if (stream === null || stream.keyId !== keyId || stream.state === "lost") return null;
+    if (stream === null || stream.keyId !== keyId) return null;
     return await this.#foundThere(stream, new StreamCipher(secret, id));
   }
 
@@ -220,7 +225,8 @@ export class Resumption {
       events = (await readPieces(store, cipher, { id, event: Number.MAX_SAFE_INTEGER })).end;
     }
     const interrupted = state === "running" && !stream.alive;
-    if (interrupted && streamed) events += eventsIn(brokenOff(stream, 0));
+    const lost = state === "lost";
+    if ((interrupted || lost) && streamed) events += eventsIn(brokenOff(stream, 0));
     return {
       id,
       format,
@@ -230,7 +236,8 @@ export class Resumption {
       goesOn: state === "running" && !interrupted,
       followers: 0,
       interrupted,
-      follow: (from) => new StoredFollower({ store, stream, cipher, from, now, stopping }),
+      lost,
+      follow: (from) => new StoredFollower({ store, id, cipher, from, now, stopping }),
     };
   }
 
@@ -304,6 +311,7 @@ function foundHere(live: LiveStream): Found {
       return live.followers;
     },
     interrupted: false,
+    lost: false,
     follow: (from) => live.follow(from),
   };
 }

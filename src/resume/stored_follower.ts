@@ -6,12 +6,13 @@ import { CALLER_FORMATS } from "../formats/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type StoredStream, StoreUnavailable, type StreamStore } from "../store/mod.ts";
 import type { StreamCipher } from "./cipher.ts";
-import { behind, eventsIn, withIds } from "./event_ids.ts";
+import type { Failure } from "../exchange/failure.ts";
+import { behind, eventsIn, upTo, withIds } from "./event_ids.ts";
 import { type Follower, interrupted, notKept, WINDOW } from "./follower.ts";
 
 export interface StoredFollowerOptions {
   store: StreamStore;
-  stream: StoredStream;
+  id: string;
   cipher: StreamCipher;
   /** Number of the first event that is wanted. */
   from: number;
@@ -65,16 +66,19 @@ export class StoredFollower implements Follower {
 
   /** What has come; empty: nothing yet, or it is over. */
   async #read(): Promise<string> {
-    const { store, stream: { id }, cipher, now, stopping } = this.#options;
+    const { store, id, cipher, now, stopping } = this.#options;
     // Before its pieces: if it has ended, all of them are there.
     const stream = await store.stream(id, now());
-    if (stream === null || stream.state === "lost") throw notKept();
-    const { text, end } = await readPieces(store, cipher, { id, event: this.#position });
+    if (stream === null) throw notKept();
+    const { state, events } = stream;
+    const until = state === "lost" ? events : Infinity;
+    const { text, end } = await readPieces(store, cipher, { id, event: this.#position, until });
     if (text !== "") {
       this.#position += eventsIn(text);
       return text;
     }
-    if (stream.state !== "running") this.#over = true;
+    if (state === "lost") return this.#break(stream, events);
+    if (state !== "running") this.#over = true;
     else if (!stream.alive) return this.#break(stream, end);
     else if (stopping()) throw new Error("The gateway stops.");
     else if (now() - this.#told >= TELL_MS) {
@@ -84,13 +88,14 @@ export class StoredFollower implements Follower {
     return "";
   }
 
-  /** The end of a stream whose node is gone: behind its last event the format's error. */
-  #break({ id, format, streamed }: StoredStream, events: number): string {
+  /** The end of a stream that was cut short: behind its last event the format's error. */
+  #break(stream: StoredStream, events: number): string {
     this.#over = true;
-    if (!streamed) throw interrupted();
-    const first = Math.min(events, this.#position);
-    const text = brokenOff({ id, format }, first);
-    return behind(text, this.#position - first);
+    if (!stream.streamed) throw whyCutShort(stream);
+    // Of one that was lost, the store may have taken more than its node has heard of, and this one read it.
+    const beyond = this.#options.from <= events && this.#position > events;
+    const first = beyond ? this.#position : Math.min(events, this.#position);
+    return behind(brokenOff(stream, first), this.#position - first);
   }
 
   #pause(ms: number): Promise<void> {
@@ -104,26 +109,34 @@ export class StoredFollower implements Follower {
   }
 }
 
-/** The last events of a stream whose node died, with their ids. */
-export function brokenOff({ id, format }: { id: string; format: string }, first: number): string {
-  const text = CALLER_FORMATS[format as CallerFormatName].encodeBreak(interrupted(), { id, sequence: first });
-  return withIds(text, { id, first }).text;
+/** Why a stream of which not everything is there has no end of its own: it was lost, or its node is gone. */
+function whyCutShort({ state }: Pick<StoredStream, "state">): Failure {
+  return state === "lost" ? notKept() : interrupted();
+}
+
+/** The last events of a stream that was cut short, with their ids. */
+export function brokenOff(
+  { id, format, state }: Pick<StoredStream, "id" | "format" | "state">,
+  first: number,
+): string {
+  const { encodeBreak } = CALLER_FORMATS[format as CallerFormatName];
+  return withIds(encodeBreak(whyCutShort({ state }), { id, sequence: first }), { id, first }).text;
 }
 
 /** What is stored from an event on, some of it, and the number behind the last event that was looked at. */
 export async function readPieces(
   store: StreamStore,
   cipher: StreamCipher,
-  { id, event }: { id: string; event: number },
+  { id, event, until = Infinity }: { id: string; event: number; until?: number },
 ): Promise<{ text: string; end: number }> {
   let text = "";
   let at = event;
   let end = 0;
   for (const piece of await store.streamPieces(id, { event, chars: WINDOW })) {
-    end = piece.first + piece.events;
+    end = Math.min(until, piece.first + piece.events);
     if (end <= at) continue;
     if (piece.first > at) throw notKept();
-    text += behind(cipher.open(piece.data, `${piece.first}`), at - piece.first);
+    text += behind(upTo(cipher.open(piece.data, `${piece.first}`), end - piece.first), at - piece.first);
     at = end;
   }
   return { text, end };

@@ -1,6 +1,6 @@
 /**
  * Writes what streams have to say to the store: whatever has come of all of them together, one transaction after the other.
- * A stream whose events wait too long goes on without being kept.
+ * While the store fails they wait for a while; a stream whose events wait too long goes on without being kept.
  */
 import { StoreUnavailable, type StreamStore } from "../store/mod.ts";
 import type { LiveStream } from "./live_stream.ts";
@@ -10,9 +10,13 @@ export interface WriterOptions {
   log(line: string): void;
   /** How long events may wait for the store, in milliseconds; absent: {@link PATIENCE_MS}. */
   patienceMs?: number;
+  /** For how long the store is left alone after that, in milliseconds; absent: {@link REST_MS}. */
+  restMs?: number;
 }
 
 const PATIENCE_MS = 3000;
+/** Between attempts while the store fails, in milliseconds. */
+const RETRY_MS = 100;
 /** After a failure the store is left alone for so long. */
 const REST_MS = 2000;
 /** Of streams in one transaction: on SQLite nothing else happens meanwhile. */
@@ -28,6 +32,8 @@ export class StreamWriter {
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #resting = false;
+  /** Since when the store fails; null: it does not. */
+  #failing: number | null = null;
   #closed = false;
 
   constructor(options: WriterOptions) {
@@ -36,7 +42,7 @@ export class StreamWriter {
 
   /** True: the store has just failed. */
   get rests(): boolean {
-    return this.#resting;
+    return this.#resting || this.#failing !== null;
   }
 
   touched(stream: LiveStream): void {
@@ -77,17 +83,24 @@ export class StreamWriter {
       if (updates.length >= MOST_AT_ONCE) break;
     }
     if (updates.length === 0) return;
+    const { store, log, patienceMs = PATIENCE_MS } = this.#options;
+    const began = performance.now();
+    const waited = this.#failing === null ? 0 : began - this.#failing;
     try {
-      const { store, patienceMs = PATIENCE_MS } = this.#options;
-      await inTime(store.writeStreams(updates.map(({ update }) => update)), patienceMs);
+      await inTime(store.writeStreams(updates.map(({ update }) => update)), patienceMs - waited);
+      this.#failing = null;
       for (const { written } of updates) written();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) {
-        this.#options.log(`streams cannot be kept: ${error instanceof Error ? error.message : typeof error}`);
-      }
+      const away = error instanceof StoreUnavailable;
+      if (!away) log(`streams cannot be kept: ${error instanceof Error ? error.message : typeof error}`);
+      for (const stream of streams) this.#queue.add(stream);
+      this.#failing ??= began;
+      if (away && performance.now() + RETRY_MS < this.#failing + patienceMs) return await pause(RETRY_MS);
+      this.#failing = null;
       this.#rest();
-      for (const stream of [...streams, ...this.#queue]) this.#owe(stream);
+      const waiting = [...this.#queue];
       this.#queue.clear();
+      for (const stream of waiting) this.#owe(stream);
     }
   }
 
@@ -109,7 +122,7 @@ export class StreamWriter {
       const owed = [...this.#owed];
       this.#owed.clear();
       for (const stream of owed) this.touched(stream);
-    }, REST_MS);
+    }, this.#options.restMs ?? REST_MS);
     Deno.unrefTimer(this.#timer);
   }
 }

@@ -35,7 +35,7 @@ export interface StoredStream extends StreamStart {
   state: StreamState;
   /** Status and headers of its answer; null: they have not been sent. */
   head: string | null;
-  /** Once it has ended. */
+  /** Once it has ended; of one that was lost: those that were given out with ids. */
   events: number;
   /** False: its node is gone. */
   alive: boolean;
@@ -174,17 +174,22 @@ function write(engine: Engine, updates: readonly StreamUpdate[]): Promise<void> 
     await engine.insertRows(query, {
       table: "streams",
       columns: START,
-      // One that has ended stays so: its node may not have heard that the transaction went through, and call it lost.
+      // Its node may not have heard that a transaction went through, or may hear of it later. A stream that it called lost
+      // stays lost: some clients have been given its last events without ids. A whole answer has none: it has ended.
       // A stream that has been refused or lost gives its claim back, or keeps it, as its last update says.
       then: `ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, state = excluded.state,
         head = COALESCE(excluded.head, streams.head), events = excluded.events, expires = excluded.expires
-        WHERE streams.state <> 'ended'`,
+        WHERE streams.state = 'running'
+          OR (excluded.state = 'lost' AND (streams.state <> 'ended' OR streams.streamed = 1))`,
     }, rows);
     if (values.length === 0) return;
     await engine.insertRows(query, {
       table: "stream_pieces",
       columns: PIECE,
-      then: "ON CONFLICT (stream, first) DO NOTHING",
+      // Written again, because its node has not heard that it went through, it may have more events.
+      then: `ON CONFLICT (stream, first) DO UPDATE
+        SET events = excluded.events, written = excluded.written, data = excluded.data
+        WHERE excluded.events > stream_pieces.events`,
     }, values);
   });
 }

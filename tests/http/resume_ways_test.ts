@@ -199,3 +199,58 @@ Deno.test("a stream whose caller was cut off is read to its end while the server
   assert(text.includes("two") && text.includes("[DONE]"), text);
   await provider.close();
 });
+
+/** A stream is kept up to 8 MiB. */
+const CHUNKS = 40;
+const CHUNK_CHARS = 1 << 18;
+
+Deno.test("who comes back to a stream of which not all was kept has what had ids, then the format's error", async () => {
+  const chunk = (delta: unknown, finish: string | null = null) => ({
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  const usage = { prompt_tokens: 5, completion_tokens: 30, total_tokens: 35 };
+  const provider = loopbackProvider(() =>
+    sseResponse([
+      ...Array.from({ length: CHUNKS }, (_, i) => chunk({ content: `${i} ${"x".repeat(CHUNK_CHARS)}` })),
+      { ...chunk({}, "stop"), usage },
+      "[DONE]",
+    ].map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`))
+  );
+  const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } });
+  const authorization = `Bearer ${SECRET}`;
+  for (const [path, body] of Object.entries(BODIES)) {
+    const response = await gateway.post(path, { model: "p/model", stream: true, ...body }, {
+      headers: { "x-svc-resume": "true" },
+    });
+    const [promised, rest] = (await response.text()).split(": resumption ended: the stream is too long\n\n");
+    assertEquals([promised.match(/^id: /gm)!.length > 10, /^id: /m.test(rest)], [true, false], path);
+    assert(rest.includes(`${CHUNKS - 1} xxx`), path);
+    const again = async (last?: string) => {
+      const got = await fetch(
+        `${gateway.url}/v1/generations/${response.headers.get("x-request-id")}/stream`,
+        {
+          headers: { authorization, ...(last !== undefined && { "last-event-id": last }) },
+        },
+      );
+      return { status: got.status, text: (await got.text()).replaceAll(/^:.*\n\n/gm, "") };
+    };
+    const kept = promised.replaceAll(/^:.*\n\n/gm, "");
+    // The loss may still have to be written.
+    const whole = (await eventually(async () => {
+      const { status, text } = await again();
+      return status === 200 && text.includes("was not kept to its end") ? text : null;
+    }))!;
+    assert(whole.startsWith(kept), path);
+    const ids = [...kept.matchAll(/^id: (.*)$/gm)].map(([, id]) => id);
+    const error = await again(ids.at(-1));
+    assertEquals(error, { status: 200, text: whole.slice(kept.length) }, path);
+    const last = [...error.text.matchAll(/^id: (.*)$/gm)].at(-1)![1];
+    assertEquals(await again(last), { status: 204, text: "" }, path);
+  }
+  await gateway.close();
+  await provider.close();
+});

@@ -1,64 +1,11 @@
 /** What is kept of streams, and what becomes of them where it cannot be. */
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { StreamCipher } from "../../src/resume/cipher.ts";
-import { behind, eventNumber, eventsIn, withIds, withoutIds } from "../../src/resume/event_ids.ts";
-import { type Follower, type LiveStream, Resumption, type ResumptionOptions } from "../../src/resume/mod.ts";
-import { openStore, type Store, StoreUnavailable } from "../../src/store/mod.ts";
+import { behind, eventNumber, eventsIn, upTo, withIds, withoutIds } from "../../src/resume/event_ids.ts";
+import { Resumption, type ResumptionOptions } from "../../src/resume/mod.ts";
+import { type Store, StoreUnavailable } from "../../src/store/mod.ts";
 import { eventually, turns } from "../support/time.ts";
-
-const ASKING = { keyId: "k", format: "chat_completions", streamed: true, keepMs: 1000 };
-const HEAD = { status: 200, headers: {} };
-const event = (n: number, chars = 0) => `data: ${n}${"x".repeat(chars)}\n\n`;
-
-interface Rig {
-  store: Store;
-  resumption: Resumption;
-  lost: () => number;
-  clock: { now: number };
-}
-
-async function withResumption(
-  use: (rig: Rig) => Promise<void>,
-  options: Partial<ResumptionOptions> = {},
-  change: (store: Store) => Partial<Store> = () => ({}),
-): Promise<void> {
-  const opened = openStore("sqlite::memory:");
-  await opened.prepare();
-  await opened.registerNode("node");
-  const store = { ...opened, ...change(opened) };
-  const clock = { now: 0 };
-  let lost = 0;
-  const resumption = new Resumption({
-    store,
-    node: "node",
-    secret: () => new Uint8Array(32),
-    storeUp: () => true,
-    stopping: () => false,
-    now: () => clock.now,
-    log: () => {},
-    lost: () => lost++,
-    ...options,
-  });
-  try {
-    await use({ store, resumption, lost: () => lost, clock });
-  } finally {
-    await resumption.close();
-    await opened.close();
-  }
-}
-
-function begin({ resumption }: Rig, id = "gen_1", keyId = "k"): LiveStream {
-  const live = resumption.begin({ ...ASKING, id, keyId })!;
-  live.begin(HEAD);
-  return live;
-}
-
-async function read(follower: Follower): Promise<string> {
-  let text = "";
-  for (let next = await follower.next(); next !== null; next = await follower.next()) text += next;
-  follower.leave();
-  return text;
-}
+import { ASKING, begin, event, HEAD, read, withResumption } from "./rig.ts";
 
 Deno.test("ids are put before events, taken back, and read", () => {
   const text = `${event(1)}: a comment\n\nevent: e\n${event(2)}`;
@@ -115,7 +62,11 @@ Deno.test("an event is given out once the store has it", async () => {
 
 for (
   const [what, options, change] of [
-    ["fails", {}, () => ({ writeStreams: () => Promise.reject(new StoreUnavailable("full")) })],
+    [
+      "fails",
+      { patienceMs: 20 },
+      () => ({ writeStreams: () => Promise.reject(new StoreUnavailable("full")) }),
+    ],
     ["has a fault", {}, () => ({ writeStreams: () => Promise.reject(new Error("fault")) })],
     ["takes too long", { patienceMs: 20 }, () => ({ writeStreams: () => new Promise<void>(() => {}) })],
   ] as [string, Partial<ResumptionOptions>, (store: Store) => Partial<Store>][]
@@ -147,7 +98,7 @@ for (
   });
 }
 
-Deno.test("a stream that grows beyond its bound goes on without ids, and is no longer found", async () => {
+Deno.test("a stream that grows beyond its bound goes on without ids, and has what it gave out", async () => {
   await withResumption(async (rig) => {
     const live = begin(rig);
     const follower = live.follow(0);
@@ -169,7 +120,9 @@ Deno.test("a stream that grows beyond its bound goes on without ids, and is no l
     );
     assertEquals(rest, Array.from({ length: 30 }, (_, i) => event(i, 100)).slice(eventsIn(kept)).join(""));
     assertEquals(await eventually(async () => (await rig.store.stream("gen_1", 0))?.state === "lost"), true);
-    assertEquals(await rig.resumption.find("gen_1", "k"), null);
+    const again = await read((await rig.resumption.find("gen_1", "k"))!.follow(0));
+    assertEquals(upTo(again, eventsIn(kept)), kept);
+    assertStringIncludes(behind(again, eventsIn(kept)), `id: gen_1:${eventsIn(kept)}\ndata: {"error"`);
   }, { bounds: { ofStream: 3000 } });
 });
 

@@ -76,14 +76,32 @@ onBothEngines(({ name, place: makePlace }) => {
     ]);
     const ended = (await store.stream("gen_1", 11_999))!;
     assertEquals([ended.state, ended.events, ended.head, ended.expires], ["ended", 4, "head", 12_000]);
-    await store.writeStreams([update({ end: { state: "lost", events: 2, expires: 15_000 } })]);
+    // A node that hears late of a write repeats it, and an older one may come after it.
+    await store.writeStreams([update({ piece: piece(2, 1, "late") })]);
     assertEquals((await store.stream("gen_1", 11_999))?.state, "ended");
+    assertEquals(await texts(store, 2), ["b", "c"]);
     assertEquals(await store.stream("gen_1", 12_000), null);
     assertEquals(await texts(store, 3), ["c"]);
     assertEquals(await store.retireStreams(11_999, 10), 0);
     assertEquals(await store.retireStreams(12_000, 10), 1);
     assertEquals(await texts(store, 0), []);
     assertEquals((await store.stream("gen_2", 0))?.id, "gen_2");
+    await store.close();
+  });
+
+  test("a stream that was lost stays so, and a whole answer that is there is not lost", async (place) => {
+    const store = place.open();
+    await store.prepare();
+    await store.registerNode("node_1");
+    const whole = { ...START, id: "gen_2", claim: null, streamed: false };
+    const end = { state: "ended", events: 2, expires: 12_000 } as const;
+    const lost = { state: "lost", events: 1, expires: 12_000 } as const;
+    await store.writeStreams([update({ piece: piece(0, 1, "a") }), update({ start: whole, end })]);
+    await store.writeStreams([update({ end: lost }), update({ start: whole, end: lost })]);
+    await store.writeStreams([update({ piece: piece(0, 2, "ab"), end })]);
+    const [one, two] = [await store.stream("gen_1", 0), await store.stream("gen_2", 0)];
+    assertEquals([one?.state, one?.events, two?.state, two?.events], ["lost", 1, "ended", 2]);
+    assertEquals(await texts(store, 0), ["ab"]);
     await store.close();
   });
 
