@@ -2,10 +2,13 @@
  * Texts of an answer that come whole: names of tools, queries and hits of searches, citations, what a provider adds for
  * its own format. Each is judged by itself; what cannot be replaced is left out, or ends the answer.
  */
-import { isObject } from "../exchange/json.ts";
+import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
+import type { Extra } from "../exchange/prompt.ts";
+import { judgeObject } from "./answer_objects.ts";
 import type { AnswerRules } from "./answer_rules.ts";
 import { replaceSpans } from "./json_text.ts";
+import { spells } from "./spelled_tokens.ts";
 import type { Finding } from "./scan.ts";
 
 export interface FoundInField {
@@ -22,19 +25,14 @@ export interface JudgedPart {
   stuck: boolean;
 }
 
-/** Fields of a wire's own object that name or prove something and say nothing. */
-const NO_TEXT =
-  /^(?:.*_?id|object|type|role|status|model|created(?:_at)?|system_fingerprint|service_tier|signature|thoughtSignature|encrypted_\w+|data|format)$/;
-const LONGEST_EXTRA = 262_144;
-
 /** Null: it holds no text that comes whole. */
 export function judgePart(part: Part, rules: AnswerRules): Promise<JudgedPart> | null {
   switch (part.type) {
     case "text-delta":
+      return part.logprobs && !spells(part.logprobs, part.text) ? withoutSpelling(part, rules) : null;
     case "reasoning-delta":
     case "call-delta":
     case "call-end":
-    case "usage":
       return null;
     case "text-end":
     case "reasoning-end":
@@ -43,8 +41,10 @@ export function judgePart(part: Part, rules: AnswerRules): Promise<JudgedPart> |
     case "text-start":
     case "reasoning-start":
       return part.extra ? judge(part, rules) : null;
+    case "usage":
+      return part.extra || part.service ? judge(part, rules) : null;
     case "finish":
-      return part.extra || part.explanation ? judge(part, rules) : null;
+      return part.extra || part.explanation || part.sequence ? judge(part, rules) : null;
     default:
       return judge(part, rules);
   }
@@ -60,18 +60,19 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
     const findings = await rules.judge(text);
     if (findings.length === 0) return text;
     for (const finding of findings) found.push({ field, finding });
-    return replaceSpans(
-      text,
-      findings.map(({ start, end, entityType, category }) => ({
-        start,
-        end,
-        by: rules.placeholders.of(entityType, category, text.slice(start, end)),
-      })),
-    );
+    return replaced(text, findings, rules);
   };
-  const holds = async (field: string, value: unknown): Promise<boolean> => {
-    const text = stringsOf(value).join("\n");
-    return text !== "" && await clean(field, text) !== text;
+  /** What takes the place of an object: undefined where it has to go. */
+  const object = async <T>(field: string, value: T | undefined): Promise<T | undefined> => {
+    if (value === undefined) return undefined;
+    const judged = await judgeObject({ value }, rules);
+    if (judged === null) return value;
+    for (const finding of judged.findings) found.push({ field, finding });
+    return judged.masked?.value as T | undefined;
+  };
+  const extra = async (field: string, value: Extra | undefined): Promise<Extra | undefined> => {
+    const fields = await object(field, value?.fields);
+    return fields === value?.fields ? value : fields && { format: value!.format, fields };
   };
   const fixed = async (field: string, text: string | undefined) => {
     if (await clean(field, text) !== text) stuck = true;
@@ -86,44 +87,59 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
     case "search-start":
       out.query = await clean("search.query", out.query) ?? "";
       break;
-    case "search-end": {
-      const hits = [];
-      for (const hit of out.hits) {
+    case "search-end":
+      out.hits = [];
+      for (const hit of part.type === "search-end" ? part.hits : []) {
         const before = found.length;
         const url = await clean("search.hits.url", hit.url) ?? "";
         const title = await clean("search.hits.title", hit.title) ?? "";
-        const drop = await holds("search.hits", hit.extra) || found.length > before;
-        hits.push(drop ? { url, title } : hit);
+        const own = await extra("search.hits", hit.extra);
+        out.hits.push(found.length === before ? hit : { url, title, ...(own && { extra: own }) });
       }
-      out.hits = hits;
       break;
-    }
     case "citation": {
       const { citation } = out;
       const before = found.length;
       const url = await clean("citation.url", citation.url);
       const title = await clean("citation.title", citation.title);
       const quote = await clean("citation.quote", citation.quote);
-      if (await holds("citation", citation.extra) || found.length > before) {
-        out.citation = { ...citation, url, title, quote, extra: undefined };
+      const own = await extra("citation", citation.extra);
+      const { start, end, document } = citation;
+      const placed = await object("citation", { start, end, document });
+      if (found.length > before) {
+        out.citation = { kind: citation.kind, url, title, quote, ...placed, extra: own };
       }
       break;
     }
     case "media":
       await fixed("media.transcript", out.transcript);
+      await fixed("media.type", out.mediaType);
+      // Text is found in it also where another type is declared.
+      await fixed("media", out.data);
       break;
-    case "opaque":
-      if (await holds("opaque", out.value)) left = null;
+    case "opaque": {
+      const value = await object("opaque", out.value);
+      if (value === undefined) left = null;
+      else out.value = value;
       break;
+    }
     case "text-end":
     case "reasoning-end":
-      if (out.proof && await holds("reasoning", parsed(out.proof.data))) out.proof = undefined;
+      if (out.proof) {
+        const before = parsed(out.proof.data);
+        const now = await object("reasoning", before);
+        if (now !== before) out.proof = undefined;
+      }
+      break;
+    case "usage":
+      if (await clean("usage", out.service) !== out.service) out.service = undefined;
       break;
     case "finish":
       out.explanation = await clean("explanation", out.explanation);
+      out.sequence = await clean("stop_sequence", out.sequence);
       break;
   }
-  if ("extra" in out && out.extra && await holds("extra", out.extra)) out.extra = undefined;
+  if ("extra" in out && out.extra) out.extra = await extra("extra", out.extra);
   return { part: found.length === 0 ? part : left, found, stuck };
 }
 
@@ -135,14 +151,39 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The strings of a value but for names and proofs. */
-function stringsOf(value: unknown, out: string[] = [], room = { left: LONGEST_EXTRA }): string[] {
-  if (typeof value === "string") {
-    if (value.length >= 4 && room.left > 0) out.push(value);
-    room.left -= value.length;
-  } else if (Array.isArray(value)) { for (const item of value) stringsOf(item, out, room); }
-  else if (isObject(value)) {
-    for (const [key, item] of Object.entries(value)) if (!NO_TEXT.test(key)) stringsOf(item, out, room);
-  }
-  return out;
+type TextDelta = Extract<Part, { type: "text-delta" }>;
+
+/** Tokens that come behind their text, or beside another one, spell it out once more: they are left out where they tell a value. */
+async function withoutSpelling(part: TextDelta, rules: AnswerRules): Promise<JudgedPart> {
+  const { logprobs = [], ...rest } = part;
+  const said = logprobs.map(({ token }) => token).join("");
+  const kept = part.text === "" && spells(logprobs, said) && (await rules.judge(said)).length === 0;
+  return { part: kept ? part : rest, found: [], stuck: false };
+}
+
+/** A provider's refusal in words without what was found in it. */
+export async function judgeFailure(
+  failure: Failure,
+  rules: AnswerRules,
+): Promise<{ failure: Failure; findings: Finding[] }> {
+  const findings = await rules.judge(failure.message);
+  const inLog = failure.operator ? await rules.judge(failure.operator) : [];
+  if (findings.length + inLog.length === 0 || rules.mode === "alert") return { failure, findings };
+  const message = replaced(failure.message, findings, rules);
+  const operator = failure.operator && replaced(failure.operator, inLog, rules);
+  return {
+    failure: new Failure(failure.code, message, { ...failure, cause: failure.cause, operator }),
+    findings,
+  };
+}
+
+function replaced(text: string, findings: readonly Finding[], { placeholders }: AnswerRules): string {
+  return replaceSpans(
+    text,
+    findings.map(({ start, end, entityType, category }) => ({
+      start,
+      end,
+      by: placeholders.of(entityType, category, text.slice(start, end)),
+    })),
+  );
 }

@@ -109,7 +109,10 @@ export class AnswerText {
       : this.#accept(found, rules, text.length, open, how);
   }
 
-  /** With values that the border of two blocks cuts between two groups of digits, where it is their separator. */
+  /**
+   * With values that the border of two blocks cuts between two groups of digits, where it is their separator, and those
+   * that it parts from a word of the other block: a refusal and a text are shown apart.
+   */
   async #joined(
     judged: Finding[] | Promise<Finding[]>,
     text: string,
@@ -118,14 +121,14 @@ export class AnswerText {
     const found = await judged;
     for (const border of this.#borders) {
       const at = border - this.#base;
-      if (at < 1 || !/^\d\d$/.test(text.slice(at - 1, at + 1))) continue;
+      if (at < 1 || !/^[\p{L}\p{N}_]{2}$/u.test(text.slice(at - 1, at + 1))) continue;
       const start = Math.max(0, at - BORDER_REACH);
       const spaced = `${text.slice(start, at)} ${text.slice(at, at + BORDER_REACH)}`;
       for (const one of await rules.judge(spaced)) {
-        const crossing = { ...one, start: one.start + start, end: one.end + start - 1 };
-        if (crossing.start >= at || crossing.end <= at) continue;
-        if (found.some(({ start, end }) => start < crossing.end && crossing.start < end)) continue;
-        found.push(crossing);
+        const back = (place: number) => place + start - (place + start > at ? 1 : 0);
+        const apart = { ...one, start: back(one.start), end: back(one.end) };
+        if (found.some(({ start, end }) => start < apart.end && apart.start < end)) continue;
+        found.push(apart);
       }
     }
     return found.sort((a, b) => a.start - b.start);

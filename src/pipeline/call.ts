@@ -11,6 +11,7 @@ import type { CallerFormat, DlpReport } from "../formats/format.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 import type { Passing, Route } from "../providers/provider.ts";
+import type { judgePart } from "../dlp/answer_fields.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
 import type { Steps } from "./steps.ts";
@@ -42,6 +43,7 @@ export interface Arrival {
 export interface AnswerScreening {
   rules: AnswerRules;
   screen: typeof screenAnswer;
+  judgePart: typeof judgePart;
 }
 
 /** What is known of a call's data after its guard let it pass. */

@@ -10,7 +10,7 @@ import { withSummaries } from "../formats/responses/compaction.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
 import { meter } from "./meter.ts";
-import { type Ask, finallyDo, screenedCall } from "./screened_call.ts";
+import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Steps } from "./steps.ts";
@@ -39,7 +39,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   const asked = arrival.compacts
-    ? (await import("./compact.ts")).compact(call, kit)
+    ? screenedBy(call, kit, (await import("./compact.ts")).compact)
     : repairs(arrival)
     ? await mending(call, kit)
     : ask(call, kit);
@@ -70,10 +70,27 @@ function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
   const { screened } = call;
   if (!screened?.answers) return askWith(once, call, kit);
   const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
-  return finallyDo(askWith(calls.ask, call, kit), calls.tell);
+  return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);
 }
 
-function askWith(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+/** One call of a provider, its answer screened where that is wanted. */
+function screenedBy(
+  call: Call,
+  kit: Kit,
+  once: (call: Call, kit: Kit) => AsyncGenerator<readonly Part[]>,
+): AsyncGenerator<readonly Part[]> {
+  const { screened } = call;
+  if (!screened?.answers) return once(call, kit);
+  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: () => once(call, kit) });
+  return finallyDo(calls.ask(call.prompt, 0), calls.tell);
+}
+
+function askWith(
+  once: Ask,
+  call: Call,
+  kit: Kit,
+  shown?: ScreenedCall["hits"],
+): AsyncGenerator<readonly Part[]> {
   const { arrival, prompt, model, shape, size, reservation } = call;
   if (shape.search) {
     return searchLoop(prompt, {
@@ -82,6 +99,7 @@ function askWith(once: Ask, call: Call, kit: Kit): AsyncGenerator<readonly Part[
         : followedSearch(kit.websearch, arrival.steps),
       ask: (p) => once(p, 0),
       screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
+      shown,
       searched: (ms, outcome, hits) =>
         call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
       chars: size.chars,

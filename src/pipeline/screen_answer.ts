@@ -7,8 +7,9 @@
  * the provider is read on for its counts, because it is paid for what it made.
  */
 import { type AnswerRules, Unscannable } from "../dlp/answer_rules.ts";
-import { type JudgedPart, judgePart } from "../dlp/answer_fields.ts";
+import { type JudgedPart, judgeFailure, judgePart } from "../dlp/answer_fields.ts";
 import type { Finding } from "../dlp/scan.ts";
+import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -23,6 +24,7 @@ const DRAIN_MS = 10_000;
 const PIECE = 512;
 /** Findings of one answer: one with more of them counts as not scanned. */
 const MOST_FOUND = 50_000;
+const MOST_CHOICES = 1e6;
 const REFUSED = "The answer holds data that must not leave, so data-loss prevention ended it.";
 
 export interface AnswerGuard {
@@ -39,6 +41,7 @@ export interface AnswerGuard {
   found(finding: Finding, location: string, refused: boolean): void;
 }
 
+type Usages = Extract<Part, { type: "usage" }>;
 type Step = IteratorResult<readonly Part[]>;
 const LATE = Symbol();
 
@@ -150,7 +153,7 @@ class AnswerScreen {
   readonly #guard: AnswerGuard;
   readonly #lines = new Map<number, Line>();
   readonly #lineOf = new Map<number, Line>();
-  #usage: Extract<Part, { type: "usage" }> | null = null;
+  #usage: Usages | null = null;
   #said = 0;
   #found = 0;
 
@@ -181,10 +184,14 @@ class AnswerScreen {
     const grown = new Map<Line, Set<Parameters<Line["clear"]>[0]>>();
     const alert = this.#guard.rules.mode === "alert";
     try {
-      for (const part of batch) {
+      for (let part of batch) {
+        // No choice has such a number.
+        if (!alert && "choice" in part && part.choice >= MOST_CHOICES) {
+          part = { ...part, choice: part.choice % MOST_CHOICES };
+        }
         if (part.type === "usage") {
-          this.#usage = part;
-          out.push(part);
+          this.#usage = await this.#usageOf(part);
+          out.push(this.#usage);
           continue;
         }
         if ("text" in part) this.#said += part.text.length;
@@ -226,10 +233,19 @@ class AnswerScreen {
 
   /** The provider failed: what had come before is still good, and after a refusal nothing was expected any more. */
   async fail(thrown: unknown, out: Part[]): Promise<Step> {
-    if (!this.isRefused) this.failure = { thrown };
+    if (!this.isRefused) this.failure = { thrown: await this.#failureOf(thrown) };
     await this.#clearAll("all");
     this.#give(out);
     return { done: true, value: undefined };
+  }
+
+  /** A provider may tell in its refusal what it would have said. */
+  async #failureOf(thrown: unknown): Promise<unknown> {
+    const { rules, found } = this.#guard;
+    if (!(thrown instanceof Failure)) return thrown;
+    const { failure, findings } = await judgeFailure(thrown, rules);
+    for (const finding of findings) found(finding, "answer.error", false);
+    return failure;
   }
 
   /** Counts of an answer that was refused: as reported, and where that lacks, by what was said. */
@@ -260,6 +276,15 @@ class AnswerScreen {
       if (!line.refused) line.give(out);
       else if (!line.ended) line.refuse(out, REFUSED);
     }
+  }
+
+  /** Counts are told whatever becomes of the answer, without what was found beside them. */
+  async #usageOf(part: Usages): Promise<Usages> {
+    const judging = judgePart(part, this.#guard.rules);
+    if (judging === null) return part;
+    const judged = await judging;
+    const kept = this.#judged(judged, null);
+    return this.#guard.rules.mode === "alert" || kept === null ? part : kept as Usages;
   }
 
   /** What takes the place of a part that comes whole; null: nothing. */

@@ -1,5 +1,6 @@
 /** Provider calls of one answer whose parts are screened, and what is told of the findings once it is over. */
-import type { Part } from "../exchange/part.ts";
+import type { Finding } from "../dlp/scan.ts";
+import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { tellFindings, type ToldFinding } from "./audit_dlp.ts";
 import type { AnswerScreening, Call, Screened } from "./call.ts";
@@ -10,6 +11,8 @@ export type Ask = (prompt: Prompt, choice: number) => AsyncGenerator<readonly Pa
 
 export interface ScreenedCall {
   ask: Ask;
+  /** What the caller may see of hits of the gateway's own searches. Where findings end an answer, a hit with one is left out. */
+  hits(hits: SearchHit[]): Promise<SearchHit[]>;
   /** Tells what was found by then. */
   tell(): void;
 }
@@ -22,8 +25,29 @@ export function screenedCall(
   const lengths = new Map<string, number>();
   const told: ToldFinding[] = [];
   let refused = false;
-  const { rules, screen } = answers;
+  const { rules, screen, judgePart } = answers;
   const { mode } = rules;
+  const found = (
+    { category, entityType, start, end, confidence }: Finding,
+    location: string,
+    ended: boolean,
+  ) => {
+    refused ||= ended || mode === "block";
+    told.push({ category, type: entityType, location });
+    screened.findings++;
+    call.headers["x-svc-dlp-findings"] = String(screened.findings);
+    if (!screened.report) return;
+    screened.report.count++;
+    screened.report.findings.push({
+      category,
+      entity_type: entityType,
+      message_index: null,
+      location,
+      start,
+      end,
+      confidence,
+    });
+  };
   return {
     ask: (prompt, choice) =>
       screen(ask(prompt, choice), {
@@ -33,24 +57,19 @@ export function screenedCall(
         choice,
         promptChars: call.size.chars,
         lengths,
-        found({ category, entityType, start, end, confidence }, location, ended) {
-          refused ||= ended || mode === "block";
-          told.push({ category, type: entityType, location });
-          screened.findings++;
-          call.headers["x-svc-dlp-findings"] = String(screened.findings);
-          if (!screened.report) return;
-          screened.report.count++;
-          screened.report.findings.push({
-            category,
-            entity_type: entityType,
-            message_index: null,
-            location,
-            start,
-            end,
-            confidence,
-          });
-        },
+        found,
       }),
+    async hits(hits) {
+      const shown: SearchHit[] = [];
+      for (const hit of hits) {
+        const judged = await judgePart({ type: "search-end", block: 0, hits: [hit] }, rules);
+        for (const { field, finding } of judged?.found ?? []) found(finding, `answer.${field}`, false);
+        if (judged?.part?.type !== "search-end" || judged.found.length === 0 || mode === "alert") {
+          shown.push(hit);
+        } else if (mode === "mask") shown.push(...judged.part.hits);
+      }
+      return shown;
+    },
     tell() {
       if (told.length === 0) return;
       const { id, key } = call.arrival;

@@ -19,7 +19,7 @@
  * - the budget: each round sends the prompt again, with what was found. Where there is no money left for one, the answer
  *   ends, marked cut as well.
  */
-import type { Part } from "../exchange/part.ts";
+import type { Part, SearchHit } from "../exchange/part.ts";
 import type { Content, FunctionTool, Prompt, SearchOptions, Turn } from "../exchange/prompt.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { lengthsOf } from "../models/limits.ts";
@@ -64,6 +64,8 @@ export interface SearchLoop {
   ask(prompt: Prompt): AsyncGenerator<readonly Part[]>;
   /** What may leave of a query; null: nothing. */
   screen(query: string): Promise<string | null>;
+  /** What the caller may see of hits; absent: all of it. */
+  shown?(hits: SearchHit[]): Promise<SearchHit[]>;
   /** UTF-16 units of the request's text. */
   chars: number;
   /** Output of all rounds together; null: no bound is known. */
@@ -151,10 +153,11 @@ export async function* searchLoop(
         const at = block++;
         starts.push({ type: "search-start", block: at, choice: 0, id, query });
         running.push(
-          search(query).then((found) => {
+          search(query).then(async (found) => {
             if (!found.failed) billed++;
             results[i] = outcomeContent(found, limit - used);
-            const hits = found.hits.map(({ url, title }) => ({ url, title }));
+            const all = found.hits.map(({ url, title }) => ({ url, title }));
+            const hits = await loop.shown?.(all) ?? all;
             return { type: "search-end", block: at, hits, ...(found.failed && { failed: true }) };
           }),
         );

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DEFAULT_TYPES } from "../../src/dlp/entities.ts";
 import { collect } from "../../src/exchange/answer.ts";
-import type { Part } from "../../src/exchange/part.ts";
+import type { Part, TokenLogprob } from "../../src/exchange/part.ts";
 import type { Usage } from "../../src/exchange/usage.ts";
 import { screenAnswer } from "../../src/pipeline/screen_answer.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
@@ -283,7 +283,10 @@ Deno.test("screenAnswer() masks names of fields that come whole, and refuses nam
   const citation = parts.find((part) => part.type === "citation");
   const masked = textOf({ parts } as Outcome);
   assertEquals(masked.slice(citation!.citation.start, citation!.citation.end), "here");
-  assert(!parts.some((part) => part.type === "opaque"));
+  assertEquals(parts.find((part) => part.type === "opaque")?.value, {
+    type: "x",
+    content: [{ text: "<EMAIL_ADDRESS_1>" }],
+  });
   const named = await screened(singly(...call(["{}"], 0, 0, `mail_${CARD.replaceAll(" ", "")}`)), {
     types: DEFAULT_TYPES,
   });
@@ -307,6 +310,62 @@ Deno.test("screenAnswer() takes log probabilities away that spell out what was m
     collect(parts).choices[0].blocks.map((b) => b.type === "text" && b.logprobs?.map((l) => l.token)),
     [["Mail ", " now"]],
   );
+});
+
+Deno.test("screenAnswer() lets no token tell what its text does not", async () => {
+  const token = (said: string, more: Partial<TokenLogprob> = {}) => [{
+    token: said,
+    logprob: -1,
+    top: [],
+    ...more,
+  }];
+  const tokens = [`Card `, ...CARD.match(/.{1,5}/g)!, " now"].flatMap((said) => token(said));
+  const deltas: Part[][] = [
+    // All tokens behind their text, as some providers send them.
+    [{ type: "text-delta", block: 0, text: `Card ${CARD} now` }, {
+      type: "text-delta",
+      block: 0,
+      text: "",
+      logprobs: tokens,
+    }],
+    [{ type: "text-delta", block: 0, text: "Hello", logprobs: token(CARD) }],
+    [{ type: "text-delta", block: 0, text: "Hello", logprobs: token("Hello", { top: token(CARD) }) }],
+    [{
+      type: "text-delta",
+      block: 0,
+      text: "Hello",
+      logprobs: token("Hello", { bytes: [...new TextEncoder().encode(CARD)] }),
+    }],
+    [{
+      type: "text-delta",
+      block: 0,
+      text: "Hello",
+      logprobs: token("Hello", { logprob: 4539578763621486 }),
+    }],
+  ];
+  for (const some of deltas) {
+    const { parts } = await screened(singly({ type: "text-start", block: 0, choice: 0 }, ...some, {
+      type: "text-end",
+      block: 0,
+    }));
+    assertEquals(JSON.stringify(parts).match(/4539|5787|52,53,51/), null, JSON.stringify(parts));
+  }
+  const kept: Part = {
+    type: "text-delta",
+    block: 0,
+    text: "Né ",
+    logprobs: [
+      ...token("N", { bytes: [78], top: token("M", { bytes: [77] }) }),
+      ...token("é", { bytes: [195, 169] }),
+      ...token(" "),
+    ],
+  };
+  const { parts } = await screened(singly({ type: "text-start", block: 0, choice: 0 }, kept, {
+    type: "text-delta",
+    block: 0,
+    text: " ",
+  }, { type: "text-end", block: 0 }));
+  assertEquals(parts.find((part) => part.type === "text-delta"), kept);
 });
 
 Deno.test("screenAnswer() goes on masking a value that is longer than it waits for", async () => {

@@ -5,7 +5,7 @@
  * lacks the forms in use outside of the registry.
  */
 
-import { isAlphanumeric, isDigit, LETTER } from "./character_class.ts";
+import { DIGIT, isAlphanumeric, isDigit, LETTER } from "./character_class.ts";
 import { mod97 } from "./checksums.ts";
 import type { Recognizer } from "./recognizer.ts";
 import { report, type ScannedView } from "./scanned_view.ts";
@@ -38,10 +38,16 @@ for (const row of IBAN.split(" ")) {
 }
 
 /** Tries for an IBAN whose country stands at `start`; single blanks or hyphens may part it anywhere. */
-function scanIban(view: ScannedView, start: number): void {
+function scanIban(view: ScannedView, from: number, to: number): void {
   const text = view.text;
-  if (!isDigit(text.charCodeAt(start + 2))) return;
-  if (start > 0 && isAlphanumeric(text.charCodeAt(start - 1))) return;
+  let start = from;
+  if (!isDigit(text.charCodeAt(start + 2))) {
+    // Behind a word that it is glued to: "ibanDE89…".
+    const word = /^[A-Za-z]{3,24}(?=\d\d)/.exec(text.slice(from, Math.min(to, from + 27)));
+    if (!word) return;
+    start += word[0].length - 2;
+  }
+  if (start === from && start > 0 && isAlphanumeric(text.charCodeAt(start - 1))) return;
   for (const kind of STRUCTURES.get(text.slice(start, start + 2).toUpperCase()) ?? []) {
     if (isIban(view, start, kind)) return;
   }
@@ -57,7 +63,10 @@ function isIban(view: ScannedView, start: number, kind: { length: number; shape:
     else if (!((c === 32 || c === 45) && isAlphanumeric(text.charCodeAt(p + 1)))) break;
     p++;
   }
-  if (compact.length !== kind.length || isAlphanumeric(text.charCodeAt(p))) return false;
+  if (compact.length !== kind.length) return false;
+  // A word may be glued to its last digit.
+  const next = text.charCodeAt(p);
+  if (isAlphanumeric(next) && (isDigit(next) || !isDigit(text.charCodeAt(p - 1)))) return false;
   // One more group of the same print form means a longer number than the country has.
   if (/^[ -]\d{1,4}(?![\w.,])/.test(text.slice(p, p + 6)) && / \S{4} /.test(text.slice(start, p))) {
     return false;
@@ -73,9 +82,9 @@ export const IBANS: readonly Recognizer[] = [
     type: "IBAN_CODE",
     group: "FINANCIAL",
     aliases: ["IBAN", "INTERNATIONAL_BANK_ACCOUNT_NUMBER"],
-    triggers: [{ on: "part", first: LETTER, shortest: 4, scan: scanIban }],
+    triggers: [{ on: "part", first: LETTER, holds: DIGIT, shortest: 4, scan: scanIban }],
     samples: {
-      found: ["«DE89 3704 0044 0532 0130 00»", "«gb29nwbk60161331926819»"],
+      found: ["«DE89 3704 0044 0532 0130 00»", "«gb29nwbk60161331926819»", "iban«DE89370400440532013000»and"],
       clean: ["DE89 3704 0044 0532 0130 01", "gb29nwbk60161331926818"],
     },
   },

@@ -11,9 +11,10 @@
 import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric } from "./character_class.ts";
 import { BEFORE, BEHIND, bounded, isLong, judge, MAX_COMPACT, type NumberTable } from "./number_judge.ts";
 import { grown, joined, MaskTable } from "./mask_table.ts";
+import { scanGlued, scanGluedRow } from "./glued_numbers.ts";
 import { scanRow } from "./number_rows.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { isAlone, isNamedBy, type ScannedView } from "./scanned_view.ts";
+import { isAlone, type ScannedView } from "./scanned_view.ts";
 
 const MAX_GROUPS = 12;
 /** What stands in a mask for a digit and for a letter. */
@@ -21,6 +22,8 @@ const NINE = 57;
 const LETTER = 65;
 /** Joints in a number whose letters may stand anywhere. */
 const MOST_FREE = 4;
+/** Groups of a number that is glued to a word. */
+const MOST_IN_ROW = 6;
 /** Kinds of joints: such a number has pluses only or none, so that `1.24e+5` is none. */
 const PLUSES = 1;
 const OTHERS = 2;
@@ -156,10 +159,11 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, i)) continue;
       if (kinds[i] !== DIGIT && ends[i] - starts[i] >= 8 && (kinds[i] & DIGIT) !== 0) {
-        scanGlued(view, table, i);
+        scanGlued(view, table, starts[i], ends[i]);
       }
       trySpans(view, table, i, n);
     }
+    if (n >= 3) tryGluedRows(view, table, n);
   }
   // Letters before it, as of a folder, are none of the row's.
   const own = starts.indexOf(start);
@@ -177,19 +181,17 @@ function attachable(text: string, group: number): boolean {
   return joint === 32 || (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) === 0 || isLong(start, ends[group]);
 }
 
-const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,4})$/;
-/** So few letters may be a sign or a country; more are a word, which must name the number. */
-const FEW_LETTERS = 4;
-
-/** A number that letters are glued to: "ID4539…", "SSN078051120", "%B4539…^". */
-function scanGlued(view: ScannedView, table: NumberTable, group: number): void {
-  const match = GLUED.exec(view.text.slice(starts[group], ends[group]));
-  if (!match) return;
-  const [, lead, digits] = match;
-  const start = starts[group] + lead.length;
-  for (const { rule, plain } of table.masks.digits(digits.length) ?? []) {
-    if (!rule.check || lead.length > FEW_LETTERS && !isNamedBy(rule.label, lead)) continue;
-    judge(view, { rule, plain: plain >= 0.6 ? plain : -1 }, start, start + digits.length, digits, false);
+/** Groups in a row, the first or the last of which is glued to a word: "card4539 5787 6362 1486and". */
+function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
+  for (let i = 0; i < n - 2; i++) {
+    if (kinds[i + 1] !== DIGIT) continue;
+    const glued = kinds[i] !== DIGIT;
+    if (glued ? (kinds[i] & DIGIT) === 0 : !attachable(view.text, i)) continue;
+    for (let j = i + 2; j < n && j < i + MOST_IN_ROW; j++) {
+      if ((kinds[j] & DIGIT) === 0) break;
+      if (glued || kinds[j] !== DIGIT) scanGluedRow(view, table, starts[i], ends[j]);
+      if (kinds[j] !== DIGIT) break;
+    }
   }
 }
 

@@ -71,11 +71,10 @@ function scanPhone(view: ScannedView, at: number): number {
   }
   if (count < 7) return at;
   const next = text.charCodeAt(end);
-  if (
-    next === 95 || (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3))
-  ) {
-    return at;
-  }
+  if (next === 95) return at;
+  // Words that are glued to a telephone are glued to one that says its country.
+  const glued = (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3));
+  if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
   const digits = digitsOf(text, at, end);
   const labelled = isNamedBy(PHONE_WORDS, before(view, start, 40).replace(OTHER_SENTENCE, ""));
@@ -86,6 +85,7 @@ function scanPhone(view: ScannedView, at: number): number {
     if (digits.length > 15 || /^\+\d{4}(?:\d\d)?-\d{5}(?:\d\d)?$/.test(text.slice(start, end))) return at;
     const grade = international(digits);
     if (grade === "assigned") confidence = 0.9;
+    else if (glued) return at;
     else if (grade === "possible" && (labelled || alone || grouped)) confidence = 0.6;
     else if ((labelled || alone) && digits.length >= 8) confidence = 0.5;
   } else {
