@@ -24,7 +24,7 @@ import type {
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
 import { memberAdministration } from "./member_administration.ts";
-import { Reports } from "./reports.ts";
+import { Reports, type UsageList } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { Scope } from "./scope.ts";
 import type { StoreChanges } from "./store_changes.ts";
@@ -41,7 +41,6 @@ import type {
   KeyStatus,
   TeamView,
   TokenView,
-  UsageView,
 } from "./views.ts";
 
 export interface Administration {
@@ -77,7 +76,7 @@ export interface Administration {
   closeBreakers(routes: readonly Omit<ClosedBreaker, "closedAt">[]): Promise<void>;
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
-  usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }>;
+  usage(query: UsageQuery): Promise<UsageList>;
   generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
   /** What an account used in a month. Throws `not_found`. */
   statement(query: StatementQuery): Promise<Statement>;

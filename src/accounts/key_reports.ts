@@ -19,15 +19,18 @@ export async function keyReports(
 ): Promise<KeyReport[]> {
   await sync.flush();
   const now = clock.now();
-  const uses = await store.keyUse(
-    states.map(({ id, spendLimit }) => ({ id, ...spanAt(spendLimit?.period ?? "month", now) })),
-  );
+  const spans = states.map(({ id, spendLimit }) => ({ id, ...spanAt(spendLimit?.period ?? "month", now) }));
+  const incompleteBefore = await store.incompleteBefore({
+    from: spans.reduce((first, { starts }) => Math.min(first, starts), now),
+    to: now,
+  });
+  const uses = await store.keyUse(spans);
   const byId = new Map(uses.map((use) => [use.id, use]));
   return states.map((state) => {
     const { spent = 0n, lastUsed = null } = byId.get(state.id) ?? {};
     return {
       ...keyView(state),
-      spend: spendView(spent, state.spendLimit, now),
+      spend: spendView(spent, state.spendLimit, now, incompleteBefore),
       last_used: isoOf(lastUsed),
     };
   });

@@ -64,6 +64,16 @@ export interface ReportsOptions extends Scope {
 
 const PAGE = 50;
 
+export interface UsageList {
+  data: UsageView[];
+  next_cursor: string | null;
+  /**
+   * Records before this time may be missing from the sums, as long as those that an older release left are being summed up.
+   * Absent: none is.
+   */
+  incomplete_before?: string;
+}
+
 /** Each read delivers what is pending first, so that a caller finds the call that has just ended. */
 export class Reports {
   readonly #options: ReportsOptions;
@@ -97,13 +107,15 @@ export class Reports {
     await sync.flush();
     const now = clock.now();
     const { starts: from, ends: to } = spanAt(state.spendLimit?.period ?? "month", now);
+    const span = { from, to: to ?? now, keyId: key.id };
+    const incompleteBefore = await store.incompleteBefore(span, key.id);
     const sums = await store.sumUsage({ by: ["key"], from, to, keyId: key.id }, undefined, key.id);
     const spent = sums.reduce((sum, { cost }) => sum + cost, 0n);
     const saved = sums.reduce((sum, { cacheSaved }) => sum + cacheSaved, 0n);
     const { unlimited, balance } = await this.#creditsOf(key.account);
     return {
       ...keyView(state),
-      spend: spendView(spent, state.spendLimit, now),
+      spend: spendView(spent, state.spendLimit, now, incompleteBefore),
       cache_saved: formatAmount(saved),
       team_spend: await this.#teams.spendOf(state.team, key.id),
       credits: { unlimited, balance },
@@ -167,18 +179,23 @@ export class Reports {
     return await this.credits(account);
   }
 
-  async usage(query: UsageQuery): Promise<{ data: UsageView[]; next_cursor: string | null }> {
+  async usage(query: UsageQuery): Promise<UsageList> {
     const { store, sync, member } = this.#options;
     const by = dimensionsOf(query.by);
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
     const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
     await sync.flush();
+    const incompleteBefore = await store.incompleteBefore({
+      from: span.from ?? 0,
+      to: span.to ?? Number.MAX_SAFE_INTEGER,
+    });
     // One more than the page tells whether there is another.
     const sums = await store.sumUsage({ by, ...span, member }, { skip, limit: limit + 1 });
     return {
       data: sums.slice(0, limit).map(usageView),
       next_cursor: sums.length > limit ? encodeOffset(skip + limit) : null,
+      ...(incompleteBefore !== null && { incomplete_before: new Date(incompleteBefore).toISOString() }),
     };
   }
 
@@ -190,7 +207,7 @@ export class Reports {
     const filter = this.#filterOf(query);
     await sync.flush();
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-    const traits = traitsOf(query);
+    const traits = traitsOf(query) ?? await this.#boundedBySearch(filter);
     if (traits !== null) {
       const { rows, next } = await store.searchGenerations({ filter, traits }, { after, limit });
       return { data: rows.map(generationView), next_cursor: next === null ? null : encodeCursor(next) };
@@ -202,6 +219,13 @@ export class Reports {
       data: page.map(generationView),
       next_cursor: rows.length > limit ? encodeCursor(page[page.length - 1]) : null,
     };
+  }
+
+  /** As long as sums do not tell on which days there are some, they are looked for within a search's bounds. */
+  async #boundedBySearch({ key, keyId, account, model, from = 0, to }: GenerationFilter) {
+    if (keyId !== undefined || (key ?? account ?? model) === undefined) return null;
+    const span = { from, to: to ?? Number.MAX_SAFE_INTEGER };
+    return await this.#options.store.incompleteBefore(span) === null ? null : {};
   }
 
   /** Throws `not_found`; with an owner also for a generation of another key. */

@@ -86,6 +86,13 @@ export async function makeStatement(
   if (await store.account(account) === null) {
     throw new Failure("not_found", "There is no such account.", { param: "account" });
   }
+  if (await store.incompleteBefore(span) !== null) {
+    throw new Failure(
+      "service_unavailable",
+      "Records of this month that an older release left are still being summed up. Try again in some minutes.",
+      { retryAfter: 60 },
+    );
+  }
   const now = clock.now();
   const end = Math.min(span.to, Math.max(span.from, now + 1));
   const summing = new Summing();

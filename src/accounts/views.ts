@@ -46,24 +46,34 @@ export interface SpendView {
   reset_at: string | null;
   /** By the period's end, at the pace so far; null: it never ends. */
   forecast: string | null;
+  /**
+   * What was used before this time is still missing, because records of an older release are being summed up; the limit knows
+   * all of it. Null: nothing is.
+   */
+  incomplete_before: string | null;
 }
 
-/** @param limit null: there is none, and the month is shown */
+/**
+ * @param limit null: there is none, and the month is shown
+ * @param incompleteBefore as the store tells it
+ */
 export function spendView(
   spent: bigint,
   limit: { amount: bigint; period: Period } | null,
   now: number,
+  incompleteBefore: number | null = null,
 ): SpendView {
   const period = limit?.period ?? "month";
   const span = spanAt(period, now);
   const left = limit === null ? null : limit.amount - spent;
-  const expected = forecast(spent, span, now);
+  const expected = incompleteBefore === null ? forecast(spent, span, now) : null;
   return {
     amount: formatAmount(spent),
     period,
     remaining: left === null ? null : formatAmount(left > 0n ? left : 0n),
     reset_at: isoOf(span.ends),
     forecast: expected === null ? null : formatAmount(expected),
+    incomplete_before: isoOf(incompleteBefore),
   };
 }
 

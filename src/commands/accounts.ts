@@ -8,8 +8,10 @@ export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "ge
 export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
   switch (command.command) {
     case "usage": {
-      const { data } = await accounts.usage(command);
-      return command.json ? JSON.stringify(data, null, 2) : columns(data);
+      const { data, incomplete_before: missing } = await accounts.usage(command);
+      if (command.json) return JSON.stringify(data, null, 2);
+      const note = `Records before ${missing} are being summed up; some are missing from these sums.`;
+      return missing === undefined ? columns(data) : `${columns(data)}\n${note}`;
     }
     case "generations": {
       const list = await accounts.generations({

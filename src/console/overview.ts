@@ -49,6 +49,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
   const whole = new Rollup();
   for (const rollup of steps.values()) whole.merge(rollup);
   let source = "spans";
+  let incompleteBefore: string | undefined;
   if (store && (length > 7 * DAY || whole.all.requests === 0) && length >= 7 * DAY) {
     const summed = await fromSums(steps, { from, to, step, dimension }, sources.administration);
     if (summed !== null) {
@@ -57,6 +58,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
         for (const [value, cell] of summed.by) copyCounts(cell, whole.cell(dimension, value, Infinity));
       }
       source = "sums by day";
+      incompleteBefore = summed.incompleteBefore;
     }
   }
   const points = [...steps.values()];
@@ -73,6 +75,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
     /** Whether the store was asked: else this is what the process itself has seen in the last hour. */
     store,
     source,
+    ...(incompleteBefore !== undefined && { incomplete_before: incompleteBefore }),
     times: [...steps.keys()].map((time) => new Date(time).toISOString()),
     total: sumView(whole.all),
     series: seriesView(points.map(({ all }) => all)),
@@ -98,11 +101,18 @@ async function fromSums(
   administration: Pick<Administration, "usage">,
 ) {
   const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  let incompleteBefore: string | undefined;
   const read = async (by: string): Promise<UsageView[] | null> => {
     const rows: UsageView[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page++) {
-      const { data, next_cursor } = await administration.usage({ by, ...span, limit: 1000, cursor });
+      const { data, next_cursor, incomplete_before } = await administration.usage({
+        by,
+        ...span,
+        limit: 1000,
+        cursor,
+      });
+      incompleteBefore ??= incomplete_before;
       rows.push(...data);
       if (next_cursor === null) return rows;
       cursor = next_cursor;
@@ -143,7 +153,7 @@ async function fromSums(
       const point = at(row.day!);
       if (value && point !== undefined) addCounts(row, point.cell(dimension, value, Infinity));
     }
-    return { all, by };
+    return { all, by, incompleteBefore };
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === "service_unavailable") return null;
     throw thrown;

@@ -5,6 +5,8 @@ import type { IncomingRequest } from "../http/endpoint.ts";
 export interface ListPage {
   data: readonly object[];
   next_cursor?: string | null;
+  /** Something from before this time is missing. */
+  incomplete_before?: string;
 }
 
 export const LINES = "application/x-ndjson";
@@ -20,10 +22,15 @@ export function wantsLines(request: IncomingRequest): boolean {
 }
 
 /** One page as CSV. */
-export function table({ data, next_cursor }: ListPage): Response {
+export function table(page: ListPage): Response {
+  const { data, next_cursor } = page;
   return new Response(csv(data), {
-    headers: { ...HEADERS, ...(next_cursor ? { "x-next-cursor": next_cursor } : {}) },
+    headers: { ...HEADERS, ...incomplete(page), ...(next_cursor ? { "x-next-cursor": next_cursor } : {}) },
   });
+}
+
+function incomplete({ incomplete_before }: ListPage): Record<string, string> {
+  return incomplete_before === undefined ? {} : { "x-incomplete-before": incomplete_before };
 }
 
 type Pages = (at: { cursor?: string }) => Promise<ListPage>;
@@ -64,7 +71,7 @@ async function whole(
       cursor = next_cursor;
     }
   }
-  return new Response(ReadableStream.from(pieces()), { headers });
+  return new Response(ReadableStream.from(pieces()), { headers: { ...headers, ...incomplete(first) } });
 }
 
 const HEADERS = {

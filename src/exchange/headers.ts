@@ -293,6 +293,12 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
     meaning: "The `cursor` of the next page. Absent: there is none.",
   },
   {
+    name: "x-incomplete-before",
+    where: "usage as CSV or lines of JSON",
+    meaning:
+      "Records before this time may be missing, as `incomplete_before` of the JSON says. Absent: none is.",
+  },
+  {
     name: "x-accel-buffering",
     where: "streams",
     meaning: "`no`: tells nginx not to hold the stream back.",

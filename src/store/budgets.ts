@@ -10,8 +10,8 @@ import type { Columns, Engine, Query } from "./engine.ts";
 import { ofLabel, tagLabel } from "./labels.ts";
 import type { LedgerRecord } from "./records.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
-import { sumOf, SUMS_OF_KEYS } from "./sums.ts";
-import { UNSUMMED } from "./sums_state.ts";
+import { isMonth, sumOf, SUMS_OF_KEYS } from "./sums.ts";
+import { readSumsState } from "./sums_state.ts";
 
 export type Scope = "account" | "key" | "team" | "session" | "tag" | "rate" | "session_rate";
 /** Scopes of which a record is charged to each budget of its owner whose period it falls into. */
@@ -155,10 +155,17 @@ export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Pr
       await engine.lockTable(query, "generations");
     }
     const sorted = missing.toSorted((a, b) => a.id < b.id ? -1 : 1);
-    const rows = sorted.map((ref) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, ...labelOf(ref)]);
+    const from = Math.min(...sorted.map(({ starts }) => starts));
+    // Rows that are in no sum are looked for only while there are some: a key may have a million others in its period.
+    const { missing: unsummed } = await readSumsState(query, { from, to: Number.MAX_SAFE_INTEGER }, null);
+    const rows = sorted.map((
+      ref,
+    ) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, ...labelOf(ref), isMonth(ref) ? 1 : 0]);
     await query(
       `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
-       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${spentSoFar(engine.kind)}
+       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${
+        spentSoFar(engine.kind, unsummed)
+      }
          WHEN label IS NOT NULL THEN ${spentByLabel(engine.kind)} ELSE 0 END FROM
        ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
       [JSON.stringify(rows)],
@@ -175,6 +182,7 @@ const BUDGET_COLUMNS: Columns = [
   ["label", "text"],
   ["value", "text"],
   ["key_id", "text"],
+  ["month", "int"],
 ];
 
 /** The sums that hold what a budget's owner has spent; the key is empty where all of them count. */
@@ -188,11 +196,14 @@ function labelOf(
   return [null, null, ""];
 }
 
-const spentSoFar = (kind: Engine["kind"]) =>
+const spentSoFar = (kind: Engine["kind"], unsummed: readonly string[]) =>
   [
-    `(SELECT ${sumOf(kind, "s.cost")} FROM ${SUMS_OF_KEYS[kind]("s")}
-    WHERE s.kind = 'key' AND s.key_id = r.owner AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends))`,
-    ...UNSUMMED.map((condition) =>
+    // Of a whole month there is one sum a key, or one for each of its names.
+    `CASE WHEN month = 1 THEN (SELECT ${sumOf(kind, "s.cost")} FROM sums s
+    WHERE s.kind = 'month' AND s.starts = r.starts AND s.key_id = r.owner)
+    ELSE (SELECT ${sumOf(kind, "s.cost")} FROM ${SUMS_OF_KEYS[kind]("s")}
+    WHERE s.kind = 'key' AND s.key_id = r.owner AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)) END`,
+    ...unsummed.map((condition) =>
       `(SELECT ${sumOf(kind, "cost")} FROM generations
       WHERE ${condition} AND key_id = r.owner AND created >= r.starts AND (r.ends IS NULL OR created < r.ends))`
     ),
@@ -229,6 +240,7 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
       asInt(row.starts),
       null,
       ...labelOf({ scope: "tag", owner }),
+      0,
       asMoney(row.spent).toString(),
     ];
   });

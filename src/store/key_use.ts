@@ -1,7 +1,7 @@
 /** What keys spent in a span of whole days, and when each was last used: one statement for a page of keys. */
 import type { Engine, Query } from "./engine.ts";
 import { asInt, asMoney, asText, optional } from "./rows.ts";
-import { DAY, monthOf, sumOf, SUMS_OF_KEYS } from "./sums.ts";
+import { isMonth, sumOf, SUMS_OF_KEYS } from "./sums.ts";
 import { readSumsState } from "./sums_state.ts";
 
 export interface KeySpan {
@@ -17,17 +17,14 @@ export interface KeyUse {
   lastUsed: number | null;
 }
 
-function isMonth({ starts, ends }: KeySpan): boolean {
-  return ends !== null && starts === monthOf(starts) && ends === monthOf(starts + 32 * DAY);
-}
-
 export async function keyUse(engine: Engine, query: Query, keys: readonly KeySpan[]): Promise<KeyUse[]> {
   if (keys.length === 0) return [];
   const within = (column: string) => `${column} >= r.starts AND (r.ends IS NULL OR ${column} < r.ends)`;
   const sums = SUMS_OF_KEYS[engine.kind]("s");
   const sum = sumOf(engine.kind, "cost");
   // Rows that are in no sum are looked for only while there are some: a key may have millions of others.
-  const { missing } = await readSumsState(query);
+  const from = keys.reduce((first, { starts }) => Math.min(first, starts), Infinity);
+  const { missing } = await readSumsState(query, { from, to: Number.MAX_SAFE_INTEGER });
   const spent = [
     // Of a whole month there is one sum a key, or one for each of its names.
     `CASE WHEN r.month = 1 THEN (SELECT ${sum} FROM sums s

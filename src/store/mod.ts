@@ -211,6 +211,8 @@ function makeFolderOf(path: string): void {
 function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
   let chainKey = "";
+  /** Everything that an older release left is in the sums, and stays there. */
+  let whole = false;
   return {
     kind: engine.kind,
     filePrefix,
@@ -276,6 +278,12 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     endingKeys: (of) => near.endingKeys(workers.quick.of(""), of),
     labelSpent: (spans, asker = "") => labels.labelSpent(engine, workers.quick.of(asker), spans),
     keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
+    async incompleteBefore(span, asker = "") {
+      if (whole) return null;
+      const state = await readSumsState(workers.quick.of(asker), span);
+      whole = state.built;
+      return state.incompleteBefore;
+    },
     sumUsage(filter, page, asker = "") {
       const lane = (filter.keyId ?? filter.member) === undefined ? workers.long : workers.quick;
       return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);

@@ -28,6 +28,7 @@ import type { StreamStore } from "./streams.ts";
 import type { Found, GenerationTraits } from "./search.ts";
 import type { Rollup } from "./rollups.ts";
 import type { RunningCalls } from "./running_calls.ts";
+import type { SummedSpan } from "./sums_state.ts";
 import type { SyncRequest, SyncResult } from "./sync.ts";
 import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 
@@ -153,6 +154,11 @@ export interface LedgerReader {
   labelSpent(spans: readonly LabelSpan[], asker?: string): Promise<bigint[]>;
   /** What keys spent, each in a span of whole days, and when it was last used. */
   keyUse(keys: readonly KeySpan[], asker?: string): Promise<KeyUse[]>;
+  /**
+   * Records that were made before may be missing from sums of this span, because those that an older release left are still
+   * being summed up and there are too many to read. Null: none is missing. It only goes down, so ask before the sums.
+   */
+  incompleteBefore(span: SummedSpan, asker?: string): Promise<number | null>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 

@@ -128,6 +128,10 @@ export function monthOf(time: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
+export function isMonth({ starts, ends }: { starts: number; ends: number | null }): boolean {
+  return ends !== null && starts === monthOf(starts) && ends === monthOf(starts + 32 * DAY);
+}
+
 /** Adds generations to the sums. Rows are written in one order, so that nodes cannot wait for each other in a ring. */
 export async function addToSums(engine: Engine, query: Query, counted: Iterable<Counted>): Promise<void> {
   const rows = sumRows(counted);

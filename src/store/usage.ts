@@ -94,14 +94,15 @@ const TAG_VALUE = {
   postgres: (name: string) => `tags::jsonb ->> '${name}'`,
 };
 
-/** Dearest first; where a day is among the dimensions, oldest first. */
+/** Dearest first; where a day is among the dimensions, oldest first. Of `incompleteBefore` the state of sums tells. */
 export async function sumUsage(
   { kind, query }: { kind: Engine["kind"]; query: Query },
   filter: UsageFilter,
   page: UsagePage = { skip: 0, limit: 1_000_000 },
 ): Promise<UsageSum[]> {
-  const store = { kind, query, state: await readSumsState(query) };
-  const { by } = filter;
+  const { by, from, to, keyId } = filter;
+  const span = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, keyId };
+  const store = { kind, query, state: await readSumsState(query, span) };
   return by.includes("day") && by.includes("key")
     ? await sumDayByDay(store, filter, page)
     : await sumAtOnce(store, filter, page);

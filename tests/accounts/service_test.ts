@@ -277,6 +277,7 @@ onBothEngines(({ name, place }) => {
         period: "day",
         remaining: "0.00",
         forecast: "2.00",
+        incomplete_before: null,
         reset_at: "2026-01-16T00:00:00.000Z",
       });
       const error = await assertRejects(async () => await service.admit(requestOf(key, 1)), Failure);

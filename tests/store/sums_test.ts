@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
+import { createBudgets } from "../../src/store/budgets.ts";
 import type { Engine, Query } from "../../src/store/engine.ts";
 import { keyUse } from "../../src/store/key_use.ts";
 import { ofLabel } from "../../src/store/labels.ts";
@@ -357,6 +358,62 @@ onBothEngines(({ name, place }) => {
       assertEquals(await count(null, day + 1), 2);
       assertEquals(await count(day + 1, null), 0);
       assertEquals(await count(null, day), 0);
+    } finally {
+      await store.close();
+      await engine.close();
+      here.remove();
+    }
+  });
+
+  Deno.test(`${name}: a budget that begins within its period reads no records once all are summed up`, async () => {
+    const here = place();
+    await restore010(here, { rows: false });
+    const engine = here.engine();
+    const store = here.open();
+    try {
+      const old = [0, 1, 2, 40].map((day) =>
+        generationOf(`old${day}`, {
+          at: -day * DAY,
+          key: 1,
+          model: day,
+          provider: 1,
+          failed: false,
+          tokens: 7,
+          cost: 5n,
+        })
+      );
+      await writeAs010(engine, old);
+      await store.prepare();
+      const seen: string[] = [];
+      const watched: Engine = Object.create(engine, {
+        transaction: {
+          value: <T>(work: (query: Query) => Promise<T>) =>
+            engine.transaction((query) =>
+              work((sql, params) => {
+                seen.push(sql);
+                return query(sql, params);
+              })
+            ),
+        },
+      });
+      const spent = async (starts: number, ends: number | null) => {
+        const id = crypto.randomUUID();
+        seen.length = 0;
+        await createBudgets(watched, [{ id, scope: "key", owner: "key_1", starts, ends, limit: 100n }]);
+        const [row] = await engine.query("SELECT spent FROM budgets WHERE id = $1", [id]);
+        return Number(row.spent);
+      };
+      const month = Date.UTC(2026, 0, 1);
+      const spans = async () => [
+        await spent(month, Date.UTC(2026, 1, 1)),
+        await spent(month - 60 * DAY, null),
+        await spent(MIDDLE - MIDDLE % DAY, MIDDLE - MIDDLE % DAY + DAY),
+      ];
+      assertEquals(await spans(), [15, 20, 5]);
+      assert(seen.some((sql) => sql.includes("FROM generations")));
+      while (await store.buildSums(10));
+      assertEquals(await spans(), [15, 20, 5]);
+      assertEquals(seen.filter((sql) => sql.includes("FROM generations")), []);
     } finally {
       await store.close();
       await engine.close();

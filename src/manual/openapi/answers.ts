@@ -47,6 +47,11 @@ export const SPEND = exactly<SpendView>({
   remaining: nullable(money()),
   reset_at: nullable(moment()),
   forecast: nullable(money("By the period's end, at the pace so far.")),
+  incomplete_before: nullable(
+    moment(
+      "What was used before is still missing, for some minutes after an update of a large store; limits know all of it.",
+    ),
+  ),
 });
 
 export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema } = {

@@ -55,10 +55,11 @@ export function object(
 }
 
 /** A page of a list. */
-export const page = (items: Schema): Schema => ({
+export const page = (items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema => ({
   ...object({
     data: list(items),
     next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
+    ...more,
   }, { required: ["data"] }),
 });
 

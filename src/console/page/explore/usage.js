@@ -7,7 +7,7 @@ import { TONES } from "../lib/series.js";
 import { useAct, useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go } from "../lib/router.js";
-import { Answer, Button, Empty, Panel } from "../lib/ui.js";
+import { Answer, Button, Empty, Incomplete, Panel } from "../lib/ui.js";
 
 /** @typedef {import("../../../accounts/mod.ts").UsageView} UsageRow */
 
@@ -58,9 +58,14 @@ export function Usage({ query: given }) {
         <p class="note">Days and months are those of UTC. A tag is written as tag:NAME.</p>
         <//>
         <${Answer} of=${answer}>${(
-          /** @type {{ data: UsageRow[], next_cursor: string | null }} */ { data, next_cursor },
+          /** @type {{ data: UsageRow[], next_cursor: string | null, incomplete_before?: string }} */ {
+            data,
+            next_cursor,
+            incomplete_before: before,
+          },
         ) =>
           html`
+            ${before && html`<${Incomplete} before=${before} />`}
             <${Pivot} rows=${data} more=${next_cursor !== null} by=${by} and=${both === by
               ? null
               : and} measure=${measure}

@@ -1,6 +1,6 @@
 /** The console's components: what every page is made of. Tables, forms, dialogs and charts have files of their own. */
 import { html, useEffect, useRef, useState } from "./html.js";
-import { percent } from "./format.js";
+import { day, percent } from "./format.js";
 
 /** @typedef {import("./html.js").Children} Children */
 /** @typedef {"good" | "warn" | "bad" | "plain" | "accent"} Tone */
@@ -97,6 +97,16 @@ export function Empty({ title, children }) {
   return html`<div class="empty"><p><strong>${title}</strong></p>${
     children && html`<p>${children}</p>`
   }</div>`;
+}
+
+/** @param {{ before: string }} props sums to which records from before this time are still being added */
+export function Incomplete({ before }) {
+  return html`
+    <p class="strip warn"
+      role="status">Records from before ${day(
+        before,
+      )} are still being summed up after an update of the store; some are missing here.</p>
+  `;
 }
 
 /** @param {{ error: Error, retry?: () => void }} props */

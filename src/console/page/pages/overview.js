@@ -6,7 +6,7 @@ import { useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
-import { Answer, Badge, Choice, Page, Panel, Spark, Stat } from "../lib/ui.js";
+import { Answer, Badge, Choice, Incomplete, Page, Panel, Spark, Stat } from "../lib/ui.js";
 
 /** @typedef {Awaited<ReturnType<typeof import("../../overview.ts").overview>>} Overview */
 /** @typedef {Overview["groups"][number]} Group */
@@ -130,6 +130,7 @@ function Charts({ o }) {
       <p class="strip warn"
         role="status">The store is away: this is what this process itself has seen in the last hour.</p>
     `}
+    ${o.incomplete_before && html`<${Incomplete} before=${o.incomplete_before} />`}
     <dl class="stats">
       <${Stat} label="Requests" value=${compact(total.requests)} note=${rate(total.requests, o)} />
       <${Stat} label="Failed" value=${percent(share)} note=${count(total.errors)} tone=${share >= 0.05
