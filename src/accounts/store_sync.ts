@@ -43,6 +43,9 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+/** By the lease that they wait for. */
+type Waiters = Map<Lease, Waiter[]>;
+
 /** What one transaction takes with it, to be put back if it fails. */
 interface Round {
   batch: readonly OutboxEntry[];
@@ -51,7 +54,7 @@ interface Round {
   renewing: readonly Lease[];
   dropped: readonly string[];
   exhausted: readonly Lease[];
-  waiters: readonly Waiter[];
+  waiters: Waiters;
   running: RunningChanges;
 }
 
@@ -71,7 +74,7 @@ export class StoreSync {
   /** Versions of prices that the store has from here. */
   readonly #toldPrices = new Set<string>();
   readonly #running: RunningReport;
-  #waiters: Waiter[] = [];
+  #waiters: Waiters = new Map();
   #exhausted = new Set<Lease>();
   #current: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -107,7 +110,7 @@ export class StoreSync {
     this.leases.renew(lease);
     lease.addWaiting(amount);
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
+      addTo(this.#waiters, lease, { resolve, reject });
       this.#start();
     });
   }
@@ -193,7 +196,7 @@ export class StoreSync {
       this.#closed = true;
       clearTimeout(this.#timer);
       if (this.#current !== null) await this.#current;
-      for (const { reject } of this.#waiters) reject(new StoreUnavailable("Shutting down."));
+      rejectAll(this.#waiters, new StoreUnavailable("Shutting down."));
       if (this.#up && this.#outbox.isEmpty) {
         await this.#options.store.removeNodes([this.node]).catch(() => {});
       }
@@ -292,14 +295,20 @@ export class StoreSync {
     for (const { record, leases } of batch) {
       for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
     }
-    const waiters = this.#waiters;
-    this.#waiters = [];
+    const renewing = this.leases.takeToRenew();
+    const waiters: Waiters = new Map();
+    for (const lease of renewing) {
+      const waiting = this.#waiters.get(lease);
+      if (waiting === undefined) continue;
+      waiters.set(lease, waiting);
+      this.#waiters.delete(lease);
+    }
     const exhausted = [...this.#exhausted];
     this.#exhausted = new Set();
     return {
       batch,
       charges,
-      renewing: this.leases.takeToRenew(),
+      renewing,
       dropped: this.leases.takeDropped(),
       exhausted,
       waiters,
@@ -318,7 +327,7 @@ export class StoreSync {
     if (result.grants.length > 0) this.#options.granted();
     if (result.warnings.length > 0) this.#options.warned?.(result.warnings);
     for (const entry of batch) entry.delivered();
-    for (const { resolve } of waiters) resolve();
+    for (const waiting of waiters.values()) for (const { resolve } of waiting) resolve();
   }
 
   /** This node was given up for dead: its leases are gone, what it used still counts. */
@@ -330,14 +339,19 @@ export class StoreSync {
     this.#running.putBack(running);
     this.leases.revokeAll();
     for (const lease of renewing) this.leases.renew(lease);
-    this.#waiters = [...waiters, ...this.#waiters];
+    for (const [lease, waiting] of waiters) for (const waiter of waiting) addTo(this.#waiters, lease, waiter);
   }
 
   #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
     const { warn } = this.#options;
     this.leases.putBackDropped(dropped);
     for (const lease of exhausted) lease.toldExhausted = false;
+    const notRenewed = [...renewing];
     if (error instanceof StoreUnavailable) {
+      // Those for whom there was no room in this transaction would not fare better in the next.
+      while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
+      rejectAll(this.#waiters, error);
+      this.#waiters = new Map();
       if (this.#up) warn("The store is unavailable; records wait here.");
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
@@ -346,9 +360,19 @@ export class StoreSync {
       this.#outbox.refused(batch);
       this.#up = batch.length > 0;
     }
-    for (const lease of renewing) if (lease.giveBack) this.leases.renew(lease);
-    for (const { reject } of waiters) reject(error);
+    for (const lease of notRenewed) if (lease.giveBack) this.leases.renew(lease);
+    rejectAll(waiters, error);
   }
+}
+
+function addTo(waiters: Waiters, lease: Lease, waiter: Waiter): void {
+  const others = waiters.get(lease);
+  if (others === undefined) waiters.set(lease, [waiter]);
+  else others.push(waiter);
+}
+
+function rejectAll(waiters: Waiters, error: unknown): void {
+  for (const waiting of waiters.values()) for (const { reject } of waiting) reject(error);
 }
 
 /** An error's kind without its text, which may quote a row. */
