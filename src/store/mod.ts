@@ -115,6 +115,8 @@ export interface StoreOptions {
   timeOfNodes?: boolean;
   /** Below this size of an SQLite file its reads and housekeeping have no threads of their own. */
   smallBytes?: number;
+  /** With a longer log of an SQLite file, which somebody's long read keeps from beginning anew, housekeeping waits. */
+  longLogBytes?: number;
   /** Told how long each transaction of SQLite, which has no thread of its own, held the event loop, in milliseconds. */
   held?(ms: number): void;
 }
@@ -144,7 +146,7 @@ export function openStore(url: string, options: StoreOptions = {}): Store {
   // SQLite gives its other files the rights of this one. They hold names of keys and what each of them spends.
   makeFile(path);
   const engine = openSqlite(path, options);
-  return storeOn(engine, path, threadsOf(engine, path, options.smallBytes));
+  return storeOn(engine, path, threadsOf(engine, path, options));
 }
 
 /** Who does what calls should not wait for. */
@@ -166,7 +168,13 @@ function workersHere(engine: Engine): Workers {
   };
 }
 
-function threadsOf(engine: Engine, path: string, smallBytes: number | undefined): Workers {
+const LONG_LOG_BYTES = 256 << 20;
+
+function threadsOf(
+  engine: Engine,
+  path: string,
+  { smallBytes, longLogBytes = LONG_LOG_BYTES }: StoreOptions,
+): Workers {
   const threads = [0, 1, 2].map(() =>
     new SqliteThread({ path, smallBytes, here: (job) => doJob(engine, job) })
   );
@@ -176,9 +184,18 @@ function threadsOf(engine: Engine, path: string, smallBytes: number | undefined)
   return {
     quick: new ReadLane(reading(quick)),
     long: new ReadLane(reading(long)),
-    care: (job) => care.run(job),
+    // While a backup reads, minutes for millions of records, nothing that is written leaves the log.
+    care: async (job) => sizeOf(`${path}-wal`) < longLogBytes ? await care.run(job) : null,
     close: async () => void await Promise.all(threads.map((thread) => thread.close())),
   };
+}
+
+function sizeOf(path: string): number {
+  try {
+    return Deno.statSync(path).size;
+  } catch {
+    return 0;
+  }
 }
 
 /** Whether files can be made whose names begin so; makes their folder. */

@@ -271,6 +271,8 @@ function connect(path: string, inThread: boolean): DatabaseSync {
     db.exec("PRAGMA foreign_keys = ON");
     // Only for a log that the checkpointer does not get to the end of. 16,000 pages are 64 MB.
     db.exec(`PRAGMA wal_autocheckpoint = ${inThread ? 1000 : 16_000}`);
+    // What a long read let it grow to is given back once it begins anew.
+    db.exec(`PRAGMA journal_size_limit = ${16 << 20}`);
     // A thread reads and writes all over the file; the default is 2 MB.
     if (inThread) db.exec("PRAGMA cache_size = -32000");
     db.exec("PRAGMA busy_timeout = 0");

@@ -201,3 +201,35 @@ Deno.test("a large file whose amounts are beyond what numbers hold exactly is no
     here.remove();
   }
 });
+
+Deno.test("housekeeping waits while somebody's long read makes the log grow, which gets small again afterwards", () =>
+  inFolder(async (path) => {
+    const store = openStore(`sqlite:${path}`, { longLogBytes: 20 << 20 });
+    const other = new DatabaseSync(path);
+    try {
+      await store.prepare();
+      await store.registerNode("n");
+      const write = (seq: number) => {
+        const records = [0, 1].map((i) => encodeRecord(generation(`old${seq}${i}`, NOW - 100 * DAY)));
+        return store.sync({ node: "n", seq, now: NOW, records, leases: [] });
+      };
+      const log = () => Deno.statSync(`${path}-wal`).size;
+      await write(1);
+      other.exec("CREATE TABLE filler (data BLOB)");
+      const reader = new DatabaseSync(path);
+      reader.exec("BEGIN");
+      reader.prepare("SELECT COUNT(*) FROM generations").get();
+      other.exec("INSERT INTO filler VALUES (zeroblob(24000000))");
+      assert(log() > 20 << 20, `${log()}`);
+      assertEquals(await store.retireSome(NOW, 10), 0);
+      reader.exec("COMMIT");
+      reader.close();
+      other.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      await write(2);
+      assert(log() <= 17 << 20, `${log()}`);
+      assertEquals(await store.retireSome(NOW, 10), 4);
+    } finally {
+      other.close();
+      await store.close();
+    }
+  }));
