@@ -1,15 +1,23 @@
-/** A thousand calls of every kind at once, against a limit that few of them fit into, of a provider that bills all it may. */
+/**
+ * A thousand calls of every kind at once, of two keys of a team, against limits that few of them fit into, of a provider that
+ * bills all it may.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import postgres from "postgres";
 import { onCluster } from "../support/cluster.ts";
 import { dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
-import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { docx, pdf } from "../support/documents.ts";
+import { FEATURES, SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { SocketClient } from "../support/socket_client.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { pause } from "../support/time.ts";
 
 const LIMIT = 3;
+const TEAM_LIMIT = 4;
+const SESSION_LIMIT = 0.2;
+const HEDGER = "sk_live_testkeytestkeytestkeytestkey02";
 const CALLS = 1000;
 const LONG = "word ".repeat(400);
 const png = Buffer.alloc(400, 7);
@@ -17,11 +25,26 @@ Buffer.from("89504e470d0a1a0a0000000d494844520000040000000300", "hex").copy(png)
 const IMAGE = `data:image/png;base64,${png.toString("base64")}`;
 const SCHEMA = { type: "object", properties: { answer: { type: "string", description: LONG } } };
 
-const kind = (more: Record<string, unknown>, content: unknown = "hi") => ({
-  model: "p/model",
-  max_tokens: 200,
-  messages: [{ role: "user", content }],
-  ...more,
+interface Kind {
+  path: string;
+  body: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+const kind = (more: Record<string, unknown>, content: unknown = "hi", headers?: Kind["headers"]): Kind => ({
+  path: "/v1/chat/completions",
+  body: { model: "p/model", max_tokens: 200, messages: [{ role: "user", content }], ...more },
+  headers,
+});
+const file = (filename: string, type: string, bytes: Uint8Array) => [{
+  type: "file",
+  file: { filename, file_data: `data:${type};base64,${Buffer.from(bytes).toString("base64")}` },
+}];
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const WORDS = Array.from({ length: 30 }, () => "word ".repeat(20));
+const tool = (name: string) => ({
+  type: "function",
+  function: { name, description: LONG, parameters: SCHEMA },
 });
 const KINDS = [
   kind({}),
@@ -35,7 +58,8 @@ const KINDS = [
   kind({ response_format: { type: "json_schema", json_schema: { name: "s", schema: SCHEMA } } }),
   kind({ max_tokens: undefined }),
   kind({ n: 3, stream: true, max_tokens: undefined }),
-  kind({ tools: [{ type: "function", function: { name: "t", description: LONG, parameters: SCHEMA } }] }),
+  kind({ tools: [tool("t")] }),
+  kind({ tools: Array.from({ length: 8 }, (_, i) => tool(`t${i}`)) }),
   kind({}, [{
     type: "input_audio",
     input_audio: { data: Buffer.alloc(240, 1).toString("base64"), format: "wav" },
@@ -44,7 +68,27 @@ const KINDS = [
   kind({ reasoning_effort: "high" }, "a b c d ".repeat(200)),
   // The first route fails.
   kind({ model: "f/model", stream: true }),
-];
+  kind({}, file("a.pdf", "application/pdf", pdf(WORDS))),
+  kind({}, file("a.docx", DOCX, docx([WORDS]))),
+  kind({ model: "q/model" }, file("a.txt", "text/plain", new TextEncoder().encode(LONG))),
+  // Dearer tiers, those that the provider chooses by itself too, and dearer long prompts.
+  kind({ model: "t/model", service_tier: "priority" }),
+  kind({ model: "t/model", service_tier: "auto", stream: true }),
+  kind({ model: "t/model" }, LONG),
+  // Both attempts are billed where the second begins before the first has ended.
+  kind({ model: "h/model" }, "hi", { authorization: `Bearer ${HEDGER}` }),
+  kind({ stream: true }, LONG, { "x-svc-resume": "true" }),
+  // Some of them join.
+  kind({}, LONG, { "x-svc-resume": "true", "idempotency-key": "once" }),
+  kind({}, "hi", { "x-svc-session": "a", "x-svc-tags": "customer=a" }),
+  kind({ stream: true }, LONG, { "x-svc-session": "b", "x-svc-tags": "customer=b" }),
+  {
+    path: "/v1/messages",
+    body: { model: "p/model", max_tokens: 300, messages: [{ role: "user", content: LONG }] },
+  },
+  { path: "/v1/responses", body: { model: "p/model", max_output_tokens: 300, input: LONG } },
+  { path: "/v1/responses/compact", body: { model: "p/model", input: LONG } },
+] as const satisfies readonly Kind[];
 /** Of so many callers one leaves before the answer, and of so many streams one breaks off. */
 const LEAVES = 11;
 const BREAKS = 13;
@@ -56,6 +100,7 @@ const engine = () =>
 const provider = () =>
   loopbackProvider(async (seen, nth) => {
     await pause(nth % 5);
+    if (seen.body.model === "slow") await pause(nth % 3 * 20);
     if (seen.body.model === "bad") return Response.json({ error: { message: "no" } }, { status: 503 });
     const answer = dearestAnswer(seen, { searches: true });
     if (nth % BREAKS > 0 || seen.body.stream !== true) return answer;
@@ -63,12 +108,49 @@ const provider = () =>
     // Sometimes behind the counts, sometimes before.
     return new Response(text.slice(0, text.length * (nth % 3 + 1) / 3.5), { headers: answer.headers });
   });
-const MODEL = { pricing: PRICES, max_completion_tokens: MOST_OUTPUT };
-const key = { name: "test", secret: SECRET, spend_limit: { amount: `${LIMIT}`, period: "total" } };
+const TIERS = [
+  {
+    service_tier: "priority",
+    ...PRICES,
+    prompt: "0.000003",
+    completion: "0.000006",
+    image_output: "0.00012",
+  },
+  { above_input_tokens: 500, ...PRICES, prompt: "0.000002", image_output: "0.00008" },
+];
+const total = (amount: number) => ({ amount: `${amount}`, period: "total" });
+const BUDGETS = {
+  teams: [{ name: "t", spend_limit: total(TEAM_LIMIT) }],
+  keys: [{ name: "test", secret: SECRET }, { name: "hedger", secret: HEDGER, hedge: true }].map((key) => ({
+    ...key,
+    team: "t",
+    spend_limit: total(LIMIT),
+    session_limit: { amount: `${SESSION_LIMIT}` },
+    tag_limits: [{ tag: "customer", ...total(SESSION_LIMIT) }],
+  })),
+};
 
-const ROUTES = [{ provider: "p", model: "bad" }, { provider: "p", model: "model" }];
+const KNOWN = ["", "reserved", "api_key_limit_exceeded", "service_unavailable", "provider_unavailable"];
+/** A limit that is spent, a stream that the provider broke off. */
+const REFUSED_AFTER = /api_key_limit_exceeded|provider_unavailable/;
 
-type Ask = (body: unknown, nth: number, signal?: AbortSignal) => Promise<Response>;
+type Ask = (kind: Kind, nth: number, signal?: AbortSignal) => Promise<Response>;
+
+interface Spent {
+  cost: string;
+  [dimension: string]: unknown;
+}
+
+/** Nothing has spent more than its limit, and most of the largest has been spent. */
+async function check(usage: (by: string) => Promise<Spent[]>): Promise<void> {
+  for (const { key, cost } of await usage("key")) assert(Number(cost) <= LIMIT, `${key}: ${cost}`);
+  for (const row of [...await usage("session,key"), ...await usage("tag:customer,key")]) {
+    const { session, "tag:customer": customer, cost } = row;
+    if (session || customer) assert(Number(cost) <= SESSION_LIMIT, JSON.stringify(row));
+  }
+  const team = (await usage("team")).find(({ team }) => team === "t");
+  assert(Number(team?.cost) <= TEAM_LIMIT && Number(team?.cost) > LIMIT / 3, JSON.stringify(team));
+}
 
 /** Asks a thousand times at once, and once more after a second of quiet. Answers how many were refused for a moment. */
 async function crowd(ask: Ask): Promise<number> {
@@ -85,18 +167,81 @@ async function crowd(ask: Ask): Promise<number> {
       throw thrown;
     }
     if (response.ok) return "";
-    return text.includes('"reserved":true') ? "reserved" : JSON.parse(text).error.code as string;
+    if (text.includes('"reserved":true')) return "reserved";
+    const { code } = JSON.parse(text).error;
+    return KNOWN.includes(code) ? code : text;
   }));
-  const known = ["", "reserved", "api_key_limit_exceeded", "service_unavailable", "provider_unavailable"];
-  assertEquals(codes.filter((code) => !known.includes(code)), []);
+  assertEquals(codes.filter((code) => !KNOWN.includes(code)), []);
   assert(codes.includes(""), "none was let in");
   await pause(1000);
-  for (let nth = 0; nth < 6; nth++) {
-    const response = await ask(KINDS[0], nth);
+  for (let nth = 0; nth < 2 * KINDS.length; nth++) {
+    const response = await ask(KINDS[nth % KINDS.length], nth);
     const text = await response.text();
-    assert(response.ok || text.includes("api_key_limit_exceeded"), text);
+    assert(!text.includes('"reserved":true'), text);
+    if (!response.ok) assert(REFUSED_AFTER.test(text), text);
   }
   return codes.filter((code) => code === "reserved").length;
+}
+
+const MODELS: Record<string, Record<string, unknown>> = {
+  "p/model": { routes: [{ provider: "p", model: "model" }] },
+  "q/model": { routes: [{ provider: "q", model: "model" }] },
+  "f/model": { routes: [{ provider: "p", model: "bad" }, { provider: "p", model: "model" }] },
+  "h/model": { routes: [{ provider: "p", model: "slow" }, { provider: "p", model: "model" }] },
+  "t/model": { routes: [{ provider: "p", model: "tiered" }], pricing_tiers: TIERS },
+};
+
+/** The configuration without its store. */
+function configFor(served: string, search: string): Record<string, unknown> {
+  const breaker = { failures: 1_000_000 };
+  return {
+    ...BUDGETS,
+    providers: {
+      p: { api: "openai-chat", base_url: served, api_key: "x", breaker },
+      q: { api: "anthropic-messages", base_url: served, api_key: "x", breaker },
+    },
+    models: Object.entries(MODELS).map(([id, model]) => ({
+      id,
+      pricing: PRICES,
+      max_completion_tokens: MOST_OUTPUT,
+      capabilities: {
+        modality_input: ["text", "image", "audio", "file"],
+        modality_output: ["text", "image"],
+        features: FEATURES,
+      },
+      ...model,
+    })),
+    search: { engine: "searxng", base_url: search },
+  };
+}
+
+function asking(urlOf: (nth: number) => string): Ask {
+  return ({ path, body, headers }, nth, signal) =>
+    fetch(urlOf(nth) + path, {
+      method: "POST",
+      signal,
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json", ...headers },
+    });
+}
+
+/** Turns over WebSockets, each of which goes on from the one before, beside the crowd. */
+async function talk(url: string, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, async () => {
+    const client = await SocketClient.open(url);
+    let previous: string | undefined;
+    for (let turn = 0; turn < 3; turn++) {
+      const events = await client.turn({
+        model: "p/model",
+        input: LONG,
+        max_output_tokens: 300,
+        previous_response_id: previous,
+      });
+      previous = events.at(-1)?.response?.id;
+      if (previous === undefined) break;
+    }
+    await client.close();
+  }));
 }
 
 async function onNodes(stores: readonly Record<string, unknown>[]): Promise<void> {
@@ -104,22 +249,15 @@ async function onNodes(stores: readonly Record<string, unknown>[]): Promise<void
   const nodes: TestGateway[] = [];
   try {
     for (const store of stores) {
-      nodes.push(
-        await testGateway({
-          p: { api: "openai-chat", url: served.url, model: MODEL },
-          q: { api: "anthropic-messages", url: served.url, model: MODEL },
-          f: { api: "openai-chat", url: served.url, model: { ...MODEL, routes: ROUTES } },
-        }, { store, keys: [key], search: { engine: "searxng", base_url: search.url } }),
-      );
+      nodes.push(await testGateway({}, { ...configFor(served.url, search.url), store }));
     }
-    await crowd((body, nth, signal) =>
-      nodes[nth % nodes.length].post("/v1/chat/completions", body, { signal })
-    );
+    await Promise.all([
+      crowd(asking((nth) => nodes[nth % nodes.length].url)),
+      ...nodes.map(({ url }) => talk(url, 12 / nodes.length)),
+    ]);
     for (const node of nodes) await node.gateway.idle();
     for (const node of nodes) await node.gateway.accounts.flush();
-    const [sum] = (await nodes[0].gateway.accounts.usage({ by: "key" })).data;
-    assert(Number(sum.cost) <= LIMIT, `${sum.cost} of ${LIMIT}`);
-    assert(Number(sum.cost) > LIMIT / 2, `only ${sum.cost} of ${LIMIT}`);
+    await check(async (by) => (await nodes[0].gateway.accounts.usage({ by })).data as unknown as Spent[]);
   } finally {
     for (const node of nodes) await node.close();
     await served.close();
@@ -127,7 +265,7 @@ async function onNodes(stores: readonly Record<string, unknown>[]): Promise<void
   }
 }
 
-Deno.test("sqlite: a thousand calls of every kind at once spend no more than the limit", async () => {
+Deno.test("sqlite: a thousand calls of every kind at once spend no more than any limit", async () => {
   const folder = await Deno.makeTempDir({ prefix: "sluice-kinds-" });
   try {
     await onNodes([{ url: `sqlite:${folder}/store.db` }]);
@@ -137,7 +275,7 @@ Deno.test("sqlite: a thousand calls of every kind at once spend no more than the
 });
 
 onCluster((cluster) => {
-  Deno.test("postgres: a thousand calls of every kind at once on three nodes spend no more than the limit", async () => {
+  Deno.test("postgres: a thousand calls of every kind at once on three nodes spend no more than any limit", async () => {
     const folder = await Deno.makeTempDir({ prefix: "sluice-kinds-" });
     const sql = postgres(cluster().url, { max: 1, onnotice() {} });
     await sql`CREATE DATABASE kinds`;
@@ -152,46 +290,26 @@ onCluster((cluster) => {
 });
 
 Deno.test({
-  name: "sqlite: a thousand calls of every kind at once on two workers spend no more than the limit",
+  name: "sqlite: a thousand calls of every kind at once on two workers spend no more than any limit",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const cwd = await Deno.makeTempDir({ prefix: "sluice-kinds-" });
     const [search, served] = [engine(), provider()];
-    const model = (id: string, name: string) => ({
-      id,
-      routes: [{ provider: name, model: "model" }],
-      capabilities: { modality_input: ["text", "image", "audio"], features: ["tools", "structured_outputs"] },
-      ...MODEL,
-    });
     await Deno.writeTextFile(
       `${cwd}/sluice.jsonc`,
-      JSON.stringify({
-        store: { url: "sqlite:./s.db" },
-        providers: {
-          p: { api: "openai-chat", base_url: served.url },
-          q: { api: "anthropic-messages", base_url: served.url },
-        },
-        models: [model("p/model", "p"), model("q/model", "q"), { ...model("f/model", "p"), routes: ROUTES }],
-        search: { engine: "searxng", base_url: search.url },
-        keys: [key],
-      }),
+      JSON.stringify({ ...configFor(served.url, search.url), store: { url: "sqlite:./s.db" } }),
     );
     const program = await serveProgram(["--config", "sluice.jsonc", "--workers", "2"], { cwd });
     try {
-      await crowd((body, _, signal) =>
-        fetch(`${program.url}/v1/chat/completions`, {
-          method: "POST",
-          signal,
-          body: JSON.stringify(body),
-          headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
-        })
-      );
+      await Promise.all([crowd(asking(() => program.url)), talk(program.url, 12)]);
       program.kill("SIGTERM");
       await program.ended;
-      const { out } = await runProgram(["usage", "--json", "--config", "sluice.jsonc"], { cwd });
-      const costs = (JSON.parse(out).data ?? JSON.parse(out)) as { cost: string }[];
-      const spent = costs.reduce((sum, { cost }) => sum + Number(cost), 0);
-      assert(spent <= LIMIT && spent > LIMIT / 3, `${spent} of ${LIMIT}`);
+      await check(async (by) => {
+        const { out } = await runProgram(["usage", "--by", by, "--json", "--config", "sluice.jsonc"], {
+          cwd,
+        });
+        return JSON.parse(out);
+      });
     } finally {
       try {
         program.kill("SIGKILL");

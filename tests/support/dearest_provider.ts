@@ -134,10 +134,12 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
     completion_tokens_details: { image_tokens: output },
   };
   const finish = "tool_calls" in message ? "tool_calls" : "stop";
+  // Whoever leaves the choice to the provider gets the dearest tier.
+  const tier = body.service_tier === undefined ? {} : { service_tier: "priority" };
   if (body.stream === true) {
     const chunk = (choices: unknown[], more = {}) =>
       `data: ${
-        JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices, ...more })
+        JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices, ...tier, ...more })
       }\n\n`;
     const calls = "tool_calls" in message
       ? { tool_calls: message.tool_calls!.map((call, index) => ({ index, ...call })) }
@@ -149,5 +151,5 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
     );
   }
   const choices = Array.from({ length: n }, (_, index) => ({ index, message, finish_reason: finish }));
-  return Response.json({ id: "c", object: "chat.completion", model: "m", choices, usage });
+  return Response.json({ id: "c", object: "chat.completion", model: "m", choices, usage, ...tier });
 }
