@@ -40,7 +40,7 @@ function log(line: string, level: Level = "info"): void {
   console.error(`${new Date().toISOString()} ${printable(line)}`);
 }
 
-async function main(): Promise<void> {
+export async function main(): Promise<void> {
   try {
     await follow(parseCommand(Deno.args), {
       env,

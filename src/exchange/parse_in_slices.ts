@@ -6,6 +6,7 @@
  * text and read piece by piece; what is left is parsed at once, with marks in their places.
  */
 import { isRounded, longNumber, mayRound } from "./json.ts";
+import { ANSWER_BUDGET, excessInSlices } from "./json_budget.ts";
 
 /** A shorter string is parsed with the rest. */
 const LONG_STRING = 1 << 16;
@@ -41,6 +42,18 @@ export function* parseInSlices(text: string): Generator<void, unknown> {
   yield;
   yield* putBack(holder, cut.values);
   return holder.value;
+}
+
+/** A large text of a provider: its value, or why it has none, after "it". */
+export function* parseAnswerInSlices(text: string): Generator<void, { value: unknown } | { why: string }> {
+  const excess = yield* excessInSlices(text, ANSWER_BUDGET);
+  if (excess) return { why: `has more than ${excess.limit} ${excess.what}` };
+  yield;
+  try {
+    return { value: yield* parseInSlices(text) };
+  } catch {
+    return { why: "is not JSON" };
+  }
 }
 
 /** More than what tells a number that may be rounded. */

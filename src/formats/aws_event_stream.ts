@@ -53,6 +53,11 @@ export class EventStreamReader {
     this.#keep(bytes, at, this.#keptBytes + bytes.length - at);
   }
 
+  /** Bytes held that belong to no whole message yet. */
+  get pending(): number {
+    return this.#keptBytes;
+  }
+
   end(): void {
     if (this.#keptBytes > 0) throw brokenAnswer("it ends inside a message of its event stream");
   }

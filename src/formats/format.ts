@@ -23,6 +23,8 @@ import type { Seal, Unseal } from "../exchange/proof.ts";
 export interface Frame {
   event: string;
   data: string;
+  /** What the data is as JSON, where it was parsed before because it is large. */
+  value?: unknown;
 }
 
 export interface DecodeRequest {

@@ -163,7 +163,7 @@ async function generate(
         fields["x-request-id"] = fields["request-id"] = id;
         return fields;
       },
-      large: () => call.large ? (work) => kit.slices.step(key.id, "convert", work) : null,
+      large: () => call.large ? (work) => kit.slices.run(key.id, work, "convert") : null,
       keepAliveMs: state.keepAliveMs,
       ticker: kit.ticker,
       left(end) {

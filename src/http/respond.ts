@@ -8,6 +8,7 @@
 import { PlainResponse } from "../http1/plain_response.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
+import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -18,8 +19,8 @@ export interface Delivery {
   context: EncodeAnswer;
   /** Read when the status goes out; whoever reads them may add to them. */
   headers(): Record<string, string>;
-  /** Does what is done with all of an answer when its turn comes; null: it is short. Asked once all of it is there. */
-  large(): (<T>(work: () => T) => Promise<T>) | null;
+  /** Does what is done with all of an answer in slices; null: it is short. Asked once all of it is there. */
+  large(): (<T>(work: Generator<void, T>) => Promise<T>) | null;
   keepAliveMs: number;
   ticker: Ticker;
   /** The caller has left. `end` makes the run end with what it reads next, before its time. */
@@ -40,15 +41,29 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
   try {
     const collector = new Collector();
     for await (const batch of delivery.parts) collector.add(batch);
-    const encode = () => JSON.stringify(delivery.format.encodeAnswer(collector.answer, delivery.context));
-    const step = delivery.large();
-    const text = step ? await step(encode) : encode();
+    const encode = () => delivery.format.encodeAnswer(collector.answer, delivery.context);
+    const run = delivery.large();
+    const text = run ? await run(written(encode)) : JSON.stringify(encode());
     const headers = delivery.headers();
     headers["content-type"] = "application/json";
     return new PlainResponse(text, { headers });
   } finally {
     delivery.over();
   }
+}
+
+/** Pieces that are written before others have their turn. */
+const PIECES = 16;
+
+function* written(encode: () => unknown): Generator<void, string> {
+  const answer = encode();
+  const pieces: string[] = [];
+  for (const piece of jsonPieces(answer)) {
+    pieces.push(piece);
+    if (pieces.length % PIECES === 0) yield;
+  }
+  yield;
+  return pieces.join("");
 }
 
 /** An event stream. Throws what the run throws before its first part, unless that comes after a keep-alive. */

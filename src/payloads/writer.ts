@@ -2,7 +2,7 @@
  * Writes payloads behind the calls: a queue bounded in bytes, a few writes side by side. What does not fit, and what the
  * storage refuses three times, is not kept; both are counted, and told in the log once a minute at most.
  */
-import { jsonPieces } from "./json_pieces.ts";
+import { jsonPieces } from "../exchange/json_pieces.ts";
 import { type PayloadKey, seal } from "./envelope.ts";
 import type { PayloadStorage } from "./storage.ts";
 

@@ -6,9 +6,11 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { parse, unread } from "../exchange/json.ts";
+import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
+import { LARGE } from "../timing/slices.ts";
 import { type FrameSource, type Framing, SERVER_SENT_EVENTS } from "../providers/apis/framing.ts";
 
 const BRACE = 123;
@@ -22,6 +24,14 @@ export function readWhole(text: string, format: ProviderFormat): Part[] {
   const body = parse(text, true);
   if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
   return format.decodeAnswer(body);
+}
+
+/** As {@link readWhole}, of a large body. */
+export function* readWholeInSlices(text: string, format: ProviderFormat): Generator<void, Part[]> {
+  const parsed = yield* parseAnswerInSlices(text);
+  yield;
+  if ("why" in parsed) throw brokenAnswer(`it ${parsed.why}`);
+  return format.decodeAnswer(parsed.value);
 }
 
 /**
@@ -51,6 +61,11 @@ export class AnswerReader {
     this.#decoder = format.decodeStream();
   }
 
+  /** What has come may complete a frame, or a body, that takes long to read: only the methods in slices read on. */
+  get isLarge(): boolean {
+    return this.#frames.pending > LARGE || (this.#plain?.bytes ?? 0) > LARGE;
+  }
+
   push(bytes: Uint8Array, out: Part[]): Failure | undefined {
     try {
       if (!this.#begun && !this.#begin(bytes)) return;
@@ -72,12 +87,9 @@ export class AnswerReader {
   end(out: Part[]): Failure | undefined {
     try {
       if (this.#plain) {
-        out.push(
-          ...readWhole(
-            this.#withhold(this.#plain.pieces.join("") + this.#plain.decoder.decode()),
-            this.#format,
-          ),
-        );
+        const text = this.#withhold(this.#plain.pieces.join("") + this.#plain.decoder.decode());
+        // Not spread: each would be an argument, of which there may not be hundreds of thousands.
+        for (const part of readWhole(text, this.#format)) out.push(part);
         return;
       }
       const frames: Frame[] = [];
@@ -86,6 +98,54 @@ export class AnswerReader {
       this.#decoder.end(out);
     } catch (thrown) {
       return Failure.from(thrown);
+    }
+  }
+
+  /** As {@link AnswerReader.push}. The bytes must stay as they are until it is done. */
+  *pushInSlices(bytes: Uint8Array, out: Part[]): Generator<void, Failure | undefined> {
+    if (this.#plain) return this.push(bytes, out);
+    try {
+      const frames: Frame[] = [];
+      try {
+        this.#frames.push(bytes, frames);
+      } catch (thrown) {
+        yield* this.#decodeInSlices(frames, out);
+        throw thrown;
+      }
+      yield* this.#decodeInSlices(frames, out);
+    } catch (thrown) {
+      return Failure.from(thrown);
+    }
+  }
+
+  *endInSlices(out: Part[]): Generator<void, Failure | undefined> {
+    try {
+      if (this.#plain) {
+        const text = this.#plain.pieces.join("") + this.#plain.decoder.decode();
+        yield;
+        for (const part of yield* readWholeInSlices(this.#withhold(text), this.#format)) out.push(part);
+        return;
+      }
+      const frames: Frame[] = [];
+      this.#frames.end(frames);
+      yield* this.#decodeInSlices(frames, out);
+      this.#decoder.end(out);
+    } catch (thrown) {
+      return Failure.from(thrown);
+    }
+  }
+
+  *#decodeInSlices(frames: readonly Frame[], out: Part[]): Generator<void, void> {
+    for (const frame of frames) {
+      frame.data = this.#withhold(frame.data);
+      if (frame.data.length > LARGE) {
+        yield;
+        const parsed = yield* parseAnswerInSlices(frame.data);
+        if ("why" in parsed) throw brokenAnswer(`a frame of its stream ${parsed.why}`);
+        frame.value = parsed.value;
+        yield;
+      }
+      this.#decoder.push(frame, out);
     }
   }
 

@@ -3,11 +3,13 @@
  * a whole answer alike, into batches of parts: one batch for what one network read brought.
  */
 import { Failure } from "../exchange/failure.ts";
+import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
 import { openHedged } from "../providers/hedge.ts";
-import type { Opened, Opening } from "../providers/mod.ts";
+import type { ProviderRequest } from "../formats/format.ts";
+import type { Opened, Opening, Outgoing } from "../providers/mod.ts";
 import type { Door, Route } from "../providers/provider.ts";
 import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
@@ -15,15 +17,19 @@ import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
-import { AnswerReader, readWhole } from "./answer_reader.ts";
+import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
+import { isLargeBatch, portionsOf } from "./portions.ts";
 import { SplitSecrets } from "./split_secrets.ts";
 import { plausible } from "./plausible.ts";
 
 /** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
 const TURN_BYTES = 65_536;
+
+/** Pieces of a large request that are written before others have their turn. */
+const PIECES = 16;
 
 const decoder = new TextDecoder();
 
@@ -54,7 +60,7 @@ export async function* generate(
   const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
     prepare(door, providersModel) {
       const { api } = door;
-      const encode = () => {
+      const encode = (): Pick<ProviderRequest, "body" | "headers"> => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         made[which].names = flat.names;
         const encoded = bounded(() =>
@@ -70,9 +76,13 @@ export async function* generate(
         );
         const request = api.finish ? api.finish(encoded, providersModel) : encoded;
         made[which].dropped = request.dropped;
-        return { body: bounded(() => wellFormed(JSON.stringify(request.body))), headers: request.headers };
+        return request;
       };
-      return large ? kit.slices.step(key.id, "convert", encode) : kit.metrics.holding("convert", encode);
+      if (large) return kit.slices.run(key.id, writtenInSlices(encode), "convert");
+      return kit.metrics.holding("convert", () => {
+        const { body, headers } = encode();
+        return { body: bounded(() => wellFormed(JSON.stringify(body))), headers };
+      });
     },
     async begin(opened) {
       try {
@@ -126,7 +136,16 @@ export async function* generate(
         noteUsage(batch, prompt, { call, use }, kit);
         followed?.take(batch);
         const told = secrets.take(batch);
-        if (told.length > 0) yield restore ? restore(told) : told;
+        if (told.length > 0) {
+          const given = restore ? restore(told) : told;
+          if (!prompt.stream || !isLargeBatch(given)) yield given;
+          else {
+            for (const portion of portionsOf(given)) {
+              yield portion;
+              await kit.slices.pause(key.id);
+            }
+          }
+        }
       }
       const over = failure !== undefined || ended || call.cut;
       const rest = over ? secrets.end() : [];
@@ -145,7 +164,8 @@ export async function* generate(
         continue;
       }
       ended = bytes === null;
-      failure = bytes === null ? reader!.end(batch) : reader!.push(bytes, batch);
+      const reading = read(reader!, bytes, batch, (work) => kit.slices.run(key.id, work, "convert"));
+      failure = reading instanceof Promise ? await reading : reading;
       // A provider that sends faster than others get their turn.
       unpaused += bytes?.length ?? 0;
       if (unpaused < TURN_BYTES) continue;
@@ -210,16 +230,19 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   if (!framing.isStream(reply.header("content-type") ?? "")) {
     const bytes = await readBody(reply, first, () => slices.pause(id));
     call.large ||= bytes.length > LARGE;
-    const step = <T>(work: () => T) =>
-      bytes.length > LARGE ? slices.step(id, "convert", work) : kit.metrics.holding("convert", work);
-    const text = await step(() => withheld.answer(decoder.decode(bytes)));
-    return { batch: await step(() => readWhole(text, format)), reader: null };
+    const text = () => withheld.answer(decoder.decode(bytes));
+    if (bytes.length <= LARGE) {
+      return { batch: kit.metrics.holding("convert", () => readWhole(text(), format)), reader: null };
+    }
+    const decoded = await slices.step(id, "convert", text);
+    return { batch: await slices.run(id, readWholeInSlices(decoded, format), "convert"), reader: null };
   }
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text));
   const batch: Part[] = [];
   let unpaused = 0;
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-    const failure = bytes === null ? reader.end(batch) : reader.push(bytes, batch);
+    const reading = read(reader, bytes, batch, (work) => slices.run(id, work, "convert"));
+    const failure = reading instanceof Promise ? await reading : reading;
     unpaused += bytes?.length ?? 0;
     if (unpaused >= TURN_BYTES) {
       unpaused = 0;
@@ -230,6 +253,17 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
       return { batch, failure, reader: bytes === null ? null : reader };
     }
   }
+}
+
+/** Reads on; in slices where much has come. Null: that was all. */
+function read(
+  reader: AnswerReader,
+  bytes: Uint8Array | null,
+  out: Part[],
+  run: <T>(work: Generator<void, T>) => Promise<T>,
+): Failure | undefined | Promise<Failure | undefined> {
+  if (reader.isLarge) return run(bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out));
+  return bytes === null ? reader.end(out) : reader.push(bytes, out);
 }
 
 /**
@@ -270,6 +304,20 @@ function isPreamble(part: Part): boolean {
 function headerList(names: readonly string[]): string {
   const listed = names.slice(0, MOST_LISTED).map((name) => name.slice(0, 80).replace(/[^ -+\--~]/g, "?"));
   return (names.length > listed.length ? [...listed, "..."] : listed).join(", ");
+}
+
+/** A large request as it is sent. */
+function* writtenInSlices(
+  encode: () => Pick<ProviderRequest, "body" | "headers">,
+): Generator<void, Outgoing> {
+  const { body, headers } = encode();
+  const pieces: string[] = [];
+  for (const piece of jsonPieces(body)) {
+    pieces.push(wellFormed(piece));
+    if (pieces.length % PIECES === 0) yield;
+  }
+  yield;
+  return { body: pieces.join(""), headers };
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Answer, Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { GenerationStatus } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
-import { sizeUpTo } from "../payloads/json_pieces.ts";
+import { sizeUpTo } from "../exchange/json_pieces.ts";
 import type { PayloadLog } from "../payloads/mod.ts";
 import type { Call } from "./call.ts";
 import type { Sealer } from "./seal.ts";

@@ -29,8 +29,8 @@ export function atOnce<T>(work: Generator<void, T>): T {
 export const TURNS_PER_SLICE = 4;
 /** Behind a slice that took longer than this, in milliseconds, come more turns: a part of the time that it took. */
 const LONG_MS = 10;
-const PART_FREE = 1 / 4;
-const MOST_FREE_MS = 25;
+const PART_FREE = 1 / 2;
+const MOST_FREE_MS = 50;
 
 /** Does one slice; true: there is nothing left to do. */
 type Slice = () => boolean;

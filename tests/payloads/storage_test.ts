@@ -7,7 +7,7 @@ import {
   type PayloadOutcome,
   type PayloadsOptions,
 } from "../../src/payloads/mod.ts";
-import { sizeUpTo } from "../../src/payloads/json_pieces.ts";
+import { sizeUpTo } from "../../src/exchange/json_pieces.ts";
 import { generationId } from "../../src/http/ids.ts";
 import { eventually, nextTurn } from "../support/time.ts";
 import { S3_KEYS, s3Server } from "./s3_server.ts";

@@ -39,6 +39,8 @@ export interface SoakGateway extends Serving {
   cpu(): number;
   /** The sum of a metric's values; NaN: it has none. */
   metric(name: string): Promise<number>;
+  /** Milliseconds of CPU time of the longest steps on the event loop since the last call, longest first. */
+  steps(): Promise<number[]>;
   stop(): Promise<number>;
 }
 
@@ -50,7 +52,12 @@ export async function startGateway(
 ): Promise<SoakGateway> {
   const config = `${folder}/soak.json`;
   await Deno.writeTextFile(config, JSON.stringify(configuration(folder, provider, server)));
-  const serving = await serveProgram(["serve", "--config", config], { cwd: folder, files });
+  const serving = await serveProgram(["serve", "--config", config], {
+    cwd: folder,
+    files,
+    entry: new URL("steps_program.ts", import.meta.url),
+  });
+  const steps = Number(/steps at (\d+)/.exec(serving.err())?.[1]);
   const proc = `/proc/${serving.pid}`;
   return {
     ...serving,
@@ -71,6 +78,10 @@ export async function startGateway(
       });
       const lines = (await response.text()).split("\n").filter((line) => line.startsWith(name));
       return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), lines.length > 0 ? 0 : NaN);
+    },
+    async steps() {
+      const conn = await Deno.connect({ hostname: "127.0.0.1", port: steps });
+      return await new Response(conn.readable).json();
     },
     async stop() {
       serving.kill("SIGTERM");

@@ -19,11 +19,16 @@ const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
   --each     every shape once, in each format, with and without screening, and what it did to the others
   --seed     requests of shapes by chance, from this seed on, for so many seconds: the ten that did most to the others
   --only     names of shapes, answers and crowds that match
-  --over     with --each: tells of those that delayed others by so many milliseconds or more (100)
+  --over     with --each: tells of those that delayed others, or held the event loop in one step, by so many milliseconds or
+             more (100)
+
+Each is told with the longest step that it took of the event loop, in CPU time, which other work of the machine does not lengthen.
 `;
 
 /** What ordinary callers may wait at most in 99 of 100 cases, in milliseconds. */
 const MOST_P99_MS = 250;
+/** What one step may take of the event loop, in milliseconds of CPU time: a small call waits for more than one. */
+const MOST_STEP_MS = 200;
 /** What one request may take of memory, in bytes. */
 const MOST_MORE = 600e6;
 const DESCRIPTORS_LEFT = 20;
@@ -145,11 +150,12 @@ Deno.exit(faults.length === 0 ? 0 : 1);
 /** Requests by chance, each by itself; tells of the worst. */
 async function bySeed(first: number, seconds: number): Promise<void> {
   const until = performance.now() + seconds * 1000;
-  const seen: { name: string; came: string; delay: number; more: number; cpu: number }[] = [];
+  const seen: { name: string; came: string; delay: number; step: number; more: number; cpu: number }[] = [];
   for (let seed = first; performance.now() < until; seed++) {
     const { name, path, body, headers } = seededRequest(seed);
     const secret = seed % 2 ? SECRETS.hostile : SECRETS.screened;
     await report();
+    await gateway.steps();
     gateway.forgetPeak();
     const { now } = gateway.memory();
     const begun = gateway.cpu();
@@ -167,19 +173,29 @@ async function bySeed(first: number, seconds: number): Promise<void> {
     const { health, calls, failures } = await report();
     const delay = Math.max(...health, ...calls, 0);
     const more = gateway.memory().peak - now;
-    seen.push({ name, came, delay, more, cpu });
+    const [step = 0] = await gateway.steps();
+    seen.push({ name, came, delay, step, more, cpu });
+    if (step > MOST_STEP_MS) faults.push(`${name}: a step of ${step} ms`);
     if (more > MOST_MORE) faults.push(`${name}: ${megabytes(more)} more`);
     if (/^5|Error/.test(came)) faults.push(`${name}: ${came}`);
     for (const failure of failures) faults.push(`${name}: ${failure}`);
   }
   say(`${seen.length} requests, seeds ${first} to ${first + seen.length - 1}`);
-  const tell = (by: "delay" | "more") => {
-    for (const { name, came, delay, more, cpu } of seen.toSorted((a, b) => b[by] - a[by]).slice(0, 10)) {
-      say(`others at most ${delay.toFixed()} ms, ${cpu} ms of CPU, +${megabytes(more)}: ${name} ${came}`);
+  const tell = (by: "delay" | "step" | "more") => {
+    for (
+      const { name, came, delay, step, more, cpu } of seen.toSorted((a, b) => b[by] - a[by]).slice(0, 10)
+    ) {
+      say(
+        `others at most ${delay.toFixed()} ms, a step of ${step} ms, ${cpu} ms of CPU, +${
+          megabytes(more)
+        }: ${name} ${came}`,
+      );
     }
   };
   say("those that delayed others most:");
   tell("delay");
+  say("those with the longest step:");
+  tell("step");
   say("those that took most memory:");
   tell("more");
   const late = p99(seen.map(({ delay }) => delay));
@@ -190,6 +206,7 @@ async function bySeed(first: number, seconds: number): Promise<void> {
 async function each(): Promise<void> {
   for (const { name, run } of attacks(gateway)) {
     await report();
+    await gateway.steps();
     gateway.forgetPeak();
     const { now } = gateway.memory();
     const begun = performance.now();
@@ -200,12 +217,14 @@ async function each(): Promise<void> {
     const more = gateway.memory().peak - now;
     const late = { health: p99(health), calls: p99(calls) };
     const worst = Math.max(late.health, late.calls);
+    const [step = 0] = await gateway.steps();
+    if (step > MOST_STEP_MS) faults.push(`${name}: a step of ${step} ms`);
     if (worst > MOST_P99_MS) faults.push(`${name}: others waited ${worst.toFixed()} ms`);
     if (more > MOST_MORE) faults.push(`${name}: ${megabytes(more)} more`);
     for (const failure of failures) faults.push(`${name}: ${failure}`);
-    if (worst >= Number(values.over) || more > MOST_MORE || failures.length > 0) {
+    if (Math.max(worst, step) >= Number(values.over) || more > MOST_MORE || failures.length > 0) {
       say(
-        `others ${worst.toFixed()} ms (health ${late.health.toFixed()}), took ${took.toFixed()} ms, ` +
+        `others ${worst.toFixed()} ms (health ${late.health.toFixed()}), a step of ${step} ms, took ${took.toFixed()} ms, ` +
           `+${megabytes(more)}: ${name} ${came}`,
       );
     }

@@ -26,11 +26,13 @@ export interface ProgramOptions {
   flags?: readonly string[];
   /** Where the program is; absent: here. */
   root?: string;
+  /** The module that is run; absent: the program. */
+  entry?: URL;
 }
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS], root = ROOT }: ProgramOptions,
+  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS], root = ROOT, entry }: ProgramOptions,
 ): Deno.Command {
   const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
   return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
@@ -42,7 +44,7 @@ function command(
       "--no-lock",
       "--config",
       `${root}deno.json`,
-      `${root}src/main.ts`,
+      entry?.pathname ?? `${root}src/main.ts`,
       ...args,
     ],
     cwd,

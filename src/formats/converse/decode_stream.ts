@@ -1,15 +1,17 @@
 /** The events of `ConverseStream` as parts. Only `messageStop` ends a good answer. */
-import { isObject, object, parse, unread } from "../../exchange/json.ts";
+import { isObject, object, unread } from "../../exchange/json.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
+import { frameValue } from "../frame_value.ts";
 import { MessageReader } from "./decode_blocks.ts";
 
 export function decodeStream(): StreamDecoder {
   const reader = new MessageReader();
   return {
-    push({ event, data }, out) {
+    push(frame, out) {
       if (reader.finished) return;
-      const body = parse(data);
+      const { event, data } = frame;
+      const body = frameValue(frame);
       if (body === undefined) throw brokenAnswer(`a message of its stream ${unread(data)}`);
       if (!isObject(body)) throw brokenAnswer("a message of its stream is not a JSON object");
       switch (event) {

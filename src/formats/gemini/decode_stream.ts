@@ -1,8 +1,9 @@
 /** Chunks of `streamGenerateContent` as parts. The stream has no end marker: the end of the bytes ends it. */
-import { parse, unread } from "../../exchange/json.ts";
+import { unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
+import { frameValue } from "../frame_value.ts";
 import { ChunkReader } from "./decode_blocks.ts";
 
 export function decodeStream(): StreamDecoder {
@@ -11,7 +12,7 @@ export function decodeStream(): StreamDecoder {
     push(frame: Frame, out: Part[]): void {
       const data = frame.data.trim();
       if (data === "" || data === "[DONE]") return;
-      const chunk = parse(data, true);
+      const chunk = frameValue(frame, true);
       if (chunk === undefined) throw brokenAnswer(`a frame of its stream ${unread(data)}`);
       reader.push(chunk, out);
     },

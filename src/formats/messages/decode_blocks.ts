@@ -12,6 +12,7 @@ import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame } from "../format.ts";
+import { frameValue } from "../frame_value.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
 import { decodeSearches, decodeService, decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";
@@ -57,7 +58,7 @@ export class MessageReader {
   push(frame: Frame, out: Part[]): void {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
     // The input of a call may come whole with its start.
-    const event = parse(frame.data, frame.event === "content_block_start");
+    const event = frameValue(frame, frame.event === "content_block_start");
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame is not a JSON object");
     switch (event.type ?? frame.event) {

@@ -5,11 +5,12 @@
  * may be missing or cut short; each `.done` brings the whole, and what was not streamed of it is sent then. Providers
  * disagree on where content indices start, so a whole item's contents are matched to the streamed ones by their order.
  */
-import { array, isObject, type Loose, object, parse, string, unread } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, string, unread } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { count } from "../../exchange/usage.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
 import type { Frame, StreamDecoder } from "../format.ts";
+import { frameValue } from "../frame_value.ts";
 import { ItemReader } from "./decode_blocks.ts";
 import { finishParts, modelOf, reportOf } from "./finish.ts";
 
@@ -25,7 +26,7 @@ class ResponsesStream implements StreamDecoder {
 
   push(frame: Frame, out: Part[]): void {
     if (this.#finished || frame.data.startsWith("[DONE]") || frame.data === "") return;
-    const event = parse(frame.data);
+    const event = frameValue(frame);
     if (event === undefined) throw brokenAnswer(`a frame of its stream ${unread(frame.data)}`);
     if (!isObject(event)) throw brokenAnswer("a frame of its stream is not a JSON object");
     this.#out = out;

@@ -62,7 +62,7 @@ export class ResponseWriter {
     this.#context = context;
     this.#emit = emit;
     this.#response = new ResponseObject(context);
-    this.#list = new OutputList(suffixOf(context.id), emit ?? (() => {}));
+    this.#list = new OutputList(suffixOf(context.id), emit ?? undefined);
     this.#messages = new MessageWriter(this.#list);
   }
 
@@ -136,7 +136,7 @@ export class ResponseWriter {
       usage: this.#usageNow(),
       incomplete: cut,
     });
-    this.#emit?.(`response.${status}`, `"response":${JSON.stringify(response)}}`);
+    this.#emit?.(`response.${status}`, `"response":${this.#list.jsonOf(response)}}`);
     return response;
   }
 
@@ -209,7 +209,7 @@ export class ResponseWriter {
     while (state.sections.length <= section) this.#sectionStart(state);
     state.pieces.push(text);
     const type = state.open ? "response.reasoning_text.delta" : "response.reasoning_summary_text.delta";
-    this.#list.emit(type, `${sectionPlace(state)}"delta":${JSON.stringify(text)}}`);
+    this.#list.emit?.(type, `${sectionPlace(state)}"delta":${JSON.stringify(text)}}`);
   }
 
   #sectionStart(state: ReasoningState): void {
@@ -217,7 +217,7 @@ export class ResponseWriter {
     state.sections.push("");
     const part = state.open ? { type: "reasoning_text", text: "" } : { type: "summary_text", text: "" };
     const type = state.open ? "response.content_part.added" : "response.reasoning_summary_part.added";
-    this.#list.emit(type, `${sectionPlace(state)}"part":${JSON.stringify(part)}}`);
+    this.#list.emit?.(type, `${sectionPlace(state)}"part":${JSON.stringify(part)}}`);
   }
 
   #sectionEnd(state: ReasoningState): void {
@@ -229,8 +229,8 @@ export class ResponseWriter {
     const [done, partDone, type] = state.open
       ? ["response.reasoning_text.done", "response.content_part.done", "reasoning_text"]
       : ["response.reasoning_summary_text.done", "response.reasoning_summary_part.done", "summary_text"];
-    this.#list.emit(done, `${at}"text":${JSON.stringify(text)}}`);
-    this.#list.emit(partDone, `${at}"part":${JSON.stringify({ type, text })}}`);
+    this.#list.emit?.(done, `${at}"text":${JSON.stringify(text)}}`);
+    this.#list.emit?.(partDone, `${at}"part":${JSON.stringify({ type, text })}}`);
   }
 
   #reasoningEnd(block: number, proof: Proof | undefined): void {
@@ -274,7 +274,7 @@ export class ResponseWriter {
     const type = state.custom
       ? "response.custom_tool_call_input.delta"
       : "response.function_call_arguments.delta";
-    this.#list.emit(type, `${state.deltaHead}${JSON.stringify(text)}}`);
+    this.#list.emit?.(type, `${state.deltaHead}${JSON.stringify(text)}}`);
   }
 
   #callEnd(block: number): void {
@@ -286,10 +286,10 @@ export class ResponseWriter {
     const text = state.pieces.join("");
     const at = place(String(state.item.id), state.index);
     if (state.custom) {
-      this.#list.emit("response.custom_tool_call_input.done", `${at},"input":${JSON.stringify(text)}}`);
+      this.#list.emit?.("response.custom_tool_call_input.done", `${at},"input":${JSON.stringify(text)}}`);
     } else {
       const name = JSON.stringify(state.item.name);
-      this.#list.emit(
+      this.#list.emit?.(
         "response.function_call_arguments.done",
         `${at},"name":${name},"arguments":${JSON.stringify(text)}}`,
       );

@@ -1,15 +1,23 @@
 /** The output of an answer being written: items in their places, their ids, and the events that announce them. */
 import type { Loose } from "../../exchange/json.ts";
 
+/** Characters of JSON. */
+const LARGE = 1 << 20;
+
 /** Takes an event: its type, and its fields as JSON text without the opening brace. */
 export type Emit = (type: string, fields: string) => void;
 
 export class OutputList {
   readonly items: Loose[] = [];
   readonly #ids = new Set<string>();
+  /** JSON of items that are large, by their places: to write it again at the end would take as long once more. */
+  readonly #large = new Map<number, string>();
 
-  /** @param suffix of the ids of items that the provider gave none */
-  constructor(private readonly suffix: string, readonly emit: Emit) {}
+  /**
+   * @param suffix of the ids of items that the provider gave none
+   * @param emit undefined: only the items are wanted
+   */
+  constructor(private readonly suffix: string, readonly emit: Emit | undefined) {}
 
   /** The provider's own id of an item when the caller may have it, else one made from the answer's. */
   id(prefix: string, given: unknown): string {
@@ -23,13 +31,27 @@ export class OutputList {
   /** Announces an item. Its place is taken now and holds what is known so far. */
   add(item: Loose): number {
     const index = this.items.push(item) - 1;
-    this.emit("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}}`);
+    this.emit?.("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}}`);
     return index;
   }
 
   done(index: number, item: Loose): void {
     this.items[index] = item;
-    this.emit("response.output_item.done", `"output_index":${index},"item":${JSON.stringify(item)}}`);
+    if (!this.emit) return;
+    const json = JSON.stringify(item);
+    if (json.length > LARGE) this.#large.set(index, json);
+    this.emit("response.output_item.done", `"output_index":${index},"item":${json}}`);
+  }
+
+  /** JSON of a response that holds these items. */
+  jsonOf(response: Loose): string {
+    if (this.#large.size === 0) return JSON.stringify(response);
+    const output = this.items.map((item, i) => this.#large.get(i) ?? JSON.stringify(item));
+    // Quotes within strings are escaped, and no object stands before this field.
+    return JSON.stringify({ ...response, output: [] }).replace(
+      '"output":[]',
+      () => `"output":[${output.join()}]`,
+    );
   }
 }
 

@@ -46,7 +46,7 @@ export class MessageWriter {
     const content = message.content.push(part) - 1;
     message.open++;
     const head = `${place(message.id, message.index)},"content_index":${content},`;
-    this.list.emit("response.content_part.added", `${head}"part":${JSON.stringify(part)}}`);
+    this.list.emit?.("response.content_part.added", `${head}"part":${JSON.stringify(part)}}`);
     if (refusal) this.refused = true;
     this.#texts.set(block, {
       message,
@@ -69,7 +69,7 @@ export class MessageWriter {
       for (const l of logprobs) state.logprobs.push(l);
       end = `,"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}}`;
     }
-    this.list.emit(state.deltaType, state.deltaHead + JSON.stringify(text) + end);
+    this.list.emit?.(state.deltaType, state.deltaHead + JSON.stringify(text) + end);
   }
 
   cite(block: number, citation: Citation): void {
@@ -78,7 +78,7 @@ export class MessageWriter {
     const annotation = encodeCitation(citation);
     const index = state.annotations.push(annotation) - 1;
     const { message, content } = state;
-    this.list.emit(
+    this.list.emit?.(
       "response.output_text.annotation.added",
       `${place(message.id, message.index)},"content_index":${content},"annotation_index":${index},` +
         `"annotation":${JSON.stringify(annotation)}}`,
@@ -92,22 +92,27 @@ export class MessageWriter {
     this.#texts.delete(block);
     const { message, content, refusal } = state;
     const text = state.pieces.join("");
-    const json = JSON.stringify(text);
     const head = `${place(message.id, message.index)},"content_index":${content},`;
-    let part: Loose;
-    if (refusal) {
-      part = { type: "refusal", refusal: text };
-      this.list.emit("response.refusal.done", `${head}"refusal":${json}}`);
-    } else {
-      const logprobs = encodeLogprobs(state.logprobs);
-      part = textPart(text, state.annotations, logprobs);
-      this.list.emit(
-        "response.output_text.done",
-        `${head}"text":${json},"logprobs":${JSON.stringify(logprobs)}}`,
-      );
+    const logprobs = encodeLogprobs(state.logprobs);
+    message.content[content] = refusal
+      ? { type: "refusal", refusal: text }
+      : textPart(text, state.annotations, logprobs);
+    if (this.list.emit) {
+      // Once, since a text may be long.
+      const json = JSON.stringify(text);
+      let part: string;
+      if (refusal) {
+        part = `{"type":"refusal","refusal":${json}}`;
+        this.list.emit("response.refusal.done", `${head}"refusal":${json}}`);
+      } else {
+        const logs = JSON.stringify(logprobs);
+        part = `{"type":"output_text","text":${json},"annotations":${
+          JSON.stringify(state.annotations)
+        },"logprobs":${logs}}`;
+        this.list.emit("response.output_text.done", `${head}"text":${json},"logprobs":${logs}}`);
+      }
+      this.list.emit("response.content_part.done", `${head}"part":${part}}`);
     }
-    message.content[content] = part;
-    this.list.emit("response.content_part.done", `${head}"part":${JSON.stringify(part)}}`);
     message.open--;
     if (message.left && message.open === 0) this.#done(message, "completed");
     return true;

@@ -24,6 +24,8 @@ export interface FrameSource {
   push(bytes: Uint8Array, out: Frame[]): void;
   /** What the end of the bytes completes. */
   end(out: Frame[]): void;
+  /** Bytes held that belong to no whole frame yet. */
+  readonly pending: number;
 }
 
 export const SERVER_SENT_EVENTS: Framing = {
@@ -56,6 +58,9 @@ export const BEDROCK_CHUNKS: Framing = {
         }
       },
       end: () => messages.end(),
+      get pending() {
+        return messages.pending;
+      },
     };
   },
 };
