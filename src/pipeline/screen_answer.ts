@@ -56,6 +56,7 @@ export async function* screenAnswer(
   let next: Promise<Step> | null = null;
   let draining = false;
   let ended = false;
+  let unpaused = 0;
   try {
     for (;;) {
       next ??= parts.next();
@@ -80,12 +81,16 @@ export async function* screenAnswer(
         else {
           let first = true;
           for (const portion of portions(step.value as readonly Part[])) {
-            if (!first) {
+            // A provider that sends a word at a time may send thousands of them at once.
+            if (!first || unpaused > TURN_MS) {
               if (out.length > 0) yield out.splice(0);
               await guard.pause();
+              unpaused = 0;
             }
             first = false;
+            const begun = performance.now();
             await screen.push(portion, out);
+            unpaused += performance.now() - begun;
           }
         }
       }
@@ -106,6 +111,8 @@ export async function* screenAnswer(
   }
 }
 
+/** Judging that takes longer in all, in milliseconds, lets others have their turn. */
+const TURN_MS = 5;
 /** Text and parts that are judged before others have their turn. */
 const PORTION_CHARS = 16_384;
 const PORTION_PARTS = 200;

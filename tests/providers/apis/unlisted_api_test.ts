@@ -32,6 +32,9 @@ const LENGTH_PREFIXED: Framing = {
         kept = all.slice(at);
       },
       end() {},
+      get pending() {
+        return kept.length;
+      },
     };
   },
 };
