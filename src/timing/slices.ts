@@ -88,14 +88,20 @@ export class Slices {
     );
   }
 
-  /** Waits for a turn: what is done then is not counted. */
+  /** Waits for a turn: what is done then, or was done before, is not counted, so that it waits as if a slice had been done. */
   pause(key: string): Promise<void> {
-    return this.step(key, "convert", () => {});
+    return new Promise((resolve) => {
+      const slice = () => {
+        resolve();
+        return true;
+      };
+      this.#add(key, "convert", slice, TURNS_PER_SLICE);
+    });
   }
 
-  #add(key: string, cause: SliceCause, slice: Slice): void {
+  #add(key: string, cause: SliceCause, slice: Slice, turns = 1): void {
     this.#waiting.push(key, { key, cause, slice });
-    if (!this.#due) this.#wait(1);
+    if (!this.#due) this.#wait(turns);
   }
 
   /** Does the next slice that many turns from now. */

@@ -7,6 +7,8 @@ import { PATHS } from "./requests.ts";
 export interface OrdinarySetup {
   url: string;
   secret: string;
+  /** Of the gateway. */
+  pid: number;
 }
 
 /** What was seen since the last report. */
@@ -14,6 +16,11 @@ export interface OrdinaryReport {
   /** Milliseconds of each answer, in order. */
   health: number[];
   calls: number[];
+  /**
+   * CPU time of the gateway's event loop meanwhile, of each answer of both: what an answer waits for where the gateway has a
+   * processor to itself, whatever else this machine does.
+   */
+  work: number[];
   /** Answers that were none, or wrong. */
   failures: string[];
 }
@@ -27,7 +34,7 @@ declare const self: {
 const PAUSE_MS = 10;
 const MOST_FAILURES = 20;
 
-let seen: OrdinaryReport = { health: [], calls: [], failures: [] };
+let seen: OrdinaryReport = { health: [], calls: [], work: [], failures: [] };
 
 const BODIES = Object.entries({
   chat_completions: { messages: [{ role: "user", content: "Good morning" }] },
@@ -38,10 +45,14 @@ const BODIES = Object.entries({
   body: JSON.stringify({ model: "ordinary/model", ...fields }),
 }));
 
+/** Milliseconds of CPU time of the gateway's event loop. */
+let cpu = () => 0;
+
 /** Asks again and again, and notes how long each answer took. */
 async function ask(times: "health" | "calls", one: (nth: number) => Promise<Response>): Promise<void> {
   for (let nth = 0;; nth++) {
     const begun = performance.now();
+    const worked = cpu();
     try {
       const response = await one(nth);
       const text = await response.text();
@@ -50,6 +61,7 @@ async function ask(times: "health" | "calls", one: (nth: number) => Promise<Resp
       fail(`${times}: ${thrown instanceof Error ? thrown.message : thrown}`);
     }
     seen[times].push(performance.now() - begun);
+    seen.work.push(cpu() - worked);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
@@ -61,10 +73,11 @@ function fail(what: string): void {
 self.onmessage = ({ data }) => {
   if (data === "report") {
     self.postMessage(seen);
-    seen = { health: [], calls: [], failures: [] };
+    seen = { health: [], calls: [], work: [], failures: [] };
     return;
   }
-  const { url, secret } = data;
+  const { url, secret, pid } = data;
+  cpu = () => Number(Deno.readTextFileSync(`/proc/${pid}/task/${pid}/schedstat`).split(" ")[0]) / 1e6;
   const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
   void ask("health", () => fetch(`${url}/healthz`));
   void ask("calls", (nth) => {

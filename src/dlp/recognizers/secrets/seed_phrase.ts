@@ -1,6 +1,6 @@
 /** Seed phrases of wallets: 12, 15, 18, 21 or 24 words of the English list of BIP-39, the last of which holds a checksum. */
 
-import { createHash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { DIGIT, JOINER } from "../character_class.ts";
 import type { Recognizer } from "../recognizer.ts";
@@ -48,7 +48,7 @@ function scanPhrase(view: ScannedView, start: number, end: number): number {
   const indices = words.map(({ index }) => index);
   for (let first = 0; first + FEWEST <= words.length; first++) {
     for (let count = MOST; count >= FEWEST; count -= 3) {
-      if (first + count > words.length || !isValid(indices.slice(first, first + count))) continue;
+      if (first + count > words.length || !isValid(indices, first, count)) continue;
       report(view, "SEED_PHRASE", words[first].start, words[first + count - 1].end, 0.95);
       return words[first + count - 1].end;
     }
@@ -123,21 +123,31 @@ function wordsAround(text: string, start: number, end: number): Word[] {
   return words;
 }
 
-/** Of eleven bits a word, one in thirty-three is of the checksum: the first bits of the hash of all others. */
-function isValid(indices: readonly number[]): boolean {
+/** Of the words that are looked at: eleven bits each. */
+const BYTES = new Uint8Array(Math.ceil(MOST * 11 / 8));
+
+/**
+ * Of eleven bits a word, one in thirty-three is of the checksum: the first bits of the hash of all others. Asked up to two hundred
+ * times about the words around one, so nothing is made but the hash.
+ */
+function isValid(indices: readonly number[], first: number, count: number): boolean {
   // In the order of the alphabet they are the list itself, or another dictionary.
-  if (indices.filter((index, i) => i > 0 && index > indices[i - 1]).length >= indices.length - 2) {
-    return false;
+  let ascending = 0;
+  for (let i = first + 1; i < first + count; i++) if (indices[i] > indices[i - 1]) ascending++;
+  if (ascending >= count - 2) return false;
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (let i = first; i < first + count; i++) {
+    bits = (bits << 11 | indices[i]) & 0x7ffff;
+    held += 11;
+    for (; held >= 8; held -= 8) BYTES[at++] = bits >> (held - 8);
   }
-  let bits = "";
-  for (const index of indices) bits += index.toString(2).padStart(11, "0");
-  const checked = bits.length / 33;
-  const bytes = Uint8Array.from(
-    { length: (bits.length - checked) / 8 },
-    (_, i) => parseInt(bits.slice(i * 8, i * 8 + 8), 2),
-  );
-  const hash = createHash("sha256").update(bytes).digest();
-  return hash[0] >> (8 - checked) === parseInt(bits.slice(-checked), 2);
+  const checked = count / 3;
+  // The checksum is the last bits: of the last word, where the words fill no whole number of bytes.
+  const sum = indices[first + count - 1] & ((1 << checked) - 1);
+  const hash = sha256(BYTES.subarray(0, (count * 11 - checked) / 8));
+  return hash[0] >> (8 - checked) === sum;
 }
 
 function isLetter(unit: number): boolean {
