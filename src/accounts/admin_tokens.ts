@@ -99,6 +99,11 @@ export class AdminTokens {
     return { ...view, secret };
   }
 
+  /** Those that this process has heard of, with those that have ended; newest first. */
+  known(): StoredToken[] {
+    return [...this.#byId.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1));
+  }
+
   /** Newest first, with those that have ended. */
   async list(query: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }> {
     const limit = pageSize(query.limit, LARGEST_PAGE);

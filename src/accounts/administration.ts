@@ -10,6 +10,9 @@ import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
 import type { AdminTokens } from "./admin_tokens.ts";
 import type { AuditLog } from "./audit_log.ts";
+import type { CallLog } from "./call_log.ts";
+import { type Concerns, concerns, concernsOfKeys } from "./concerns.ts";
+import type { ConsoleSessions, SessionQuery, SessionView } from "./console_sessions.ts";
 import type {
   AccountInput,
   AuditQuery,
@@ -23,10 +26,13 @@ import type {
 } from "./input.ts";
 import { KeyAdministration } from "./key_administration.ts";
 import type { Keyring } from "./keyring.ts";
+import { Known } from "./known.ts";
+import type { LiveFilter } from "./live_events.ts";
 import { memberAdministration } from "./member_administration.ts";
 import { Reports, type UsageList } from "./reports.ts";
 import { makeStatement, type Statement, type StatementQuery } from "./statement.ts";
 import type { Scope } from "./scope.ts";
+import type { SpanReader } from "./timeline.ts";
 import type { StoreChanges } from "./store_changes.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { TeamAdministration } from "./team_administration.ts";
@@ -39,13 +45,14 @@ import type {
   GenerationView,
   KeyReport,
   KeyStatus,
+  Listed,
   TeamView,
   TokenView,
 } from "./views.ts";
 
 export interface Administration {
   createKey(input: KeyInput): Promise<{ key: KeyReport; secret: string }>;
-  listKeys(query?: KeyQuery): Promise<{ data: KeyReport[]; next_cursor: string | null }>;
+  listKeys(query?: KeyQuery): Promise<Listed<KeyReport>>;
   /** By id or by name; throws `not_found`. */
   getKey(idOrName: string): Promise<KeyReport>;
   patchKey(idOrName: string, patch: Partial<KeyInput>): Promise<KeyReport>;
@@ -57,18 +64,18 @@ export interface Administration {
   revokeKey(idOrName: string): Promise<KeyReport>;
   /** A token of the administration, with its secret, this once. */
   createToken(input: unknown): Promise<TokenView & { secret: string }>;
-  listTokens(query?: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }>;
+  listTokens(query?: PageQuery): Promise<Listed<TokenView>>;
   /** Throws `not_found`. */
   revokeToken(id: string): Promise<TokenView>;
   keyStatus(key: Key): Promise<KeyStatus>;
-  teams(query?: PageQuery): Promise<{ data: TeamView[]; next_cursor: string | null }>;
+  teams(query?: PageQuery): Promise<Listed<TeamView>>;
   /** Throws `not_found`. */
   team(name: string): Promise<TeamView>;
   createTeam(input: TeamInput): Promise<TeamView>;
   changeTeam(name: string, input: TeamChange): Promise<TeamView>;
   /** Throws while keys name it. Answers the team as it was. */
   removeTeam(name: string): Promise<TeamView>;
-  accounts(query?: PageQuery): Promise<{ data: CreditsView[]; next_cursor: string | null }>;
+  accounts(query?: PageQuery): Promise<Listed<CreditsView>>;
   createAccount(input: AccountInput): Promise<CreditsView>;
   /** A key as calls know it: with its rights and its team's. Throws `not_found`. */
   keyOf(idOrName: string): Promise<Key>;
@@ -77,16 +84,27 @@ export interface Administration {
   credits(account: string): Promise<CreditsView>;
   addCredits(account: string, amount: string, options?: { note?: string }): Promise<CreditsView>;
   usage(query: UsageQuery): Promise<UsageList>;
-  generations(query: GenerationQuery): Promise<{ data: GenerationView[]; next_cursor: string | null }>;
+  generations(query: GenerationQuery): Promise<Listed<GenerationView>>;
   /** What an account used in a month. Throws `not_found`. */
   statement(query: StatementQuery): Promise<Statement>;
   /** Somebody asks for the payload of a generation: the audit log is told. */
   payloadAsked(id: string): Promise<void>;
   /** The machine that has the payload of a generation in its files; null: none has said so. */
   payloadPlace(id: string): Promise<string | null>;
-  auditEntries(query: AuditQuery): Promise<{ data: AuditView[]; next_cursor: string | null }>;
+  auditEntries(query: AuditQuery): Promise<Listed<AuditView>>;
   /** Throws `not_found`; with `owner` also for a generation of another key. */
   generation(id: string, options?: { owner?: Key }): Promise<GenerationView & Partial<GenerationDetails>>;
+  /** Calls summed up by span of time. */
+  timeline(): Promise<SpanReader>;
+  /** Calls as they begin and end, as server-sent events. */
+  watch(options: { filter: LiveFilter; stillMay(): boolean }): Promise<ReadableStream<Uint8Array>>;
+  /** What somebody may have to decide. */
+  concerns(): Promise<Concerns>;
+  /** Sessions of the console that last, newest first. */
+  sessions(query?: SessionQuery): Promise<Listed<SessionView>>;
+  /** Throws `not_found`. */
+  endSession(id: string): Promise<SessionView>;
+  endSessionsOf(member: string): Promise<SessionView[]>;
 }
 
 export interface AdministrationOptions extends Scope {
@@ -98,6 +116,12 @@ export interface AdministrationOptions extends Scope {
   configured: Configured;
   audit: AuditLog;
   tokens: AdminTokens;
+  calls: CallLog;
+  sessions: ConsoleSessions;
+  /** False: the store cannot be asked. */
+  storeReady(): boolean;
+  /** True: while the store is away, the answer is what this process knows by itself. */
+  tellsWhatIsKnown: boolean;
 }
 
 const RETRY_AFTER = 2;
@@ -124,16 +148,21 @@ export function openAdministration(options: AdministrationOptions): OpenAdminist
 function administrationOf(options: AdministrationOptions): OpenAdministration {
   const keys = new KeyAdministration(options);
   const reports = new Reports(options);
-  const { tokens } = options;
+  const { tokens, calls, sessions, member, sync } = options;
   const teams = new TeamAdministration(options);
+  const known = new Known({ ...options, recent: () => calls.recent() });
+  const reading = <Args extends unknown[], Result>(
+    method: (...args: Args) => Promise<Result>,
+    knownHere: (...args: Args) => Result | null,
+  ) => needingStore(orKnown(method, knownHere, options));
   return (trail) => ({
     createKey: needingStore(async (input) => {
       const made = await keys.create(input);
       await trail.note({ action: "key.created", key: made.key, fields: input });
       return made;
     }),
-    listKeys: needingStore((query = {}) => keys.list(query)),
-    getKey: needingStore((idOrName) => keys.get(idOrName)),
+    listKeys: reading((query = {}) => keys.list(query), (query = {}) => known.keys(query)),
+    getKey: reading((idOrName) => keys.get(idOrName), (idOrName) => known.key(idOrName)),
     patchKey: needingStore(async (idOrName, patch) => {
       const { before, key } = await keys.patch(idOrName, patch);
       await trail.note({ action: "key.changed", key, fields: patch, before: pick(before, patch) });
@@ -154,11 +183,11 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
       return key;
     }),
     createToken: needingStore((input) => tokens.create(input, trail.principal, trail)),
-    listTokens: needingStore((query = {}) => tokens.list(query)),
+    listTokens: reading((query = {}) => tokens.list(query), (query = {}) => known.tokens(query)),
     revokeToken: needingStore((id) => tokens.revoke(id, trail)),
     keyStatus: needingStore((key) => reports.keyStatus(key)),
-    teams: needingStore((query = {}) => reports.teams(query)),
-    team: needingStore((name) => reports.team(name)),
+    teams: reading((query = {}) => reports.teams(query), (query = {}) => known.teams(query)),
+    team: reading((name) => reports.team(name), (name) => known.team(name)),
     createTeam: needingStore(async (input) => {
       await teams.create(input);
       await trail.note({ action: "team.created", target: input.name, fields: input });
@@ -176,20 +205,20 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
       await trail.note({ action: "team.removed", target: name, fields: {} });
       return before;
     }),
-    keyOf: needingStore((idOrName) => keys.keyOf(idOrName)),
+    keyOf: reading((idOrName) => keys.keyOf(idOrName), (idOrName) => known.keyState(idOrName)?.key ?? null),
     closeBreakers: needingStore(async (routes) => {
       const closedAt = options.clock.now();
       await options.store.closeBreakers(routes.map((route) => ({ ...route, closedAt })));
       await trail.note({ action: "breakers.closed", fields: { routes } });
     }),
-    accounts: needingStore((query = {}) => reports.accounts(query)),
+    accounts: reading((query = {}) => reports.accounts(query), (query = {}) => known.accounts(query)),
     createAccount: needingStore(async (input) => {
       const credits = await reports.createAccount(input);
       const { account } = credits;
       await trail.note({ action: "account.created", account, fields: input });
       return credits;
     }),
-    credits: needingStore((account) => reports.credits(account)),
+    credits: reading((account) => reports.credits(account), (account) => known.credits(account)),
     addCredits: needingStore(async (account, amount, { note } = {}) => {
       const credits = await reports.addCredits(account, amount, note);
       await trail.note({
@@ -199,13 +228,35 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
       });
       return credits;
     }),
-    usage: needingStore((query) => reports.usage(query)),
+    usage: reading((query) => reports.usage(query), (query) => known.usage(query)),
     payloadAsked: (id) => trail.note({ action: "payload.read", fields: { generation: id.slice(0, 64) } }),
     payloadPlace: needingStore((id) => options.store.payloadPlace(id)),
-    generations: needingStore((query) => reports.generations(query)),
+    generations: reading((query) => reports.generations(query), (query) => known.generations(query)),
     statement: needingStore((query) => makeStatement(options, query)),
-    auditEntries: needingStore((query) => reports.audit(query)),
-    generation: needingStore((id, { owner } = {}) => reports.generation(id, owner)),
+    auditEntries: reading((query) => reports.audit(query), (query) => known.auditEntries(query)),
+    generation: reading(
+      (id, { owner } = {}) => reports.generation(id, owner),
+      (id, { owner } = {}) => owner === undefined ? known.generation(id) : null,
+    ),
+    async timeline() {
+      if (member === undefined) return await calls.timeline();
+      const { MemberTimeline } = await import("./member_timeline.ts");
+      return new MemberTimeline({
+        store: options.store,
+        member,
+        known: () => known.calls(),
+        ready: options.storeReady,
+        flush: () => sync.flush(),
+      });
+    },
+    watch: async (watched) => (await calls.live()).watch({ ...watched, member }),
+    concerns: needingStore(async () => {
+      if (member === undefined) return await concerns(options);
+      return concernsOfKeys((await keys.list({})).data, options.clock.now());
+    }),
+    sessions: needingStore((query = {}) => sessions.list(query, trail.principal.credential)),
+    endSession: needingStore((id) => sessions.end(id, trail)),
+    endSessionsOf: needingStore((person) => sessions.endOf(person, trail)),
   });
 }
 
@@ -214,7 +265,32 @@ function pick(before: object, patch: object): object {
   return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(patch, name)));
 }
 
-/** Everything an operator reads needs the store; while it is away each method says so. */
+/** What the store answers, or what this process knows by itself while it is away; null: nothing. */
+function orKnown<Args extends unknown[], Result>(
+  method: (...args: Args) => Promise<Result>,
+  knownHere: (...args: Args) => Result | null,
+  { sync, storeReady, tellsWhatIsKnown }: AdministrationOptions,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    const known = () => {
+      const found = knownHere(...args);
+      if (found !== null) return found;
+      throw new StoreUnavailable("It is not known here.");
+    };
+    if (tellsWhatIsKnown && !storeReady()) return known();
+    try {
+      return await method(...args);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !tellsWhatIsKnown) throw error;
+      // It may only be busy with reads.
+      const isThere = await sync.connect().then(() => true, () => false);
+      if (isThere) throw error;
+      return known();
+    }
+  };
+}
+
+/** While the store is away, what needs it says so. */
 function needingStore<Args extends unknown[], Result>(
   method: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {

@@ -33,6 +33,11 @@ export class AuditLog {
     this.#options = options;
   }
 
+  /** Entries that are not written yet, the oldest first. */
+  get waiting(): readonly AuditRecord[] {
+    return this.#waiting;
+  }
+
   add({ kind, key, account, data }: AuditEntry): void {
     if (this.#waiting.length >= MOST_WAITING) {
       if (this.#dropped++ === 0) {

@@ -29,6 +29,21 @@ export interface DemandsOptions {
   unlimited(account: string): boolean;
 }
 
+type SpendLimit = NonNullable<KeyState["spendLimit"]>;
+
+/** What a key may spend in the period that goes on. */
+export function keyBudget(keyId: string, { amount, period }: SpendLimit, now: number): BudgetRef {
+  const { starts, ends } = spanAt(period, now);
+  return { id: `k:${keyId}:${period}:${starts}`, scope: "key", owner: keyId, starts, ends, limit: amount };
+}
+
+/** What a team's keys together may spend in the period that goes on. */
+export function teamBudget(team: string, { amount, period }: SpendLimit, now: number): BudgetRef {
+  const { starts, ends } = spanAt(period, now);
+  const id = `m:${idText(team)}:${period}:${starts}`;
+  return { id, scope: "team", owner: team, starts, ends, limit: amount };
+}
+
 /** An owner as a part of an id: messages between nodes hold ids, and break at spaces. */
 function idText(owner: string): string {
   return encodeURIComponent(owner);
@@ -133,10 +148,8 @@ export class Demands {
     return this.#lease("tag", { id, scope: "tag", owner, starts, ends, limit: amount }, now);
   }
 
-  #teamLease(team: string, { amount, period }: NonNullable<KeyState["teamSpendLimit"]>, now: number): Lease {
-    const { starts, ends } = spanAt(period, now);
-    const id = `m:${idText(team)}:${period}:${starts}`;
-    return this.#lease("team", { id, scope: "team", owner: team, starts, ends, limit: amount }, now);
+  #teamLease(team: string, limit: SpendLimit, now: number): Lease {
+    return this.#lease("team", teamBudget(team, limit, now), now);
   }
 
   #lease(kind: LeaseKind, ref: BudgetRef, now: number): Lease {
@@ -155,12 +168,10 @@ export class Demands {
     return lease;
   }
 
-  #spendLease(keyId: string, { amount, period }: NonNullable<KeyState["spendLimit"]>, now: number): Lease {
-    const { starts, ends } = spanAt(period, now);
-    const id = `k:${keyId}:${period}:${starts}`;
-    const lease = this.#options.leases.get(id) ??
-      this.#options.leases.open("spend", { id, scope: "key", owner: keyId, starts, ends, limit: amount });
-    lease.changeLimit(amount);
+  #spendLease(keyId: string, limit: SpendLimit, now: number): Lease {
+    const ref = keyBudget(keyId, limit, now);
+    const lease = this.#options.leases.get(ref.id) ?? this.#options.leases.open("spend", ref);
+    lease.changeLimit(limit.amount);
     return lease;
   }
 

@@ -3,6 +3,7 @@ import { Failure } from "../exchange/failure.ts";
 import { NameTaken, type Position, type Store, type StoredKey, TooManyKeys } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type Configured, DEFAULT_ACCOUNT } from "./configured.ts";
+import { keyBudget } from "./demands.ts";
 import {
   decodeCursor,
   decodeOffset,
@@ -126,7 +127,12 @@ export class KeyAdministration {
       : changed.account;
     const account = chosen ?? team?.account ?? (changed.account === null ? DEFAULT_ACCOUNT : before.account);
     await this.#checkAccount(account, team);
-    return { before: keyView(state), key: await this.#save({ ...before, ...changed, account }) };
+    const key = await this.#save({ ...before, ...changed, account });
+    if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
+      const { sync, clock } = this.#options;
+      await sync.tellLimit("spend", keyBudget(before.id, changed.spendLimit, clock.now()));
+    }
+    return { before: keyView(state), key };
   }
 
   async rotate(idOrName: string, overlapSeconds = 0): Promise<{ key: KeyReport; secret: string }> {

@@ -8,29 +8,20 @@
 import type { Generation } from "../store/mod.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Beginning } from "./ledger.ts";
-import { type BeginningView, beginningView, type GenerationView, generationView } from "./views.ts";
+import { Elsewhere, type OtherProcesses } from "./live_elsewhere.ts";
+import {
+  type Chunk,
+  chunkOf,
+  encode,
+  frame,
+  type LiveFilter,
+  matches,
+  type Said,
+  type UnrecordedView,
+} from "./live_events.ts";
+import { type BeginningView, beginningView, generationView } from "./views.ts";
 
-/** Which calls a watcher wants; what is absent is any. */
-export interface LiveFilter {
-  key?: string;
-  account?: string;
-  team?: string;
-  session?: string;
-  model?: string;
-  provider?: string;
-  status?: string;
-  format?: string;
-  /** `name=value` */
-  tag?: string;
-}
-
-/** A call that ended without a record: no provider took it. */
-export interface UnrecordedView extends BeginningView {
-  status: "failed";
-  error_code: string | null;
-  latency_ms: number;
-  recorded: false;
-}
+export type { LiveFilter };
 
 export interface LiveOptions {
   now(): number;
@@ -38,22 +29,23 @@ export interface LiveOptions {
   running(): Iterable<Beginning>;
   /** The last ones that ended; oldest first. */
   recent(): readonly Generation[];
-  /** Records of all nodes since a time, the newest first, as many as it takes; null: there is no other node. */
-  everywhere(from: number): Promise<readonly Generation[]> | null;
+  /** The person a key belongs to; null: nobody's. */
+  memberOf(keyId: string): string | null;
+  others: OtherProcesses;
 }
 
 export interface WatchOptions {
   filter: LiveFilter;
+  /** Only calls of this person's keys; absent: all. */
+  member?: string;
   /** Whether the watcher may go on. */
   stillMay(): boolean;
 }
 
-type Said =
-  | { event: "start"; view: BeginningView; text: string | null }
-  | { event: "end"; view: GenerationView | UnrecordedView; text: string | null };
-
 interface Watcher extends WatchOptions {
   controller: ReadableStreamDefaultController<Uint8Array>;
+  /** The same for all that want the same. */
+  wants: string;
   /** Events that it was not given since it was last told. */
   lost: number;
 }
@@ -68,11 +60,8 @@ const BYTES_A_SECOND = 4 << 20;
 /** Events that are kept until the next tick, at most. */
 const MOST_EVENTS = 2000;
 const KEEP_ALIVE_MS = 15_000;
-/** How often the records of other nodes are looked for, and how old their calls may be. */
-const LOOK_EVERY_MS = 1000;
-const LOOK_BACK_MS = 600_000;
-/** Ids of calls that are known to have been told. */
-const MOST_TOLD = 5000;
+/** How often other processes are looked after. */
+const LOOK_EVERY_MS = 500;
 /** How many of the calls that run, and of those that ended last, a watcher is told of at first. */
 const FIRST = 100;
 
@@ -85,8 +74,9 @@ export class Live implements CallWatch {
   #turn = 0;
   #quietSince = 0;
   #looked = 0;
-  /** Ids of calls that watchers have been told of, as far as they may come up again; null: nobody has looked yet. */
-  #told: Set<string> | null = null;
+  #elsewhere: Elsewhere | null = null;
+  /** What watchers have been told of whose calls are told. */
+  #seen = "";
   #looking: Promise<void> | null = null;
 
   constructor(options: LiveOptions) {
@@ -103,29 +93,25 @@ export class Live implements CallWatch {
 
   ended(generation: Generation): void {
     if (this.#watchers.size === 0) return;
-    this.#told?.add(generation.id);
+    this.#elsewhere?.endedHere(generation.id);
     this.#say({ event: "end", view: generationView(generation), text: null });
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
     if (this.#watchers.size === 0) return;
-    const view: UnrecordedView = {
-      ...beginningView(beginning),
-      status: "failed",
-      error_code: errorCode,
-      latency_ms: Math.max(0, this.#options.now() - beginning.created),
-      recorded: false,
-    };
-    this.#say({ event: "end", view, text: null });
+    this.#say({ event: "end", view: unrecordedView(beginning, errorCode, this.#options.now()), text: null });
   }
 
-  /** Events for one watcher, as server-sent events: `hello`, then `start`, `end` and `lost`. */
+  /** Events for one watcher, as server-sent events: `hello`, then `start`, `end`, `seen` and `lost`. */
   watch(options: WatchOptions): ReadableStream<Uint8Array> {
     let watcher: Watcher;
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
-        watcher = { ...options, controller, lost: 0 };
-        controller.enqueue(encode(this.#hello(options.filter)));
+        const { filter, member } = options;
+        watcher = { ...options, controller, lost: 0, wants: JSON.stringify([member ?? null, filter]) };
+        this.#elsewhere ??= this.#open();
+        this.#seen ||= frame("seen", this.#elsewhere.seen);
+        controller.enqueue(encode(this.#hello(options)));
         this.#watchers.add(watcher);
         this.#quietSince = this.#options.now();
         this.#timer ??= setInterval(() => this.flush(), TICK_MS);
@@ -156,9 +142,13 @@ export class Live implements CallWatch {
     const most = BYTES_A_SECOND * seconds / this.#watchers.size;
     const chunks = new Map<string, Chunk | null>();
     for (const watcher of this.#watchers) {
-      const name = JSON.stringify(watcher.filter);
-      let chunk = chunks.get(name);
-      if (chunk === undefined) chunks.set(name, chunk = chunkOf(events, watcher.filter, { most, dropped }));
+      let chunk = chunks.get(watcher.wants);
+      if (chunk === undefined) {
+        // How much others do is nobody else's affair.
+        const left = watcher.member === undefined ? dropped : 0;
+        chunk = chunkOf(events, (said) => this.#isWanted(said, watcher), { most, dropped: left });
+        chunks.set(watcher.wants, chunk);
+      }
       if (chunk === null) continue;
       if ((watcher.controller.desiredSize ?? 0) <= 0) {
         watcher.lost += chunk.events;
@@ -170,25 +160,38 @@ export class Live implements CallWatch {
     }
   }
 
-  /** Finds what has ended on other nodes: in the store, as there is no other way to them. */
+  /** Looks after other processes: by the store, as there is no other way to them. */
   look(): Promise<void> {
     this.#looked = this.#options.now();
     return this.#looking ??= this.#look().finally(() => this.#looking = null);
   }
 
   async #look(): Promise<void> {
-    const found = await this.#options.everywhere(this.#looked - LOOK_BACK_MS)?.catch(() => null);
-    if (!found || this.#watchers.size === 0) return;
-    const first = this.#told === null;
-    const told = this.#told ??= new Set();
-    for (const generation of found.toReversed()) {
-      if (told.has(generation.id)) continue;
-      told.add(generation.id);
-      if (!first) this.#say({ event: "end", view: generationView(generation), text: null });
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === null) return;
+    await elsewhere.look();
+    if (this.#elsewhere !== elsewhere) return;
+    const seen = frame("seen", elsewhere.seen);
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    const bytes = encode(seen);
+    for (const { controller } of this.#watchers) {
+      if ((controller.desiredSize ?? 0) > 0) controller.enqueue(bytes);
     }
-    if (told.size > MOST_TOLD) {
-      this.#told = new Set([...found, ...this.#options.recent()].map(({ id }) => id));
-    }
+  }
+
+  #open(): Elsewhere {
+    const { others, now } = this.#options;
+    const opened: Elsewhere = new Elsewhere(others, {
+      start: (view) => this.#elsewhere === opened && this.#say({ event: "start", view, text: null }),
+      end: (view) => this.#elsewhere === opened && this.#say({ event: "end", view, text: null }),
+    }, now);
+    return opened;
+  }
+
+  #isWanted({ event, view }: Pick<Said, "event" | "view">, { filter, member }: WatchOptions): boolean {
+    return (member === undefined || this.#options.memberOf(view.key_id) === member) &&
+      matches(event, view, filter);
   }
 
   #say(said: Said): void {
@@ -196,16 +199,21 @@ export class Live implements CallWatch {
     else this.#dropped++;
   }
 
-  #hello(filter: LiveFilter): string {
+  #hello(options: WatchOptions): string {
     const running: BeginningView[] = [];
-    for (const beginning of this.#options.running()) {
-      const view = beginningView(beginning);
-      if (matches("start", view, filter)) running.push(view);
+    for (const view of this.#running()) {
+      if (this.#isWanted({ event: "start", view }, options)) running.push(view);
       if (running.length === FIRST) break;
     }
-    const recent = this.#options.recent().slice(-FIRST).map(generationView)
-      .filter((view) => matches("end", view, filter)).reverse();
-    return frame("hello", { now: new Date(this.#options.now()).toISOString(), running, recent });
+    const recent = this.#options.recent().map(generationView)
+      .filter((view) => this.#isWanted({ event: "end", view }, options)).slice(-FIRST).reverse();
+    const now = new Date(this.#options.now()).toISOString();
+    return frame("hello", { now, running, recent, seen: this.#elsewhere!.seen });
+  }
+
+  *#running(): Generator<BeginningView> {
+    for (const beginning of this.#options.running()) yield beginningView(beginning);
+    yield* this.#elsewhere!.running();
   }
 
   /** So that a watcher whose connection is gone is noticed, and nothing in between takes it for dead. */
@@ -235,64 +243,18 @@ export class Live implements CallWatch {
     this.#timer = undefined;
     this.#events = [];
     this.#dropped = 0;
-    this.#told = null;
+    this.#elsewhere = null;
+    this.#seen = "";
   }
 }
 
-const encoder = new TextEncoder();
-const encode = (text: string) => encoder.encode(text);
-
-function frame(event: string, data: object): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** What all watchers with one filter are sent. */
-interface Chunk {
-  bytes: Uint8Array;
-  /** That happened, told or left out. */
-  events: number;
-}
-
-/** Null: nothing of it is wanted. */
-function chunkOf(
-  events: readonly Said[],
-  filter: LiveFilter,
-  { most, dropped }: { most: number; dropped: number },
-): Chunk | null {
-  let text = "";
-  let given = 0;
-  let lost = dropped;
-  for (const said of events) {
-    if (!matches(said.event, said.view, filter)) continue;
-    // One fits always.
-    if (given > 0 && text.length >= most) {
-      lost++;
-      continue;
-    }
-    text += said.text ??= frame(said.event, said.view);
-    given++;
-  }
-  if (given === 0 && lost === 0) return null;
-  const before = lost > 0 ? frame("lost", { events: lost }) : "";
-  return { bytes: encode(before + text), events: given + lost };
-}
-
-/** A start does not yet tell who answers, and how it ends. */
-function matches(
-  event: Said["event"],
-  view: BeginningView & { provider?: string | null; status?: string },
-  filter: LiveFilter,
-): boolean {
-  if (event === "start" && (filter.status !== undefined || filter.provider !== undefined)) return false;
-  const is = (wanted: string | undefined, ...found: (string | null | undefined)[]) =>
-    wanted === undefined || found.includes(wanted);
-  const at = filter.tag?.indexOf("=") ?? -1;
-  return is(filter.key, view.key, view.key_id) && is(filter.account, view.account) &&
-    is(filter.team, view.team) && is(filter.session, view.session) &&
-    is(filter.model, view.model, view.requested_model) && is(filter.provider, view.provider) &&
-    is(filter.status, view.status) && is(filter.format, view.format) &&
-    (filter.tag === undefined ||
-      (at < 0
-        ? Object.hasOwn(view.tags, filter.tag)
-        : view.tags[filter.tag.slice(0, at)] === filter.tag.slice(at + 1)));
+/** A call that ended just now. */
+export function unrecordedView(beginning: Beginning, errorCode: string | null, now: number): UnrecordedView {
+  return {
+    ...beginningView(beginning),
+    status: "failed",
+    error_code: errorCode,
+    latency_ms: Math.max(0, now - beginning.created),
+    recorded: false,
+  };
 }

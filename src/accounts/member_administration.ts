@@ -21,6 +21,9 @@ const OWN: readonly string[] = [
   "usage",
   "generations",
   "generation",
+  "timeline",
+  "watch",
+  "concerns",
 ];
 
 /** Fields of a key that a member chooses. The others follow from the team. */

@@ -29,13 +29,16 @@ export type {
   KeyReport,
   KeyStatus,
   KeyView,
+  LeaseView,
+  Listed,
   TeamView,
   TokenView,
   UsageView,
 } from "./views.ts";
 export type { GenerationDetails } from "./generation_details.ts";
-export type { CallLog } from "./call_log.ts";
-export type { LiveFilter } from "./live.ts";
+export type { LiveFilter } from "./live_events.ts";
+export type { BudgetView, Concerns, EndingKeyView } from "./concerns.ts";
+export { LONGEST_SESSION_MS, type SessionView } from "./console_sessions.ts";
 export type { ConfigAccount, ConfigKey } from "./config.ts";
 export type { Statement, StatementFoot, StatementLine } from "./statement.ts";
 export {

@@ -23,6 +23,12 @@ export class Outbox {
     return this.#waiting.length + this.#rejected.length;
   }
 
+  /** The last ones that wait, the newest first. */
+  *newest(most: number): Generator<LedgerRecord> {
+    const from = Math.max(0, this.#waiting.length - most);
+    for (let i = this.#waiting.length - 1; i >= from; i--) yield this.#waiting[i].record;
+  }
+
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }

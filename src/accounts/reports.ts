@@ -1,6 +1,12 @@
 /** What operators and holders of keys read of the ledger: credits, usage, generations. */
 import { Failure } from "../exchange/failure.ts";
-import { type AuditFilter, type GenerationFilter, type Store, TooManyCredits } from "../store/mod.ts";
+import {
+  accountBudget,
+  type AuditFilter,
+  type GenerationFilter,
+  type Store,
+  TooManyCredits,
+} from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { AuditLog } from "./audit_log.ts";
 import {
@@ -46,6 +52,7 @@ import {
   generationView,
   type KeyStatus,
   keyView,
+  type Listed,
   spendView,
   type TeamView,
   type UsageView,
@@ -64,9 +71,7 @@ export interface ReportsOptions extends Scope {
 
 const PAGE = 50;
 
-export interface UsageList {
-  data: UsageView[];
-  next_cursor: string | null;
+export interface UsageList extends Listed<UsageView> {
   /**
    * Records before this time may be missing from the sums, as long as those that an older release left are being summed up.
    * Absent: none is.
@@ -160,7 +165,7 @@ export class Reports {
   }
 
   async addCredits(account: string, amount: string, note: string | undefined): Promise<CreditsView> {
-    const { store, clock, changes } = this.#options;
+    const { store, clock, changes, configured, sync } = this.#options;
     const addition = readCreditAddition({ amount, note });
     const name = readAccountName(account);
     try {
@@ -176,6 +181,7 @@ export class Reports {
       );
     }
     await changes.pull();
+    if (!configured.isUnlimited(name)) await sync.tellLimit("credits", accountBudget(name));
     return await this.credits(account);
   }
 

@@ -19,6 +19,7 @@ import { Admission } from "./admission.ts";
 import { CallLog } from "./call_log.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
 import { Demands } from "./demands.ts";
+import { ConsoleSessions } from "./console_sessions.ts";
 import { EndedSessions } from "./ended_sessions.ts";
 import { saidAbout } from "./deployment.ts";
 import { FileJournal } from "./file_journal.ts";
@@ -78,14 +79,14 @@ export interface AccountsService extends Accounts, Administration {
   trail(of: Omit<TrailOptions, "audit">): Trail;
   /** Whether there is such a team. */
   isTeam(name: string): boolean;
-  /** Calls of this process as they begin and end, and what they come to by span of time. */
-  calls: Pick<CallLog, "live" | "timeline">;
   /** 32 bytes that are the same on every node, for one purpose. Throws `service_unavailable` while they are not known. */
   derivedKey(purpose: string): Uint8Array;
   /** Tokens of the administration. */
   tokens: Pick<AdminTokens, "authenticate" | "isGood">;
   /** Sessions of the console that have been ended before their time. */
   endedSessions: EndedSessions;
+  /** Those that last. */
+  consoleSessions: Pick<ConsoleSessions, "began" | "renewed">;
   /** This process among those that share the store. */
   readonly node: string;
   /** A key for a purpose that only gateways over this store can make; null: the store has not been reached yet. */
@@ -172,6 +173,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     outdated: () => !sync.up && changes.age > offlineMs,
   });
   const endedSessions = new EndedSessions({ store, clock });
+  const consoleSessions = new ConsoleSessions({ store, clock, ended: endedSessions });
   const changes: StoreChanges = new StoreChanges({
     store,
     clock,
@@ -181,9 +183,12 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       tokens.learn(changed.tokens);
       endedSessions.learn(changed.endedSessions);
       // The store has just answered.
-      void endedSessions.tell().catch(() => {});
+      void endedSessions.tell().then(() => consoleSessions.tell()).catch(() => {});
     },
     teams: configured.teams,
+    watches: (nodes) => {
+      if (nodes.some((one) => one !== node)) void calls.watchedElsewhere();
+    },
     breakersClosed: (closed) => options.breakersClosed?.(closed),
   });
   const demands = new Demands({
@@ -191,16 +196,22 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     searchPrice: () => configured.config.searchPrice,
     unlimited: (account) => configured.isUnlimited(account),
   });
+  const storeReady = () => maintenance.prepared && sync.up;
+  const withOthers = () => maintenance.others > 0 && storeReady();
   const calls: CallLog = new CallLog({
     store,
     node,
     now: () => clock.now(),
-    ready: () => maintenance.prepared && sync.up,
+    ready: storeReady,
     running: () => reservations.running(),
-    everywhere: (from) =>
-      maintenance.others > 0 && maintenance.prepared && sync.up
-        ? store.listGenerations({ from }, { after: null, limit: LOOKED_AT }, "live")
-        : null,
+    memberOf: (keyId) => keyring.state(keyId)?.member ?? null,
+    others: {
+      count: () => maintenance.others,
+      note: () => withOthers() ? store.noteWatch(node) : null,
+      running: () => withOthers() ? store.runningCalls(node) : null,
+      ended: (from) =>
+        withOthers() ? store.listGenerations({ from }, { after: null, limit: LOOKED_AT }, "live") : null,
+    },
   });
   const reservations: OpenReservations = new OpenReservations({
     sync,
@@ -243,7 +254,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     store,
     clock,
     retentionDays,
-    ready: () => maintenance.prepared && sync.up,
+    ready: storeReady,
     warn,
   });
   let others: readonly EventReceiver[] = [];
@@ -253,7 +264,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     clock,
     configured: () => configured.webhooks,
     others: () => others,
-    ready: () => maintenance.prepared && sync.up && configured.webhooks.length + others.length > 0,
+    ready: () => storeReady() && configured.webhooks.length + others.length > 0,
     keyName: (id) => keyring.state(id)?.name ?? null,
     ended: (outcome) => options.told?.(outcome),
     warn,
@@ -274,6 +285,11 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     configured,
     audit,
     tokens,
+    calls,
+    sessions: consoleSessions,
+    storeReady,
+    // Who gives a command wants all or nothing.
+    tellsWhatIsKnown: options.ticking !== false,
   });
   const principal = options.ticking === false ? COMMAND : ADMIN_KEY_HOLDER;
   let closed = false;
@@ -314,7 +330,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
     tellAlso: (receivers) => void (others = receivers),
     wakeOutbox: () => webhooks.wake(),
     openCount: () => reservations.size,
-    storeUp: () => maintenance.prepared && sync.up,
+    storeUp: storeReady,
     refusal: () => maintenance.refusal,
     pendingCount: () => sync.pending,
     damagedLines: () => recovery.damagedLines,
@@ -350,8 +366,8 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       recovery.leave();
       await store.close();
     },
-    calls,
     tokens,
+    consoleSessions,
     isTeam: (name) => configured.teams.get(name) !== undefined,
     derivedKey: (purpose) => keyring.derivedKey(purpose),
     endedSessions,

@@ -13,6 +13,8 @@ export interface StoreChangesOptions {
   /** Hears of those who administer. */
   people(changes: PeopleChanges): void;
   teams: Teams;
+  /** Somebody watches calls at these nodes. */
+  watches?(nodes: readonly string[]): void;
   /** An administrator has closed these, here or elsewhere. */
   breakersClosed?(closed: readonly ClosedBreaker[]): void;
 }
@@ -124,6 +126,7 @@ export class StoreChanges {
     people(changes);
     this.#heardAt = clock.now();
     if (changes.closedBreakers.length > 0) this.#options.breakersClosed?.(changes.closedBreakers);
+    if (changes.watches.length > 0) this.#options.watches?.(changes.watches);
     for (const lease of leases.all()) {
       if (lease.kind === "credits" && changes.accounts.includes(lease.budget.owner)) lease.forgetAnswers();
     }

@@ -6,7 +6,9 @@
  * whoever needs a lease renewed is told at once.
  */
 import {
+  type BudgetRef,
   type BudgetWarning,
+  type LedgerRecord,
   type PriceVersion,
   StaleSync,
   type Store,
@@ -15,7 +17,7 @@ import {
   type WebhookRef,
 } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
 import { pricesOfVersion } from "./money.ts";
 import { Outbox, type OutboxEntry } from "./outbox.ts";
@@ -102,6 +104,11 @@ export class StoreSync {
     return this.#outbox.size;
   }
 
+  /** Of those the last ones, the newest first. */
+  waiting(most: number): Iterable<LedgerRecord> {
+    return this.#outbox.newest(most);
+  }
+
   /** Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, at once when the store is away. */
   refill(lease: Lease, amount: bigint): Promise<void> {
     if (this.#closed || (!this.#up && this.#registered)) {
@@ -113,6 +120,15 @@ export class StoreSync {
       addTo(this.#waiters, lease, { resolve, reject });
       this.#start();
     });
+  }
+
+  /** Tells the store a limit that has changed, so that what is spent is held against it at once, and warned of. */
+  async tellLimit(kind: LeaseKind, budget: BudgetRef): Promise<void> {
+    const lease = this.leases.open(kind, budget);
+    if (budget.limit !== null) lease.changeLimit(budget.limit);
+    // Nobody here needs any of it yet.
+    lease.giveBack = true;
+    await this.refill(lease, 0n);
   }
 
   /** Renews a lease soon: nobody waits for it. */

@@ -3,9 +3,11 @@ import { Failure } from "../exchange/failure.ts";
 import { NameTaken, type Store, type StoredTeam } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
+import { teamBudget } from "./demands.ts";
 import { invalid, readNewTeam, readTeamChange, type TeamChange, type TeamInput } from "./input.ts";
 import type { Keyring } from "./keyring.ts";
 import type { StoreChanges } from "./store_changes.ts";
+import type { StoreSync } from "./store_sync.ts";
 import type { Team } from "./teams.ts";
 
 export interface TeamAdministrationOptions {
@@ -14,6 +16,7 @@ export interface TeamAdministrationOptions {
   keyring: Keyring;
   changes: StoreChanges;
   configured: Configured;
+  sync: StoreSync;
 }
 
 export class TeamAdministration {
@@ -40,6 +43,8 @@ export class TeamAdministration {
     const changed = readTeamChange(input);
     if (changed.account !== undefined) await this.#checkAccount(changed.account);
     await this.#save({ ...await this.#stored(name), ...changed });
+    const { sync, clock } = this.#options;
+    if (changed.spendLimit) await sync.tellLimit("team", teamBudget(name, changed.spendLimit, clock.now()));
   }
 
   /** Throws while keys that are not revoked name the team: their calls would be refused. */

@@ -34,32 +34,10 @@ export class TeamReports {
     return team === undefined ? null : (await this.#views([team]))[0];
   }
 
-  /** How many keys that are not revoked each team has. */
-  #members(): Map<string, number> {
-    const members = new Map<string, number>();
-    for (const { team, revokedAt } of this.#options.keyring.states()) {
-      if (team !== null && revokedAt === null) members.set(team, (members.get(team) ?? 0) + 1);
-    }
-    return members;
-  }
-
   async #views(teams: readonly Team[]): Promise<TeamView[]> {
-    const members = this.#members();
+    const members = keysOfTeams(this.#options.keyring);
     const spends = await this.#spends(teams, "");
-    return teams.map((team, i) => {
-      const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
-      return {
-        name,
-        source,
-        account,
-        spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
-        models,
-        access_policy: accessPolicy,
-        dlp_policy: dlpPolicy,
-        keys: members.get(name) ?? 0,
-        spend: spends[i],
-      };
-    });
+    return teams.map((team, i) => teamView(team, { keys: members.get(team.name) ?? 0, spend: spends[i] }));
   }
 
   /** Null: there is no such team. */
@@ -79,4 +57,28 @@ export class TeamReports {
     const spent = await store.labelSpent(spans, asker);
     return teams.map(({ spendLimit }, i) => spendView(spent[i], spendLimit, now));
   }
+}
+
+/** How many keys that are not revoked each team has. */
+export function keysOfTeams(keyring: Pick<Keyring, "states">): Map<string, number> {
+  const members = new Map<string, number>();
+  for (const { team, revokedAt } of keyring.states()) {
+    if (team !== null && revokedAt === null) members.set(team, (members.get(team) ?? 0) + 1);
+  }
+  return members;
+}
+
+export function teamView(team: Team, { keys, spend }: Pick<TeamView, "keys" | "spend">): TeamView {
+  const { name, source, account, spendLimit, models, accessPolicy, dlpPolicy } = team;
+  return {
+    name,
+    source,
+    account,
+    spend_limit: spendLimit && { amount: formatAmount(spendLimit.amount), period: spendLimit.period },
+    models,
+    access_policy: accessPolicy,
+    dlp_policy: dlpPolicy,
+    keys,
+    spend,
+  };
 }

@@ -38,6 +38,20 @@ export interface TimelineOptions {
   ready(): boolean;
 }
 
+/** Sums by when their spans began. */
+export interface SpanSums {
+  rollups: Map<number, Rollup>;
+  /** Whether the store was asked. */
+  store: boolean;
+  /** False: of so many calls only the newest are summed up. */
+  whole: boolean;
+}
+
+export interface SpanReader {
+  /** Of spans of one length; `by` names the one dimension that is wanted. */
+  read(of: { span: number; from: number; to: number; by?: Dimension }): Promise<SpanSums>;
+}
+
 interface Open {
   span: number;
   starts: number;
@@ -48,7 +62,7 @@ interface Open {
 /** A call that failed without a record. */
 export type Unrecorded = Pick<Generation, "model" | "key" | "team" | "tags">;
 
-export class Timeline {
+export class Timeline implements SpanReader {
   readonly #options: TimelineOptions;
   /** Of one minute, and in no span yet: a call is added up once, and not for each length of span. */
   #fresh: { starts: number; rollup: Rollup } | null = null;
@@ -93,11 +107,11 @@ export class Timeline {
 
   /**
    * Sums of spans of one length, by when they began, of all nodes as far as the store can be asked: of all calls, and by one
-   * dimension or, where none is named, all. `store`: whether it was.
+   * dimension or, where none is named, all.
    */
   async read(
     { span, from, to, by }: { span: number; from: number; to: number; by?: Dimension },
-  ): Promise<{ rollups: Map<number, Rollup>; store: boolean }> {
+  ): Promise<SpanSums> {
     this.#fold();
     const { store, node } = this.#options;
     const rollups = new Map<number, Rollup>();
@@ -127,7 +141,7 @@ export class Timeline {
       if (++decoded % DECODED === 0) await new Promise((resolve) => setTimeout(resolve, 0));
       if (row.node !== node || !here.has(row.starts)) add(row.starts, decodeRollup(row.data, by));
     }
-    return { rollups, store: rows !== null };
+    return { rollups, store: rows !== null, whole: true };
   }
 
   /** Writes what the store does not have yet. True: some of it is left for later. */

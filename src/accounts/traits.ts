@@ -1,5 +1,5 @@
 /** What a search over generations asks for beyond what is indexed. */
-import type { GenerationTraits } from "../store/mod.ts";
+import type { Generation, GenerationTraits } from "../store/mod.ts";
 import { type GenerationQuery, invalid } from "./input.ts";
 import { parseAmount } from "./money.ts";
 
@@ -47,4 +47,18 @@ function flagOf(field: string, text: string | undefined): true | undefined {
   if (text === undefined || text === "false") return undefined;
   if (text === "true") return true;
   throw invalid(field, `expected true or false, got ${JSON.stringify(text.slice(0, 100))}`);
+}
+
+/** Whether a generation in memory is what is asked for. */
+export function hasTraits(g: Generation, traits: GenerationTraits): boolean {
+  const is = <T>(wanted: T | undefined, found: T) => wanted === undefined || wanted === found;
+  const { tag, minCost, minLatency } = traits;
+  const value = tag === undefined ? undefined : g.tags?.[tag.name];
+  return is(traits.provider, g.provider) && is(traits.format, g.format) && is(traits.status, g.status) &&
+    is(traits.errorCode, g.errorCode) && is(traits.team, g.team) &&
+    (tag === undefined || (value !== undefined && (tag.value === null || tag.value === value))) &&
+    (minCost === undefined || g.cost >= minCost) &&
+    (minLatency === undefined || g.latencyMs >= minLatency) &&
+    (traits.findings === undefined || (g.dlp?.findings ?? 0) > 0) &&
+    (traits.searched === undefined || g.searches > 0);
 }

@@ -35,8 +35,29 @@ export interface KeyView {
 
 /** A key, what it spent in the period of its limit, and when it was last used. */
 export interface KeyReport extends KeyView {
-  spend: SpendView;
+  /** Null: the store, which knows, is away. */
+  spend: SpendView | null;
   last_used: string | null;
+  /** While the store is away. */
+  lease?: LeaseView | null;
+}
+
+/** What this process may spend of a budget without asking the store; null: it holds nothing. */
+export interface LeaseView {
+  granted: string;
+  /** What ended here and the store has not counted. */
+  used: string;
+  reserved: string;
+}
+
+/** Rows of a list. */
+export interface Listed<Row> {
+  data: Row[];
+  next_cursor: string | null;
+  /** These are what this process knows by itself. */
+  store?: "away";
+  /** Of calls: it knows them from then on. */
+  since?: string | null;
 }
 
 export interface SpendView {
@@ -88,7 +109,9 @@ export interface TeamView {
   dlp_policy: string | null;
   /** Those that are not revoked. */
   keys: number;
-  spend: SpendView;
+  /** Null: the store, which knows, is away. */
+  spend: SpendView | null;
+  lease?: LeaseView | null;
 }
 
 /** What a key may know of itself. */
@@ -106,9 +129,11 @@ export interface CreditsView {
   account: string;
   unlimited: boolean;
   granted: string | null;
-  added: string;
-  spent: string;
+  /** Null: the store, which knows, is away. */
+  added: string | null;
+  spent: string | null;
   balance: string | null;
+  lease?: LeaseView | null;
 }
 
 export function creditsView({ name, granted, added, spent }: AccountRow): CreditsView {

@@ -1,5 +1,6 @@
 /** What is unhealthy now, and what somebody has to decide: the first thing that an operator wants to see. */
-import type { Administration, KeyReport, TeamView } from "../accounts/mod.ts";
+import type { Administration, BudgetView, Concerns, Principal } from "../accounts/mod.ts";
+import { SHARE } from "../accounts/concerns.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { ServerState } from "../http/endpoint.ts";
 
@@ -17,11 +18,6 @@ export interface Matter {
   at?: string;
 }
 
-/** From this share of a limit on it is worth a look. */
-const SHARE = 0.8;
-const SOON_MS = 14 * 86_400_000;
-/** Keys, teams and accounts that are looked through. */
-const MOST = 1000;
 /** Matters of one kind that are told. */
 const MOST_OF_A_KIND = 20;
 const CHANGES_MS = 7 * 86_400_000;
@@ -32,44 +28,39 @@ export interface AttentionSources {
     ServerState,
     "kit" | "operation" | "hasStore" | "administration" | "shedder" | "inFlight" | "maxInFlight"
   >;
-  administration: Pick<Administration, "listKeys" | "teams" | "accounts">;
+  administration: Pick<Administration, "concerns">;
+  principal: Pick<Principal, "role">;
 }
 
-export async function attention({ state, administration }: AttentionSources) {
+/** To a member of own keys alone. */
+export async function attention({ state, administration, principal }: AttentionSources) {
   const now = state.kit.now();
-  const matters = [
+  const matters = principal.role === "member" ? [] : [
     ...breakers(state),
     ...storeMatters(state),
     ...load(state),
     ...configuration(state),
     ...prices(state, now),
   ];
+  const more = new Map<string, number>();
+  let store: { store?: "away" } = {};
   try {
-    const [keys, teams, accounts] = await Promise.all([
-      administration.listKeys({ limit: MOST }),
-      administration.teams({ limit: MOST }),
-      administration.accounts({ limit: MOST }),
-    ]);
-    matters.push(
-      ...keys.data.flatMap((key) => keyMatters(key, now)),
-      ...teams.data.flatMap(teamMatters),
-      ...accounts.data.flatMap(accountMatters),
-    );
+    const found = await administration.concerns();
+    matters.push(...found.ending.map((key) => endingMatter(key, now)), ...found.budgets.map(budgetMatter));
+    more.set("key", found.more.ending).set("budget", found.more.budgets);
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "service_unavailable") throw thrown;
+    store = { store: "away" };
   }
   const order = { bad: 0, warn: 1, info: 2 };
   const counts = new Map<string, number>();
-  return {
-    data: matters.sort((a, b) => order[a.level] - order[b.level] || (b.share ?? 0) - (a.share ?? 0))
-      .filter(({ kind }) => {
-        counts.set(kind, (counts.get(kind) ?? 0) + 1);
-        return counts.get(kind)! <= MOST_OF_A_KIND;
-      }),
-    left_out: Object.fromEntries(
-      [...counts].filter(([, n]) => n > MOST_OF_A_KIND).map(([kind, n]) => [kind, n - MOST_OF_A_KIND]),
-    ),
-  };
+  const data = matters.sort((a, b) => order[a.level] - order[b.level] || (b.share ?? 0) - (a.share ?? 0))
+    .filter(({ kind }) => {
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      return counts.get(kind)! <= MOST_OF_A_KIND;
+    });
+  for (const [kind, n] of counts) more.set(kind, (more.get(kind) ?? 0) + Math.max(0, n - MOST_OF_A_KIND));
+  return { data, left_out: Object.fromEntries([...more].filter(([, n]) => n > 0)), ...store };
 }
 
 function breakers({ kit }: AttentionSources["state"]): Matter[] {
@@ -154,70 +145,24 @@ function prices({ operation }: AttentionSources["state"], now: number): Matter[]
     }));
 }
 
-function spent(spend: KeyReport["spend"], limit: { amount: string } | null): number | null {
-  if (limit === null || Number(limit.amount) <= 0) return null;
-  const share = Number(spend.amount) / Number(limit.amount);
-  return share >= SHARE ? share : null;
+function endingMatter({ name, expires_at }: Concerns["ending"][number], now: number): Matter {
+  const text = Date.parse(expires_at) <= now ? "The key has expired." : "The key expires soon.";
+  return { level: "warn", kind: "key", name, text, at: expires_at };
 }
 
-function keyMatters(key: KeyReport, now: number): Matter[] {
-  if (key.revoked_at !== null) return [];
-  const matters: Matter[] = [];
-  const left = key.expires_at === null ? Infinity : Date.parse(key.expires_at) - now;
-  if (left < SOON_MS && left > -SOON_MS) {
-    matters.push({
-      level: "warn",
-      kind: "key",
-      name: key.name,
-      text: left <= 0 ? "The key has expired." : "The key expires soon.",
-      at: key.expires_at!,
-    });
+function budgetMatter({ of, name, share, period, reset_at }: BudgetView): Matter {
+  const level = share >= 1 ? "bad" : "warn";
+  const part = `${Math.floor(share * 100)} %`;
+  if (of === "account") {
+    return { level, kind: "account", name, text: `The account has used ${part} of its credits.`, share };
   }
-  const share = left <= 0 ? null : spent(key.spend, key.spend_limit);
-  if (share !== null) matters.push(budgetOf("key", key.name, share, key.spend));
-  return matters;
-}
-
-function teamMatters({ name, spend, spend_limit }: TeamView): Matter[] {
-  const share = spent(spend, spend_limit);
-  return share === null ? [] : [budgetOf("team", name, share, spend)];
-}
-
-function budgetOf(
-  of: "key" | "team",
-  name: string,
-  share: number,
-  { period, reset_at }: KeyReport["spend"],
-): Matter {
   return {
-    level: share >= 1 ? "bad" : "warn",
+    level,
     kind: "budget",
     of,
     name,
-    text: `The ${of} has spent ${Math.floor(share * 100)} % of its limit for the ${period}.`,
+    text: `The ${of} has spent ${part} of its limit for the ${period}.`,
     share,
     ...(reset_at !== null && { at: reset_at }),
   };
-}
-
-function accountMatters(
-  { account, granted, added, spent, balance }: {
-    account: string;
-    granted: string | null;
-    added: string;
-    spent: string;
-    balance: string | null;
-  },
-): Matter[] {
-  const all = Number(granted ?? 0) + Number(added);
-  if (balance === null || all <= 0) return [];
-  const share = Number(spent) / all;
-  if (share < SHARE) return [];
-  return [{
-    level: Number(balance) <= 0 ? "bad" : "warn",
-    kind: "account",
-    name: account,
-    text: `The account has used ${Math.floor(share * 100)} % of its credits.`,
-    share,
-  }];
 }

@@ -10,8 +10,9 @@ export const LIVE: readonly Endpoint[] = [{
   path: "/admin/live",
   surface: OPERATION,
   credential: "admin_key",
-  access: "read",
-  summary: "Tells of the calls of this process as they begin and end, until the connection is closed.",
+  access: "read_own",
+  summary:
+    "Tells of calls as they begin and end, until the connection is closed: to a member of those of own keys. Calls of other processes are told a second later.",
   parameters: [
     query("key", "Only of this key, by id or name."),
     query("account", "Only of this account."),
@@ -24,7 +25,7 @@ export const LIVE: readonly Endpoint[] = [{
     query("tag", "Only with this tag, as name=value, or name alone."),
   ],
   answer: { types: ["text/event-stream"] },
-  async handle({ request, state, stillMay }) {
+  async handle({ request, state, administration, stillMay }) {
     const get = textOf(queryOf(request));
     const filter: LiveFilter = {
       key: get("key"),
@@ -43,10 +44,7 @@ export const LIVE: readonly Endpoint[] = [{
       "x-accel-buffering": "no",
     };
     if (request.method === "HEAD") return new Response(null, { headers });
-    const events = (await state.administration.calls.live()).watch({
-      filter,
-      stillMay: () => stillMay() && state.ready(),
-    });
+    const events = await administration.watch({ filter, stillMay: () => stillMay() && state.ready() });
     return new Response(events, { headers });
   },
 }];

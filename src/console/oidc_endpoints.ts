@@ -1,7 +1,7 @@
 /** `/console/oidc/start` and `/console/oidc/callback`: to the identity provider, and back from it. */
 import { createHash } from "node:crypto";
 import { Failure } from "../exchange/failure.ts";
-import { hasProvider, isSecure, providerSource } from "../http/administrators.ts";
+import { beginSession, hasProvider, isSecure, providerSource } from "../http/administrators.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
 import { clientOf, publicUrlOf } from "../http/proxies.ts";
 import { cookies, setCookie } from "../http/session.ts";
@@ -78,7 +78,7 @@ async function callback(context: RequestContext): Promise<Response> {
       }),
   );
   await state.sessions.endId(id, flow.began + FLOW_MS);
-  const session = state.sessions.begin({
+  const session = await beginSession(state, {
     principal: { ...person, by: "session", credential: null },
     way: "oidc",
     source: providerSource(state.oidc!, state.sessions),

@@ -7,7 +7,7 @@
 import { formatAmount } from "../accounts/money.ts";
 import type { Administration } from "../accounts/mod.ts";
 import { Cell, Rollup } from "../accounts/rollup.ts";
-import type { Timeline } from "../accounts/timeline.ts";
+import type { SpanReader } from "../accounts/timeline.ts";
 import type { UsageView } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { refusedField } from "./administration_input.ts";
@@ -25,7 +25,7 @@ export interface OverviewAsked {
 
 export interface OverviewSources {
   administration: Pick<Administration, "usage">;
-  timeline: Pick<Timeline, "read">;
+  timeline: SpanReader;
   now: number;
 }
 
@@ -44,7 +44,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
   const from = to - Math.ceil(length / step) * step;
   const steps = new Map<number, Rollup>();
   for (let at = from; at < to; at += step) steps.set(at, new Rollup());
-  const { rollups, store } = await sources.timeline.read({ span, from, to, by: dimension });
+  const { rollups, store, whole: complete } = await sources.timeline.read({ span, from, to, by: dimension });
   for (const [starts, rollup] of rollups) steps.get(starts - (starts - from) % step)?.merge(rollup);
   const whole = new Rollup();
   for (const rollup of steps.values()) whole.merge(rollup);
@@ -74,6 +74,8 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
     step_seconds: step / 1000,
     /** Whether the store was asked: else this is what the process itself has seen in the last hour. */
     store,
+    /** False: of a person who calls very much, these are the newest calls alone. */
+    complete: complete || source !== "spans",
     source,
     ...(incompleteBefore !== undefined && { incomplete_before: incompleteBefore }),
     times: [...steps.keys()].map((time) => new Date(time).toISOString()),
@@ -106,12 +108,13 @@ async function fromSums(
     const rows: UsageView[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page++) {
-      const { data, next_cursor, incomplete_before } = await administration.usage({
+      const { data, next_cursor, incomplete_before, store } = await administration.usage({
         by,
         ...span,
         limit: 1000,
         cursor,
       });
+      if (store === "away") return null;
       incompleteBefore ??= incomplete_before;
       rows.push(...data);
       if (next_cursor === null) return rows;
@@ -125,7 +128,7 @@ async function fromSums(
       dimension === "tag" ? [] : read(dimension),
       dimension === "tag" || dimension === "team" || dimension === "key" ? null : read(`day,${dimension}`),
     ]);
-    if (days === null) return null;
+    if (days === null || groups === null) return null;
     const at = (day: string) => {
       const time = Math.max(from, Date.parse(day));
       return steps.get(time - (time - from) % step);
@@ -141,7 +144,7 @@ async function fromSums(
       if (point !== undefined) addCounts(row, point.all);
     }
     const by = new Map<string, Cell>();
-    for (const row of groups ?? []) {
+    for (const row of groups) {
       const value = row[dimension as keyof UsageView] as string | undefined;
       if (!value) continue;
       const cell = by.get(value) ?? new Cell();

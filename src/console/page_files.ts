@@ -48,6 +48,7 @@ import manageProviders from "./page/manage/providers.js" with { type: "text" };
 import manageSearchBox from "./page/manage/search_box.js" with { type: "text" };
 import manageRights from "./page/manage/rights.js" with { type: "text" };
 import manageSecret from "./page/manage/secret.js" with { type: "text" };
+import manageSessions from "./page/manage/sessions.js" with { type: "text" };
 import manageTeams from "./page/manage/teams.js" with { type: "text" };
 import manageTokens from "./page/manage/tokens.js" with { type: "text" };
 import playAnswerView from "./page/playground/answer_view.js" with { type: "text" };
@@ -120,6 +121,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "manage/search_box.js": manageSearchBox,
   "manage/rights.js": manageRights,
   "manage/secret.js": manageSecret,
+  "manage/sessions.js": manageSessions,
   "manage/teams.js": manageTeams,
   "manage/tokens.js": manageTokens,
   "playground/answer_view.js": playAnswerView,

@@ -1,8 +1,13 @@
-/** `/admin/tokens`: credentials of the administration beside the admin key, each with a role and an end of its own. */
+/**
+ * Who administers: `/admin/tokens`, credentials beside the admin key, each with a role and an end of its own, and
+ * `/admin/sessions`, who is signed in to the console.
+ */
 import { STATUS_CODE } from "@std/http/status.js";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
-import { body, endpoint, list, PAGE } from "./operations.ts";
+import { refusedField, textOf } from "./administration_input.ts";
+import { body, endpoint, list, PAGE, query, queryOf } from "./operations.ts";
 
+const SESSION: Parameter = { name: "id", in: "path", description: "The session's id." };
 const TOKEN: Parameter = { name: "id", in: "path", description: "The token's id." };
 
 export const PEOPLE: readonly Endpoint[] = [
@@ -29,5 +34,39 @@ export const PEOPLE: readonly Endpoint[] = [
     "Token",
     ({ administration, parameters }) => administration.revokeToken(parameters.id),
     { access: "change_people", parameters: [TOKEN] },
+  ),
+  list(
+    "/admin/sessions",
+    "Lists the sessions of the console that last, newest first: who has signed in, when, and with what.",
+    "SessionList",
+    ({ request, administration }, page) =>
+      administration.sessions({ member: textOf(queryOf(request))("member"), ...page }),
+    [query("member", "Only of this person, as issuer and subject of the sign-in."), ...PAGE],
+    "read_people",
+  ),
+  endpoint(
+    "DELETE",
+    "/admin/sessions/{id}",
+    "Ends a session of the console: it is refused from now on, on every node.",
+    "SessionView",
+    ({ administration, parameters }) => administration.endSession(parameters.id),
+    { access: "change_people", parameters: [SESSION] },
+  ),
+  endpoint(
+    "DELETE",
+    "/admin/sessions",
+    "Ends all sessions of a person, and lists which those were.",
+    "EndedSessions",
+    async ({ request, administration }) => {
+      const member = textOf(queryOf(request))("member");
+      if (!member) {
+        throw refusedField("member", "the person, as GET /admin/sessions names them", member, "missing");
+      }
+      return { data: await administration.endSessionsOf(member) };
+    },
+    {
+      access: "change_people",
+      parameters: [query("member", "The person, as issuer and subject of the sign-in.")],
+    },
   ),
 ];

@@ -6,9 +6,11 @@ import { STATUS_CODE } from "@std/http/status.js";
 import { Failure } from "../exchange/failure.ts";
 import {
   administrator,
+  beginSession,
   hasAdministrators,
   isSecure,
   refuseOtherPages,
+  renewalOf,
   sessionOf,
   signedIn,
 } from "../http/administrators.ts";
@@ -45,8 +47,7 @@ export const SIGN_IN: readonly Endpoint[] = [
       const session = sessionOf(context.request, context.state);
       if (session === null) throw signedOut(context.state);
       refuseOtherPages(context.request);
-      const renewal = context.state.sessions.renewal(session, { secure: isSecure(context) });
-      return shown(session, context.state, renewal);
+      return shown(session, context.state, renewalOf(session, context));
     },
   },
   {
@@ -77,7 +78,7 @@ async function signIn(context: RequestContext): Promise<Response> {
     throw refusedField(String(field), "the admin key or a token, as text", typeof secret, "string_type");
   }
   const { principal } = await signedIn(context, secret);
-  const session = state.sessions.begin({
+  const session = await beginSession(state, {
     principal,
     ...(principal.credential === null
       ? { way: "admin_key", source: state.sessions.fingerprint(secret) }

@@ -201,6 +201,12 @@ export const ANSWER_HEADERS: readonly HeaderRow[] = [
     meaning: "The console's session, and its renewal while it is used.",
   },
   {
+    name: "x-svc-store",
+    where: "`/admin/…`",
+    meaning:
+      "`up`, or `away` while the store cannot be asked: lists then hold what the process knows by itself.",
+  },
+  {
     name: "x-request-id",
     where: "every answer",
     meaning: "Id of the request; for a generation the `id` of its record.",

@@ -111,6 +111,35 @@ export function providerSource(
   return sessions.fingerprint(JSON.stringify([issuer, clientId, roles, teamClaim]));
 }
 
+/** The header that makes a browser keep a session longer; null: it need not yet. */
+export function renewalOf(session: Session, context: RequestContext): string | null {
+  const { sessions, administration } = context.state;
+  const header = sessions.renewal(session, { secure: isSecure(context) });
+  if (header !== null) administration.consoleSessions.renewed(session.id, sessions.renewedUntil(session));
+  return header;
+}
+
+/** A new session, which administrators see and can end. */
+export async function beginSession(
+  state: ServerState,
+  of: Omit<Session, "id" | "began" | "renewed">,
+): Promise<Session> {
+  const session = state.sessions.begin(of);
+  const { id, began, way, principal: { name, role, team, member } } = session;
+  await state.administration.consoleSessions.began({
+    id,
+    name,
+    role,
+    team,
+    member,
+    way,
+    credential: way === "token" ? session.source : null,
+    began: Math.round(began),
+    ends: Math.round(state.sessions.expiresAt(session)),
+  });
+  return session;
+}
+
 /** Refuses what a page of another origin has made a browser ask for. Those that do not tell are no browsers, or very old. */
 export function refuseOtherPages({ headers }: IncomingRequest): void {
   const from = headers.get("sec-fetch-site");

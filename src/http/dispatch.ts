@@ -1,7 +1,7 @@
 /** From a request to its endpoint: method, credential, parameters, handler. */
 import { Failure } from "../exchange/failure.ts";
 import { changes } from "../accounts/mod.ts";
-import { administrator, demand, isSecure } from "./administrators.ts";
+import { administrator, demand, renewalOf } from "./administrators.ts";
 import { authenticate, isThisMachine } from "./credentials.ts";
 import type { AdministrationEndpoint, Endpoint, RequestContext } from "./endpoint.ts";
 import { OVERLOADED } from "./gate.ts";
@@ -75,7 +75,7 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
     throw thrown;
   }
   if (noted) await trail.done();
-  const renewal = session && state.sessions.renewal(session, { secure: isSecure(context) });
+  const renewal = session && renewalOf(session, context);
   if (renewal !== null) response.headers.append("set-cookie", renewal);
   return response;
 }

@@ -110,7 +110,7 @@ export type CatalogChange = ModelChange & { at: string };
 export interface Administrations extends Pick<Administration, "keyStatus"> {
   administration: AccountsService["administration"];
   trail: AccountsService["trail"];
-  calls: AccountsService["calls"];
+  consoleSessions: AccountsService["consoleSessions"];
   storeUp(): boolean;
   /** Records that are not in the store yet. */
   pendingCount(): number;

@@ -6,7 +6,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
-import type { Principal } from "../accounts/mod.ts";
+import { LONGEST_SESSION_MS as LONGEST_MS, type Principal } from "../accounts/mod.ts";
 
 export interface Session {
   id: string;
@@ -37,7 +37,6 @@ export interface EndedSessions {
 
 const COOKIE = "sluice_session";
 const IDLE_MS = 3_600_000;
-const LONGEST_MS = 12 * IDLE_MS;
 /** A cookie older than this is made anew. */
 const RENEW_MS = 300_000;
 /** Clocks of nodes may differ by so much. */
@@ -87,6 +86,11 @@ export class Sessions {
 
   expiresAt({ began, renewed }: Session): number {
     return Math.min(renewed + IDLE_MS, began + LONGEST_MS);
+  }
+
+  /** When it ends that is used now. */
+  renewedUntil(session: Session): number {
+    return this.expiresAt({ ...session, renewed: this.#options.now() });
   }
 
   /** The header that makes a browser keep it longer; null: it need not yet. */

@@ -17,7 +17,7 @@ export interface StoredSession {
   credential: string | null;
   /** Milliseconds since the epoch, as all times here. */
   began: number;
-  /** When it ends at the latest. */
+  /** When it ends, unless it is used. */
   ends: number;
 }
 
@@ -39,6 +39,11 @@ export async function insertSession(query: Query, session: StoredSession): Promi
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,
     [id, name, role, team, member, way, credential, began, ends],
   );
+}
+
+/** It has been used, and ends later. */
+export async function renewSession(query: Query, id: string, ends: number): Promise<void> {
+  await query("UPDATE console_sessions SET ends = $2 WHERE id = $1 AND ends < $2", [id, ends]);
 }
 
 /** Newest first, without those that have ended or have been ended. */

@@ -54,7 +54,7 @@ export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
-export { decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
+export { decodeJson, decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
 export type { GenerationTraits } from "./search.ts";
 export type { Changes };
@@ -264,6 +264,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     endSession: (session, now) => people.endSession(engine, session, now),
     peopleSince: (rev) => people.peopleSince(query, rev),
     insertSession: (session) => sessions.insertSession(query, session),
+    renewSession: (id, ends) => sessions.renewSession(query, id, ends),
     listSessions: (page) => sessions.listSessions(query, page),
     sessionById: (id) => sessions.sessionById(query, id),
 

@@ -137,14 +137,23 @@ export function encodeRecord(g: Generation): LedgerRecord {
 
 /** The record of a row that a journal kept. Throws where the text is no such row. */
 export function decodeRecord(json: string): LedgerRecord {
+  // All of it, since a row that cannot be read back would spoil every page that it stands on.
+  const g = decodeJson(json);
+  const { id, created, keyId, account, cost, priceVersion } = g;
+  return { id, json, created, keyId, account, cost, priceVersion, labels: labelsOf(g) };
+}
+
+/** The generation that {@link encodeRecord} has encoded. */
+export function decodeJson(json: string): Generation {
   const values: Value[] = JSON.parse(json);
   const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i] ?? null]));
-  const cost = BigInt(asText(row.cost));
   const money = (value: Value) => value === null ? null : BigInt(asText(value));
-  // All of it, since a row that cannot be read back would spoil every page that it stands on.
-  const g = decodeRow({ ...row, cost, cache_saved: money(row.cache_saved), list_cost: money(row.list_cost) });
-  const { id, created, keyId, account, priceVersion } = g;
-  return { id, json, created, keyId, account, cost, priceVersion, labels: labelsOf(g) };
+  return decodeRow({
+    ...row,
+    cost: money(row.cost),
+    cache_saved: money(row.cache_saved),
+    list_cost: money(row.list_cost),
+  });
 }
 
 /** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */

@@ -82,6 +82,7 @@ export interface PeopleStore {
   /** All that changed after a revision; 0: everything. `changesSince` tells it too. */
   peopleSince(rev: number): Promise<PeopleChanges>;
   insertSession(session: StoredSession): Promise<void>;
+  renewSession(id: string, ends: number): Promise<void>;
   /** Those that last, newest first. */
   listSessions(page: SessionPage): Promise<StoredSession[]>;
   /** Null: there is none of this id. */

@@ -1,6 +1,9 @@
 /** The live view: what watchers are told, and what they are not. */
 import { assert, assertEquals } from "@std/assert";
-import { Live, type WatchOptions } from "../../src/accounts/live.ts";
+import { Live, type LiveOptions, unrecordedView, type WatchOptions } from "../../src/accounts/live.ts";
+import type { OtherProcesses } from "../../src/accounts/live_elsewhere.ts";
+import { LiveSharing, type SharedCalls } from "../../src/accounts/live_sharing.ts";
+import { beginningView, generationView } from "../../src/accounts/views.ts";
 import type { Beginning } from "../../src/accounts/ledger.ts";
 import { interruptedGeneration } from "../../src/accounts/ledger.ts";
 
@@ -40,16 +43,25 @@ function reading(stream: ReadableStream<Uint8Array>) {
   };
 }
 
+const ALONE: OtherProcesses = { count: () => 0, note: () => null, running: () => null, ended: () => null };
+
+function liveOf(more: Partial<LiveOptions> = {}): Live {
+  const nobody = () => null;
+  return new Live({
+    now: () => 5000,
+    running: () => [],
+    recent: () => [],
+    memberOf: nobody,
+    others: ALONE,
+    ...more,
+  });
+}
+
 const options = (filter: WatchOptions["filter"] = {}): WatchOptions => ({ filter, stillMay: () => true });
 
 Deno.test("Live tells of calls that run, that ended lately, that begin and that end", async () => {
   const running = [beginning("gen_1")];
-  const live = new Live({
-    now: () => 5000,
-    running: () => running,
-    recent: () => [ended("gen_0")],
-    everywhere: () => null,
-  });
+  const live = liveOf({ running: () => running, recent: () => [ended("gen_0")] });
   const watcher = reading(live.watch(options()));
   const [[hello, first]] = await watcher.next();
   assertEquals(hello, "hello");
@@ -75,7 +87,7 @@ Deno.test("Live tells of calls that run, that ended lately, that begin and that 
 });
 
 Deno.test("Live: each watcher gets what its filter lets through; a start does not tell the provider", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
+  const live = liveOf();
   const filters = [
     { key: "dev" },
     { key: "key_1" },
@@ -111,7 +123,7 @@ Deno.test("Live: each watcher gets what its filter lets through; a start does no
 });
 
 Deno.test("Live: a watcher who does not read loses events, is told how many, and holds bounded memory", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
+  const live = liveOf();
   const slow = reading(live.watch(options()));
   const quick = reading(live.watch(options()));
   await Promise.all([slow.next(), quick.next()]);
@@ -143,7 +155,7 @@ Deno.test("Live: a watcher who does not read loses events, is told how many, and
 });
 
 Deno.test("Live: many watchers share the encoded events, and get a bounded number of bytes", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
+  const live = liveOf();
   const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
   await Promise.all(watchers.map((watcher) => watcher.next()));
   for (let i = 0; i < 1000; i++) live.began(beginning(`gen_${i}`));
@@ -157,7 +169,7 @@ Deno.test("Live: many watchers share the encoded events, and get a bounded numbe
 });
 
 Deno.test("Live: who may not watch any more is told no more, and the end of the process ends all", async () => {
-  const live = new Live({ now: () => 5000, running: () => [], recent: () => [], everywhere: () => null });
+  const live = liveOf();
   let may = true;
   const one = reading(live.watch({ filter: {}, stillMay: () => may }));
   const other = reading(live.watch(options()));
@@ -172,14 +184,13 @@ Deno.test("Live: who may not watch any more is told no more, and the end of the 
   assertEquals(live.watchers, 0);
 });
 
+/** What each piece tells: events with the ids of calls. */
+const idsOf = (events: [string, { id?: string }][]) =>
+  events.filter(([event]) => event !== "seen").map(([event, { id }]) => [event, id]);
+
 Deno.test("Live: calls that ended on other nodes are told of once each, those of before not at all", async () => {
   const store = [ended("gen_old")];
-  const live = new Live({
-    now: () => 5000,
-    running: () => [],
-    recent: () => [],
-    everywhere: () => Promise.resolve(store.toReversed()),
-  });
+  const live = liveOf({ others: { ...ALONE, ended: () => Promise.resolve(store.toReversed()) } });
   const watcher = reading(live.watch(options()));
   await watcher.next();
   await live.look();
@@ -189,9 +200,102 @@ Deno.test("Live: calls that ended on other nodes are told of once each, those of
   await live.look();
   await live.look();
   live.flush();
-  assertEquals((await watcher.next()).map(([event, { id }]) => [event, id]), [["end", "gen_own"], [
-    "end",
-    "gen_other",
-  ]]);
+  assertEquals(idsOf(await watcher.next()), [["end", "gen_own"], ["end", "gen_other"]]);
   await watcher.cancel();
+});
+
+Deno.test("Live: calls that run in other processes are told as they begin and end, and whose calls are seen", async () => {
+  const elsewhere: SharedCalls = { running: [beginningView(beginning("gen_b"))], unrecorded: [] };
+  const records = [ended("gen_before")];
+  let noted = 0;
+  const others: OtherProcesses = {
+    count: () => 2,
+    note: () => Promise.resolve(void noted++),
+    running: () => Promise.resolve([{ node: "node_b", data: JSON.stringify(elsewhere) }]),
+    ended: () => Promise.resolve(records.toReversed()),
+  };
+  const live = liveOf({ others });
+  const watcher = reading(live.watch(options()));
+  const [[, hello]] = await watcher.next();
+  assertEquals([hello.running, hello.seen], [[], { nodes: 3, told: 1 }]);
+  await live.look();
+  assertEquals(await watcher.next(), [["seen", { nodes: 3, told: 2 }]]);
+  live.flush();
+  assertEquals(idsOf(await watcher.next()), [["start", "gen_b"]]);
+  assertEquals(noted, 1, "who watches is told of rarely");
+  // Another watcher hears of what runs at once.
+  const later = reading(live.watch(options()));
+  const [[, second]] = await later.next();
+  assertEquals([second.running.length, second.seen], [1, { nodes: 3, told: 2 }]);
+  await later.cancel();
+
+  records.push(ended("gen_b"));
+  elsewhere.unrecorded.push(unrecordedView(beginning("gen_c"), "provider_unavailable", 5000));
+  await live.look();
+  await live.look();
+  live.flush();
+  assertEquals(
+    idsOf(await watcher.next()),
+    [["end", "gen_b"], ["end", "gen_c"]],
+    "each once, though it is still listed",
+  );
+  await watcher.cancel();
+});
+
+Deno.test("Live: a member is told of calls of own keys alone, and not of how much others do", async () => {
+  const running = [beginning("gen_1"), beginning("gen_2", { keyId: "key_other" })];
+  const live = liveOf({
+    running: () => running,
+    recent: () => [ended("gen_0", { keyId: "key_other" })],
+    memberOf: (id) => id === "key_1" ? "ada" : id === "key_other" ? "bob" : null,
+  });
+  const watch = (member: string, filter = {}) => reading(live.watch({ ...options(filter), member }));
+  const [ada, bob, nobody] = [watch("ada"), watch("bob", { key: "dev" }), watch("")];
+  const first = await Promise.all([ada, bob, nobody].map(async (watcher) => {
+    const [[, { running, recent }]] = await watcher.next();
+    return [...running, ...recent].map(({ id }: { id: string }) => id);
+  }));
+  assertEquals(first, [["gen_1"], ["gen_2", "gen_0"], []]);
+  for (let i = 0; i < 3000; i++) live.began(beginning(`gen_x${i}`, { keyId: "key_other" }));
+  live.began(beginning("gen_dropped"));
+  live.flush();
+  const told = await bob.next();
+  assert(told.some(([, { id }]) => id === "gen_x0"));
+  running.length = 0;
+  live.ended(ended("gen_1"));
+  live.flush();
+  assertEquals(await ada.next(), [["end", JSON.parse(JSON.stringify(generationView(ended("gen_1"))))]]);
+  await Promise.all([ada, bob, nobody].map((watcher) => watcher.cancel()));
+});
+
+Deno.test("what runs here is told to the store while somebody watches elsewhere, and taken back afterwards", async () => {
+  const told: (SharedCalls | null)[] = [];
+  let now = 0;
+  const running = [beginning("gen_1")];
+  const sharing = new LiveSharing({
+    store: {
+      putRunningCalls: (_, data) => Promise.resolve(void told.push(data === null ? null : JSON.parse(data))),
+    },
+    node: "node_a",
+    now: () => now,
+    running: () => running,
+    ready: () => true,
+  });
+  sharing.unrecorded(unrecordedView(beginning("gen_0"), null, 0));
+  assertEquals([sharing.active, told], [false, []], "nobody watches");
+  sharing.watched();
+  await sharing.tell();
+  await sharing.tell();
+  assertEquals(
+    told.map((one) => one?.running.map(({ id }) => id)),
+    [["gen_1"]],
+    "the same is not told twice",
+  );
+  running.pop();
+  sharing.unrecorded(unrecordedView(beginning("gen_1"), "rate_limited", 0));
+  await sharing.tell();
+  assertEquals([told[1]?.running, told[1]?.unrecorded.map(({ id }) => id)], [[], ["gen_1"]]);
+  now = 61_000;
+  await sharing.tell();
+  assertEquals([sharing.active, told.at(-1)], [false, null]);
 });

@@ -246,7 +246,7 @@ async function measure(
   for (const by of ["model", "key,model", "session", "team", "tag:customer"]) {
     await during(`usage by ${by}, 30 days to the minute`, () => service.usage({ by, from: month }));
   }
-  const timeline = await service.calls.timeline();
+  const timeline = await service.timeline();
   for (const range of Object.keys(RANGES)) {
     for (const by of DIMENSIONS) {
       await during(

@@ -1,5 +1,5 @@
 /** What stands around every page: navigation, who is signed in, colours. On a narrow screen the navigation is behind a button. */
-import { signOut } from "./lib/api.js";
+import { isAway, onAway, signOut } from "./lib/api.js";
 import { html, useEffect, useRef, useState } from "./lib/html.js";
 import { currentRoute, go, href, useRoute } from "./lib/router.js";
 import { Failed } from "./lib/ui.js";
@@ -16,6 +16,8 @@ export function Frame({ session }) {
     // The address may be another one since this was drawn.
     if (!pages.some(({ id }) => id === currentRoute().page)) go(page.id, { replace: true });
   }, [route.page, page.id]);
+  const [away, setAway] = useState(isAway);
+  useEffect(() => onAway(setAway), []);
   const first = useRef(true);
   useEffect(() => {
     setOpen(false);
@@ -64,6 +66,10 @@ export function Frame({ session }) {
         </div>
       </header>
       <main id="main" tabindex="-1">
+        ${away && html`
+          <p class="strip bad"
+            role="status"><strong>The store is away.</strong> Pages show what this process knows by itself; what was spent is not known now, and nothing can be changed.</p>
+        `}
         <${Loaded} key=${page.id} page=${page} />
       </main>
     </div>

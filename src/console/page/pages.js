@@ -22,7 +22,6 @@ export const PAGES = [
     title: "Overview",
     group: "Observe",
     icon: "M3 16V9m5 7V4m5 12v-6m4 6V7",
-    roles: ["owner", "operator", "auditor"],
     load: () => import("./pages/overview.js"),
   },
   {
@@ -30,7 +29,6 @@ export const PAGES = [
     title: "Live",
     group: "Observe",
     icon: "M3 10h3l2-5 4 10 2-5h3",
-    roles: ["owner", "operator", "auditor"],
     load: () => import("./pages/live.js"),
   },
   {

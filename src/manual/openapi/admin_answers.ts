@@ -1,12 +1,16 @@
 /** Answers of the administration and the console. */
-import type { CreditsView, KeyReport, TeamView, TokenView } from "../../accounts/views.ts";
+import type { CreditsView, KeyReport, LeaseView, TeamView, TokenView } from "../../accounts/views.ts";
 import type { GenerationDetails } from "../../accounts/generation_details.ts";
+import type { StatementFoot, StatementHead } from "../../accounts/statement.ts";
+import type { CatalogChange } from "../../http/endpoint.ts";
+import type { ModelChange } from "../../models/changes.ts";
+import type { DryScan } from "../../pipeline/dry_scan.ts";
 import type { Trial } from "../../pipeline/try_provider.ts";
 import type { ProviderHealth } from "../../providers/states.ts";
 import { GENERATION_FIELDS, KEY_FIELDS, SPEND, SPEND_LIMIT } from "./answers.ts";
 import {
-  any,
   choice,
+  closed,
   exactly,
   flag,
   list,
@@ -19,11 +23,24 @@ import {
   page,
   ref,
   type Schema,
+  storedPage,
   text,
   whole,
 } from "./schema.ts";
 
-const KEY = { ...KEY_FIELDS, spend: SPEND, last_used: orNull(moment()) };
+const LEASE = orNull(
+  exactly<LeaseView>({ granted: money(), used: money(), reserved: money() }, {
+    description: "While the store is away: what this process may spend without asking it.",
+  }),
+);
+/** What only the store knows. */
+const UNKNOWN = { optional: ["lease"] };
+const KEY = {
+  ...KEY_FIELDS,
+  spend: orNull({ ...SPEND, description: "Null: the store, which knows, is away." }),
+  last_used: orNull(moment()),
+  lease: LEASE,
+};
 const TOKEN: { readonly [K in keyof TokenView]: Schema } = {
   id: text(),
   name: text(),
@@ -45,9 +62,7 @@ const COUNTS = {
   searches: whole(),
   cost: money(),
 };
-const USAGE = object({
-  ...COUNTS,
-  cache_saved: money(),
+const DIMENSIONS = {
   key: text(),
   key_id: text(),
   model: text(),
@@ -59,18 +74,63 @@ const USAGE = object({
   session: text(),
   tool_calls: whole(),
   latency_ms: whole("Of all calls together."),
-}, { required: [...Object.keys(COUNTS), "cache_saved"], description: "Has the dimensions that `by` names." });
-const FIRST_OUTPUT = orNull(object({ p50: number(), p95: number() }, { required: ["p50", "p95"] }));
+};
+const USAGE: Schema = {
+  ...closed({ ...COUNTS, cache_saved: money(), ...DIMENSIONS }, {
+    optional: Object.keys(DIMENSIONS),
+    description: "Has the dimensions that `by` names.",
+  }),
+  patternProperties: { "^tag:": text("Value of the tag.") },
+};
+const FIRST_OUTPUT = orNull(closed({ p50: number(), p95: number() }));
+const STEP = choice("admission", "screening", "search", "attempt", "streaming", "answer_screening");
+/** Of an entry about what somebody changed. */
+const CHANGED = {
+  by: orNull(text("`admin_key`, `token`, `session`, `command`, `process`.")),
+  role: choice("owner", "operator", "auditor", "member"),
+  name: text("Of who made the change."),
+  credential: orNull(text("Id of the token or the session.")),
+  route: orNull(text()),
+  action: text(),
+  target: orNull(text()),
+  fields: object({}, { description: "As they were given." }),
+  before: object({}, { description: "As they were before." }),
+  result: text("`done`, or the code of the refusal."),
+  from: text("Address of who could not sign in."),
+  untold: whole("Others who could not, and are not told one by one."),
+  mistakes: whole("Of a configuration that was not taken over."),
+};
+/** Of an entry about what screening found. */
+const FOUND = {
+  generation: text(),
+  policy: orNull(text()),
+  of: choice("request", "answer"),
+  mode: text(),
+  findings: whole(),
+  types: map(whole(), "How many of each type."),
+  rules: map(whole(), "How many of each pattern of the policy."),
+  places: map(whole(), "How many in each place."),
+  unscanned: whole("Parts that could not be screened."),
+};
 const ROLE = choice("owner", "operator", "auditor", "member");
 
+const MODEL_CHANGE = {
+  model: text(),
+  what: choice("price", "added", "removed", "changed"),
+  field: text("Of the model, or the kind of price."),
+  before: text("A price as dollars for a million."),
+  after: text(),
+};
+const MAY_LACK = { optional: ["field", "before", "after"] };
+
 export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
-  Key: exactly<KeyReport>(KEY),
-  KeyList: page(ref("Key")),
+  Key: exactly<KeyReport>(KEY, UNKNOWN),
+  KeyList: storedPage(ref("Key")),
   KeyWithSecret: exactly<KeyReport & { secret: string }>({
     ...KEY,
     secret: text("Shown this once: `sk_live_…`."),
-  }),
-  KeyModelList: page(object({
+  }, UNKNOWN),
+  KeyModelList: page(closed({
     id: text(),
     name: text(),
     permitted: flag("Whether access policies let the key call it."),
@@ -78,8 +138,8 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     max_completion_tokens: orNull(whole()),
     pricing: map(orNull(text())),
     features: list(text()),
-  }, { required: ["id", "name", "permitted"] })),
-  UsageList: page(USAGE, {
+  })),
+  UsageList: storedPage(USAGE, {
     incomplete_before: moment(
       "Records before may be missing from the sums, for some minutes after an update of a large store. Absent: none is.",
     ),
@@ -89,39 +149,36 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     oneOf: [
       exactly<GenerationDetails>({
         ...GENERATION_FIELDS,
-        steps: list(
-          object({ kind: text(), name: text(), start_ms: number(), ms: number(), outcome: text() }, {
-            required: ["kind", "name", "start_ms", "ms", "outcome"],
-          }),
-        ),
-        prices: list(object({ version: text(), prices: map(text()) }, { required: ["version", "prices"] })),
-        findings: list(object({}), "What screening found: types, places and counts, never text."),
+        steps: list({
+          ...closed({ kind: STEP, name: text(), start_ms: number(), ms: number(), outcome: text() }),
+          additionalProperties: {
+            type: ["string", "number", "boolean"],
+            description: "A detail of the step.",
+          },
+        }),
+        prices: list(closed({ version: text(), prices: map(text()) })),
+        findings: list(ref("AuditEntry"), "What screening found: types, places and counts, never text."),
       }),
       ref("Generation"),
     ],
   },
-  GenerationList: page(ref("Generation")),
-  Payload: object({}, { description: "Request and answer as they were kept." }),
-  AuditList: page(object({
+  GenerationList: storedPage(ref("Generation")),
+  AuditEntry: closed({
     id: text(),
     created: moment(),
     kind: choice("dlp", "admin"),
     key_id: orNull(text()),
     key: orNull(text()),
     account: orNull(text()),
-    by: orNull(text("`admin_key`, `token`, `session`, `command`, `process`.")),
-    role: ROLE,
-    name: text("Of who made the change."),
-    credential: orNull(text("Id of the token or the session.")),
-    route: orNull(text()),
-    action: text(),
-    target: orNull(text()),
-    fields: object({}, { description: "As they were given." }),
-    before: object({}, { description: "As they were before." }),
-    result: text("`done`, or the code of the refusal."),
-  }, { required: ["id", "created", "kind", "key_id", "key", "account"] })),
+    ...CHANGED,
+    ...FOUND,
+  }, {
+    optional: [...Object.keys(CHANGED), ...Object.keys(FOUND)],
+    description: "What somebody changed, or what screening found.",
+  }),
+  AuditList: storedPage(ref("AuditEntry")),
   Token: exactly<TokenView>(TOKEN),
-  TokenList: page(ref("Token")),
+  TokenList: storedPage(ref("Token")),
   TokenWithSecret: exactly<TokenView & { secret: string }>({
     ...TOKEN,
     secret: text("Shown this once: `sk_admin_…`."),
@@ -135,32 +192,34 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     access_policy: orNull(text()),
     dlp_policy: orNull(text()),
     keys: whole("Those that are not revoked."),
-    spend: SPEND,
-  }),
-  TeamList: page(ref("Team")),
+    spend: orNull(SPEND),
+    lease: LEASE,
+  }, UNKNOWN),
+  TeamList: storedPage(ref("Team")),
   Credits: exactly<CreditsView>({
     account: text(),
     unlimited: flag(),
     granted: orNull(money()),
-    added: money(),
-    spent: money(),
+    added: orNull(money("Null: the store, which knows, is away.")),
+    spent: orNull(money()),
     balance: orNull(money()),
-  }),
-  AccountList: page(ref("Credits")),
-  Statement: object({
+    lease: LEASE,
+  }, UNKNOWN),
+  AccountList: storedPage(ref("Credits")),
+  Statement: exactly<StatementHead & StatementFoot & { lines: unknown }>({
     account: text(),
     month: text("`2026-01`."),
     from: moment(),
     to: moment(),
     created: moment(),
     by: choice("generation", "day"),
-    lines: list(object({})),
-    totals: object(COUNTS, { required: Object.keys(COUNTS) }),
-    models: list(object({ model: text(), ...COUNTS }, { required: ["model"] })),
-    prices: list(object({ version: text(), since: orNull(moment()), prices: orNull(map(text())) })),
-    credits_added: list(object({ created: moment(), amount: money(), note: orNull(text()) })),
-  }, { required: ["account", "month", "lines", "totals", "models"] }),
-  ProviderList: object({
+    lines: list({ oneOf: [ref("Generation"), USAGE] }),
+    totals: closed(COUNTS),
+    models: list(closed({ model: text(), ...COUNTS })),
+    prices: list(closed({ version: text(), since: orNull(moment()), prices: orNull(map(text())) })),
+    credits_added: list(closed({ created: moment(), amount: money(), note: orNull(text()) })),
+  }),
+  ProviderList: closed({
     data: list(exactly<ProviderHealth>({
       provider: text(),
       api: text(),
@@ -177,18 +236,14 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
         attempts_failed: whole(),
         retries: whole(),
         first_output_ms: FIRST_OUTPUT,
-        last_error: orNull(object({})),
+        last_error: orNull(closed({ at: moment(), code: text(), message: text() })),
       })),
     })),
-  }, { required: ["data"] }),
-  Overview: object({ range: any(), by: any() }, {
-    description: "Requests, errors, spend, tokens and times, in all and by the values of one dimension.",
   }),
-  Attention: object({}, { description: "What is unhealthy, and what somebody has to decide." }),
-  ClosedBreakers: object({
-    closed: list(object({ provider: text(), model: text() })),
+  ClosedBreakers: closed({
+    closed: list(closed({ provider: text(), model: text() })),
     everywhere: flag("False: the store is away, and other nodes do not hear of it."),
-  }, { required: ["closed", "everywhere"] }),
+  }),
   ProviderTrial: exactly<Trial>({
     ok: flag(),
     by: choice("models", "call"),
@@ -198,46 +253,59 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     cost: money(),
     error: orNull(text()),
   }),
-  Policies: object({
-    dlp: list(object({ name: text(), mode: text() }, { required: ["name", "mode"] })),
-    access: list(object({ name: text(), allow: list(text()), deny: list(text()) }, { required: ["name"] })),
-    screening: object({ enabled: flag() }, { required: ["enabled"] }),
-  }, { required: ["dlp", "access", "screening"] }),
-  DlpScan: object({
+  Policies: closed({
+    dlp: list(closed({
+      name: text(),
+      mode: text(),
+      answers: text(),
+      entity_types: orNull(list(text())),
+      regexes: list(text()),
+      stop_words: whole("How many."),
+      allowed_values: whole("How many."),
+    })),
+    access: list(closed({ name: text(), allow: list(text()), deny: list(text()) })),
+    screening: closed({ enabled: flag(), on_unscannable: text(), restore: flag(), model: flag() }),
+  }),
+  DlpScan: exactly<DryScan>({
     mode: text(),
     action: text("What would happen: `pass`, `alert`, `mask` or `block`."),
-    findings: list(object({ entity_type: text(), location: text() }, { required: ["entity_type"] })),
+    findings: list(exactly<DryScan["findings"][number]>({
+      category: text(),
+      entity_type: text(),
+      message_index: orNull(whole()),
+      location: text(),
+      start: whole("UTF-16 units of the field as sent."),
+      end: whole(),
+      confidence: number(),
+    })),
     findings_count: whole(),
     unscanned: whole(),
-  }, { required: ["mode", "action", "findings", "findings_count", "unscanned"] }),
-  CatalogList: page(object({
+  }),
+  CatalogList: page(closed({
     id: text(),
     name: text(),
     pricing: orNull(map(text())),
+    pricing_tiers: whole(),
     context_length: orNull(whole()),
     max_completion_tokens: orNull(whole()),
     features: list(text()),
     modality_input: list(text()),
     modality_output: list(text()),
-    routes: list(object({
+    order: choice("written", "price", "latency"),
+    routes: list(closed({
       provider: text(),
       model: text(),
       api: orNull(text()),
       weight: orNull(number()),
-      state: orNull(text()),
+      state: orNull(choice("closed", "open", "half-open")),
       attempts: whole(),
       first_output_ms: FIRST_OUTPUT,
       share: orNull(number()),
-    }, { required: ["provider", "model", "attempts"] })),
-  }, { required: ["id", "name", "pricing", "routes"] })),
-  CatalogChangeList: page(object({})),
-  CatalogDifferences: object({ data: list(object({})) }, { required: ["data"] }),
-  RunningConfiguration: object({
-    config: object({}, { description: "Without secrets." }),
-    defaults: list(text(), "Paths of fields that the file leaves out."),
-    nodes: orNull(any("What other processes say; null: the store is away.")),
-  }, { required: ["config", "defaults", "nodes"] }),
-  Session: object({
+    })),
+  })),
+  CatalogChangeList: page(exactly<CatalogChange>({ ...MODEL_CHANGE, at: moment() }, MAY_LACK)),
+  CatalogDifferences: closed({ data: list(exactly<ModelChange>(MODEL_CHANGE, MAY_LACK)) }),
+  Session: closed({
     role: ROLE,
     name: text(),
     team: orNull(text()),
@@ -245,10 +313,10 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     csrf: text("Value of the header `x-svc-csrf`."),
     signed_in_with: choice("admin_key", "token", "oidc"),
     expires_at: moment(),
-  }, { required: ["role", "name", "team", "csrf", "expires_at"] }),
-  SignedOut: object({
+  }),
+  SignedOut: closed({
     signed_out: flag(),
     end_session_url: orNull(text("Where the browser leaves the identity provider, too.")),
-  }, { required: ["signed_out", "end_session_url"] }),
-  SignInWays: object({ signed_in: flag(), oidc: flag() }, { required: ["signed_in", "oidc"] }),
+  }),
+  SignInWays: closed({ signed_in: flag(), oidc: flag() }),
 };

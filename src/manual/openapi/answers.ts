@@ -6,6 +6,7 @@ import {
   always,
   any,
   choice,
+  closed,
   exactly,
   flag,
   list,
@@ -24,10 +25,10 @@ import {
 const nullable = orNull;
 export const PERIOD = choice("day", "week", "month", "total");
 export const SPEND_LIMIT = orNull(
-  object({ amount: money(), period: PERIOD }, { required: ["amount", "period"] }),
+  closed({ amount: money(), period: PERIOD }),
 );
 
-const USAGE = object({
+const USAGE = closed({
   input_tokens: whole("All input."),
   cached_tokens: whole(),
   cache_write_tokens: whole(),
@@ -39,7 +40,7 @@ const USAGE = object({
   reasoning_tokens: whole(),
   audio_output_tokens: whole(),
   image_output_tokens: whole(),
-}, { required: ["input_tokens", "output_tokens"] });
+});
 
 export const SPEND = exactly<SpendView>({
   amount: money("Spent in the period."),
@@ -74,7 +75,7 @@ export const GENERATION_FIELDS: { readonly [K in keyof GenerationView]-?: Schema
   ttft_ms: nullable(whole("Time to the first token.")),
   latency_ms: whole(),
   client_gone: flag(),
-  dlp: nullable(object({ mode: text(), findings: whole() }, { required: ["mode", "findings"] })),
+  dlp: nullable(closed({ mode: text(), findings: whole() })),
   tags: map(text()),
   session: nullable(text()),
   team: nullable(text()),
@@ -94,15 +95,13 @@ export const KEY_FIELDS: { readonly [K in keyof KeyView]-?: Schema } = {
   dlp_policy: nullable(text()),
   models: nullable(list(text())),
   spend_limit: SPEND_LIMIT,
-  rate_limit: nullable(object({
+  rate_limit: nullable(closed({
     requests_per_minute: nullable(whole()),
     tokens_per_minute: nullable(whole()),
   })),
   team: nullable(text()),
-  session_limit: nullable(object({ amount: nullable(money()), requests_per_minute: nullable(whole()) })),
-  tag_limits: list(
-    object({ tag: text(), amount: money(), period: PERIOD }, { required: ["tag", "amount", "period"] }),
-  ),
+  session_limit: nullable(closed({ amount: nullable(money()), requests_per_minute: nullable(whole()) })),
+  tag_limits: list(closed({ tag: text(), amount: money(), period: PERIOD })),
   repair: flag(),
   hedge: flag(),
   resume_seconds: nullable(number()),

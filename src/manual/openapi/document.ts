@@ -4,11 +4,17 @@ import { ACCESS } from "../../accounts/mod.ts";
 import type { Endpoint, Program } from "../../http/endpoint.ts";
 import { ADMIN_ANSWERS } from "./admin_answers.ts";
 import { API_ANSWERS } from "./answers.ts";
+import { CONSOLE_ANSWERS } from "./console_answers.ts";
 import { INPUTS } from "./inputs.ts";
 import { ref, type Schema } from "./schema.ts";
 
 /** Every schema that a row of the table may name. */
-export const SCHEMAS: Readonly<Record<string, Schema>> = { ...INPUTS, ...API_ANSWERS, ...ADMIN_ANSWERS };
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  ...INPUTS,
+  ...API_ANSWERS,
+  ...ADMIN_ANSWERS,
+  ...CONSOLE_ANSWERS,
+};
 
 const TAGS: readonly [name: string, path: RegExp, description: string][] = [
   [

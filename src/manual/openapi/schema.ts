@@ -36,9 +36,24 @@ export function orNull(schema: Schema): Schema {
     : { oneOf: [schema, { type: "null" }] };
 }
 
-/** An object that has all these fields and no others: the compiler compares them with those of the code's type. */
-export function exactly<T>(fields: { readonly [K in keyof T]-?: Schema }, description?: string): Schema {
-  return { ...object(fields, { required: Object.keys(fields), description }), additionalProperties: false };
+/** An object that has these fields and no others: the compiler compares them with those of the code's type. */
+export function exactly<T>(fields: { readonly [K in keyof T]-?: Schema }, how?: Closed): Schema {
+  return closed(fields, how);
+}
+
+interface Closed {
+  description?: string;
+  /** Fields that may be absent. */
+  optional?: readonly string[];
+}
+
+/** An object that has these fields and no others. */
+export function closed(
+  fields: Readonly<Record<string, Schema>>,
+  { description, optional = [] }: Closed = {},
+): Schema {
+  const required = Object.keys(fields).filter((name) => !optional.includes(name));
+  return { ...object(fields, { required, description }), additionalProperties: false };
 }
 
 /** An object that has at least the required fields, and may have others. */
@@ -55,13 +70,21 @@ export function object(
 }
 
 /** A page of a list. */
-export const page = (items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema => ({
-  ...object({
+export const page = (items: Schema): Schema =>
+  closed({
     data: list(items),
     next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
+  });
+
+/** A page of a list that the store has: while it is away, of what the process knows. */
+export const storedPage = (items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema =>
+  closed({
+    data: list(items),
+    next_cursor: orNull(text("The `cursor` of the next page; null: there is none.")),
+    store: { ...always("away"), description: "These are what this process knows by itself." },
+    since: orNull(moment("Of calls and entries: the process knows them from then on.")),
     ...more,
-  }, { required: ["data"] }),
-});
+  }, { optional: ["store", "since", ...Object.keys(more)] });
 
 function said(description: string | undefined): Schema {
   return description === undefined ? {} : { description };

@@ -1,7 +1,7 @@
 /** Search over generations by what their records hold, with exports. */
 import { download, query } from "../lib/api.js";
 import { Check, Field, Form } from "../lib/form.js";
-import { count, duration, money, shortWhen } from "../lib/format.js";
+import { count, duration, money, shortWhen, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
 import { html } from "../lib/html.js";
 import { go, href } from "../lib/router.js";
@@ -40,7 +40,7 @@ const USUAL = 4;
 export function Search({ route }) {
   const given = Object.fromEntries(NAMES.map((name) => [name, route.query[name] ?? ""]));
   const asked = { ...given, from: iso(given.from), to: iso(given.to) };
-  const { rows, more, error, loading, reload } = useList(
+  const { rows, more, since, error, loading, reload } = useList(
     `/admin/generations${query({ ...asked, limit: PAGE })}`,
   );
   const [save, saving] = useAct((/** @type {string} */ type, /** @type {string} */ name) =>
@@ -84,7 +84,7 @@ export function Search({ route }) {
       <//>
     <//>
     <${Panel} title=${loading ? "Searching…" : `${count(rows.length)}${more ? " so far" : ""}`}
-      note="newest first"
+      note=${since === null ? "newest first" : `what this process knows, since ${when(since)}`}
       actions=${html`<${Button} busy=${saving} onClick=${() => save("text/csv", "generations.csv")}>CSV<//>
         <${Button} busy=${saving} label="JSON, a line for each generation" onClick=${() =>
         save("application/x-ndjson", "generations.ndjson")}>JSON<//>`}>

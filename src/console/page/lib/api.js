@@ -45,6 +45,27 @@ function become(value) {
   for (const listener of listeners) listener(value);
 }
 
+/** Whether the store was away when it was asked last. */
+let away = false;
+/** @type {Set<(away: boolean) => void>} */
+const watchers = new Set();
+
+export const isAway = () => away;
+
+/** @param {(away: boolean) => void} watcher */
+export function onAway(watcher) {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
+}
+
+/** @param {Response} response */
+function note({ headers }) {
+  const now = headers.get("x-svc-store");
+  if (now === null || away === (now === "away")) return;
+  away = now === "away";
+  for (const watcher of watchers) watcher(away);
+}
+
 /** @typedef {{ oidc: boolean, signed_in: boolean }} Ways how one may sign in, and whether this browser has */
 
 /**
@@ -75,18 +96,20 @@ export async function signOut() {
  * @param {string} path
  * @param {Asking} [asking]
  */
-export function send(path, { method = "GET", body, signal, headers = {} } = {}) {
+export async function send(path, { method = "GET", body, signal, headers = {} } = {}) {
   /** @type {Record<string, string>} */
   const all = { ...headers };
   if (method !== "GET" && session?.csrf) all["x-svc-csrf"] = session.csrf;
   if (body !== undefined && !(body instanceof Blob)) all["content-type"] ??= "application/json";
-  return fetch(path, {
+  const response = await fetch(path, {
     method,
     headers: all,
     signal,
     cache: "no-store",
     body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
   });
+  note(response);
+  return response;
 }
 
 /**

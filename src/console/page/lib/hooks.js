@@ -44,11 +44,11 @@ export function useAsk(path, { every } = {}) {
  *
  * @template Row
  * @param {string} path of the list, with a query or without
- * @returns {{ rows: Row[], more: (() => void) | null, error: Error | undefined, loading: boolean, reload: () => void }}
+ * @returns {{ rows: Row[], more: (() => void) | null, since: string | null, error: Error | undefined, loading: boolean, reload: () => void }} `since`: while the store is away, from when on the process knows them
  */
 export function useList(path) {
   const first = useAsk(path);
-  /** @type {{ data: Row[], next_cursor: string | null } | undefined} */
+  /** @type {{ data: Row[], next_cursor: string | null, since?: string | null } | undefined} */
   const page = /** @type {any} */ (first.data);
   const [later, setLater] = useState(
     /** @type {{ rows: Row[], cursor: string | null, of: unknown }} */ ({ rows: [], cursor: null, of: null }),
@@ -63,7 +63,8 @@ export function useList(path) {
       (error) => toast(error.message, "bad"),
     );
   };
-  return { rows, more, error: first.error, loading: first.loading, reload: first.reload };
+  const since = page?.since ?? null;
+  return { rows, more, since, error: first.error, loading: first.loading, reload: first.reload };
 }
 
 /**

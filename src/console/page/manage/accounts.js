@@ -8,6 +8,7 @@ import { html, useState } from "../lib/html.js";
 import { Table } from "../lib/table.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Bar, Button, Failed, Panel } from "../lib/ui.js";
+import { Unknown } from "./limits.js";
 import { mayChange } from "./rights.js";
 
 /** @typedef {import("../../../accounts/mod.ts").CreditsView} Account */
@@ -23,9 +24,11 @@ export function Accounts() {
     { title: "Spent", number: true, show: ({ spent }) => money(spent), sort: ({ spent }) => Number(spent) },
     {
       title: "Of credits",
-      show: ({ account, unlimited, granted, added, spent }) =>
+      show: ({ account, unlimited, granted, added, spent, lease }) =>
         unlimited
           ? html`<${Badge}>without end<//>`
+          : spent === null
+          ? html`<${Unknown} lease=${lease} />`
           : html`<${Bar} value=${Number(spent)} of=${
             Number(granted) + Number(added)
           } label=${`Credits of ${account} that are spent`} />`,

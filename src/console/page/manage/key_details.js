@@ -58,7 +58,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
         }</div>`}
       ${key.source === "config" &&
         html`<p class="note">The configuration file names this key; it is changed there.</p>`}
-      <${SpendBar} spend=${key.spend} limit=${key.spend_limit} of=${key.name} />
+      <${SpendBar} spend=${key.spend} limit=${key.spend_limit} lease=${key.lease} of=${key.name} />
       <${Facts} items=${factsOf(key)} />
       <p><a href=${href("explore", { query: { key: key.id } })}>Generations of this key</a></p>
       ${usable && mayMakeKeys() && html`
@@ -98,7 +98,10 @@ function factsOf(key) {
     ["Of one session", session?.amount ? `$${session.amount}` : "no limit"],
     ["DLP policy", key.dlp_policy ?? "none"],
     ["Access policy", key.access_policy ?? "none"],
-    ["Limit begins anew", key.spend.reset_at ? when(key.spend.reset_at) : "never"],
+    [
+      "Limit begins anew",
+      key.spend === null ? "not known now" : key.spend.reset_at ? when(key.spend.reset_at) : "never",
+    ],
   ];
 }
 

@@ -46,14 +46,16 @@ const COLUMNS = [
   { title: "Account", show: ({ account }) => account, sort: ({ account }) => account },
   {
     title: "Spend",
-    show: ({ name, spend, spend_limit }) =>
-      html`<${SpendBar} spend=${spend} limit=${spend_limit} of=${name} />`,
-    sort: ({ spend }) => Number(spend.amount),
+    show: ({ name, spend, spend_limit, lease }) =>
+      html`<${SpendBar} spend=${spend} limit=${spend_limit} lease=${lease} of=${name} />`,
+    sort: ({ spend }) => Number(spend?.amount ?? 0),
   },
   {
     title: "Last used",
-    show: ({ last_used }) =>
-      html`<span title=${last_used ? when(last_used) : ""}>${last_used ? ago(last_used) : "never"}</span>`,
+    show: ({ last_used, spend }) =>
+      html`<span title=${last_used ? when(last_used) : ""}>${
+        last_used ? ago(last_used) : spend === null ? "not known now" : "never"
+      }</span>`,
     sort: ({ last_used }) => last_used,
   },
   {

@@ -7,6 +7,7 @@ import { Bar } from "../lib/ui.js";
 /**
  * @typedef {{ amount: string, period: string }} SpendLimit
  * @typedef {{ amount: string, period: string, remaining: string | null, reset_at: string | null, forecast: string | null }} Spend
+ * @typedef {import("../../../accounts/mod.ts").LeaseView} Lease
  */
 
 const PERIODS = [["day", "a day"], ["week", "a week"], ["month", "a month"], ["total", "in all"]];
@@ -37,8 +38,27 @@ export function patternsOf(text) {
 /** @param {string} period */
 const said = (period) => period === "total" ? "in all" : `this ${period}`;
 
-/** @param {{ spend: Spend, limit: SpendLimit | null, of: string }} props `of`: whose it is */
-export function SpendBar({ spend, limit, of }) {
+/**
+ * What stands where the store, which is away, knows what was spent.
+ * @param {{ lease?: Lease | null }} props
+ */
+export function Unknown({ lease }) {
+  return html`<span class="quiet-text">not known now${
+    lease && html`
+      <small>${money(lease.granted)} may be spent here</small>
+    `
+  }</span>`;
+}
+
+/** @param {{ spend: Spend | null, limit: SpendLimit | null, lease?: Lease | null, of: string }} props `of`: whose it is */
+export function SpendBar({ spend, limit, lease, of }) {
+  if (spend === null) {
+    return html`<${Unknown} lease=${lease} />${
+      limit && html`
+        <small>of ${money(limit.amount)}</small>
+      `
+    }`;
+  }
   if (limit === null) {
     return html`<span class="quiet-text">${money(spend.amount)} <small>${said(spend.period)}</small></span>`;
   }

@@ -40,15 +40,15 @@ export function Teams() {
     { title: "Keys", number: true, show: ({ keys }) => count(keys), sort: ({ keys }) => keys },
     {
       title: "Spend",
-      show: ({ name, spend, spend_limit }) =>
-        html`<${SpendBar} spend=${spend} limit=${spend_limit} of=${name} />`,
-      sort: ({ spend }) => Number(spend.amount),
+      show: ({ name, spend, spend_limit, lease }) =>
+        html`<${SpendBar} spend=${spend} limit=${spend_limit} lease=${lease} of=${name} />`,
+      sort: ({ spend }) => Number(spend?.amount ?? 0),
     },
     {
       title: "At this pace",
       number: true,
-      show: ({ spend }) => money(spend.forecast),
-      sort: ({ spend }) => Number(spend.forecast ?? 0),
+      show: ({ spend }) => money(spend?.forecast ?? null),
+      sort: ({ spend }) => Number(spend?.forecast ?? 0),
     },
     { title: "Account", show: ({ account }) => account ?? "each key's own" },
     { title: "Models", wide: true, show: ({ models }) => models === null ? "all" : models.join(", ") },

@@ -5,16 +5,21 @@ import { go, useRoute } from "../lib/router.js";
 import { Choice, Page } from "../lib/ui.js";
 import { Accounts } from "../manage/accounts.js";
 import { Keys } from "../manage/keys.js";
+import { Sessions } from "../manage/sessions.js";
 import { Teams } from "../manage/teams.js";
 import { Tokens } from "../manage/tokens.js";
 
 /** @type {readonly (readonly [string, string])[]} */
 const TABS = [["keys", "Keys"], ["teams", "Teams"], ["accounts", "Accounts"]];
 /** Only owners and auditors see who may administer. */
-const ALL_TABS = [...TABS, /** @type {const} */ (["tokens", "Tokens"])];
+const ALL_TABS = [
+  ...TABS,
+  /** @type {const} */ (["tokens", "Tokens"]),
+  /** @type {const} */ (["sessions", "Sessions"]),
+];
 
 /** @type {Record<string, () => import("../lib/html.js").Children>} */
-const SHOWN = { keys: Keys, teams: Teams, accounts: Accounts, tokens: Tokens };
+const SHOWN = { keys: Keys, teams: Teams, accounts: Accounts, tokens: Tokens, sessions: Sessions };
 
 export default function KeysPage() {
   const { rest: [given] } = useRoute();

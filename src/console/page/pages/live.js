@@ -7,6 +7,7 @@ import { go, href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
 import { Badge, Button, Page, Panel } from "../lib/ui.js";
 import { GenerationDialog, Outcome, Tags } from "../generation.js";
+import { seesAll } from "../manage/rights.js";
 
 /** @typedef {import("../../../accounts/mod.ts").GenerationView} Generation */
 /** @typedef {Omit<Generation, "status"> & { status: Generation["status"] | "running", recorded?: false }} Call */
@@ -21,7 +22,7 @@ export default function Live() {
   const route = useRoute();
   const [paused, setPaused] = useState(false);
   const asked = query(Object.fromEntries(FILTERS.map((name) => [name, route.query[name]])));
-  const { calls, state, lost } = useLive(`/admin/live${asked}`, paused);
+  const { calls, state, lost, seen } = useLive(`/admin/live${asked}`, paused);
   const [, setNow] = useState(0);
   const running = calls.filter(({ status }) => status === "running");
   useEffect(() => {
@@ -33,7 +34,7 @@ export default function Live() {
   const failed = calls.filter(({ status }) => status === "failed" || status === "interrupted").length;
   return html`
     <${Page} title="Live"
-      about="Calls of this process as they begin and end; those of other processes once they have ended."
+      about=${seesAll() ? told(seen) : "Calls of your own keys as they begin and end."}
       actions=${html`<span class="live-state" role="status">${
         paused
           ? html`<${Badge}>Paused<//>`
@@ -56,7 +57,7 @@ export default function Live() {
                   : "any"}
                   suggestions=${name === "status"
                     ? ["completed", "incomplete", "failed", "interrupted"]
-                    : seen(calls, name)} />
+                    : had(calls, name)} />
               `
             )}
           <//>
@@ -84,6 +85,20 @@ export default function Live() {
         `}
       <//>
   `;
+}
+
+/**
+ * Whose calls are seen.
+ * @param {import("../../../accounts/live_events.ts").Seen | null} seen
+ */
+function told(seen) {
+  if (seen === null) return "Calls as they begin and end.";
+  const { nodes, told } = seen;
+  if (nodes === 1) return "Calls of the one process that there is, as they begin and end.";
+  if (told === nodes) {
+    return `Calls of all ${nodes} processes as they begin and end; of those that do not serve this page a second later.`;
+  }
+  return `Calls of ${told} of ${nodes} processes as they begin and end; of the others once they have ended.`;
 }
 
 /** @type {import("../lib/table.js").Column<Call>[]} */
@@ -125,7 +140,7 @@ const COLUMNS = [
  * @param {readonly Call[]} calls
  * @param {string} name
  */
-function seen(calls, name) {
+function had(calls, name) {
   const values = calls.flatMap((call) =>
     name === "tag"
       ? Object.entries(call.tags).map(([tag, value]) => `${tag}=${value}`)
@@ -143,6 +158,9 @@ function seen(calls, name) {
 function useLive(path, paused) {
   const [shown, setShown] = useState(/** @type {{ calls: Call[], lost: number }} */ ({ calls: [], lost: 0 }));
   const [state, setState] = useState("connecting");
+  const [seen, setSeen] = useState(
+    /** @type {import("../../../accounts/live_events.ts").Seen | null} */ (null),
+  );
   const held = useRef(paused);
   held.current = paused;
   useEffect(() => {
@@ -168,10 +186,12 @@ function useLive(path, paused) {
           calls = new Map();
           for (const call of data.recent) calls.set(call.id, call);
           for (const call of data.running) calls.set(call.id, { ...call, status: "running" });
+          setSeen(data.seen);
         } else if (event === "start") {
           if (!calls.has(data.id)) calls.set(data.id, { ...data, status: "running" });
         } else if (event === "end") calls.set(data.id, data);
         else if (event === "lost") lost += data.events;
+        else if (event === "seen") setSeen(data);
       }
     };
     (async () => {
@@ -186,5 +206,5 @@ function useLive(path, paused) {
       clearInterval(timer);
     };
   }, [path]);
-  return { ...shown, state };
+  return { ...shown, state, seen };
 }

@@ -5,6 +5,7 @@ import { ago, compact, count, day, duration, money, percent } from "../lib/forma
 import { useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
+import { seesAll } from "../manage/rights.js";
 import { Table } from "../lib/table.js";
 import { Answer, Badge, Choice, Incomplete, Page, Panel, Spark, Stat } from "../lib/ui.js";
 
@@ -32,7 +33,9 @@ export default function Overview() {
   const answer = useAsk(`/admin/overview${query({ range, by })}`, { every: AGAIN_MS });
   const attention = useAsk("/admin/attention", { every: AGAIN_MS });
   return html`
-    <${Page} title="Overview" actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
+    <${Page} title="Overview" about=${seesAll()
+      ? undefined
+      : "Calls of your own keys."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
       /** @type {string} */ range,
     ) => go("overview", { query: { range, by }, replace: true })} />`}>
       <${Answer} of=${attention}>${(/** @type {Attention} */ found) =>
@@ -127,8 +130,12 @@ function Charts({ o }) {
   const share = total.requests > 0 ? total.errors / total.requests : 0;
   return html`
     ${!o.store && html`
-      <p class="strip warn"
-        role="status">The store is away: this is what this process itself has seen in the last hour.</p>
+      <p class="strip warn" role="status">This is what this process itself has seen in the last hour.</p>
+    `}
+    ${o.store && !o.complete && html`
+      <p class="strip warn" role="status">These are the newest ${count(
+        total.requests,
+      )} calls: there are more in this time.</p>
     `}
     ${o.incomplete_before && html`<${Incomplete} before=${o.incomplete_before} />`}
     <dl class="stats">

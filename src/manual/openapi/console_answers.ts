@@ -1,0 +1,138 @@
+/** Answers of the console's own endpoints: overview, what needs a look, sessions, payloads, the configuration as it runs. */
+import type { SessionView } from "../../accounts/mod.ts";
+import type { Matter } from "../../console/attention.ts";
+import type { overview } from "../../console/overview.ts";
+import { DIMENSIONS, RANGES } from "../../console/overview_ranges.ts";
+import type { NodeStatus } from "../../http/endpoint.ts";
+import { GENERATION_FIELDS } from "./answers.ts";
+import {
+  always,
+  any,
+  choice,
+  closed,
+  exactly,
+  flag,
+  list,
+  map,
+  moment,
+  money,
+  number,
+  object,
+  orNull,
+  ref,
+  type Schema,
+  storedPage,
+  text,
+  whole,
+} from "./schema.ts";
+
+type Overview = Awaited<ReturnType<typeof overview>>;
+
+const MS = orNull(whole());
+const PERCENTILES = exactly<Overview["total"]["ttft_ms"]>({ p50: MS, p95: MS, p99: MS });
+const OVER_TIME = exactly<Overview["series"]["ttft_ms"]>({ p50: list(MS), p95: list(MS), p99: list(MS) });
+const SUMS: { readonly [K in keyof Overview["total"]]: Schema } = {
+  requests: whole(),
+  errors: whole(),
+  input_tokens: whole(),
+  cached_tokens: whole(),
+  output_tokens: whole(),
+  searches: whole(),
+  cost: money(),
+  cache_saved: money(),
+  ttft_ms: PERCENTILES,
+  latency_ms: PERCENTILES,
+};
+
+const STATUS: { readonly [K in keyof NodeStatus]: Schema } = {
+  worker: orNull(whole()),
+  started: moment(),
+  reload: orNull(closed({ at: moment(), ok: flag(), mistakes: list(text()) })),
+  warnings: list(text()),
+};
+
+export const CONSOLE_ANSWERS: Readonly<Record<string, Schema>> = {
+  Overview: exactly<Overview>({
+    range: choice(...Object.keys(RANGES)),
+    by: choice(...DIMENSIONS),
+    from: moment(),
+    to: moment(),
+    step_seconds: whole(),
+    store: flag("False: the store is away, and this is what the process has seen in the last hour."),
+    complete: flag("False: of a person who calls very much, these are the newest calls alone."),
+    source: choice("spans", "sums by day"),
+    incomplete_before: moment("Records before may be missing from the sums."),
+    times: list(moment(), "When each step begins."),
+    total: exactly<Overview["total"]>(SUMS),
+    series: exactly<Overview["series"]>({
+      requests: list(whole()),
+      errors: list(whole()),
+      input_tokens: list(whole()),
+      cached_tokens: list(whole()),
+      output_tokens: list(whole()),
+      cost: list(money()),
+      cache_saved: list(money()),
+      ttft_ms: OVER_TIME,
+      latency_ms: OVER_TIME,
+    }),
+    groups: list(exactly<Overview["groups"][number]>({
+      value: text(),
+      ...SUMS,
+      series: closed({ requests: list(whole()), cost: list(money()), latency_p95_ms: list(MS) }),
+    })),
+    more_groups: whole(),
+  }, {
+    description: "Requests, errors, spend, tokens and times, in all and by the values of one dimension.",
+  }),
+  Attention: closed({
+    data: list(exactly<Matter>({
+      level: choice("bad", "warn", "info"),
+      kind: choice("breaker", "store", "load", "configuration", "budget", "key", "account", "price"),
+      name: text(),
+      text: text(),
+      of: choice("key", "team"),
+      share: number("How much of a budget is spent, of one."),
+      at: moment(),
+    }, { optional: ["of", "share", "at"] })),
+    left_out: map(whole(), "How many more there are of each kind."),
+    store: always("away"),
+  }, { optional: ["store"], description: "What is unhealthy, and what somebody has to decide." }),
+  SessionView: exactly<SessionView>({
+    id: text(),
+    name: text("Of the person or the token."),
+    role: choice("owner", "operator", "auditor", "member"),
+    team: orNull(text()),
+    member: orNull(text("Issuer and subject of the sign-in.")),
+    signed_in_with: choice("admin_key", "token", "oidc"),
+    began: moment(),
+    ends: moment("Unless it is used."),
+    own: flag("Whether it is that of who asks."),
+  }),
+  SessionList: storedPage(ref("SessionView")),
+  EndedSessions: closed({ data: list(ref("SessionView")) }),
+  Payload: closed({
+    id: GENERATION_FIELDS.id,
+    created: moment(),
+    key: text(),
+    key_id: text(),
+    account: text(),
+    format: GENERATION_FIELDS.format,
+    model: text(),
+    provider: orNull(text()),
+    stream: flag(),
+    status: GENERATION_FIELDS.status,
+    error: orNull(closed({ code: text(), message: text() })),
+    ttft_ms: MS,
+    latency_ms: whole(),
+    dlp: GENERATION_FIELDS.dlp,
+    answer_cut: flag("Whether a very long answer is kept in part."),
+    answer: any("In the format of the caller; null: nothing was said."),
+    request: any("As the provider was asked, with what was masked."),
+  }, { description: "Request and answer as they were kept." }),
+  RunningConfiguration: closed({
+    config: object({}, { description: "The sections of the configuration file, without secrets." }),
+    defaults: list(text(), "Paths of fields that the file leaves out."),
+    ...STATUS,
+    nodes: orNull(list(closed({ node: text(), self: flag(), about: orNull(exactly<NodeStatus>(STATUS)) }))),
+  }),
+};
