@@ -1,37 +1,10 @@
 /** Overview, Live and Explore in a real browser: a call seen as it happens, opened, found again by its tag, and counted. */
 import { assert, assertEquals } from "@std/assert";
 import OpenAI from "openai";
-import { type BrowserPage, CHROMIUM, startBrowser } from "../support/browser.ts";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { assertFine, ROWS, signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
-
-async function signIn(page: BrowserPage, url: string): Promise<void> {
-  await page.open(`${url}/console`);
-  await page.fill("input[name=secret]", ADMIN);
-  await page.press("Enter");
-  await page.until("document.querySelector('nav a')");
-}
-
-async function to(page: BrowserPage, title: string): Promise<void> {
-  await page.click("nav a", title);
-  await page.until(`document.querySelector("main h1")?.textContent === ${JSON.stringify(title)}`);
-  await page.until("document.querySelector('main .waiting') === null");
-}
-
-/** No finding of axe, and nothing that sticks out, at three widths in both colours. */
-async function assertFine(page: BrowserPage, what: string): Promise<void> {
-  for (const width of [1280, 800, 390]) {
-    await page.size(width);
-    for (const colours of ["light", "dark"] as const) {
-      await page.colours(colours);
-      assertEquals(await page.axe(), [], `${what} at ${width} px, ${colours}`);
-    }
-    await page.assertFits();
-  }
-  await page.size(1280);
-}
-
-const ROWS = "[...document.querySelectorAll('main tbody tr')].map((r) => r.innerText)";
 
 Deno.test({
   name: "a call is seen live, opened with what happened when, found again by its tag, and counted",

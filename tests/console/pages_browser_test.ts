@@ -5,27 +5,8 @@ import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
+import { ROWS, signIn, to } from "./pages.ts";
 import { ADMIN } from "./rig.ts";
-
-type Browser = Awaited<ReturnType<typeof startBrowser>>;
-type Page = Awaited<ReturnType<Browser["page"]>>;
-
-async function signIn(page: Page, url: string, secret: string): Promise<void> {
-  await page.size(1280);
-  await page.open(`${url}/console`);
-  await page.fill("input[name=secret]", secret);
-  await page.press("Enter");
-  await page.until("document.querySelector('nav a')");
-}
-
-/** Goes to a page by the navigation, and waits until it is there. */
-async function to(page: Page, title: string): Promise<void> {
-  await page.click("nav a", title);
-  await page.until(`document.querySelector("main h1")?.textContent === ${JSON.stringify(title)}`);
-  await page.until("document.querySelector('main .waiting') === null");
-}
-
-const rows = "[...document.querySelectorAll('main tbody tr')].map((r) => r.innerText)";
 
 Deno.test({
   name: "a key is made in the console, used with the official client, seen as used, revoked and refused",
@@ -35,7 +16,7 @@ Deno.test({
     const browser = await startBrowser();
     try {
       const page = await browser.page();
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Keys");
       await page.click("button", "New key");
       await page.fill("dialog input[name=name]", "ada");
@@ -59,7 +40,7 @@ Deno.test({
       await to(page, "Models");
       await to(page, "Keys");
       await page.until(
-        `${rows}.some((r) => r.startsWith("ada") && r.includes("$2.50") && !r.includes("never"))`,
+        `${ROWS}.some((r) => r.startsWith("ada") && r.includes("$2.50") && !r.includes("never"))`,
       );
 
       await page.click("a.row-link", "ada");
@@ -74,7 +55,7 @@ Deno.test({
       await page.fill("dialog input[name=models]", "demo/*");
       await page.click("dialog button", "Save");
       await page.until(
-        `${rows}.some((r) => r.startsWith("ada") && r.includes("$4.00") && r.includes("demo/*"))`,
+        `${ROWS}.some((r) => r.startsWith("ada") && r.includes("$4.00") && r.includes("demo/*"))`,
       );
       await page.click("dialog button", "Make a new secret");
       const next: string = await page.until("document.querySelector('.secret code')?.textContent");
@@ -90,7 +71,7 @@ Deno.test({
       await page.click("a.row-link", "ada");
       await page.click("dialog button", "Revoke");
       await page.click("dialog .form-end button", "Revoke");
-      await page.until(`!${rows}.some((r) => r.startsWith("ada"))`);
+      await page.until(`!${ROWS}.some((r) => r.startsWith("ada"))`);
       const refused = await ask().then(() => null, (error) => error);
       assertEquals(refused?.status, 401);
       assertEquals(page.mistakes, []);
@@ -109,14 +90,14 @@ Deno.test({
     const browser = await startBrowser();
     try {
       const page = await browser.page();
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Keys");
       await page.click(".choice button", "Accounts");
       await page.click("button", "New account");
       await page.fill("dialog input[name=name]", "acme");
       await page.fill("dialog input[name=credits]", "12.00");
       await page.click("dialog button", "Make the account");
-      await page.until(`${rows}.some((r) => r.startsWith("acme") && r.includes("$12.00"))`);
+      await page.until(`${ROWS}.some((r) => r.startsWith("acme") && r.includes("$12.00"))`);
       await page.click(".choice button", "Teams");
       await page.click("button", "New team");
       await page.fill("dialog input[name=name]", "red");
@@ -126,12 +107,12 @@ Deno.test({
       );
       await page.click("dialog button", "Make the team");
       await page.until(
-        `${rows}.some((r) => r.startsWith("red") && r.includes("$5.00") && r.includes("acme"))`,
+        `${ROWS}.some((r) => r.startsWith("red") && r.includes("$5.00") && r.includes("acme"))`,
       );
       await page.click("button", "Change red");
       await page.fill("dialog input[name=spend_amount]", "7");
       await page.click("dialog button", "Save");
-      await page.until(`${rows}.some((r) => r.startsWith("red") && r.includes("$7.00"))`);
+      await page.until(`${ROWS}.some((r) => r.startsWith("red") && r.includes("$7.00"))`);
       await page.click("button", "Remove red");
       await page.click("dialog .form-end button", "Remove");
       await page.shows("No teams yet");
@@ -164,7 +145,7 @@ Deno.test({
       await answer.body?.cancel();
       assertEquals(answer.status, 403);
       const page = await browser.page();
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Policies");
       await page.fill("textarea[name=text]", `😀 ${content}`);
       await page.click("button", "Screen");
@@ -172,7 +153,7 @@ Deno.test({
       assertEquals(await page.axe(), []);
       await page.click(".choice button", "Findings");
       await page.until(
-        `${rows}.some((r) => r.includes("refused") && r.includes("CREDIT_CARD") && r.includes("shop"))`,
+        `${ROWS}.some((r) => r.includes("refused") && r.includes("CREDIT_CARD") && r.includes("shop"))`,
       );
       await page.click("main button", "Details");
       await page.until("document.querySelector('dialog .code')");
@@ -203,7 +184,7 @@ Deno.test({
     const browser = await startBrowser();
     try {
       const page = await browser.page();
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Playground");
       await page.click("button", "Make one for an hour, $1.00");
       await page.until("document.querySelector('.held')");
@@ -272,7 +253,7 @@ Deno.test({
       });
       const { secret } = await made.json();
       const page = await browser.page();
-      await signIn(page, gateway.url, secret);
+      await signIn(page, gateway.url, { secret: secret });
       for (
         const [title, tabs] of [["Keys", ["Keys", "Teams", "Accounts"]], ["Models", [
           "Catalog",
@@ -296,11 +277,11 @@ Deno.test({
       await page.shows("out of service");
       await page.click("button", "Sign out");
       await page.until("document.querySelector('input[name=secret]')");
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Models");
       await page.click("main .page-head button", "Providers");
       await page.click("button", "Put back");
-      await page.until(`${rows}.some((r) => r.startsWith("model") && r.includes("in service"))`);
+      await page.until(`${ROWS}.some((r) => r.startsWith("model") && r.includes("in service"))`);
       assertEquals(page.mistakes, []);
     } finally {
       await browser.close();
@@ -340,14 +321,14 @@ Deno.test({
       );
       for (const hidden of ["Models", "Policies", "Configuration"]) assert(!titles.includes(hidden), hidden);
       await to(page, "Keys");
-      assert(!(await page.evaluate(rows)).some((row: string) => row.startsWith("test")), "the file's key");
+      assert(!(await page.evaluate(ROWS)).some((row: string) => row.startsWith("test")), "the file's key");
       await page.click("button", "New key");
       await page.fill("dialog input[name=name]", "laptop");
       await page.click("dialog button", "Make the key");
       const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
       await page.click("dialog button", "Close");
       await page.until(
-        `${rows}.some((r) => r.startsWith("ada/laptop") && r.includes("research") && r.includes("$20.00"))`,
+        `${ROWS}.some((r) => r.startsWith("ada/laptop") && r.includes("research") && r.includes("$20.00"))`,
       );
       const list = await fetch(`${gateway.url}/v1/models`, {
         headers: { authorization: `Bearer ${secret}` },
@@ -383,7 +364,7 @@ Deno.test({
     const browser = await startBrowser();
     try {
       const page = await browser.page();
-      await signIn(page, gateway.url, ADMIN);
+      await signIn(page, gateway.url);
       await to(page, "Keys");
       await page.click(".choice button", "Tokens");
       await page.click("button", "New token");
@@ -402,7 +383,7 @@ Deno.test({
       await page.click("dialog button", "Close");
       await page.click("button", "Revoke ci");
       await page.click("dialog .form-end button", "Revoke");
-      await page.until(`${rows}.some((r) => r.startsWith("ci") && r.includes("revoked"))`);
+      await page.until(`${ROWS}.some((r) => r.startsWith("ci") && r.includes("revoked"))`);
       assertEquals(await asked(), 401);
       assertEquals(page.mistakes, []);
     } finally {
