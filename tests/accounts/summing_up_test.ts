@@ -83,7 +83,7 @@ onBothEngines(({ name, place }) => {
       assertEquals([spend.incomplete_before, spend.forecast], [before.incomplete_before, null]);
       const own = (await service.keyStatus(few)).spend;
       assertEquals([own.amount, own.incomplete_before], ["10.00", null]);
-      const listed = (await service.listKeys()).data.map((key) => key.spend.incomplete_before);
+      const listed = (await service.listKeys()).data.map((key) => key.spend?.incomplete_before);
       assertEquals(listed, [before.incomplete_before, before.incomplete_before]);
       const statement = { account: "acme", month: "2026-01" };
       assertEquals(await codeOf(() => service.statement(statement)), "service_unavailable");
