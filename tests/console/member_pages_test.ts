@@ -1,6 +1,7 @@
 /** A member's overview, live view and what needs a look: own keys' calls alone, whatever is asked for. */
 import { assert, assertEquals } from "@std/assert";
 import { admin, withPeople } from "./people.ts";
+import { tomorrow } from "./rig.ts";
 
 const CHAT = (model: string) => ({ model, max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
 /** Whatever stands for others in an answer. */
@@ -116,7 +117,7 @@ Deno.test("a member's list of what needs a look has own keys alone", () =>
   withPeople(async ({ ask, gateway, member, used }) => {
     const ada = await member("ada");
     const zebra = await member("zebra");
-    const soon = new Date(Date.now() + 86_400_000).toISOString();
+    const soon = tomorrow();
     await used(ada, { name: "laptop", expires_at: soon });
     await used(zebra, {
       name: "stripes",

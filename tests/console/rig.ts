@@ -63,3 +63,6 @@ export function askerOf({ gateway }: TestGateway, from = "10.1.2.3"): Ask {
     };
   };
 }
+
+/** A day from now. */
+export const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();

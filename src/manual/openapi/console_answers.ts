@@ -82,6 +82,7 @@ export const CONSOLE_ANSWERS: Readonly<Record<string, Schema>> = {
     })),
     more_groups: whole(),
   }, {
+    optional: ["incomplete_before"],
     description: "Requests, errors, spend, tokens and times, in all and by the values of one dimension.",
   }),
   Attention: closed({
