@@ -51,7 +51,9 @@ export class Admission {
     this.#options = options;
   }
 
-  async admit(request: AdmissionRequest): Promise<Reservation> {
+  async admit(asked: AdmissionRequest): Promise<Reservation> {
+    // A call is billed by the prices that it was reserved at, whatever the configuration says by its end.
+    const request = { ...asked, prices: this.#options.demands.withSearchPrice(asked.prices) };
     const taking = this.#take(request);
     return await this.#reserve(request, taking instanceof Promise ? await taking : taking);
   }

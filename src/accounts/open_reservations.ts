@@ -122,9 +122,9 @@ export class OpenReservations {
 
   async settle(reservation: OpenReservation, end: GenerationEnd, prices: Prices): Promise<void> {
     if (!this.#open.has(reservation)) return;
-    const { sync, journal, demands, line, waitMs } = this.#options;
+    const { sync, journal, line, waitMs } = this.#options;
     const { beginning, entry } = reservation;
-    const generation = generationOf(beginning, end, demands.withSearchPrice(prices));
+    const generation = generationOf(beginning, end, prices);
     if (generation === null) return await this.release(reservation, end.errorCode);
     this.#open.delete(reservation);
     const { usage, cost } = generation;

@@ -334,6 +334,24 @@ Deno.test("a price above a cent for a token is doubted", () => {
   assertMatch(warnings("1.25").join(), /models\[0\]\.pricing\.prompt: 1\.25 for one token/);
 });
 
+Deno.test("prices that change while a call runs count for the next one, that of searches too", async () => {
+  const here = sqlitePlace();
+  const config = { ...configOf({}, "1.00"), searchPrice: "0.10" };
+  const service = await open(here.open(), config);
+  try {
+    const key = await service.authenticate(DEV_SECRET);
+    const searching = { estimate: { input: 10, output: 0, searches: 2 } };
+    const reservation = await service.admit(requestOf(key, 10, searching));
+    await service.reload({ ...config, searchPrice: "5.00" });
+    await reservation.settle(endOf({ input: 10 }, { searches: 2 }));
+    assertEquals((await service.credits("acme")).balance, "0.70");
+    assertEquals(await codeOf(() => service.admit(requestOf(key, 10, searching))), "insufficient_funds");
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
 Deno.test("a call that ends while it waits for more money leaves nothing reserved", async () => {
   const here = sqlitePlace();
   const service = await open(here.open(), configOf({}, "1.00"));
