@@ -17,7 +17,7 @@ import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep]
-deno task bench --only ledger --at URL
+deno task bench --only ledger --at URL [--match TEXT]
 
   --quick   fewer and shorter rounds, without store, crowd and agents: some two minutes
   --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger or growth, each by itself
@@ -27,6 +27,7 @@ deno task bench --only ledger --at URL
   --store   on which databases (both)
   --keep    leave the ledger where it is, and say where
   --at      read a ledger that was kept
+  --match   only reads whose names hold this
 `;
 
 const { values } = parseArgs({
@@ -40,6 +41,7 @@ const { values } = parseArgs({
     store: { type: "string", default: "sqlite,postgres" },
     keep: { type: "boolean", default: false },
     at: { type: "string" },
+    match: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -69,6 +71,7 @@ if (ledgerOnly) {
       keys: Number(values.keys),
       stores: values.store.split(","),
       at: values.at,
+      match: values.match,
       keep: values.keep,
       say,
     }),
