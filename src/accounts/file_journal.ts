@@ -8,7 +8,7 @@
  *
  * | line            | meaning                     |
  * | --------------- | --------------------------- |
- * | `H <node>`      | first line: who wrote this  |
+ * | `H <node>`      | first line: who wrote this, then the store's id once it is known |
  * | `+ <id> <json>` | a generation began          |
  * | `= <id> <json>` | it ended with this record   |
  * | `- <id>`        | it ended without one        |
@@ -27,7 +27,7 @@ const MARGIN = 4096;
 export class FileJournal implements Journal {
   readonly durable = true;
   readonly #path: string;
-  readonly #header: string;
+  #header: string;
   readonly #maxBytes: number;
   readonly #lock: Deno.FsFile;
   readonly #entries = new ArraySet<JournalEntry>();
@@ -91,6 +91,14 @@ export class FileJournal implements Journal {
     // The first of a turn may be its only one, and does not wait to find out.
     if (this.#first) this.#writeLines();
     return promise;
+  }
+
+  belongsTo(storeId: string): void {
+    const header = `${this.#header.trimEnd().split(" ", 2).join(" ")} ${storeId}\n`;
+    if (header === this.#header) return;
+    this.#header = header;
+    // Where there is no room for it: anybody takes the journal over.
+    this.#append(header);
   }
 
   async flush(): Promise<void> {

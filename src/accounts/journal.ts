@@ -34,6 +34,8 @@ export interface Journal {
    * {@link JournalFull} when it could not be written.
    */
   written(): Promise<boolean>;
+  /** Whose records these are: a process on another store must not take them over. */
+  belongsTo(storeId: string): void;
   /** True: what is written survives this process. */
   readonly durable: boolean;
   /** Asks the disk for everything written so far. */

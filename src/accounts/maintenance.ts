@@ -47,6 +47,8 @@ export class Maintenance {
   readonly #heartbeats: Heartbeats;
   #prepared = false;
   #pepper: string | null = null;
+  /** Known once it is prepared. */
+  #storeId = "";
   #known = false;
   #refusal: string | null = null;
   #ticks = 0;
@@ -108,7 +110,9 @@ export class Maintenance {
     await store.declareAccounts(configured.accounts());
     await sync.connect();
     await changes.begin();
-    await recovery.adoptJournals();
+    this.#storeId = await store.shared("store_id", () => crypto.randomUUID());
+    this.#options.journal.belongsTo(this.#storeId);
+    await recovery.adoptJournals(this.#storeId);
     await store.listen((message) => this.#hear(message));
     this.#prepared = true;
   }
@@ -166,7 +170,7 @@ export class Maintenance {
     if (beats) {
       const dead = this.#heartbeats.observe(await store.heartbeat(sync.node));
       await recovery.removeDead(dead);
-      await recovery.adoptJournals();
+      await recovery.adoptJournals(this.#storeId);
       sync.retryRejected();
       sync.leases.dropEnded(clock.now() - DAY);
     }

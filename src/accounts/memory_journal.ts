@@ -39,6 +39,8 @@ export class MemoryJournal implements Journal {
     );
   }
 
+  belongsTo(): void {}
+
   flush(): Promise<void> {
     return Promise.resolve();
   }

@@ -6,6 +6,8 @@ const NEW_LOCK_MS = 2000;
 
 export interface JournalContent {
   node: string;
+  /** Of the store that the records belong to; empty: the process never reached it, or is of a release that does not say. */
+  storeId: string;
   /** Began and did not end: id to what was known then. */
   running: Map<string, string>;
   /** Ended: id to record, and what was known when it began. The store may have some of them. */
@@ -16,6 +18,7 @@ export interface JournalContent {
 
 /** A journal that is ours now, since its process is gone. */
 export interface Orphan extends JournalContent {
+  path: string;
   /** Removes the journal, once the store has everything. */
   remove(): void;
   /** Keeps lines that nobody can read in a file beside the journal, and answers its path. Never throws. */
@@ -24,11 +27,15 @@ export interface Orphan extends JournalContent {
   leave(): void;
 }
 
-/** Takes over journals whose processes are gone. */
-export function adoptOrphans(filePrefix: string, ownNode: string): Orphan[] {
+/** Takes over journals whose processes are gone. @param passed paths of those that are somebody else's */
+export function adoptOrphans(
+  filePrefix: string,
+  ownNode: string,
+  passed: ReadonlySet<string> = new Set(),
+): Orphan[] {
   const orphans: Orphan[] = [];
   for (const { path, node, onlyLock } of findJournals(filePrefix)) {
-    if (node === ownNode) continue;
+    if (node === ownNode || passed.has(path)) continue;
     const orphan = onlyLock ? adoptLock(path, node) : adopt(path);
     if (orphan !== null) orphans.push(orphan);
   }
@@ -61,7 +68,13 @@ function adoptLock(path: string, node: string): Orphan | null {
     return null;
   }
   const lock = takeLock(path);
-  return lock && orphanOf(path, lock, { node, running: new Map(), ended: new Map(), damaged: [] });
+  return lock && orphanOf(path, lock, {
+    node,
+    storeId: "",
+    running: new Map(),
+    ended: new Map(),
+    damaged: [],
+  });
 }
 
 function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orphan {
@@ -69,6 +82,7 @@ function orphanOf(path: string, lock: Deno.FsFile, content: JournalContent): Orp
   let noRoom = false;
   return {
     ...content,
+    path,
     remove() {
       if (noRoom) renameQuietly(path, aside);
       else removeQuietly(path);
@@ -110,12 +124,13 @@ function parseJournal(text: string): JournalContent {
   const running = new Map<string, string>();
   const ended: JournalContent["ended"] = new Map();
   let node = "";
+  let storeId = "";
   const damaged: string[] = [];
   const lines = text.split("\n");
   lines.pop();
   for (const line of lines) {
     const [, kind, id, json] = /^\0*([H+=-]) ([^\s\0]+)(?: (.*))?$/.exec(line) ?? [];
-    if (kind === "H") node = id;
+    if (kind === "H") [node, storeId] = [id, json ?? storeId];
     else if (kind === "+" && json !== undefined) running.set(id, json);
     else if (kind === "=" && json !== undefined) {
       const begun = running.get(id);
@@ -124,5 +139,5 @@ function parseJournal(text: string): JournalContent {
     } else if (kind === "-") running.delete(id);
     else damaged.push(line);
   }
-  return { node, running, ended, damaged };
+  return { node, storeId, running, ended, damaged };
 }

@@ -20,6 +20,8 @@ export class Recovery {
   readonly #adopted = new Set<Orphan>();
   /** Nodes whose journals have been delivered: their leases are to be given back. */
   readonly #delivered = new Set<string>();
+  /** Journals of other stores whose processes are gone. */
+  readonly #foreign = new Set<string>();
   #damagedLines = 0;
 
   constructor(options: RecoveryOptions) {
@@ -31,11 +33,23 @@ export class Recovery {
     return this.#damagedLines;
   }
 
-  /** Takes over journals of processes that died on this machine. */
-  async adoptJournals(): Promise<void> {
-    const { store, sync } = this.#options;
+  /** Takes over journals of processes that died on this machine, and leaves alone those of processes on another store. */
+  async adoptJournals(storeId: string): Promise<void> {
+    const { store, sync, log } = this.#options;
     if (store.filePrefix === null) return;
-    for (const orphan of adoptOrphans(store.filePrefix, sync.node)) await this.#takeOver(orphan);
+    for (const orphan of adoptOrphans(store.filePrefix, sync.node, this.#foreign)) {
+      if (orphan.storeId === "" || orphan.storeId === storeId) {
+        await this.#takeOver(orphan);
+        continue;
+      }
+      this.#foreign.add(orphan.path);
+      orphan.leave();
+      const count = orphan.ended.size + orphan.running.size;
+      log.warn(
+        `The journal ${orphan.path} holds ${count} generations of a gateway on another store: start that one again, or ` +
+          "remove the file.",
+      );
+    }
   }
 
   /** Gives back the leases of nodes whose records are all in the store. */

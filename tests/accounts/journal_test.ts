@@ -51,6 +51,34 @@ Deno.test("FileJournal tells what ran and what ended", () =>
     journal.close();
   }));
 
+Deno.test("FileJournal says whose records it holds once that is known, also after it was made anew", () =>
+  withFolder(async (filePrefix, folder) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    journal.begin("g1", "{}");
+    const storeIds = () => {
+      const copy = Deno.makeTempDirSync({ prefix: "sluice-journal-" });
+      Deno.copyFileSync(`${folder}/store.db.n1.journal`, `${copy}/store.db.n1.journal`);
+      const [orphan] = adoptOrphans(`${copy}/store.db`, "later");
+      orphan.remove();
+      Deno.removeSync(copy, { recursive: true });
+      return [orphan.node, orphan.storeId, ...orphan.running.keys()];
+    };
+    await journal.written();
+    assertEquals(storeIds(), ["n1", "", "g1"]);
+    journal.belongsTo("s1");
+    journal.belongsTo("s1");
+    await journal.written();
+    assertEquals(storeIds(), ["n1", "s1", "g1"]);
+    const before = Deno.statSync(`${filePrefix}.n1.journal`).ino;
+    for (let i = 0; Deno.statSync(`${filePrefix}.n1.journal`).ino === before; i++) {
+      journal.delivered(journal.begin(`more${i}`, JSON.stringify("x".repeat(10_000))));
+      await journal.written();
+    }
+    const [node, id, ...running] = storeIds();
+    assertEquals([node, id, running[0]], ["n1", "s1", "g1"]);
+    journal.close();
+  }));
+
 Deno.test("FileJournal that was cut at any byte reads as what was whole", () =>
   withFolder(async (filePrefix, folder) => {
     const journal = new FileJournal(filePrefix, "n1", ROOM);

@@ -113,6 +113,41 @@ Deno.test("a journal with damaged lines for which there is no room is kept itsel
   }
 });
 
+Deno.test("a journal of a gateway on another store stays where it is, and is said once", async () => {
+  const here = sqlitePlace();
+  const store = here.open();
+  const pathOf = (node: string) => `${store.filePrefix}.${node}.journal`;
+  const write = (node: string, storeId: string) =>
+    Deno.writeTextFileSync(
+      pathOf(node),
+      `H ${node}\n= gen_${node} ${ended(`gen_${node}`)}\nH ${node} ${storeId}\n`,
+    );
+  const names = () =>
+    [...Deno.readDirSync(pathOf("").replace(/[^/]*$/, ""))].flatMap(({ name }) =>
+      /node_(?:other|own)\.journal$/.exec(name)?.[0] ?? []
+    );
+  write("node_other", "another");
+  const text = Deno.readTextFileSync(pathOf("node_other"));
+  let service = await open(store, configOf());
+  try {
+    for (let turn = 0; turn < 21; turn++) await service.tick();
+    assertEquals((await service.generations({})).data, []);
+    assertEquals(service.warnings.filter((line) => line.includes("node_other")).length, 1);
+    const own = await store.sharedValue("store_id") ?? "";
+    assert(own !== "");
+    await service.close();
+    write("node_own", own);
+    service = await open(here.open(), configOf());
+    await eventually(() => names().length === 1);
+    assertEquals((await service.generations({})).data.map(({ id }) => id), ["gen_node_own"]);
+    assertEquals(names(), ["node_other.journal"]);
+    assertEquals(Deno.readTextFileSync(pathOf("node_other")), text);
+  } finally {
+    await service.close();
+    here.remove();
+  }
+});
+
 Deno.test("a journal that was taken over stays until the store has the last of its records", async () => {
   const here = sqlitePlace();
   const store = here.open();
