@@ -303,7 +303,7 @@ export async function openAccounts(options: AccountsOptions): Promise<AccountsSe
       await store.close();
       throw error;
     }
-    warn("The store is unavailable; starting with what the configuration names.");
+    warn(`The store is unavailable (${error.reason}); starting with what the configuration names.`);
   }
   if (options.ticking !== false) {
     maintenance.start();

@@ -368,7 +368,7 @@ export class StoreSync {
       while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
       rejectAll(this.#waiters, error);
       this.#waiters = new Map();
-      if (this.#up) warn("The store is unavailable; records wait here.");
+      if (this.#up) warn(`The store is unavailable (${error.reason}); records wait here.`);
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
     } else if (!(error instanceof StaleSync)) {

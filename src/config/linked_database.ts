@@ -21,7 +21,7 @@ export function linkedDatabase(env: Env): LinkedDatabase | null {
   const port = env("PGPORT") ? `:${env("PGPORT")}` : "";
   // A folder is that of a Unix socket.
   const [at, query] = host.startsWith("/")
-    ? ["", `?host=${encodeURIComponent(host)}`]
+    ? ["localhost", `?host=${encodeURIComponent(host)}`]
     : [host.includes(":") ? `[${host}]` : host, ""];
   const url = `postgres://${user}${at}${port}/${encodeURIComponent(database)}${query}`;
   return { url: withSslMode(url, sslMode), name: "PGHOST" };

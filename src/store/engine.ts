@@ -99,4 +99,10 @@ export interface Engine {
 /** The database cannot be reached, is locked, or has no room: what was asked did not happen, or may be repeated. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
+
+  /** For the log: what the system or the driver said, who name hosts and users, and no secret. */
+  get reason(): string {
+    const { message, code } = (this.cause ?? this) as { message?: string; code?: string };
+    return message || code || this.message;
+  }
 }

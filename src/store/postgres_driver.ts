@@ -7,8 +7,10 @@ const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS = 4;
 
 export function connect(url: string, options: PostgresOptions, onBroken: () => void): postgres.Sql {
-  const sslMode = new URL(url).searchParams.get("sslmode");
+  const { address, where } = placeOf(url);
+  const sslMode = address.searchParams.get("sslmode");
   const settings: postgres.Options<Record<string, postgres.PostgresType>> & { socket: unknown } = {
+    ...where,
     // The driver opens one more to listen.
     max: Math.max(1, (options.connections ?? CONNECTIONS) - 1),
     ssl: false,
@@ -39,5 +41,19 @@ export function connect(url: string, options: PostgresOptions, onBroken: () => v
       ...(options.schema == null ? {} : { search_path: options.schema }),
     },
   };
-  return postgres(url, settings);
+  return postgres(address.href, settings);
+}
+
+/**
+ * Where a server listens. The driver cuts an address of IPv6 at its first colon, and takes the folder of a socket (`host=/run/…`)
+ * for a setting of the session.
+ */
+function placeOf(url: string): { address: URL; where: object } {
+  const address = new URL(url);
+  const folder = address.searchParams.get("host");
+  const port = Number(address.port || address.searchParams.get("port") || 5432);
+  for (const name of ["host", "port"]) address.searchParams.delete(name);
+  if (folder?.startsWith("/")) return { address, where: { path: `${folder}/.s.PGSQL.${port}` } };
+  const host = address.hostname.startsWith("[") ? address.hostname.slice(1, -1) : null;
+  return { address, where: host === null ? {} : { host: [host], port: [port] } };
 }

@@ -224,7 +224,10 @@ Deno.test("loadConfig() uses the database of PG variables where there is neither
   );
   assertEquals(url(set, { url: "sqlite:a.db" }), "sqlite:a.db");
   assertEquals(url({ PGHOST: "::1", PGDATABASE: "d" }), "postgres://[::1]/d");
-  assertEquals(url({ PGHOST: "/run/postgresql", PGDATABASE: "d" }), "postgres:///d?host=%2Frun%2Fpostgresql");
+  assertEquals(
+    url({ PGHOST: "/run/postgresql", PGUSER: "u", PGDATABASE: "d" }),
+    "postgres://u@localhost/d?host=%2Frun%2Fpostgresql",
+  );
   // Set for a developer's tools, and not for this.
   assertEquals(url({ PGHOST: "db.example" }), url({}));
   assertEquals(

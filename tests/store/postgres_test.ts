@@ -15,6 +15,16 @@ async function terminate(cluster: Cluster, pid: number): Promise<void> {
   }
 }
 
+function hasIpv6(): boolean {
+  try {
+    Deno.listen({ hostname: "::1", port: 0 }).close();
+    return true;
+  } catch {
+    console.warn("This machine has no ::1: a database there is not tried.");
+    return false;
+  }
+}
+
 onCluster((cluster) => {
   Deno.test("openPostgres() outlives connections that break in the middle of a transaction", async () => {
     const engine = openPostgres(cluster().url, { connections: 2 });
@@ -30,6 +40,30 @@ onCluster((cluster) => {
       assertEquals((await engine.query("SELECT 2 AS x"))[0].x, 2n);
     }
     await engine.close();
+  });
+
+  Deno.test("openPostgres() reaches a server by name, by addresses of both kinds, and by its socket", async () => {
+    const { url, folder } = cluster();
+    const { port } = new URL(url);
+    const at = [
+      `localhost:${port}/postgres`,
+      `127.0.0.1:${port}/postgres?sslmode=prefer`,
+      `localhost:${port}/postgres?host=${encodeURIComponent(folder)}`,
+      `localhost/postgres?host=${folder}&port=${port}&application_name=other`,
+    ];
+    if (hasIpv6()) at.push(`[::1]:${port}/postgres`);
+    for (const rest of at) {
+      const engine = openPostgres(`postgres://sluice@${rest}`);
+      try {
+        assertEquals((await engine.query("SELECT 1 AS x"))[0].x, 1n, rest);
+      } finally {
+        await engine.close();
+      }
+    }
+    const nowhere = openPostgres(`postgres:///postgres?host=${folder}&port=1`);
+    const error = await assertRejects(() => nowhere.query("SELECT 1"), StoreUnavailable);
+    assert(/ENOENT|No such file/.test(error.reason), error.reason);
+    await nowhere.close();
   });
 
   Deno.test("openPostgres() runs a long statement before any other has opened a connection", async () => {

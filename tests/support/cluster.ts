@@ -11,6 +11,8 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 export interface Cluster {
   /** A URL for a client. */
   url: string;
+  /** Where its Unix socket is. */
+  folder: string;
   start(): Promise<void>;
   /** As a crash would: no client is told, nothing is written. */
   stop(): Promise<void>;
@@ -74,10 +76,11 @@ export async function makeCluster(): Promise<Cluster> {
   const data = `${folder}/data`;
   await run("initdb", ["-D", data, "-A", "trust", "-U", "sluice", "--no-sync", "--no-locale", "-E", "UTF8"]);
   const port = freePort();
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=60`;
+  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1,::1 -c fsync=off -c max_connections=60`;
   let up = false;
   const cluster: Cluster = {
     url: `postgres://sluice@127.0.0.1:${port}/postgres`,
+    folder,
     async start() {
       if (up) return;
       await run("pg_ctl", ["-D", data, "-o", settings, "-l", `${folder}/log`, "-w", "-t", "120", "start"]);
