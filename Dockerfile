@@ -1,23 +1,29 @@
 # The gateway and the packages it needs, nothing else. It serves a configuration, not the demo, which listens on loopback only:
 #   docker build -t sluice . && docker run -p 8787:8787 -v ./sluice.jsonc:/app/sluice.jsonc:ro -v sluice:/app/data sluice
-FROM denoland/deno:2.9.6 AS build
+# A build that is to be the same each time names digests, as the release does: --build-arg BASE=denoland/deno:distroless-2.9.6@sha256:…
+ARG BUILDER=denoland/deno:2.9.6
+ARG BASE=denoland/deno:distroless-2.9.6
+
+FROM ${BUILDER} AS build
 WORKDIR /app
 ENV DENO_DIR=/deno-dir
 COPY deno.json ./
 COPY .deno .deno
 COPY src src
-RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/*/*_worker.ts && mkdir data
+RUN deno cache --frozen --lock=.deno/runtime.lock src/main.ts src/*/*_worker.ts
+COPY .deploy/unused.ts .deploy/
+RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .deploy/unused.ts /deno-dir/npm && rm -r .deploy && mkdir /data
 
-FROM denoland/deno:distroless-2.9.6
+FROM ${BASE}
 WORKDIR /app
 # Workers get the permissions that SLUICE_PERMISSIONS names. PORT wins over the configuration's port, so that the health check knows where to ask.
 ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc \
   SLUICE_PERMISSIONS="--no-prompt --allow-net --allow-env --allow-sys --allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets --allow-write=/app/data"
-# 65532 is the image's own user `nonroot`.
 # Files belong to root; the process may write to its data only, and the root file system may be mounted read-only.
 COPY --from=build /deno-dir /deno-dir
 COPY --from=build /app /app
-COPY --from=build --chown=65532:65532 /app/data /app/data
+# 65532 is the image's own user `nonroot`. A folder that is there already would keep its owner, which an empty volume takes over.
+COPY --from=build --chown=65532:65532 /data /app/data
 USER 65532:65532
 EXPOSE 8787
 VOLUME /app/data

@@ -1,12 +1,10 @@
 /**
  * Makes one binary with everything in it: `deno task compile [TARGET] [--output FILE]`. Targets are those of `deno compile`;
- * without one it is for this machine.
- *
- * `deno compile` embeds packages whole. What no module of the program imports is left out here: other builds of the same code,
- * types, and encodings of the tokenizer that are not used.
+ * without one it is for this machine. `deno compile` embeds packages whole, but for what is unused.
  */
 import { parseArgs } from "node:util";
 import { V8_FLAGS } from "../src/memory.ts";
+import { unused } from "./unused.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -28,22 +26,6 @@ export const THREADS = [
   "src/store/sqlite_worker.ts",
 ];
 
-const NOTHING = /^$/;
-/** By package: files and folders that are not used, beside {@link NEVER}. Of packages that are not here nothing but those. */
-const UNUSED: Readonly<Record<string, RegExp>> = {
-  "gpt-tokenizer":
-    /^(?:cjs|data|src|esm\/model|esm\/fixtures)$|^esm\/(?:bpeRanks|encoding)\/(?!o200k_base\.js$)/,
-  "libphonenumber-js": /^(?:bundle|build|es6-modern|source|max|mobile)$|^metadata\.(?:max|full|mobile)\b/,
-  "zod": /^(?:src|v3)$/,
-  "postgres": /^(?:cf|cjs)$/,
-  "entities": /^src$/,
-  "@noble/hashes": /^src$/,
-  "@scure/bip39": /^src$/,
-  "marked": /^(?:bin|man)$/,
-};
-/** Types, maps, and modules for `require`. */
-const NEVER = /\.(?:d\.[cm]?ts|map|cjs|md)$/;
-
 const PERMISSIONS = ["net", "env", "read", "write", "sys", "run"].map((name) => `--allow-${name}`);
 
 /** @param packages where Deno keeps packages */
@@ -64,47 +46,6 @@ export function compileArgs(packages: string, output: string, target?: string): 
     output,
     "src/main.ts",
   ];
-}
-
-/** Paths of what is left out of packages. */
-export function unused(packages: string): string[] {
-  const paths: string[] = [];
-  for (const name of packageNames()) {
-    const pattern = UNUSED[name] ?? NOTHING;
-    for (const version of foldersIn(`${packages}/registry.npmjs.org/${name}`)) {
-      const walk = (folder: string, inside: string) => {
-        for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-          const path = `${inside}${name}`;
-          if (pattern.test(path) || (!isDirectory && NEVER.test(name))) paths.push(`${folder}/${name}`);
-          else if (isDirectory) walk(`${folder}/${name}`, `${path}/`);
-        }
-      };
-      walk(version, "");
-    }
-  }
-  return paths.sort();
-}
-
-/** Those of the program. */
-function packageNames(): Set<string> {
-  const lock = JSON.parse(Deno.readTextFileSync(new URL(".deno/runtime.lock", ROOT)));
-  return new Set(Object.keys(lock.npm).map((key) => key.slice(0, key.indexOf("@", 1))));
-}
-
-function foldersIn(folder: string): string[] {
-  if (!exists(folder)) return [];
-  return [...Deno.readDirSync(folder)].filter((entry) => entry.isDirectory).map(({ name }) =>
-    `${folder}/${name}`
-  );
-}
-
-/** Packages that only another system needs are not there. */
-function exists(folder: string): boolean {
-  try {
-    return Deno.statSync(folder).isDirectory;
-  } catch {
-    return false;
-  }
 }
 
 /** Where Deno keeps packages; those of the program are there afterwards. */

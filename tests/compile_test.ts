@@ -3,7 +3,8 @@
  * is downloaded; such a binary cannot be run. Instead the same files, and no others, are run as a program.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compileArgs, packagesFolder, TARGETS, THREADS, unused } from "../.deploy/compile.ts";
+import { compileArgs, packagesFolder, TARGETS, THREADS } from "../.deploy/compile.ts";
+import { unused } from "../.deploy/unused.ts";
 import { sbom } from "../.deploy/sbom.ts";
 import manifest from "../deno.json" with { type: "json" };
 import { leastAnswer } from "./support/answers.ts";

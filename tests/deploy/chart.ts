@@ -130,6 +130,11 @@ export function renderChart(folder: URL, overrides: Record<string, Value>): Reco
 function merged(values: Scope, overrides: Scope): Scope {
   const result: Scope = { ...values };
   for (const [name, value] of Object.entries(overrides)) {
+    // As Helm has it: null takes a value away.
+    if (value === null) {
+      delete result[name];
+      continue;
+    }
     const before = values[name];
     const both = [before, value].every((side) =>
       typeof side === "object" && side !== null && !Array.isArray(side)

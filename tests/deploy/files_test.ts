@@ -1,6 +1,6 @@
 /** The files in `.deploy`: they say what the program understands, and run it. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { parse } from "@std/yaml/mod.js";
+import { parse, parseAll } from "@std/yaml/mod.js";
 import manifest from "../../deno.json" with { type: "json" };
 import { loadConfig } from "../../src/config/load.ts";
 import { V8_FLAGS } from "../../src/memory.ts";
@@ -236,11 +236,63 @@ Deno.test("the chart has the version of the program", () => {
   assertEquals([version, appVersion], [manifest.version, manifest.version]);
 });
 
+/** Every value of the chart in another way, so that each branch of each template is taken. */
+const OTHERWISE: Record<string, unknown>[] = [
+  { existingSecret: "mine" },
+  { image: { digest: "sha256:abc" }, imagePullSecrets: [{ name: "pull" }] },
+  { image: { tag: "next" }, replicas: 5 },
+  {
+    autoscaling: { enabled: false },
+    podDisruptionBudget: { enabled: false },
+    networkPolicy: { enabled: false },
+  },
+  { networkPolicy: { from: [{ podSelector: { matchLabels: { app: "caller" } } }], egressPorts: [] } },
+  { service: { type: "LoadBalancer", port: 8443, annotations: { "a.example/b": "c" } } },
+  {
+    podAnnotations: { "prometheus.io/scrape": "false", "prometheus.io/path": null, "a.example/b": "c" },
+    serviceAccountName: "gateway",
+    automountServiceAccountToken: true,
+    nodeSelector: { disk: "fast" },
+    tolerations: [{ key: "only", operator: "Exists" }],
+    affinity: { podAntiAffinity: {} },
+    resources: { requests: { cpu: "1" } },
+  },
+];
+
+const hasHelm = await isThere("helm");
+
 Deno.test({
   name: "helm takes the chart",
-  ignore: !await isThere("helm"),
+  ignore: !hasHelm,
   async fn() {
     const { success, text } = await output("helm", ["lint", "--strict", CHART.pathname]);
     assert(success, text);
+  },
+});
+
+Deno.test({
+  name: "helm renders the chart to what these tests look at, for every value",
+  ignore: !hasHelm,
+  async fn() {
+    const values = await Deno.makeTempFile({ suffix: ".json" });
+    try {
+      for (const other of [{}, ...OTHERWISE]) {
+        const overrides = { ...OVERRIDES, ...other };
+        await Deno.writeTextFile(values, JSON.stringify(overrides));
+        const { success, text } = await output("helm", ["template", "gateway", CHART.pathname, "-f", values]);
+        assert(success, text);
+        const byHelm = Object.fromEntries((parseAll(text) as Loose[]).map((one) => [one.kind, one]));
+        const ours: Record<string, Loose> = renderChart(CHART, overrides);
+        for (const all of [byHelm, ours]) {
+          // Of a text whose fields stand in another order.
+          const { annotations } = all.Deployment.spec.template.metadata;
+          for (const name in annotations) if (name.startsWith("checksum/")) annotations[name] = "";
+          all.ConfigMap.data["sluice.jsonc"] = JSON.parse(all.ConfigMap.data["sluice.jsonc"]);
+        }
+        assertEquals(ours, byHelm, JSON.stringify(other));
+      }
+    } finally {
+      await Deno.remove(values);
+    }
   },
 });

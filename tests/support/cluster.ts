@@ -62,7 +62,7 @@ async function run(program: string, args: string[]): Promise<void> {
   if (!success) throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-function freePort(): number {
+export function freePort(): number {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -76,7 +76,8 @@ export async function makeCluster(): Promise<Cluster> {
   const data = `${folder}/data`;
   await run("initdb", ["-D", data, "-A", "trust", "-U", "sluice", "--no-sync", "--no-locale", "-E", "UTF8"]);
   const port = freePort();
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1,::1 -c fsync=off -c max_connections=60`;
+  const settings =
+    `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1,::1 -c fsync=off -c max_connections=60`;
   let up = false;
   const cluster: Cluster = {
     url: `postgres://sluice@127.0.0.1:${port}/postgres`,
