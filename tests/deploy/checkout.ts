@@ -1,6 +1,6 @@
 /** A copy of what a user of the repository has, in a folder of its own, and commands that are run there as the manual has them. */
 import { assert } from "@std/assert";
-import { pause } from "../support/time.ts";
+import { eventually } from "../support/time.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Whatever the machine has set must not reach the program. */
@@ -79,10 +79,10 @@ export async function checkout(): Promise<Checkout> {
           if (url) listening.resolve(url);
         }
       };
-      const read2 = Promise.all([read(child.stdout, "out"), read(child.stderr, "err")]);
+      const outputs = Promise.all([read(child.stdout, "out"), read(child.stderr, "err")]);
       const ended = child.status.then(async ({ code }) => {
-        await read2;
-        while (isThere(-child.pid)) await pause(10);
+        await outputs;
+        await eventually(() => !isThere(-child.pid));
         listening.reject(new Error(`${line} ended with ${code}: ${said.out}${said.err}`));
         return code;
       });
