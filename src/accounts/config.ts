@@ -126,6 +126,9 @@ const KEY = {
   tag_limits: listOf(TAG_LIMIT, "limits of tags").max(
     MOST_TAG_LIMITS,
     says(`a list of at most ${MOST_TAG_LIMITS} limits of tags`),
+  ).refine(
+    (limits) => new Set(limits.map(({ tag, period }) => `${tag} ${period}`)).size === limits.length,
+    says("a list with one limit for each tag and period"),
   ).describe("Most that the key's calls with one value of a tag may spend."),
   repair: flag().describe(
     "Whether arguments of tool calls that are no JSON, or whose values are of other kinds than declared, are mended.",

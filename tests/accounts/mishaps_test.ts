@@ -338,6 +338,9 @@ Deno.test("limits of keys are read whole or refused, on every way in", async () 
         { rate_limit: { requests_per_minute: "6" } },
         { spend_limit: [] },
         { spend_limit: { amount: "1", period: "month", foo: 1 } },
+        { session_limit: { amount: "1", foo: 1 } },
+        // Which of the two counts nobody could say.
+        { tag_limits: ["5", "6"].map((amount) => ({ tag: "a", amount, period: "day" })) },
         { expires_at: "2030-02-30" },
         { expires_at: "2030-02-30T00:00:00Z" },
       ]
