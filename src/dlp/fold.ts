@@ -33,7 +33,8 @@ const IGNORED = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const DECIMAL = /^\p{Nd}$/u;
 /** All that Unicode calls a dash, and what looks like one. */
 const DASH = /^[\p{Pd}\u2212\u2043\u02d7\u30fc\u2500\u2501\u2796\u2053\u23af]$/u;
-const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb";
+/** The ellipsis is one unit as well, so that most prose keeps its positions. */
+const DOTS = "\u3002\uff61\u2024\u00b7\u2027\u30fb\u2026";
 
 /** The plain form of one code point, "" for one that is not there to be read. */
 function plain(point: number): string {
@@ -76,6 +77,8 @@ export function fold(text: string): View | null {
   if (first < 0) return null;
   while (first < text.length && isPlain(text, first)) first++;
   if (first === text.length) return null;
+  const even = foldEven(text, first);
+  if (even !== null) return { text: even };
   const out = new Sheet(text.length + 64);
   for (let i = 0; i < text.length; i++) {
     let unit = text.charCodeAt(i);
@@ -114,6 +117,29 @@ export function fold(text: string): View | null {
     from: out.from.subarray(0, out.n),
     to: out.to.subarray(0, out.n),
   };
+}
+
+const NEXT_FOREIGN = /[\u0080-\uffff]/g;
+
+/**
+ * The text made plain where each unit becomes one other at most, as the quotes and dashes of prose do: positions stay as
+ * they are. Null where more is to do.
+ */
+function foldEven(text: string, first: number): string | null {
+  let said = "";
+  let done = 0;
+  NEXT_FOREIGN.lastIndex = first;
+  for (let found = NEXT_FOREIGN.test(text); found; found = NEXT_FOREIGN.test(text)) {
+    const i = NEXT_FOREIGN.lastIndex - 1;
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit < 0xe000 || isMark(unit)) return null;
+    const form = table[unit] === UNKNOWN ? learn(unit) : table[unit];
+    if (form === DROP || form === SEVERAL || LOOKALIKES.has(form)) return null;
+    if (form === unit) continue;
+    said += text.slice(done, i) + String.fromCharCode(form);
+    done = i + 1;
+  }
+  return said + text.slice(done);
 }
 
 /** Whether a unit stands for itself, whatever is around it. */

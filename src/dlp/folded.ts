@@ -14,8 +14,9 @@ const after = (at: number) => at + 1;
 export function foldedOf(source: string): Folded {
   const view = fold(source);
   const base = view?.text ?? source;
-  const baseFrom = view ? (at: number) => view.from![at] : identity;
-  const baseTo = view ? (at: number) => view.to![at] : after;
+  const { from, to } = view ?? {};
+  const baseFrom = from ? (at: number) => from[at] : identity;
+  const baseTo = to ? (at: number) => to[at] : after;
   const lower = base.toLowerCase();
   // Few letters change their length in lower case; a text with one is folded letter by letter.
   if (lower.length !== base.length) return foldedSlowly(base, baseFrom, baseTo);

@@ -27,19 +27,17 @@ export function packedRuns(text: string): Spot[] {
   const spots: Spot[] = [];
   let p = 0;
   while (p + LEAST <= text.length) {
-    // A run of so many units that covers the last of the next ones cannot exist if that unit is no part of one.
-    if (SIXTY_FOUR[text.charCodeAt(p + LEAST - 1)] < 0) {
-      p += LEAST;
-      continue;
-    }
-    if (SIXTY_FOUR[text.charCodeAt(p)] < 0) {
-      p++;
+    // Read from behind: a unit that is no part of a run parts all before it from a run long enough.
+    let q = p + LEAST - 1;
+    while (q >= p && SIXTY_FOUR[text.charCodeAt(q)] >= 0) q--;
+    if (q >= p) {
+      p = q + 1;
       continue;
     }
     const start = p;
     const end = runEnd(text, p);
     p = end;
-    if (end - start < LEAST) continue;
+    if (isSmall(text, start, end)) continue;
     const spot = unpacked(text, start, end);
     if (spot === null) continue;
     p = spot.end;
@@ -47,6 +45,15 @@ export function packedRuns(text: string): Spot[] {
   }
   hexDumps(text, spots);
   return spots;
+}
+
+/** Small letters alone are words: of what is looked for, every form of packing makes capitals or digits too. */
+function isSmall(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c < 95 && c !== 45 && c !== 47) return false;
+  }
+  return true;
 }
 
 /** Where a run ends that is wrapped at 60 columns or more, as mail and PEM do. */

@@ -50,7 +50,8 @@ export class Walk {
   #sign(at: number, unit: number): void {
     const started = this.plan.signs[unit];
     if (started === undefined) return;
-    for (const { trigger, slot } of started) {
+    for (let i = 0; i < started.length; i++) {
+      const { trigger, slot } = started[i];
       if (at >= this.#from[slot]) this.#goOn(slot, trigger.scan(this.view, at));
     }
   }
@@ -81,6 +82,7 @@ export class Walk {
     const table = (classes & DIGIT) !== 0 ? byLength.withDigits : byLength.withoutDigits;
     const text = this.view.text;
     const started = table.of(end - start, text.charCodeAt(start));
+    if (started.length === 0) return;
     for (let i = 0; i < started.length; i++) {
       const one = started[i];
       if (one.next >= 0 && text.charCodeAt(end) !== one.next) continue;

@@ -40,11 +40,17 @@ function mayEndInName(unit: number): boolean {
   return small === 118 || small === 99 || small === 110 || small === 101 || unit === 50;
 }
 
+/** The second letter of these names. */
+const SECONDS = new Uint8Array(128);
+for (const letter of "vsaerVSAER") SECONDS[letter.charCodeAt(0)] = 1;
+
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
   const inner = mayEndInName(view.text.charCodeAt(end - 1))
     ? CVV_AT_END.exec(view.text.slice(start, end))
     : null;
+  const second = view.text.charCodeAt(start + 1);
+  if (inner === null && second < 128 && SECONDS[second] === 0) return;
   CVV.lastIndex = inner ? start + inner.index : start;
   const match = CVV.exec(view.text);
   if (!match) return;

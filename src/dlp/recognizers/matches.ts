@@ -5,11 +5,21 @@ import { report, type ScannedView } from "./scanned_view.ts";
 
 type Judge = (view: ScannedView, start: number, end: number) => number;
 
-/** Every match of a pattern, without the punctuation that closes a sentence, as sure as it is judged to be. */
-export function matchesOf(type: string, pattern: RegExp, confidenceOf: Judge): ViewTrigger {
+/**
+ * Every match of a pattern, without the punctuation that closes a sentence, as sure as it is judged to be.
+ *
+ * @param needs words without one of which there is no match: a text of numbers is not walked by the pattern
+ */
+export function matchesOf(
+  type: string,
+  pattern: RegExp,
+  confidenceOf: Judge,
+  needs: RegExp = pattern,
+): ViewTrigger {
   return {
     on: "view",
     scan(view) {
+      if (needs !== pattern && !needs.test(view.text)) return;
       for (const m of view.text.matchAll(pattern)) {
         const end = m.index + m[0].replace(/[.,;:!?)]+$/, "").length;
         const confidence = confidenceOf(view, m.index, end);

@@ -20,10 +20,14 @@ const MAX_GROUPS = 12;
 /** What stands in a mask for a digit and for a letter. */
 const NINE = 57;
 const LETTER = 65;
+/** Digits in a number, unless a group of it has letters too and is as long as this. */
+const FEWEST_DIGITS = 4;
+const LONG_MIXED = 9;
 /** Joints in a number whose letters may stand anywhere. */
 const MOST_FREE = 4;
-/** Groups of a number that is glued to a word. */
+/** Groups and digits of a number that is glued to a word. */
 const MOST_IN_ROW = 6;
+const FEWEST_IN_ROW = 9;
 /** Kinds of joints: such a number has pluses only or none, so that `1.24e+5` is none. */
 const PLUSES = 1;
 const OTHERS = 2;
@@ -107,6 +111,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   const text = view.text;
   let n = 0;
   let digits = 0;
+  let mixed = 0;
   let p = start;
   // Letters that belong to a number stand in groups before its first digit: "IT 0074…", "DML PRY 77…".
   for (let k = 0; k < 2 && p > 1 && isJoint(text.charCodeAt(p - 1)); k++) {
@@ -133,6 +138,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
     kinds[n] = kind;
     hashes[n] = hash;
     lengths[n] = q - p > MAX_COMPACT ? 0 : q - p;
+    if (kind !== DIGIT && (kind & DIGIT) !== 0) mixed = Math.max(mixed, q - p);
     n++;
     const joint = text.charCodeAt(q);
     if (
@@ -155,7 +161,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   }
   if (n === 0) return end;
   const last = ends[n - 1];
-  if (digits >= 2 && last - starts[0] >= 6) {
+  if ((digits >= FEWEST_DIGITS || mixed >= LONG_MIXED) && last - starts[0] >= 6) {
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, i)) continue;
       if (kinds[i] !== DIGIT && ends[i] - starts[i] >= 8 && (kinds[i] & DIGIT) !== 0) {
@@ -163,7 +169,7 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
       }
       trySpans(view, table, i, n);
     }
-    if (n >= 3) tryGluedRows(view, table, n);
+    if (mixed > 0 && n >= 3 && digits >= FEWEST_IN_ROW) tryGluedRows(view, table, n);
   }
   // Letters before it, as of a folder, are none of the row's.
   const own = starts.indexOf(start);
@@ -187,9 +193,13 @@ function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
     if (kinds[i + 1] !== DIGIT) continue;
     const glued = kinds[i] !== DIGIT;
     if (glued ? (kinds[i] & DIGIT) === 0 : !attachable(view.text, i)) continue;
+    // Its groups stand apart by one sign.
+    const joint = view.text.charCodeAt(ends[i]);
     for (let j = i + 2; j < n && j < i + MOST_IN_ROW; j++) {
-      if ((kinds[j] & DIGIT) === 0) break;
-      if (glued || kinds[j] !== DIGIT) scanGluedRow(view, table, starts[i], ends[j]);
+      if ((kinds[j] & DIGIT) === 0 || view.text.charCodeAt(ends[j - 1]) !== joint) break;
+      if ((glued || kinds[j] !== DIGIT) && ends[j] - starts[i] > FEWEST_IN_ROW + 1) {
+        scanGluedRow(view, table, starts[i], ends[j]);
+      }
       if (kinds[j] !== DIGIT) break;
     }
   }

@@ -78,7 +78,14 @@ export const PERSON_DATA: readonly Recognizer[] = [
     type: "PERSON",
     group: "PERSON_DATA",
     aliases: ["NAME", "PERSON_NAME"],
-    triggers: [matchesOf("PERSON", PERSON, () => 0.5)],
+    triggers: [
+      matchesOf(
+        "PERSON",
+        PERSON,
+        () => 0.5,
+        /name|I am|I'm|called|igned|ear|egards|M[rsx]|Miss|Dr|Prof|Sir|Herr|Frau|Mons|Mad|Señ/,
+      ),
+    ],
     samples: {
       found: ["My name is «Ada Brandt».", "Dr. «Grete Holm»", '"full_name": "«Jan van Dijk»"'],
       clean: ["Ada Brandt", "my name is secret"],
@@ -87,19 +94,26 @@ export const PERSON_DATA: readonly Recognizer[] = [
   {
     type: "AGE",
     group: "PERSON_DATA",
-    triggers: [matchesOf("AGE", AGE, () => 0.6)],
+    triggers: [matchesOf("AGE", AGE, () => 0.6, /years?[- ]old|\dy|\d y|age|turned/i)],
     samples: { found: ["aged «44»", "a «7»-year-old"], clean: ["page 44", "44 years of service"] },
   },
   {
     type: "ORGANIZATION",
     group: "PERSON_DATA",
-    triggers: [matchesOf("ORGANIZATION", ORGANIZATION, () => 0.5)],
+    triggers: [matchesOf("ORGANIZATION", ORGANIZATION, () => 0.5, / [A-Z][A-Za-z.]{1,10}\b/)],
     samples: { found: ["at «Holm Marine Ltd»"], clean: ["limited liability", "the company"] },
   },
   {
     type: "LOCATION",
     group: "PERSON_DATA",
-    triggers: [matchesOf("LOCATION", LOCATION, () => 0.5)],
+    triggers: [
+      matchesOf(
+        "LOCATION",
+        LOCATION,
+        () => 0.5,
+        /lives? in|living in|moved to|based in|born in|located in|flew to|city of/,
+      ),
+    ],
     samples: { found: ["who lives in «Bergen»"], clean: ["Bergen", "lives in a house"] },
   },
 ];

@@ -25,6 +25,11 @@ const PHONE_WORDS = words(
 /** Other lines, and sentences that end before a word which begins the number's own. */
 const OTHER_SENTENCE =
   /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!?]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
+/** What of the text before a number is of its own line and sentence. */
+function ownSentence(lead: string): string {
+  return /[\n.!?。]/.test(lead) ? lead.replace(OTHER_SENTENCE, "") : lead;
+}
+
 const MOST_DIGITS = 18;
 const JOINT = / ?\(0\) ?(?=\d)|\) ?[-.]? ?(?=\d)| ?\((?=\d)| - (?=\d)/y;
 
@@ -41,6 +46,18 @@ function jointLength(text: string, at: number): number {
 /** The digits of a number; a nought in brackets is dialled within the country only. */
 function digitsOf(text: string, start: number, end: number): string {
   return text.slice(start, end).replace(/\(0\)/g, "").replace(/\D/g, "");
+}
+
+/** How far before a telephone number a word may stand that names it. */
+const NAMED_WITHIN = 40;
+
+/** Whether there is a letter: a table of numbers names none. */
+function isWordNear(text: string, start: number): boolean {
+  for (let i = start - 1, stop = Math.max(0, start - NAMED_WITHIN); i >= stop; i--) {
+    const c = text.charCodeAt(i);
+    if (c > 127 || (CLASS_OF[c] & ALPHANUMERIC & ~DIGIT) !== 0) return true;
+  }
+  return false;
 }
 
 /** Tries for a telephone number whose first digit is at `at`; answers where a look further on may begin. */
@@ -77,7 +94,8 @@ function scanPhone(view: ScannedView, at: number): number {
   if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
   const digits = digitsOf(text, at, end);
-  const labelled = isNamedBy(PHONE_WORDS, before(view, start, 40).replace(OTHER_SENTENCE, ""));
+  const labelled = isWordNear(text, start) &&
+    isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN)));
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {

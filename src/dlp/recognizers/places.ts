@@ -74,7 +74,7 @@ export const PLACES: readonly Recognizer[] = [
   {
     type: "DOMAIN_NAME",
     group: "CONTACT",
-    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, domainConfidence)],
+    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, domainConfidence, /[A-Za-z0-9]\.[A-Za-z]/)],
     samples: {
       found: ["host «mail.example.org» is down", "domain: «corp.io»"],
       clean: [
@@ -92,7 +92,14 @@ export const PLACES: readonly Recognizer[] = [
     type: "STREET_ADDRESS",
     group: "CONTACT",
     aliases: ["ADDRESS"],
-    triggers: [matchesOf("STREET_ADDRESS", STREET, () => 0.65)],
+    triggers: [
+      matchesOf(
+        "STREET_ADDRESS",
+        STREET,
+        () => 0.65,
+        /[a-zA-Z.] (?:St|Ave|R|Bou|Bl|L|Dr|C|Sq|Way|T|P|H)|stra(?:ß|ss)e|str\.|weg|platz|allee|gasse/,
+      ),
+    ],
     samples: {
       found: ["at «12 Old Mill Road», Springfield", "in der «Goethestraße 7a»"],
       clean: ["12 old mills", "the road to 12 mills"],
@@ -103,8 +110,8 @@ export const PLACES: readonly Recognizer[] = [
     group: "CONTACT",
     aliases: ["US_ZIP_CODE", "ZIP_CODE", "UK_POSTCODE"],
     triggers: [
-      matchesOf("POSTAL_CODE", POSTCODE, () => 0.7),
-      matchesOf("POSTAL_CODE", ZIP, zipConfidence),
+      matchesOf("POSTAL_CODE", POSTCODE, () => 0.7, /[A-Z]\d/),
+      matchesOf("POSTAL_CODE", ZIP, zipConfidence, /[A-Za-z]{2}/),
     ],
     samples: {
       found: ["London «SW1A 1AA»", "Beverly Hills, CA «90210»", "Ottawa «K1A 0B1»"],

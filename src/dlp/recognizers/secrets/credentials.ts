@@ -19,6 +19,9 @@ import { scanAssignment, scanManifest } from "./whole_text.ts";
 /** Of a run without end, only the beginning may be a credential: it holds data. */
 const LONGEST_RUN = 20_000;
 
+/** Of letters alone. */
+const SHORTEST_SHAPE = 14;
+
 export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", shortest: 6, scan: scanRun },
   { on: "run", longest: 5, holds: DIGIT, scan: scanRun },
@@ -51,8 +54,16 @@ function scanRun(view: ScannedView, start: number, end: number, classes: number)
   }
   scanPasswordWord(view, start, end);
   const first = text.charCodeAt(start) | 32;
-  if (first === 97 || first === 98 || first === 116) scanAuthorization(view, start);
+  if (first === 97 || first === 98 || first === 116) {
+    // "bearer" and "apikey"; shorter ones have a trigger of their own.
+    if (end - start === 6 && text.charCodeAt(end) <= 32) scanAuthorization(view, start);
+  }
   if (start < credentials.namedValueEnd) return;
+  // A word has no shape, and no word names a value that it is itself.
+  if (end - start < SHORTEST_SHAPE && (classes & (DIGIT | JOINER)) === 0) {
+    scanBeginning(view, start);
+    return;
+  }
   if (first === 45 && text.startsWith("--user", start)) scanUserOption(view, start);
   if (end - start >= 5 && scanShaped(view, start, end) || scanBeginnings(view, start, end, classes)) return;
   const mayBeValue = (classes & DIGIT) !== 0

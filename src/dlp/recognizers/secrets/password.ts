@@ -39,9 +39,12 @@ function endAt(text: string, end: number): number {
 const FOREIGN =
   /(?:has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)/gi;
 
+/** One of them is in each of the words that no run is. */
+const FOREIGN_LETTER = /[łŁşŞñÑпП密口パ暗비패암]/;
+
 /** Password words of other alphabets. */
 export function scanForeignPasswords(view: ScannedView): void {
-  if (!/[\u0080-\uffff]/.test(view.text)) return;
+  if (!FOREIGN_LETTER.test(view.text)) return;
   for (const match of view.text.matchAll(FOREIGN)) scanPassword(view, match.index);
 }
 

@@ -2,7 +2,6 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { DIGIT, JOINER } from "../character_class.ts";
 import type { Recognizer } from "../recognizer.ts";
 import { report, type ScannedView } from "../scanned_view.ts";
 
@@ -35,8 +34,25 @@ function mayBeWord(text: string, start: number, end: number): boolean {
   return (BEGINNINGS[at >> 3] & (1 << (at & 7))) !== 0;
 }
 
-/** Twelve words and what parts them fill twice as much, so that one word in so many units is looked at. */
-const STRIDE = 24;
+/** Twelve words of three letters and what parts them fill more, also without the word that one look falls into. */
+const STRIDE = 36;
+
+/** Looks at one word in each stride. */
+function scanPhrases(view: ScannedView): void {
+  const { text } = view;
+  for (let at = 0; at < text.length;) {
+    let start = at;
+    if (isLetter(text.charCodeAt(at))) {
+      while (start > 0 && at - start <= LONGEST_WORD && isLetter(text.charCodeAt(start - 1))) start--;
+    } else {
+      const stop = at + WIDEST_GAP;
+      while (start < stop && !isLetter(text.charCodeAt(start))) start++;
+    }
+    let end = start;
+    while (end - start <= LONGEST_WORD && isLetter(text.charCodeAt(end))) end++;
+    at = Math.max(at + STRIDE, end > start ? scanPhrase(view, start, end) : 0);
+  }
+}
 
 /** A word at `[start, end)` that may stand in a phrase; answers where the next such word is sought. */
 function scanPhrase(view: ScannedView, start: number, end: number): number {
@@ -159,13 +175,7 @@ export const SEED_PHRASE: Recognizer = {
   type: "SEED_PHRASE",
   group: "SECRET",
   aliases: ["BIP39_MNEMONIC", "MNEMONIC_PHRASE", "RECOVERY_PHRASE", "CRYPTO_SEED_PHRASE"],
-  triggers: [{
-    on: "run",
-    shortest: SHORTEST_WORD,
-    longest: LONGEST_WORD,
-    lacks: DIGIT | JOINER,
-    scan: scanPhrase,
-  }],
+  triggers: [{ on: "view", scan: scanPhrases }],
   samples: {
     found: [
       "seed: «legal winner thank year wave sausage worth useful legal winner thank yellow».",

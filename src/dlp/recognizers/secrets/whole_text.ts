@@ -3,6 +3,7 @@
 import { isPlaceholder, looksRandom } from "../randomness.ts";
 import { report, type ScannedView } from "../scanned_view.ts";
 
+const KIND = /kind:/i;
 const MANIFEST = /(?<![\w-])kind:\s{0,3}["']?secret["']?\s/i;
 const ENTRY =
   /^[ \t]{1,8}["']?[\w.-]{1,80}["']?:\s{0,3}(?:[|>]-?\s{1,12})?["']?([A-Za-z0-9+/]{10,4000}={0,3})["']?\s*$/gm;
@@ -10,7 +11,7 @@ const ENTRY =
 /** The values of a Kubernetes secret, which are in base64 and nothing else. */
 export function scanManifest(view: ScannedView): void {
   const text = view.text;
-  if (!MANIFEST.test(text)) return;
+  if (!KIND.test(text) || !MANIFEST.test(text)) return;
   for (let at = text.search(/^data:/m), n = 0; at >= 0 && n < 1; n++) {
     const stop = text.slice(at + 5).search(/^\S/m);
     const block = text.slice(at, stop < 0 ? text.length : at + 5 + stop);
