@@ -214,8 +214,12 @@ function assign(
   for (const list of byKey.values()) list.sort((a, b) => a.at - b.at);
   const found = new Map<number, Recorded>();
   const give = (one: Sent | undefined, record: Recorded): void => {
-    if (one === undefined) problems.push(`${record.id}: a record of nothing that was sent`);
-    else if (found.has(one.number)) {
+    if (one === undefined) {
+      const { id, key, status, created, searches, measured, output } = record;
+      const what = `${status}, key ${key}, created ${created}, ${searches} searches, ` +
+        (measured ? "measured" : `estimated ${output}`);
+      problems.push(`${id}: a record of nothing that was sent (${what})`);
+    } else if (found.has(one.number)) {
       problems.push(`${one.number}: two records, ${found.get(one.number)!.id} and ${record.id}`);
     } else found.set(one.number, record);
   };
