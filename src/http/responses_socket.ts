@@ -97,7 +97,7 @@ class Session {
   async run(socket: CallerSocket): Promise<void> {
     let over = false;
     let busy = false;
-    const end = this.#context.state.kit.ticker.deadline(() => {
+    const end = this.#context.state.kit.ticker.coarse(() => {
       over = true;
       if (!busy) void sayOver(socket);
     });

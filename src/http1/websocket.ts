@@ -5,6 +5,7 @@
  * faster than it is served is held back by its own connection.
  */
 import { createHash } from "node:crypto";
+import { Rounds } from "../timing/rounds.ts";
 import {
   CLOSE,
   closeFrame,
@@ -170,8 +171,8 @@ export class WebSocketConnection implements CallerSocket {
 
   async #read(): Promise<void> {
     let readable: "frames" | "bytes" | "nothing" = "frames";
-    const timer = setInterval(() => this.#ask(), this.#options.pingMs);
-    Deno.unrefTimer(timer);
+    const rounds = Rounds.every(this.#options.pingMs);
+    const asked = rounds.add(() => this.#ask());
     try {
       do {
         while (this.#isFull && !this.#closing && !this.#broken) {
@@ -191,7 +192,7 @@ export class WebSocketConnection implements CallerSocket {
         await this.#beginClosing(thrown.code, thrown.message);
       }
     }
-    clearInterval(timer);
+    rounds.remove(asked);
     this.#ended = true;
     this.#waiting.length = 0;
     this.#options.hold?.(0);

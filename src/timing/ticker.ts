@@ -16,6 +16,8 @@ export interface Deadline {
 
 /** How far a deadline may be off, in milliseconds. */
 const INTERVAL_MS = 50;
+/** Ticks between two looks at deadlines that need not be kept so exactly. */
+const COARSE_TICKS = 20;
 /** Ticks without any deadline after which a lingering ticker stops its timer: starting one costs a call some 50 µs. */
 const IDLE_TICKS = 20;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
@@ -48,8 +50,9 @@ class Entry implements Deadline {
 }
 
 export class Ticker {
-  /** Head of the ring; never armed. */
+  /** Heads of the rings; never armed. */
   readonly #ring = new Entry(this, () => {});
+  readonly #coarse = new Entry(this, () => {});
   /** The entry that the running tick compares next. */
   #next: Entry = this.#ring;
   readonly #clock: Clock;
@@ -84,18 +87,29 @@ export class Ticker {
   /** How many deadlines there are. Counted when asked. */
   get watched(): number {
     let count = 0;
-    for (let entry = this.#ring.after; entry !== this.#ring; entry = entry.after) count++;
+    for (const ring of [this.#ring, this.#coarse]) {
+      for (let entry = ring.after; entry !== ring; entry = entry.after) count++;
+    }
     return count;
   }
 
   /** A deadline that is not armed yet. */
   deadline(expired: () => void): Deadline {
+    return this.#add(expired, this.#ring);
+  }
+
+  /** One that may come a second late: of those there may be many thousands. */
+  coarse(expired: () => void): Deadline {
+    return this.#add(expired, this.#coarse);
+  }
+
+  #add(expired: () => void, ring: Entry): Deadline {
     const entry = new Entry(this, expired);
-    const last = this.#ring.before;
+    const last = ring.before;
     entry.before = last;
-    entry.after = this.#ring;
+    entry.after = ring;
     last.after = entry;
-    this.#ring.before = entry;
+    ring.before = entry;
     if (this.#timer === undefined) {
       this.lately = this.#clock.now();
       this.#timer = setInterval(() => this.tick(), INTERVAL_MS);
@@ -113,7 +127,7 @@ export class Ticker {
     // It must not point at others any more: garbage in the old generation would keep every later entry alive.
     entry.before = entry.after = entry;
     entry.due = Infinity;
-    if (this.#ring.after !== this.#ring) return;
+    if (!this.#isEmpty) return;
     // The timer may stop here: a lateness that is measured no more must not refuse calls for ever.
     this.#lateness.fill(0);
     if (!this.#lingers) this.#stop();
@@ -122,7 +136,11 @@ export class Ticker {
   /** From now on the timer stops as soon as there is no deadline. */
   close(): void {
     this.#lingers = false;
-    if (this.#ring.after === this.#ring) this.#stop();
+    if (this.#isEmpty) this.#stop();
+  }
+
+  get #isEmpty(): boolean {
+    return this.#ring.after === this.#ring && this.#coarse.after === this.#coarse;
   }
 
   #stop(): void {
@@ -136,10 +154,15 @@ export class Ticker {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
-    this.#next = this.#ring.after;
-    this.#idleTicks = this.#next === this.#ring ? this.#idleTicks + 1 : 0;
+    this.#idleTicks = this.#isEmpty ? this.#idleTicks + 1 : 0;
     if (this.#idleTicks >= IDLE_TICKS) this.#stop();
-    while (this.#next !== this.#ring) {
+    this.#look(this.#ring, now);
+    if (this.#ticks % COARSE_TICKS === 0) this.#look(this.#coarse, now);
+  }
+
+  #look(ring: Entry, now: number): void {
+    this.#next = ring.after;
+    while (this.#next !== ring) {
       const entry = this.#next;
       this.#next = entry.after;
       if (entry.due <= now) {

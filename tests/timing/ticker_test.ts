@@ -93,3 +93,19 @@ Deno.test("Ticker that lingers rests when it is closed, or when the last deadlin
   other.close();
   last.close();
 });
+
+Deno.test("Ticker looks at coarse deadlines once in a second, and goes on for them", () => {
+  const { ticker, ticks } = stopped();
+  const called: number[] = [];
+  const deadlines = Array.from({ length: 3 }, (_, i) => ticker.coarse(() => called.push(i)));
+  for (const [i, deadline] of deadlines.entries()) deadline.arm(i * 900);
+  for (let i = 0; i < 19; i++) ticks(50);
+  assertEquals([called, ticker.watched], [[], 3]);
+  ticks(50);
+  assertEquals(called, [0, 1]);
+  deadlines[1].close();
+  for (let i = 0; i < 20; i++) ticks(50);
+  assertEquals([called, ticker.watched], [[0, 1, 2], 2]);
+  for (const deadline of deadlines) deadline.close();
+  assertEquals(ticker.watched, 0);
+});

@@ -1,0 +1,94 @@
+/**
+ * Rounds among many: each is visited once in a period, a few at a time. A timer for each would cost a hundred times as much, and
+ * those that came together would be visited together, while everybody else waits.
+ */
+
+/** How often some are visited, in milliseconds. */
+const STEP_MS = 50;
+/** A process that stood still does not make up for it at once. */
+const MOST_STEPS = 2;
+
+/** Element of a doubly linked ring: adding and removing one needs no search. */
+export class Visited {
+  before: Visited = this;
+  after: Visited = this;
+  readonly visit: () => void;
+
+  constructor(visit: () => void) {
+    this.visit = visit;
+  }
+}
+
+const ALL = new Map<number, Rounds>();
+
+export class Rounds {
+  readonly #periodMs: number;
+  readonly #stepMs: number;
+  readonly #ring = new Visited(() => {});
+  /** Where the next step begins. */
+  #next = this.#ring;
+  #count = 0;
+  /** Visits that are due, also a part of one. */
+  #due = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #stepped = 0;
+
+  private constructor(periodMs: number) {
+    this.#periodMs = periodMs;
+    this.#stepMs = Math.min(STEP_MS, periodMs);
+  }
+
+  /** Those of all in this process that are visited as often. */
+  static every(periodMs: number): Rounds {
+    let rounds = ALL.get(periodMs);
+    if (rounds === undefined) ALL.set(periodMs, rounds = new Rounds(periodMs));
+    return rounds;
+  }
+
+  /** Visits it for the first time once those that were there before have been. */
+  add(visit: () => void): Visited {
+    const entry = new Visited(visit);
+    entry.before = this.#next.before;
+    entry.after = this.#next;
+    entry.before.after = entry;
+    this.#next.before = entry;
+    this.#count++;
+    if (this.#timer === undefined) this.#start();
+    return entry;
+  }
+
+  remove(entry: Visited): void {
+    // Removed before.
+    if (entry.before === entry) return;
+    if (this.#next === entry) this.#next = entry.after;
+    entry.before.after = entry.after;
+    entry.after.before = entry.before;
+    entry.before = entry.after = entry;
+    if (--this.#count > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    ALL.delete(this.#periodMs);
+  }
+
+  #start(): void {
+    // One that was empty was forgotten.
+    ALL.set(this.#periodMs, this);
+    this.#due = 0;
+    this.#stepped = performance.now();
+    this.#timer = setInterval(() => this.#step(), this.#stepMs);
+    Deno.unrefTimer(this.#timer);
+  }
+
+  #step(): void {
+    const now = performance.now();
+    const passed = Math.min(now - this.#stepped, MOST_STEPS * this.#stepMs);
+    this.#stepped = now;
+    this.#due += this.#count * passed / this.#periodMs;
+    for (; this.#due >= 1 && this.#count > 0; this.#due--) {
+      if (this.#next === this.#ring) this.#next = this.#ring.after;
+      const entry = this.#next;
+      this.#next = entry.after;
+      entry.visit();
+    }
+  }
+}
