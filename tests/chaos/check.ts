@@ -108,7 +108,7 @@ export function judge({ sent, heard, records, kills, diskless = false }: Evidenc
     searchesBilled: 0,
     cost: 0n,
   };
-  const found = assign(sent, records, problems);
+  const found = assign({ sent, heard, records }, problems);
   for (const record of records) {
     counts.statuses[record.status] = (counts.statuses[record.status] ?? 0) + 1;
     counts.cost += record.cost;
@@ -202,10 +202,14 @@ function billed(one: Sent, record: Recorded, events: readonly Heard[]): string |
   return record.cost === cost ? null : `it costs ${cost}, recorded are ${record.cost}`;
 }
 
-/** Which record is whose: by the id that the caller was told, by the number in its counts, by key and time. */
+/**
+ * Which record is whose: by the id that the caller was told, by the number in its counts, by key and time.
+ *
+ * A request that was refused gives its idempotency key back. A caller who did not hear of the refusal, because the gateway was
+ * killed before it was out, asks again: then each time that the provider broke off has a record of its own.
+ */
 function assign(
-  sent: readonly Sent[],
-  records: readonly Recorded[],
+  { sent, heard, records }: Pick<Evidence, "sent" | "heard" | "records">,
   problems: string[],
 ): Map<number, Recorded> {
   const byId = new Map(sent.filter((s) => s.id !== null).map((s) => [s.id!, s]));
@@ -213,8 +217,25 @@ function assign(
   const byKey = Map.groupBy(sent, (s) => s.key);
   for (const list of byKey.values()) list.sort((a, b) => a.at - b.at);
   const found = new Map<number, Recorded>();
+  const unheard = new Map<number, number>();
+  for (const { number, nodes = [] } of sent) {
+    const broke = heard.get(number)?.filter(({ event }) => event === "broke").length ?? 0;
+    if (nodes.length > 1 && broke > 1) unheard.set(number, broke - 1);
+  }
+  const isUnheard = (record: Recorded): boolean => {
+    if (record.status !== "failed" || record.cost !== 0n) return false;
+    const one = (byKey.get(record.key) ?? []).findLast(({ number, at, until }) =>
+      unheard.has(number) && at <= record.created && record.created <= until
+    );
+    const left = one && unheard.get(one.number)! - 1;
+    if (left === undefined) return false;
+    if (left > 0) unheard.set(one!.number, left);
+    else unheard.delete(one!.number);
+    return true;
+  };
   const give = (one: Sent | undefined, record: Recorded): void => {
     if (one === undefined) {
+      if (isUnheard(record)) return;
       const { id, key, status, created, searches, measured, output } = record;
       const what = `${status}, key ${key}, created ${created}, ${searches} searches, ` +
         (measured ? "measured" : `estimated ${output}`);

@@ -84,6 +84,17 @@ Deno.test("judge() passes a story that fits, and adds it up", () => {
   assertEquals([counts.billedOutput, counts.reportedOutput, counts.cost], [20, 20, 100_000_000n]);
 });
 
+Deno.test("judge() passes a request that was asked again after a refusal that did not get out", () => {
+  const of = story();
+  of.sent[2].nodes = [0, 0];
+  of.heard.get(3)!.push(heard("begin"), heard("broke"));
+  of.records.push(record(3, { id: "gen_before", status: "failed", ...NOTHING }));
+  assertEquals(judge(of).problems, []);
+  // Each time that it broke off has one record.
+  of.records.push(record(3, { id: "gen_third", status: "failed", ...NOTHING }));
+  assertStringIncludes(judge(of).problems.join(), "nothing that was sent");
+});
+
 const WRONG: Record<string, [spoil: (of: ReturnType<typeof story>) => void, word: string]> = {
   "a record is missing": [(of) => of.records.splice(1, 1), "the ledger has none"],
   "a record is doubled": [(of) => of.records.push(record(1, { id: "gen_again" })), "two records"],
