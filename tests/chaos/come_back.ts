@@ -78,7 +78,8 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
         else if (mayAgain || (known && response.status === 503)) await pause(50);
         else {
           sent.saw = "told";
-          if (!known || joined) sent.id = response.headers.get("x-request-id");
+          // What the gateway refuses before it runs has an id that is no generation's: an attempt before it may have run.
+          if (response.status !== 503 && (!known || joined)) sent.id = response.headers.get("x-request-id");
           if (known && response.status !== 503) sent.wrong = `a kept stream is ${response.status}: ${text}`;
         }
       } else {
