@@ -111,6 +111,13 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "has failed. For agents that repeat a request when a connection broke and send no `Idempotency-Key`.",
   },
   {
+    name: "x-svc-hold",
+    where: "streamed generations of the chat-completions format",
+    meaning:
+      "`true`: the stream is held back until all of it is there, and then is one event; meanwhile comments keep it alive. " +
+      "For clients that give up an answer whose connection breaks once it has begun, and ask again where nothing has come.",
+  },
+  {
     name: "x-svc-session",
     where: "generations",
     meaning:

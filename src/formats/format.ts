@@ -79,6 +79,8 @@ export interface CallerFormat {
   /** Throws a Failure that names every mistake: `validation_error`, `feature_not_supported`. */
   decodeRequest(body: unknown, context: DecodeRequest): Prompt;
   encodeStream(context: EncodeAnswer): StreamEncoder;
+  /** As {@link encodeStream}, all of it as one event at the end; absent: the format cannot. */
+  encodeHeld?(context: EncodeAnswer): StreamEncoder;
   /** The end of a stream that was broken off, by whoever has not begun it: the error event and what must follow. */
   encodeBreak(failure: Failure, at: StreamPlace): string;
   encodeAnswer(answer: Answer, context: EncodeAnswer): Loose;

@@ -3,6 +3,7 @@ import { STATUS_CODE } from "@std/http/status.js";
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import type { CallerFormat } from "../formats/format.ts";
 import { answerName } from "../pipeline/answer_name.ts";
 import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
@@ -144,8 +145,9 @@ async function generate(
     arrival.body = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
+    const holds = isHeld(call.prompt.stream, header);
     const delivery: KeptDelivery = {
-      format,
+      format: holds ? held(format) : format,
       parts,
       context: {
         id,
@@ -161,6 +163,8 @@ async function generate(
         const fields: Record<string, string> = rates;
         for (const name in call.headers) fields[name] = call.headers[name];
         fields["x-request-id"] = fields["request-id"] = id;
+        // Bun asks again by itself where a connection that it used before breaks, and puts the new answer behind half of the old.
+        if (holds) fields.connection = "close";
         return fields;
       },
       large: () => call.large ? (work) => kit.slices.run(key.id, work, "convert") : null,
@@ -191,6 +195,16 @@ async function generate(
   } finally {
     if (!handedOver) over();
   }
+}
+
+/** Whether the caller wants a stream all at once. */
+function isHeld(streamed: boolean, header: (name: string) => string | null): boolean {
+  return streamed && header("x-svc-hold") === "true";
+}
+
+function held(format: CallerFormat): CallerFormat {
+  const { encodeHeld } = format;
+  return encodeHeld === undefined ? format : { ...format, encodeStream: encodeHeld };
 }
 
 /** What is kept of a generation that asks for it; a response, where it joins another. */

@@ -182,8 +182,8 @@ function noClaim(thrown: unknown): never {
 /** Of what the answer depends on: the same for requests that mean the same. */
 function requestDigest({ request, path }: RequestContext, body: unknown): Generator<void, string> {
   const headers = Object.entries(headersWith(request, "anthropic-")).sort(([a], [b]) => a < b ? -1 : 1);
-  const repair = request.headers.get("x-svc-repair") === "true";
-  return canonicalDigest([path, headers, repair, body]);
+  const [repair, hold] = ["x-svc-repair", "x-svc-hold"].map((name) => request.headers.get(name) === "true");
+  return canonicalDigest([path, headers, repair, hold, body]);
 }
 
 /** The stream goes on as any other, and says that it cannot be resumed. */

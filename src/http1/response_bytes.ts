@@ -10,6 +10,12 @@ export function isStream(response: Response): boolean {
   return response.status === 200 && /^text\/(?:event-stream|csv)\b/.test(type ?? "");
 }
 
+/** Whether the answer wants to be the connection's last. */
+export function endsConnection(response: Response): boolean {
+  const fields = PlainResponse.fieldsOf(response);
+  return (fields === null ? response.headers.get("connection") : fields.connection) === "close";
+}
+
 export function connectionField(keeps: boolean, minor: number): string {
   return keeps ? (minor === 0 ? "connection: keep-alive\r\n" : "") : "connection: close\r\n";
 }

@@ -18,6 +18,7 @@ import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 import {
   chunk,
   connectionField,
+  endsConnection,
   headAndText,
   headBytes,
   headOf,
@@ -153,7 +154,7 @@ export class ServerConnection {
     if (framing.ended) this.#watch();
     const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
       .catch(() => new Response(null, { status: 500 }));
-    const keeps = head.keepAlive && framing.ended && !this.#host.stopping;
+    const keeps = head.keepAlive && framing.ended && !this.#host.stopping && !endsConnection(response);
     if (this.#closed) {
       await response.body?.cancel().catch(() => {});
       return false;

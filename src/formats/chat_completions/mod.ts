@@ -6,6 +6,7 @@ import type { CallerFormat, ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { encodeAnswer } from "./encode_answer.ts";
 import { encodeBreak, encodeStream } from "./encode_stream.ts";
+import { encodeHeld } from "./encode_held.ts";
 import { encodeFailure } from "./failure.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
@@ -18,6 +19,7 @@ export const chatCompletions: CallerFormat & ProviderFormat = {
   encodeRequest,
   decodeStream,
   encodeStream,
+  encodeHeld,
   encodeBreak,
   decodeAnswer,
   encodeAnswer,

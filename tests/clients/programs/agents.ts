@@ -16,10 +16,10 @@ export interface Program {
   name: string;
   /** Of the provider behind the gateway. */
   api: "anthropic-messages" | "openai-responses" | "openai-chat";
+  /** Of the cuts; by default {@link SEEDS}. */
+  seeds?: readonly number[];
   /** Proofs of reasoning come back to the provider. */
   keepsProofs?: boolean;
-  /** It ends with an error where an answer is cut, instead of asking again. */
-  givesUp?: boolean;
   /** Results of tools in a request: how far the task is. Undefined: it is about something else. */
   step(body: Loose): number | undefined;
   /** Whether it goes on from a half answer, instead of asking again. */
@@ -27,6 +27,8 @@ export interface Program {
   call(step: number, body: Loose, home: string): { id: string; name: string; input: Loose };
   run(path: string, rig: Rig): Promise<{ said: string; all: string }>;
 }
+
+export const SEEDS = [1, 2, 3];
 
 export const PROGRAMS: readonly Program[] = [
   {
@@ -156,7 +158,8 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "cline",
     api: "openai-chat",
-    givesUp: true,
+    // Without cuts in the last twenty bytes, behind the only event: there Cline gives up all the same.
+    seeds: [3, 5, 6],
     step(body) {
       if (array(body.tools).length === 0) return undefined;
       return array(body.messages).filter((message) => object(message).role === "tool").length;
@@ -166,12 +169,20 @@ export const PROGRAMS: readonly Program[] = [
       name: "read_files",
       input: { files: [{ path: `${home}/note.txt`, start_line: 1, end_line: step + 1 }] },
     }),
-    async run(path, { home, proxy }) {
+    async run(path, { home, proxy, joins }) {
       await run(path, {
         home,
         args: ["auth", "-p", "openai", "-k", SECRET, "-m", "p/model", "-b", `${proxy.url}/v1`],
         env: {},
       });
+      const file = `${home}/.cline/data/settings/providers.json`;
+      const settings = JSON.parse(await Deno.readTextFile(file));
+      // It asks again only where nothing of an answer came.
+      settings.providers["openai-compatible"].settings.headers = {
+        "x-svc-hold": "true",
+        ...(joins && { "x-svc-resume": "true", "x-svc-join": "true", "x-svc-session": "note" }),
+      };
+      await Deno.writeTextFile(file, JSON.stringify(settings));
       const { stdout, stderr } = await run(path, {
         home,
         args: ["--json", "Read note.txt step by step."],
@@ -193,9 +204,19 @@ async function endHub(home: string): Promise<void> {
     try {
       const { pid } = JSON.parse(await Deno.readTextFile(`${home}/.cline/data/locks/hub/production.json`));
       Deno.kill(pid, "SIGTERM");
+      await eventually(() => hasEnded(pid));
       return true;
     } catch {
       return false;
     }
   });
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    Deno.kill(pid, "SIGCONT");
+    return false;
+  } catch {
+    return true;
+  }
 }
