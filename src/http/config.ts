@@ -58,7 +58,7 @@ export const SERVER = fields({
   max_connections: whole(1, 1_000_000).nullable().prefault(null)
     .describe(
       "Most connections of callers at once. Beyond it the one that has waited longest for a request is closed, else the " +
-        "WebSocket that has waited longest for a message; if all are busy, the new connection gets 503 and is closed. Null: half of the files that the process may open, 8192 at most. " +
+        "WebSocket that has waited longest for a message; if all are busy, the new connection gets 503 and is closed. Null: half of the files that the process may open, 8192 at most, and beside them WebSockets that wait for a message, for a quarter of the files, 16384 at most. " +
         "A change takes a restart. Workers divide it.",
     ),
   max_sockets_per_key: whole(1, 1_000_000).nullable().prefault(16_384)

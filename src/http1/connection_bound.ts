@@ -10,10 +10,15 @@ const FILES_A_TURN = 100;
 const SHARE = 0.5;
 /** Where the limit is far above. */
 const USUAL = 8192;
+/** Of the files, for WebSockets that wait for a message: they ask no provider. And so many where the limit is far above. */
+const SHARE_OF_RESTING = 0.25;
+const MOST_RESTING = 16_384;
 
 export interface ConnectionBound {
   /** Most connections at once, as far as is known. */
   readonly most: number;
+  /** WebSockets without a turn that may be open beside those. */
+  readonly resting: number;
   /** How many files can be opened; null: far more than are needed, or not known yet. */
   readonly files: number | null;
   /**
@@ -35,18 +40,25 @@ export function connectionBound(
 ): ConnectionBound {
   const share = configured === null ? USUAL : Math.max(1, Math.floor(configured / workers));
   let most = share;
+  let resting = 0;
   let files: number | null = null;
   return {
     get most() {
       return most;
     },
+    get resting() {
+      return resting;
+    },
     get files() {
       return files;
     },
     async find(opened = () => 0) {
-      const further = await openable(MOST_LOOKED_FOR);
-      if (further === null) return;
-      files = further + opened();
+      const { count, isAll } = await openable(MOST_LOOKED_FOR);
+      if (configured === null) {
+        resting = Math.floor(Math.min(MOST_RESTING, (count + opened()) * SHARE_OF_RESTING));
+      }
+      if (!isAll) return;
+      files = count + opened();
       most = Math.min(share, Math.max(1, Math.floor(files * SHARE)));
       if (configured === null || share <= most) return;
       log(
@@ -73,21 +85,21 @@ async function limitSaid(): Promise<number | null> {
 }
 
 /**
- * How many files can be opened now; null: at least that many, or nobody knows. Unless the limit is known and far above, they are
- * opened and closed again.
+ * How many files can be opened now, as far as it is known. Unless the limit is known and far above, they are opened and closed
+ * again.
  */
-async function openable(most: number): Promise<number | null> {
+async function openable(most: number): Promise<{ count: number; isAll: boolean }> {
   const said = await limitSaid();
-  if (said !== null && said > 2 * most) return null;
+  if (said !== null && said > 2 * most) return { count: said, isAll: false };
   const files: Deno.FsFile[] = [];
   try {
     while (files.length < most) {
       for (let i = 0; i < FILES_A_TURN; i++) files.push(Deno.openSync("/dev/null"));
       await new Promise((resolve) => setTimeout(resolve));
     }
-    return null;
+    return { count: files.length, isAll: false };
   } catch {
-    return files.length > 0 ? files.length : null;
+    return { count: files.length, isAll: files.length > 0 };
   } finally {
     for (const file of files) file.close();
   }

@@ -9,8 +9,11 @@ export interface ServeOptions {
   reusePort?: boolean;
   /** The host hands over requests itself, at an address of its choice: only `Deno.serve` hears of it. */
   byHost?: boolean;
-  /** Most connections at once. At the bound the one that has waited longest for a request makes place. */
-  maxConnections: { readonly most: number };
+  /**
+   * Most connections at once, and WebSockets beside them that wait for a message. At the bound the connection that has waited
+   * longest for a request makes place.
+   */
+  maxConnections: { readonly most: number; readonly resting?: number };
   /** Longest time for the head of a request, and longest silence within a body. */
   headerMs: number;
   /** Longest time between requests, and until a caller takes bytes that it was sent. */

@@ -118,7 +118,7 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
   let closing = 0;
 
   function take(conn: Conn): void {
-    if (open.size >= maxConnections.most) {
+    if (open.size - Math.min(resting.size, maxConnections.resting ?? 0) >= maxConnections.most) {
       if (!makePlace()) return turnAway(conn);
       closing++;
     }

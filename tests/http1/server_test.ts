@@ -1,6 +1,7 @@
 /** The server over real connections: bounds, refusals, and what of one connection never reaches another. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Incoming, serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
+import { WebSocketUpgrade } from "../../src/http1/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 
 const encoder = new TextEncoder();
@@ -408,4 +409,70 @@ Deno.test("shutdown() answers what is under way and says that the connection end
   go();
   assertMatch(await caller.end(), /connection: close\r\n[^]*GET \/x $/);
   await down;
+});
+
+const HANDSHAKE = "GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+Deno.test("serve() has room for WebSockets at rest beside the connections that it may have", async () => {
+  let rest = 0;
+  const server = listening({
+    maxConnections: { most: 2, resting: 3 },
+    handle: (request) => {
+      const socket = WebSocketUpgrade.of(
+        request,
+        { mostMessageBytes: 100, pingMs: 60_000 },
+        async (socket) => {
+          rest++;
+          await socket.receive();
+          rest--;
+          await socket.close(1000, "");
+        },
+      );
+      return socket === null ? echo(request) : Promise.resolve(socket);
+    },
+  });
+  const sockets: Caller[] = [];
+  for (let i = 1; i <= 3; i++) {
+    const socket = await Caller.to(server);
+    await socket.send(HANDSHAKE);
+    assert(await socket.sees(/^HTTP\/1\.1 101 /));
+    sockets.push(socket);
+    await eventually(() => rest === i);
+  }
+  const idle = await Caller.to(server);
+  await idle.send(get("/idle"));
+  assert(await idle.sees(/GET \/idle $/));
+  assertMatch(await once(server, get("/x", CLOSE)), /GET \/x $/);
+  assertEquals(server.connections, { upgraded: 3, idle: 1 });
+  // Another one would take the place of a connection at work: now they are one too many.
+  const fourth = await Caller.to(server);
+  await fourth.send(HANDSHAKE);
+  assert(await fourth.sees(/^HTTP\/1\.1 101 /));
+  await eventually(() => rest === 4);
+  assertMatch(await once(server, get("/y", CLOSE)), /GET \/y $/);
+  assertEquals(await idle.sees(/(?!)/), false);
+  assertEquals(rest, 4);
+  for (const caller of [...sockets, fourth, idle]) caller.close();
+  await server.shutdown();
+});
+
+Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest, unless it is told a bound", async () => {
+  const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
+  const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
+    for (const configured of [null, 40]) {
+      const bound = connectionBound(configured, 1, () => {});
+      await bound.find();
+      console.log(JSON.stringify([bound.most, bound.resting, bound.files]));
+    }
+    Deno.exit();`;
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", 'ulimit -n 300; exec "$0" eval "$1"', Deno.execPath(), script],
+    stderr: "null",
+  }).output();
+  const [free, bounded] = new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
+  const [most, resting, files] = free;
+  assert(files > 200 && files < 300, `${files}`);
+  assertEquals([most, resting], [Math.floor(files / 2), Math.floor(files / 4)]);
+  assertEquals(bounded.slice(0, 2), [40, 0]);
 });
