@@ -37,6 +37,7 @@ import { Metrics } from "./pipeline/metrics.ts";
 import { openSealer } from "./assembly/open_sealer.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
+import { KeptCatalog } from "./assembly/kept_catalog.ts";
 import { RunningOperation } from "./assembly/operation.ts";
 import type { Resumption } from "./resume/mod.ts";
 import { readProxies } from "./providers/proxies.ts";
@@ -44,7 +45,6 @@ import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
-import { saveSnapshot } from "./discovery/snapshot.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import type { PayloadsConfig } from "./payloads/config.ts";
 import type { OpenPayloads } from "./payloads/mod.ts";
@@ -77,6 +77,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   const metrics = new Metrics();
   const slices = new Slices({ held: (cause, ms) => metrics.held(cause, ms) });
   const store = storeOf(config, { log: options.log, held: (ms) => metrics.held("store", ms) });
+  const served = new KeptCatalog(options.discovers === true ? snapshotFile(store) : null, {
+    worker: options.worker?.which ?? null,
+    now: options.now,
+  });
   let providers: Providers | undefined;
   let running = config;
   let state: ServerState | undefined;
@@ -91,6 +95,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       return await catalogOf(running, { env: options.env ?? (() => undefined), log: () => {} });
     },
     accounts: () => accounts,
+    keepChanges: (changes) => served.saveChanges(changes),
   });
   const accounts: AccountsService = await openAccounts({
     ...accountsOptions(config, store, {
@@ -293,10 +298,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     state = made;
     providers = made.kit.providers;
     providers.states.takeOver();
-    const file = discovery && snapshotFile(store);
-    if (file !== null && (worker?.which ?? 1) === 1) {
-      void saveSnapshot(file, made.kit.catalog.models, options.now());
-    }
+    served.save(made.kit.catalog.models);
   }
   async function refresh(): Promise<void> {
     if (stopped || state === undefined) return;
@@ -326,7 +328,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   // One after the other, so that the last one stays.
   await turns.run(async () => {
     await follow(config);
+    // Before the first one is kept in its place.
+    const before = await served.before();
     become(await stateOf(config));
+    operation.catalogResumed(before);
     await watch(config);
     // Of merging lists much is left behind, and nobody is waiting yet.
     if (state!.kit.catalog.models !== config.models) collectNow();

@@ -5,6 +5,7 @@ import { runProgram, serveProgram, type Serving } from "./support/program.ts";
 import { loopbackProvider, sseResponse } from "./support/provider.ts";
 import { eventually } from "./support/time.ts";
 
+const ADMIN = "the-admin-key-of-workers";
 const linux = Deno.build.os === "linux";
 
 /** A provider whose streams say one word, and another once `release` is called. */
@@ -47,6 +48,7 @@ async function serving(
   await Deno.writeTextFile(
     `${cwd}/sluice.jsonc`,
     JSON.stringify({
+      admin_key: ADMIN,
       store: { url: "sqlite:./s.db" },
       providers: { p: { api: "openai-chat", base_url: provider.url } },
       models: [{
@@ -180,5 +182,73 @@ Deno.test(
       assertEquals(children.length, 2);
       program.kill("SIGKILL");
       await eventually(() => !children.some(isAlive));
+    }),
+);
+
+/** Follows the live view by one connection: calls by id with how they stand, and whose calls are seen. */
+function watching(url: string) {
+  const aborter = new AbortController();
+  const calls = new Map<string, string>();
+  const seen = { nodes: 0, told: 0 };
+  const ended = (async () => {
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    const { body } = await fetch(`${url}/admin/live`, { headers, signal: aborter.signal });
+    for await (const { event, data } of eventsOf(body!)) {
+      if (event === "hello") {
+        for (const { id } of data.running) calls.set(id, "running");
+        Object.assign(seen, data.seen);
+      } else if (event === "seen") Object.assign(seen, data);
+      else if (event === "start") calls.set(data.id, "running");
+      else if (event === "end") calls.set(data.id, data.status);
+    }
+  })().catch(() => {});
+  return {
+    calls,
+    seen,
+    async close() {
+      aborter.abort();
+      await ended;
+    },
+  };
+}
+
+/** What a stream tells, event by event. */
+async function* eventsOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  // deno-lint-ignore no-explicit-any
+): AsyncGenerator<{ event: string; data: any }> {
+  let rest = "";
+  const texts: ReadableStream<string> = body.pipeThrough(new TextDecoderStream());
+  for await (const text of texts) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      if (event !== undefined) yield { event, data: JSON.parse(data) };
+    }
+  }
+}
+
+Deno.test(
+  "who watches at one worker sees calls of all of them run and end",
+  { ignore: !linux },
+  () =>
+    serving(["--workers", "2"], async ({ url, release }) => {
+      // Two connections: at the same worker or at both of them.
+      const watchers = [watching(url), watching(url)];
+      try {
+        for (const { seen } of watchers) await eventually(() => seen.told === 2 && seen.nodes === 2);
+        const streams = await Promise.all(Array.from({ length: 10 }, () => ask(url, true)));
+        const states = (of: string) =>
+          watchers.map(({ calls }) => [...calls.values()].filter((state) => state === of).length);
+        const ids = streams.map(({ headers }) => headers.get("x-request-id")!).sort();
+        await eventually(() => states("running").every((n) => n === 10), { what: "10 calls that run" });
+        for (const { calls } of watchers) assertEquals([...calls.keys()].sort(), ids);
+        release();
+        for (const { body } of streams) await body?.pipeTo(new WritableStream());
+        await eventually(() => states("completed").every((n) => n === 10), { what: "10 calls that ended" });
+      } finally {
+        for (const watcher of watchers) await watcher.close();
+      }
     }),
 );

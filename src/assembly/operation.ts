@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { CatalogChange, NodeStatus, Operation, Reload } from "../http/endpoint.ts";
 import { changes, type ModelChange } from "../models/changes.ts";
 import type { Model } from "../models/catalog.ts";
-import { summaryOf } from "../models/summary.ts";
+import { type ModelSummary, summaryOf } from "../models/summary.ts";
 
 export interface OperationOptions {
   now(): number;
@@ -17,6 +17,8 @@ export interface OperationOptions {
   /** The catalog with what the providers list now. */
   asked(): Promise<readonly Model[]>;
   accounts(): Pick<AccountsService, "announce" | "audit" | "nodes">;
+  /** Keeps what has changed in the catalog for the next start. */
+  keepChanges?(changes: readonly CatalogChange[]): void;
 }
 
 const MOST_CHANGES = 500;
@@ -80,9 +82,29 @@ export class RunningOperation implements Operation {
   catalogChanged(before: readonly Model[], after: readonly Model[]): void {
     if (before === after) return;
     const { now } = this.#options;
+    this.#add(changes(summaries(before, now()), summaries(after, now())));
+  }
+
+  /**
+   * The first catalog is served, where another process has served one before: a price may be another one since the file was
+   * edited, or with the prices of a newer release.
+   */
+  catalogResumed(
+    { changes: earlier, models }: {
+      changes: readonly CatalogChange[];
+      models: readonly ModelSummary[] | null;
+    },
+  ): void {
+    const { now, catalog } = this.#options;
+    this.#changes = [...earlier];
+    if (models !== null) this.#add(changes(models, summaries(catalog(), now())));
+  }
+
+  #add(found: readonly ModelChange[]): void {
+    if (found.length === 0) return;
     const at = this.#now();
-    const found = changes(summaries(before, now()), summaries(after, now()));
     this.#changes = [...found.map((change) => ({ at, ...change })), ...this.#changes].slice(0, MOST_CHANGES);
+    this.#options.keepChanges?.(this.#changes);
   }
 
   #note(reload: Reload): void {

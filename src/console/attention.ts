@@ -140,9 +140,15 @@ function prices({ operation }: AttentionSources["state"], now: number): Matter[]
       level: "info",
       kind: "price",
       name: model,
-      text: `The price ${field ?? ""} changed from ${before ?? "none"} to ${after ?? "none"}.`,
+      text: `The price of ${field ?? "a call"} changed from ${dollars(before)} to ${
+        dollars(after)
+      } for a million.`,
       at,
     }));
+}
+
+function dollars(amount: string | undefined): string {
+  return amount === undefined || amount === "?" ? "an unknown one" : `$${amount}`;
 }
 
 function endingMatter({ name, expires_at }: Concerns["ending"][number], now: number): Matter {

@@ -1,22 +1,45 @@
 /** The catalog that a gateway serves, kept beside its lists, so that a command can say what would change. */
 import type { Model } from "../models/catalog.ts";
+import type { ModelChange } from "../models/changes.ts";
 import { type ModelSummary, summaryOf } from "../models/summary.ts";
 
 export async function saveSnapshot(file: string, models: readonly Model[], now: number): Promise<void> {
+  // Without it a command knows of no running catalog, which it says.
+  await save(file, models.map((model) => summaryOf(model, now)));
+}
+
+/** What has changed in the catalog, kept for the next start. */
+export async function saveChanges<Change>(file: string, changes: readonly Change[]): Promise<void> {
+  await save(changesFile(file), changes);
+}
+
+/** What a process that served before has left: its catalog, null: none, and what had changed by then. */
+export async function readCatalog<Change extends ModelChange & { at: string }>(
+  file: string,
+): Promise<{ models: ModelSummary[] | null; changes: Change[] }> {
+  return { models: await readSnapshot(file), changes: await read<Change>(changesFile(file)) ?? [] };
+}
+
+function changesFile(file: string): string {
+  return file.replace(/json$/, "changes.json");
+}
+
+async function save(file: string, value: readonly unknown[]): Promise<void> {
   const next = `${file}.${crypto.randomUUID().slice(0, 8)}`;
   try {
-    await Deno.writeTextFile(next, JSON.stringify(models.map((model) => summaryOf(model, now))), {
-      mode: 0o600,
-    });
+    await Deno.writeTextFile(next, JSON.stringify(value), { mode: 0o600 });
     await Deno.rename(next, file);
   } catch {
-    // A command then knows of no running catalog, which it says.
     await Deno.remove(next).catch(() => {});
   }
 }
 
 /** Null: no gateway has served from here, or what it left cannot be read. */
 export async function readSnapshot(file: string): Promise<ModelSummary[] | null> {
+  return await read(file);
+}
+
+async function read<Row>(file: string): Promise<Row[] | null> {
   try {
     const value: unknown = JSON.parse(await Deno.readTextFile(file));
     return Array.isArray(value) ? value : null;

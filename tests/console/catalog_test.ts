@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
 
 const PRICES = { pricing: { prompt: "0.000001", completion: "0.000002" } };
 
@@ -108,3 +109,42 @@ Deno.test("differences of the catalog are told before they are taken over, and c
       assert(gateway.url !== "");
     },
   ));
+
+Deno.test("a price that is another one since the last run is told after the start, and still after the next", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-prices-" });
+  const run = async (prompt: string): Promise<unknown[]> => {
+    const gateway = await testGateway(
+      {
+        demo: { api: "demo", url: "", model: { pricing: { prompt, completion: "0.000002" } } },
+        same: { api: "demo", url: "", model: PRICES },
+      },
+      { admin_key: "the-admin-key", store: { url: `sqlite:${folder}/s.db` } },
+      { discovers: true },
+    );
+    try {
+      const headers = { authorization: "Bearer the-admin-key" };
+      const matters = await (await fetch(`${gateway.url}/admin/attention`, { headers })).json();
+      // Kept once it has been written: the next start reads it.
+      const kept = async () =>
+        JSON.parse(await Deno.readTextFile(`${folder}/s.db.catalog.json`).catch(() => "[]"))
+          .some((model: { pricing: { prompt: string } }) => model.pricing.prompt === prompt);
+      await eventually(kept);
+      return matters.data.filter(({ kind }: { kind: string }) => kind === "price")
+        .map(({ name, text }: { name: string; text: string }) => `${name}: ${text}`);
+    } finally {
+      await gateway.close();
+    }
+  };
+  try {
+    assertEquals(await run("0.000001"), []);
+    assertEquals(await run("0.000001"), []);
+    const told = ["demo/model: The price of prompt changed from $1 to $3 for a million."];
+    assertEquals(await run("0.000003"), told);
+    await eventually(() => exists(`${folder}/s.db.catalog.changes.json`));
+    assertEquals(await run("0.000003"), told, "it is not forgotten with a second start");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+const exists = (path: string) => Deno.stat(path).then(() => true, () => false);

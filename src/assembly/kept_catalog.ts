@@ -1,0 +1,31 @@
+/** The catalog that is served, kept beside the store for commands and for the next start, by the first worker of a machine. */
+import { readCatalog, saveChanges, saveSnapshot } from "../discovery/snapshot.ts";
+import type { CatalogChange } from "../http/endpoint.ts";
+import type { Model } from "../models/catalog.ts";
+import type { ModelSummary } from "../models/summary.ts";
+
+export class KeptCatalog {
+  readonly #file: string | null;
+  readonly #writes: boolean;
+  readonly #now: () => number;
+
+  /** @param file null: there is no place for it */
+  constructor(file: string | null, { worker, now }: { worker: number | null; now(): number }) {
+    this.#file = file;
+    this.#writes = file !== null && (worker ?? 1) === 1;
+    this.#now = now;
+  }
+
+  /** What a process that served before has left. */
+  async before(): Promise<{ models: ModelSummary[] | null; changes: CatalogChange[] }> {
+    return this.#file === null ? { models: null, changes: [] } : await readCatalog<CatalogChange>(this.#file);
+  }
+
+  save(models: readonly Model[]): void {
+    if (this.#writes) void saveSnapshot(this.#file!, models, this.#now());
+  }
+
+  saveChanges(changes: readonly CatalogChange[]): void {
+    if (this.#writes) void saveChanges(this.#file!, changes);
+  }
+}
