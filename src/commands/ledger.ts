@@ -88,7 +88,13 @@ function textOf(proof: LedgerProof): string {
 function faultText(fault: LedgerFault): string {
   const day = dayText(fault.day);
   if (fault.kind === "sums differ") {
-    return `${day}: sums differ: ${fault.column} is ${fault.sums}, the records have ${fault.records}`;
+    const { key, column, sums, records } = fault;
+    const of = key === undefined ? "" : ` of key ${key}`;
+    return `${day}: sums differ: ${column}${of} is ${sums}, the records have ${records}`;
+  }
+  if (fault.kind === "sums disagree") {
+    const { sums, of, column, excess } = fault;
+    return `${day}: sums disagree: ${column} of ${of} in ${sums} is too large by ${excess}`;
   }
   const { node, position, last, id } = fault;
   const place = position === undefined

@@ -122,6 +122,12 @@ export async function fill(place: Place, rows: number, keys: number, now: number
       series(0, keys)
     }`,
   );
+  await engine.longTransaction((query) =>
+    query(
+      `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
+       SELECT 'a:' || account, 'account', account, 0, NULL, SUM(cost) FROM generations GROUP BY account`,
+    )
+  );
   await engine.query("UPDATE revision SET rev = 2");
   // Where the gateway and its commands look for it.
   if (sqlite) await Deno.writeTextFile(`${place.folder}/store.db.pepper`, PEPPER);

@@ -1,5 +1,5 @@
 /** Every record stands in its node's chain of the day: what is done to the rows behind the gateway's back shows, with its place. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { type LedgerProof, verify } from "../../src/store/care/mod.ts";
@@ -156,7 +156,7 @@ onBothEngines(({ name, place }) => {
   }
 
   const kinds = (proof: LedgerProof) =>
-    proof.shown.filter((fault) => fault.kind !== "sums differ")
+    proof.shown.filter((fault) => !fault.kind.startsWith("sums "))
       .map((
         fault,
       ) => [fault.kind, "node" in fault ? fault.node : null, "position" in fault ? fault.position : null]);
@@ -301,6 +301,60 @@ onBothEngines(({ name, place }) => {
     assertEquals([kinds(proof), summed(proof).includes("cost")], [[], true]);
   });
 
+  test("sums and budgets that somebody changes show, of each kind, also where no record is left", async (bench) => {
+    await fill(bench);
+    const budget = {
+      scope: "key",
+      owner: PLAIN.keyId,
+      starts: NOON - NOON % DAY,
+      ends: NOON - NOON % DAY + DAY,
+    } as const;
+    const leases = [{ budget: { id: "k:one", limit: 100n, ...budget }, floor: 1n, exact: false }];
+    await bench.store.registerNode("n");
+    await bench.store.sync({ node: "n", seq: 1, now: NOON, records: [], leases });
+    while (await bench.store.retireSome(NOON, 100));
+    assertEquals((await bench.proof()).faults, 0);
+    const shown = async () =>
+      (await bench.proof()).shown.map((fault) =>
+        [
+          fault.kind,
+          "sums" in fault && fault.kind === "sums disagree" ? fault.sums : null,
+        ].join(" ")
+      ).sort();
+    // Whatever is changed is put back, and then nothing shows.
+    const changes: [change: string, ...shown: string[]][] = [
+      [
+        "UPDATE sums SET cost = cost + $1 WHERE kind = 'day' AND starts < $2",
+        "sums disagree day",
+        "sums disagree budget",
+      ],
+      ["UPDATE sums SET cost = cost + $1 WHERE kind = 'keys' AND starts < $2", "sums disagree keys"],
+      ["UPDATE sums SET output = output + $1 WHERE kind = 'month'", "sums disagree month"],
+      ["UPDATE sums SET failed = failed + $1 WHERE kind = 'models'", "sums disagree models"],
+      ["UPDATE sums SET generations = generations + $1 WHERE kind = 'routes'", "sums disagree routes"],
+      ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'account'", "sums disagree budget"],
+      ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'key'", "sums disagree budget"],
+      [
+        "UPDATE sums SET cost = cost + $1 WHERE kind = 'keys' AND starts >= $2",
+        "sums differ ",
+        "sums disagree keys",
+      ],
+    ];
+    for (const [change, ...expected] of changes) {
+      const run = (by: number) =>
+        bench.behind((query) => query(change, change.includes("$2") ? [by, NOON - NOON % DAY] : [by]));
+      await run(7);
+      assertEquals(await shown(), expected.sort(), change);
+      await run(-7);
+      assertEquals(await shown(), [], change);
+    }
+    // From one key to another, in all kinds: the records know better.
+    await bench.behind((query) =>
+      query("UPDATE sums SET key_id = 'key_other' WHERE kind <> 'day' AND starts >= $1", [NOON - NOON % DAY])
+    );
+    assert((await shown()).includes("sums differ "));
+  });
+
   test("a record that comes twice has one link", async (bench) => {
     await bench.record("node_a", { id: "gen_twice" }, { id: "gen_b" });
     await bench.record("node_a", { id: "gen_c" }, { id: "gen_twice" }, { id: "gen_d", created: NOON + DAY });
@@ -355,6 +409,7 @@ onBothEngines(({ name, place }) => {
          VALUES ('gen_old', ${NOON}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 9, 1, 0)`,
       )
     );
+    await bench.behind((query) => query("UPDATE budgets SET spent = spent + 9 WHERE id = 'a:acme'"));
     const before = await bench.proof();
     assertEquals([before.shown, before.records, before.chained, before.daysSummed], [[], 2, 1, 0]);
     while (await bench.store.buildSums(10));

@@ -1,6 +1,7 @@
 /** Stores as released versions leave them are brought up to date, and everything that was in them is answered as before. */
 import { assertEquals, assertObjectMatch } from "@std/assert";
-import type { Store } from "../../src/store/mod.ts";
+import { verify } from "../../src/store/care/mod.ts";
+import { chainKeyOf, type Store } from "../../src/store/mod.ts";
 import { codeOf, configOf, endOf, NOON, open, requestOf } from "../accounts/support.ts";
 import { onBothEngines, type Place } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
@@ -30,7 +31,7 @@ onBothEngines(({ name, place }) => {
     });
   }
 
-  test("a store of 0.1.0 answers as 0.1.0 did", async (store) => {
+  test("a store of 0.1.0 answers as 0.1.0 did, and is proved", async (store, here) => {
     const service = await open(store, CONFIG, { pepper: PEPPER });
     try {
       service.clock.move(3_600_000);
@@ -54,6 +55,8 @@ onBothEngines(({ name, place }) => {
       });
       // Before, while and after its rows are taken into the sums.
       do assertObjectMatch(await answers(), released); while (await store.buildSums(1));
+      const { shown } = await verify(here.address, () => Promise.resolve(chainKeyOf(PEPPER)));
+      assertEquals(shown, []);
     } finally {
       await service.close();
     }

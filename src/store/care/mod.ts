@@ -150,7 +150,7 @@ export async function verify(
             "gateway on it once.",
         );
       }
-      return verifyLedger(reader, await chainKeyOfStore(reader.query), options);
+      return verifyLedger(engine, reader, await chainKeyOfStore(reader.query), options);
     }));
 }
 

@@ -11,6 +11,8 @@ export interface SumFault {
   column: string;
   sums: string;
   records: string;
+  /** The id of the key that it is about; absent: all together. */
+  key?: string;
 }
 
 type Totals = Record<string, bigint>;
@@ -18,6 +20,8 @@ type Totals = Record<string, bigint>;
 export class DaySums {
   readonly #kept: Map<number, Totals>;
   readonly #counted = new Map<number, Totals>();
+  /** Costs by key, of the day that is being read. */
+  readonly #keys = new Map<string, bigint>();
   days = 0;
 
   constructor(kept: Map<number, Totals>) {
@@ -43,11 +47,23 @@ export class DaySums {
     const status = asText(row.status);
     if (status === "failed" || status === "interrupted") totals.failed += 1n;
     for (const name of COUNTED) totals[name] += optional(row[name], asMoney) ?? 0n;
-    totals.cost += asMoney(row.cost);
+    const cost = asMoney(row.cost);
+    totals.cost += cost;
+    const key = asText(row.key_id);
+    this.#keys.set(key, (this.#keys.get(key) ?? 0n) + cost);
   }
 
   /** All records of a day have come. */
-  end(day: number, found: (fault: SumFault) => void): void {
+  async end(day: number, query: Query, found: (fault: SumFault) => void): Promise<void> {
+    const keys = new Map(this.#keys);
+    this.#keys.clear();
+    // Where the whole day differs, its keys do.
+    if (this.#compareDay(day, found)) await compareKeys(day, keys, query, found);
+  }
+
+  /** Whether nothing differs. */
+  #compareDay(day: number, found: (fault: SumFault) => void): boolean {
+    let same = true;
     const kept = this.#kept.get(day) ?? none();
     const counted = this.#counted.get(day) ?? none();
     this.#kept.delete(day);
@@ -58,6 +74,7 @@ export class DaySums {
       if (name === "cache_saved") continue;
       // A sum that would not fit stays at the largest.
       if (kept[name] === counted[name] || kept[name] >= LARGEST_SUM) continue;
+      same = false;
       found({
         kind: "sums differ",
         day,
@@ -66,11 +83,33 @@ export class DaySums {
         records: counted[name].toString(),
       });
     }
+    return same;
   }
 
   /** Days of which no record has come. */
   endAll(found: (fault: SumFault) => void): void {
-    for (const day of [...this.#kept.keys()].sort((a, b) => a - b)) this.end(day, found);
+    for (const day of [...this.#kept.keys()].sort((a, b) => a - b)) this.#compareDay(day, found);
+  }
+}
+
+async function compareKeys(
+  day: number,
+  keys: Map<string, bigint>,
+  query: Query,
+  found: (fault: SumFault) => void,
+): Promise<void> {
+  const rows = await query("SELECT key_id, cost FROM sums WHERE kind = 'keys' AND starts = $1", [day]);
+  // A key that was renamed has a sum for each of its names.
+  const kept = new Map<string, bigint>();
+  for (const row of rows) {
+    const key = asText(row.key_id);
+    kept.set(key, (kept.get(key) ?? 0n) + asMoney(row.cost));
+  }
+  for (const key of new Set([...kept.keys(), ...keys.keys()])) {
+    const [sums, records] = [kept.get(key) ?? 0n, keys.get(key) ?? 0n];
+    if (sums === records || sums >= LARGEST_SUM) continue;
+    const texts = { sums: sums.toString(), records: records.toString() };
+    found({ kind: "sums differ", day, column: "cost", ...texts, key });
   }
 }
 

@@ -5,14 +5,15 @@
  * and gave way to the real end or to none, stays as a note in its place in the chain. Records of before there were chains
  * are proved by the sums alone.
  */
-import type { Reader } from "../engine.ts";
+import type { Engine, Reader } from "../engine.ts";
 import { contentOfRow, NAMES } from "../records.ts";
 import { asInt, asText, optional, type Row } from "../rows.ts";
 import { DaySums, type SumFault } from "./day_sums.ts";
 import { type ChainEnd, dayOf, sealOfEnd, sealOfRemoved } from "./links.ts";
 import { ChainReading, type LinkFault } from "./reading.ts";
+import { compareBudgets, compareSums, type DisagreementFault } from "./sums_within.ts";
 
-export type LedgerFault = LinkFault | SumFault;
+export type LedgerFault = LinkFault | SumFault | DisagreementFault;
 
 export interface LedgerProof {
   /** Records that were read, and those of them that are in chains. */
@@ -35,6 +36,7 @@ export interface LedgerProof {
 const MOST_SHOWN = 1000;
 
 export async function verifyLedger(
+  engine: Pick<Engine, "kind">,
   { query, stream }: Reader,
   key: string,
   { progress = () => {} }: { progress?(records: number): void } = {},
@@ -63,15 +65,15 @@ export async function verifyLedger(
   const byDay = Map.groupBy(await endsSince({ query, stream }, retiredBefore, key, found), ({ day }) => day);
   const sums = whole ? new DaySums(await DaySums.read(query, retiredBefore)) : null;
   let reading: ChainReading | null = null;
-  const finish = () => {
+  const finish = async () => {
     if (reading === null) return;
     reading.end();
     proof.chained += reading.verified;
     byDay.delete(reading.day);
-    sums?.end(reading.day, found);
+    await sums?.end(reading.day, query, found);
   };
   const begin = async (day: number) => {
-    finish();
+    await finish();
     const ends = byDay.get(day) ?? [];
     proof.chains += ends.length;
     reading = new ChainReading(day, ends, key, found);
@@ -100,9 +102,13 @@ export async function verifyLedger(
   // Days of which no record is left.
   const last = dayIs(reading);
   for (const day of [...byDay.keys()].sort((a, b) => a - b)) if (day !== last) await begin(day);
-  finish();
+  await finish();
   sums?.endAll(found);
   proof.daysSummed = sums?.days ?? 0;
+  if (whole) {
+    await compareSums(engine, query, found);
+    await compareBudgets(engine, query, found);
+  }
   return proof;
 }
 
