@@ -6,7 +6,7 @@ import { compact, count, money, percent } from "../lib/format.js";
 import { TONES } from "../lib/series.js";
 import { useAct, useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
-import { go } from "../lib/router.js";
+import { go, href } from "../lib/router.js";
 import { Answer, Button, Empty, Incomplete, Panel } from "../lib/ui.js";
 
 /** @typedef {import("../../../accounts/mod.ts").UsageView} UsageRow */
@@ -69,6 +69,7 @@ export function Usage({ query: given }) {
             <${Pivot} rows=${data} more=${next_cursor !== null} by=${by} and=${both === by
               ? null
               : and} measure=${measure}
+              from=${from} to=${given.to}
               actions=${html`<${Button} busy=${saving} onClick=${() => save("text/csv", "usage.csv")}>CSV<//>
           <${Button} busy=${saving} label="JSON, a line for each sum" onClick=${() =>
                 save("application/x-ndjson", "usage.ndjson")}>JSON<//>`} />
@@ -76,12 +77,18 @@ export function Usage({ query: given }) {
   `;
 }
 
+const DAY_MS = 86_400_000;
+
+function today() {
+  return Math.floor(Date.now() / DAY_MS) * DAY_MS;
+}
+
 function monthAgo() {
   return new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** @param {{ rows: UsageRow[], more: boolean, by: string, and: string | null, measure: string, actions: import("../lib/html.js").Children }} props */
-function Pivot({ rows, more, by, and, measure, actions }) {
+/** @param {{ rows: UsageRow[], more: boolean, by: string, and: string | null, measure: string, from: string, to?: string, actions: import("../lib/html.js").Children }} props */
+function Pivot({ rows, more, by, and, measure, from, to, actions }) {
   const [, label, of, format] = MEASURES.find(([name]) => name === measure) ?? MEASURES[0];
   const table = useMemo(() => pivot(rows, by, and, of), [rows, by, and, measure]);
   if (rows.length === 0) {
@@ -97,7 +104,7 @@ function Pivot({ rows, more, by, and, measure, actions }) {
   return html`<${Panel} title=${`${label} by ${by}${and === null ? "" : ` and ${and}`}`} note=${`${
     format(total)
   } in all${more ? `; of the first ${count(MOST_ROWS)} sums` : ""}`} actions=${actions}>
-    ${by === "day" && html`<${Days} table=${table} label=${label} format=${format} />`}
+    ${by === "day" && html`<${Days} table=${table} label=${label} format=${format} from=${from} to=${to} />`}
     ${
     by !== "day" && across.length > 0 && html`<p class="legend">${
       across.map((name, i) =>
@@ -116,8 +123,11 @@ function Pivot({ rows, more, by, and, measure, actions }) {
     down.map((name) =>
       html`
         <tr
-          key=${name}><th scope="row">${name ||
-            "none"}</th><td class="number"><span class="share"><span class="parts" aria-hidden="true">${(across
+          key=${name}><th scope="row">${name === "" || !LINKED.test(by)
+            ? name || "none"
+            : html`<a href=${
+              callsOf(by, name)
+            }>${name}</a>`}</th><td class="number"><span class="share"><span class="parts" aria-hidden="true">${(across
                 .length === 0
               ? [null]
               : across).map((other, i) => {
@@ -137,6 +147,29 @@ function Pivot({ rows, more, by, and, measure, actions }) {
   }</tbody>
     </table></div>
   <//>`;
+}
+
+/** Dimensions that a search over generations has, too. */
+const LINKED = /^(?:key|model|account|provider|format|team|session|day|tag:.+)$/;
+
+/**
+ * The generations that a sum is of.
+ * @param {string} by
+ * @param {string} value
+ */
+function callsOf(by, value) {
+  if (by.startsWith("tag:")) return href("explore", { query: { tag: `${by.slice(4)}=${value}` } });
+  if (by !== "day") return href("explore", { query: { [by]: value } });
+  const begins = Date.parse(value);
+  return href("explore", { query: { from: localTime(begins), to: localTime(begins + DAY_MS) } });
+}
+
+/**
+ * A moment as fields for one have it, which is this browser's time.
+ * @param {number} time
+ */
+function localTime(time) {
+  return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /**
@@ -174,10 +207,16 @@ function pivot(rows, by, and, of) {
   return { down, across, cells, sums };
 }
 
-/** @param {{ table: ReturnType<typeof pivot>, label: string, format: (value: number) => string }} props */
-function Days({ table: { down, across, cells, sums }, label, format }) {
+/**
+ * Every day of the range, those too on which nothing was used.
+ * @param {{ table: ReturnType<typeof pivot>, label: string, format: (value: number) => string, from: string, to?: string }} props
+ */
+function Days({ table: { down, across, cells, sums }, label, format, from, to }) {
   const [times, series] = useMemo(() => {
-    const first = Date.parse(down[down.length - 1]), last = Date.parse(down[0]);
+    // A range that begins long before the first use is drawn from that on.
+    const least = Date.parse(down[down.length - 1]), most = Date.parse(down[0]);
+    const first = Math.min(least, Math.max(Date.parse(from) || least, least - 60 * DAY_MS));
+    const last = Math.max(most, Math.min((Date.parse(to ?? "") || Infinity) - DAY_MS, today()));
     const days = Array.from(
       { length: Math.round((last - first) / 86_400_000) + 1 },
       (_, i) => first + i * 86_400_000,
@@ -192,7 +231,7 @@ function Days({ table: { down, across, cells, sums }, label, format }) {
           values: names.map((day) => cells.get(day)?.get(name) ?? 0),
         })),
     ];
-  }, [down, across, cells]);
+  }, [down, across, cells, from, to]);
   return html`
     <${Chart} label=${label} kind="stack" height=${220} times=${times} series=${series}
       format=${format} />

@@ -65,8 +65,10 @@ export function Table({ caption, columns, rows, id, link, marked, empty = "Nothi
         </thead>
         <tbody>${shown.map((row) =>
           html`<tr key=${id(row)} class=${marked?.(row) ? "marked" : ""}>${
-            columns.map(({ show, number, wide }, at) =>
-              html`<td key=${at} class=${number ? "number" : wide ? "wide" : ""}>${
+            columns.map(({ show, number, wide, quiet }, at) =>
+              html`<td key=${at} class=${
+                number ? "number" : wide ? "wide" : quiet ? "" : "text"
+              } onMouseEnter=${titled}>${
                 at === 0 && link ? html`<a class="row-link" href=${link(row)}>${show(row)}</a>` : show(row)
               }</td>`
             )
@@ -75,6 +77,15 @@ export function Table({ caption, columns, rows, id, link, marked, empty = "Nothi
       </table>
     </div>${more && html`<p class="more"><button type="button" onClick=${more}>Show more</button></p>`}
   `;
+}
+
+/**
+ * Text that does not fit is told in full.
+ * @param {MouseEvent} event
+ */
+function titled({ currentTarget }) {
+  const cell = /** @type {HTMLElement} */ (currentTarget);
+  if (cell.scrollWidth > cell.clientWidth) cell.title = cell.innerText;
 }
 
 /**

@@ -101,6 +101,15 @@ function columnsOf(close) {
         }`,
       sort: ({ state }) => state,
     },
+    ...(mayChange()
+      ? [{
+        title: "Actions",
+        quiet: true,
+        show: (/** @type {Model} */ { model, state }) =>
+          state !== "closed" &&
+          html`<${Button} label=${`Put back ${model}`} onClick=${() => close(model)}>Put back<//>`,
+      }]
+      : []),
     {
       title: "Lately failed",
       number: true,
@@ -126,14 +135,5 @@ function columnsOf(close) {
       show: ({ last_error: error }) =>
         error === null ? "–" : html`<span title=${when(error.at)}>${ago(error.at)}: ${error.message}</span>`,
     },
-    ...(mayChange()
-      ? [{
-        title: "Actions",
-        quiet: true,
-        show: (/** @type {Model} */ { model, state }) =>
-          state !== "closed" &&
-          html`<${Button} label=${`Put back ${model}`} onClick=${() => close(model)}>Put back<//>`,
-      }]
-      : []),
   ];
 }
