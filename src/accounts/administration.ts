@@ -254,7 +254,10 @@ function administrationOf(options: AdministrationOptions): OpenAdministration {
       if (member === undefined) return await concerns(options);
       return concernsOfKeys((await keys.list({})).data, options.clock.now());
     }),
-    sessions: needingStore((query = {}) => sessions.list(query, trail.principal.credential)),
+    sessions: reading(
+      (query = {}) => sessions.list(query, trail.principal.credential),
+      (query = {}) => sessions.known(query, trail.principal.credential),
+    ),
     endSession: needingStore((id) => sessions.end(id, trail)),
     endSessionsOf: needingStore((person) => sessions.endOf(person, trail)),
   });

@@ -89,6 +89,14 @@ export class ConsoleSessions {
     };
   }
 
+  /** While the store is away: those that it has not been told of. */
+  known({ member }: SessionQuery, own: string | null): Listed<SessionView> {
+    const found = this.#untold.filter((session) =>
+      (member === undefined || session.member === member) && !this.#options.ended.has(session.id)
+    );
+    return { data: found.toReversed().map((one) => viewOf(one, own)), next_cursor: null, store: "away" };
+  }
+
   /** Ends one; throws `not_found`. It is refused on this node at once, on the others when they hear of it. */
   async end(id: string, trail: Trail): Promise<SessionView> {
     const { store } = this.#options;

@@ -105,6 +105,7 @@ async function showsWhatItKnows(ground: Ground): Promise<void> {
         ["default", "1000.00", null, null, null],
       ],
     );
+    assertEquals((await get("/admin/sessions")).json.store, "away");
     assertEquals((await get("/admin/tokens")).json.data.map(({ name }: { name: string }) => name), ["ci"]);
 
     // Calls go on, and are seen, though their records wait.

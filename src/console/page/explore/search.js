@@ -48,7 +48,7 @@ export function Search({ route }) {
   );
   const field = (/** @type {typeof FIELDS[number]} */ [name, label, more]) =>
     html`
-      <${Field} key=${name} label=${label} name=${name} value=${given[name]} placeholder="any"
+      <${Field} key=${name} label=${label} name=${name} initial=${given[name]} placeholder="any"
         ...${more} />
     `;
   const opened = route.rest[0];
@@ -64,7 +64,7 @@ export function Search({ route }) {
       }} more=${filtered && html`<a class="button" href=${href("explore")}>All</a>`}>
         ${FIELDS.slice(0, USUAL).map(field)}
         ${CHOICES.map(([name, label, options]) =>
-          html`<${Field} key=${name} label=${label} name=${name} value=${given[name]} options=${[
+          html`<${Field} key=${name} label=${label} name=${name} initial=${given[name]} options=${[
             ["", "any"],
             ...options,
           ]} />`
@@ -75,7 +75,7 @@ export function Search({ route }) {
             ${FIELDS.slice(USUAL).map(field)}
             <${Field} label="Id" name="id" placeholder="gen_…" />
             ${FLAGS.map(([name, label]) =>
-              html`<${Check} key=${name} label=${label} name=${name} value="true" checked=${
+              html`<${Check} key=${name} label=${label} name=${name} value="true" defaultChecked=${
                 given[name] === "true"
               } />`
             )}

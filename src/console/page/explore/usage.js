@@ -47,13 +47,13 @@ export function Usage({ query: given }) {
         go("explore", { query: { view: "usage", ...found } });
         return Promise.resolve();
       }}>
-        <${Field} label="By" name="by" value=${by} suggestions=${[...DIMENSIONS, "tag:"]} required />
-        <${Field} label="and by" name="and" value=${and} suggestions=${["none", ...DIMENSIONS, "tag:"]} />
-        <${Field} label="What" name="measure" value=${measure} options=${MEASURES.map((
+        <${Field} label="By" name="by" initial=${by} suggestions=${[...DIMENSIONS, "tag:"]} required />
+        <${Field} label="and by" name="and" initial=${and} suggestions=${["none", ...DIMENSIONS, "tag:"]} />
+        <${Field} label="What" name="measure" initial=${measure} options=${MEASURES.map((
           [name, label],
         ) => [name, label])} />
-        <${Field} label="From" name="from" type="date" value=${from} />
-        <${Field} label="Before" name="to" type="date" value=${given.to ?? ""} />
+        <${Field} label="From" name="from" type="date" initial=${from} />
+        <${Field} label="Before" name="to" type="date" initial=${given.to ?? ""} />
         <//>
         <p class="note">Days and months are those of UTC. A tag is written as tag:NAME.</p>
         <//>

@@ -52,7 +52,7 @@ export default function Live() {
             ${FILTERS.map((name) =>
               html`
                 <${Field} key=${name} label=${name[0].toUpperCase() +
-                  name.slice(1)} name=${name} value=${route.query[name] ?? ""} placeholder=${name === "tag"
+                  name.slice(1)} name=${name} initial=${route.query[name] ?? ""} placeholder=${name === "tag"
                   ? "name=value"
                   : "any"}
                   suggestions=${name === "status"
