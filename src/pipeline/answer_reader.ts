@@ -8,6 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import { parse, unread } from "../exchange/json.ts";
 import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
 import type { Part } from "../exchange/part.ts";
+import type { AnswerBounds } from "./answer_bounds.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../formats/format.ts";
 import { brokenAnswer } from "../formats/decode_failure.ts";
 import { LARGE } from "../timing/slices.ts";
@@ -43,17 +44,23 @@ export class AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #frames: FrameSource;
   readonly #withhold: (text: string) => string;
+  readonly #bounds: AnswerBounds | undefined;
   /** The form of the answer is known. */
   #begun: boolean;
   /** The answer turned out to be a plain body: its pieces so far. */
   #plain: { decoder: TextDecoder; pieces: string[]; bytes: number } | null = null;
 
-  /** @param withhold takes out of a text what a provider must not tell */
+  /**
+   * @param withhold takes out of a text what a provider must not tell
+   * @param bounds absent: it may be as long as it likes
+   */
   constructor(
     format: ProviderFormat,
     framing: Framing = SERVER_SENT_EVENTS,
     withhold: (text: string) => string = (text) => text,
+    bounds?: AnswerBounds,
   ) {
+    this.#bounds = bounds;
     this.#format = format;
     this.#withhold = withhold;
     this.#frames = framing.open();
@@ -67,8 +74,9 @@ export class AnswerReader {
   }
 
   push(bytes: Uint8Array, out: Part[]): Failure | undefined {
+    const from = out.length;
     try {
-      if (!this.#begun && !this.#begin(bytes)) return;
+      if (!this.#begun && !this.#begin(bytes)) return this.#bounds?.take(bytes.length, out, from);
       if (this.#plain) this.#keep(bytes);
       else {
         const frames: Frame[] = [];
@@ -82,6 +90,7 @@ export class AnswerReader {
     } catch (thrown) {
       return Failure.from(thrown);
     }
+    return this.#bounds?.take(bytes.length, out, from);
   }
 
   end(out: Part[]): Failure | undefined {
@@ -104,6 +113,7 @@ export class AnswerReader {
   /** As {@link AnswerReader.push}. The bytes must stay as they are until it is done. */
   *pushInSlices(bytes: Uint8Array, out: Part[]): Generator<void, Failure | undefined> {
     if (this.#plain) return this.push(bytes, out);
+    const from = out.length;
     try {
       const frames: Frame[] = [];
       try {
@@ -116,6 +126,7 @@ export class AnswerReader {
     } catch (thrown) {
       return Failure.from(thrown);
     }
+    return this.#bounds?.take(bytes.length, out, from);
   }
 
   *endInSlices(out: Part[]): Generator<void, Failure | undefined> {

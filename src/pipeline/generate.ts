@@ -17,6 +17,7 @@ import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
+import { AnswerBounds } from "./answer_bounds.ts";
 import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
@@ -237,7 +238,9 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
     const decoded = await slices.step(id, "convert", text);
     return { batch: await slices.run(id, readWholeInSlices(decoded, format), "convert"), reader: null };
   }
-  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text));
+  const { prompt, arrival: { gone } } = call;
+  const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });
+  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
   const batch: Part[] = [];
   let unpaused = 0;
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {

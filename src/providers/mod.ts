@@ -177,7 +177,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
       if (door.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
       const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
-      if (signed === undefined || !credential.refused?.(refusal, signed)) return decodeFailure(refusal);
+      if (signed === undefined || !credential.refused?.(refusal, signed)) {
+        // Once more, since JSON writes each character in more than one way.
+        return withheld.failure(decodeFailure(refusal));
+      }
       return again
         ? credentialRefused(refusal.status)
         : exchange(door, route, { ...opening, outgoing, again: true });

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
+import { Failure } from "../../src/exchange/failure.ts";
 import { Withheld } from "../../src/providers/withheld.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
@@ -22,6 +23,55 @@ const FORMS: Record<string, string> = {
   "in hexadecimal": Buffer.from(KEY).toString("hex"),
   "in JSON that escapes slashes": KEY.replaceAll("/", "\\/"),
 };
+
+/** In what may be told with it, so that the value itself begins anywhere in it. */
+const ENCLOSED: Record<string, string> = {
+  "in base64 behind its word": Buffer.from(`Bearer ${KEY}`).toString("base64"),
+  "in base64 behind a name": Buffer.from(`me:${KEY}, and more`).toString("base64"),
+  "in base64 behind two": Buffer.from(`ab${KEY}`).toString("base64url"),
+  "in large hexadecimal": Buffer.from(KEY).toString("hex").toUpperCase(),
+};
+
+for (const [what, form] of Object.entries(ENCLOSED)) {
+  Deno.test(`Withheld takes a credential out of answers, ${what}`, () => {
+    const clean = new Withheld(HEADERS).answer(`a ${form}, b`);
+    assertEquals(clean.includes(form.slice(12, -12)), false, clean);
+    assertEquals([clean.startsWith("a "), clean.endsWith(", b")], [true, true], clean);
+  });
+}
+
+Deno.test("Withheld reads the escapes of an answer's JSON, and leaves what its values mean", () => {
+  const withheld = new Withheld(HEADERS);
+  const escaped = [...KEY].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  const clean = JSON.parse(
+    withheld.answer(`{"id":"${escaped}","text":"\\u0022\\u005c\\\\u0041\\u0041\\u000a\\u00e4"}`),
+  );
+  assertEquals(clean, { id: "[withheld]", text: '"\\\\u0041A\n\u00e4' });
+});
+
+Deno.test("Withheld.failure() tells nothing where a credential is disguised", () => {
+  const withheld = new Withheld(HEADERS);
+  const units = [...KEY].map((c) => c.charCodeAt(0));
+  const disguised: string[] = [
+    [...KEY].join(" "),
+    [...KEY].reverse().join(""),
+    KEY.toUpperCase(),
+    `${KEY.slice(0, 9)}\u200b${KEY.slice(9)}`,
+    units.map((code) => `%${code.toString(16)}`).join(""),
+    units.map((code) => `&#${code};`).join(""),
+    units.map((code) => `&#x${code.toString(16)};`).join(""),
+    units.map((code) => `\\u00${code.toString(16)}`).join(""),
+    units.map((code) => code.toString(16)).join(" "),
+  ];
+  for (const form of disguised) {
+    const failure = new Failure("provider_bad_request", `bad ${form}`, { operator: `said ${form}` });
+    const { message, operator } = withheld.failure(failure);
+    assertEquals([message, operator], ["[withheld]", "[withheld]"], form);
+  }
+  const plain =
+    "Cannot read messages[0]: expected dGhpcyBpcyBub3RoaW5nIGF0IGFsbA== or 0x0102030405060708 at 100%.";
+  assertEquals(withheld.failure(new Failure("provider_bad_request", plain)).message, plain);
+});
 
 for (const [what, form] of Object.entries(FORMS)) {
   Deno.test(`Withheld takes a credential out of answers and refusals, ${what}`, () => {
