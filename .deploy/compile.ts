@@ -26,7 +26,9 @@ export const THREADS = [
   "src/store/sqlite_worker.ts",
 ];
 
-const PERMISSIONS = ["net", "env", "read", "write", "sys", "run"].map((name) => `--allow-${name}`);
+const PERMISSIONS = ["net", "env", "read", "write", "sys=hostname,networkInterfaces", "run"].map((name) =>
+  `--allow-${name}`
+);
 
 /** @param packages where Deno keeps packages */
 export function compileArgs(packages: string, output: string, target?: string): string[] {

@@ -16,7 +16,8 @@ export function workerOf(text: string | undefined): WorkerPlace | null {
 const EXIT_MS = 30_000;
 
 /** What workers may do. They start no programs, and call no foreign code. */
-const WORKER_PERMISSIONS = "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys";
+const WORKER_PERMISSIONS =
+  "--no-prompt --allow-net --allow-env --allow-read --allow-write --allow-sys=hostname,networkInterfaces --deny-import";
 
 export interface Supervised {
   /** The configuration that workers are told of; undefined: they find it in the environment. */

@@ -221,3 +221,21 @@ Deno.test("every variable that a credential reads is among those that it is know
   }
   assert(found > 30, `${found} names`);
 });
+
+Deno.test("a process that serves calls cannot start programs once it listens", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-permissions-" });
+  const serving = await serveProgram(["serve", "--demo"], {
+    cwd: folder,
+    entry: new URL("./support/permissions_program.ts", import.meta.url),
+  });
+  try {
+    await eventually(() => {
+      serving.kill("SIGUSR1");
+      return serving.err().includes("run: prompt") || serving.err().includes("run: denied");
+    });
+  } finally {
+    serving.kill("SIGTERM");
+    await serving.ended;
+    await Deno.remove(folder, { recursive: true });
+  }
+});
