@@ -73,11 +73,26 @@ export function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8A
 let dateSecond = 0;
 let dateText = "";
 
-export function httpDate(): string {
+function httpDate(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
     dateSecond = second;
     dateText = new Date(second * 1000).toUTCString();
   }
   return dateText;
+}
+
+/** The answer to what cannot be read as a request, which ends the connection. */
+export function refusalBytes(status: StatusCode, message: string, more: string): Uint8Array {
+  const error = {
+    code: STATUS_TEXT[status].toLowerCase().replaceAll(/[^a-z]+/g, "_"),
+    message: `Cannot read the request: ${message}.`,
+  };
+  const body = JSON.stringify({
+    error: { ...error, type: status < 500 ? "invalid_request_error" : "overloaded_error", param: null },
+  });
+  return headBytes(
+    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }

@@ -5,7 +5,7 @@
  * sent ahead) waits.
  */
 import { Buffer } from "node:buffer";
-import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
+import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
 import { ConnectionBody } from "./connection_body.ts";
@@ -22,8 +22,8 @@ import {
   headAndText,
   headBytes,
   headOf,
-  httpDate,
   isStream,
+  refusalBytes,
 } from "./response_bytes.ts";
 
 /** Size of the buffer that a connection has while nothing happens on it. */
@@ -373,16 +373,7 @@ export class ServerConnection {
   }
 
   async #refuse(status: StatusCode, message: string, more = ""): Promise<void> {
-    const error = {
-      code: STATUS_TEXT[status].toLowerCase().replaceAll(/[^a-z]+/g, "_"),
-      message: `Cannot read the request: ${message}.`,
-    };
-    const body = JSON.stringify({
-      error: { ...error, type: status < 500 ? "invalid_request_error" : "overloaded_error", param: null },
-    });
-    const head = `HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${body.length}\r\n${more}date: ${httpDate()}\r\nconnection: close\r\n\r\n`;
-    await this.#conn.write(headBytes(head + body));
+    await this.#conn.write(refusalBytes(status, message, more));
   }
 
   /** Says that no more comes, and reads what the caller still sends. */
