@@ -11,6 +11,8 @@ const LEAST_MS = 10;
 /** Between two looks: what is done between them counts as one step. */
 const LOOK_MS = 1;
 
+// The gateway gives permissions back that reading of this file needs.
+Deno.permissions.revoke = (one) => Deno.permissions.query(one);
 const cpuMs = () => Number(Deno.readTextFileSync("/proc/thread-self/schedstat").split(" ")[0]) / 1e6;
 
 let steps: number[] = [];
