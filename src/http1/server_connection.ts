@@ -189,8 +189,10 @@ export class ServerConnection {
         return requestHead(text);
       }
       if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
-      looked = Math.max(this.#from, this.#to - 2);
+      // Counted from where the head begins, which moves when room is made.
+      const before = Math.max(0, this.#to - 2 - this.#from);
       if (!await this.fill()) return null;
+      looked = this.#from + before;
       if (this.phase === "idle") this.#enter("head");
       // A line feed by itself would be waited with for ever.
       const feed = this.#buffer.indexOf(10, looked);

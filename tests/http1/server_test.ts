@@ -121,6 +121,20 @@ Deno.test("serve() answers requests one after the other, also those sent ahead a
   await server.shutdown();
 });
 
+Deno.test("serve() reads hundreds of requests that were sent ahead, wherever its buffer ends in them", async () => {
+  const server = listening();
+  for (const length of [1, 7, 40, 300]) {
+    const paths = Array.from({ length: 300 }, (_, i) => `/${i}/${"p".repeat((i * 31) % length)}`);
+    const caller = await Caller.to(server);
+    const sent = caller.send(paths.map((path) => get(path)).join("") + get("/last", CLOSE));
+    const said = await caller.end();
+    await sent;
+    const answered = [...said.matchAll(/GET (\/\S*) (?=HTTP|$)/g)].map(([, path]) => path);
+    assertEquals(answered, [...paths, "/last"]);
+  }
+  await server.shutdown();
+});
+
 Deno.test("atHand() gives a body that came with its head, and takes nothing of the request behind it", async () => {
   const handle = async (request: Incoming | Request) => {
     const decode = (bytes: Uint8Array) => {
