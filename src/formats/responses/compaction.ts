@@ -59,8 +59,10 @@ export function summaryRequest(body: unknown): unknown {
   asked.input = Array.isArray(items) && items.length > 0
     ? [...items, { type: "message", role: "user", content: TASK }]
     : items;
+  // What is no list is refused as in any request of the format.
+  if (!Array.isArray(body.tools)) return asked;
   // A search is run by the gateway, and a summary needs none.
-  const tools = array(body.tools).filter((tool) => !String(object(tool).type).startsWith("web_search"));
+  const tools = body.tools.filter((tool) => !String(object(tool).type).startsWith("web_search"));
   if (tools.length > 0) {
     asked.tools = tools;
     asked.tool_choice = "none";

@@ -191,10 +191,20 @@ export const API_ANSWERS: Readonly<Record<string, Schema>> = {
     error: nullable(object({ code: text(), message: text() })),
     incomplete_details: nullable(object({ reason: text() })),
   }, { required: ["id", "object", "created_at", "status", "model", "output"] }),
-  CompactResponse: object({ id: text(), object: text(), output: list(block), usage: object({}) }, {
-    required: ["output"],
-    description: "Items that stand for the conversation from now on.",
-  }),
+  CompactResponse: object({
+    id: text(),
+    object: always("response.compaction"),
+    created_at: number("Seconds since the epoch."),
+    output: list(block, "Items that stand for the conversation from now on, a `compaction` among them."),
+    usage: object({
+      input_tokens: whole(),
+      input_tokens_details: object({ cached_tokens: whole() }),
+      output_tokens: whole(),
+      output_tokens_details: object({ reasoning_tokens: whole() }),
+      total_tokens: whole(),
+    }, { required: ["input_tokens", "output_tokens", "total_tokens"] }),
+    details: object({}, { description: "What screening found (`dlp`), where it is to be told." }),
+  }, { required: ["id", "object", "created_at", "output", "usage"] }),
   CountTokensResponse: object({ input_tokens: whole() }, { required: ["input_tokens"] }),
   InputTokensResponse: object({ object: always("response.input_tokens"), input_tokens: whole() }, {
     required: ["object", "input_tokens"],

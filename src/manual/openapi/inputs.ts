@@ -60,11 +60,40 @@ const responses = withFields(written(RESPONSES), {
   plugins,
 }, { model: "demo/echo", input: "Hello" });
 
+const OF_A_COMPACTION = [
+  "model",
+  "instructions",
+  "tools",
+  "reasoning",
+  "max_output_tokens",
+  "prompt_cache_key",
+  "service_tier",
+  "metadata",
+  "user",
+  "safety_identifier",
+  "plugins",
+];
+
+function fieldsOf({ properties }: Schema, names: readonly string[]): Record<string, Schema> {
+  const all = properties as Readonly<Record<string, Schema>>;
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
+}
+
 export const INPUTS: Readonly<Record<string, Schema>> = {
   ChatCompletionsRequest: chat,
   MessagesRequest: messages,
   ResponsesRequest: responses,
-  CompactRequest: object({ model: MODEL, input: any(), instructions: text() }, { required: ["model"] }),
+  CompactRequest: object(
+    {
+      ...fieldsOf(responses, OF_A_COMPACTION),
+      input: any("The conversation: text, or a list of at least one item."),
+    },
+    {
+      required: ["model", "input"],
+      description:
+        "Other fields of a responses request are left out; those that ask for state are refused as there.",
+    },
+  ),
   CountTokensRequest: {
     ...messages,
     required: ["model", "messages"],
