@@ -55,7 +55,7 @@ export class LiveStream {
   #firstUnnamed = Infinity;
   /** The end has been handed to the writer. */
   #endWritten = false;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   /** Somebody reads it on another node. */
   #elsewhere = false;
   /** Told when the last follower has left, and when one comes back. */
@@ -109,9 +109,10 @@ export class LiveStream {
   refuse(head: Head): void {
     this.#refused = true;
     this.#head = head;
-    this.#finish();
     // Nobody can know of it.
-    if (this.start.claim === null) this.#options.over();
+    const unknown = this.start.claim === null;
+    this.#finish(unknown ? 0 : this.#refusalKeptMs);
+    if (unknown) this.#options.over();
   }
 
   /** Adds the text of some events. */
@@ -133,12 +134,16 @@ export class LiveStream {
   /** Nothing more comes. */
   end(): void {
     this.#ended = true;
-    this.#finish();
+    this.#finish(this.start.keepMs);
   }
 
-  #finish(): void {
-    this.#options.kept.leave(this.#options.now() + this.start.keepMs);
+  #finish(keepMs: number): void {
+    this.#options.kept.leave(this.#options.now() + keepMs);
     this.#touch();
+  }
+
+  get #refusalKeptMs(): number {
+    return Math.min(REFUSAL_KEPT_MS, this.start.keepMs);
   }
 
   /** It cannot be kept any more: it goes on for those who follow it, without ids. */
@@ -191,14 +196,28 @@ export class LiveStream {
     return chars;
   }
 
-  /** Resolves with the next change. */
-  changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  /** Resolves with the next change, or once so many milliseconds have passed without one. */
+  changed(withinMs?: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (withinMs === undefined) return void this.#waiting.add(resolve);
+      const over = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(over);
+        resolve();
+      };
+      const timer = setTimeout(over, withinMs);
+      this.#waiting.add(over);
+    });
+  }
+
+  /** Who waits for a change. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     for (const resolve of waiting) resolve();
   }
 
@@ -238,7 +257,7 @@ export class LiveStream {
       end: !ends ? null : {
         state: this.#lost !== null && !this.#isWhole ? "lost" : this.#refused ? "refused" : "ended",
         events: Math.min(this.#firstUnnamed, this.#events),
-        expires: now() + (this.#refused ? Math.min(REFUSAL_KEPT_MS, start.keepMs) : start.keepMs),
+        expires: now() + (this.#refused ? this.#refusalKeptMs : start.keepMs),
       },
     };
     return {

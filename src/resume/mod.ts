@@ -212,8 +212,7 @@ export class Resumption {
       const found = await this.find(id, keyId);
       if (found === null || found.head !== null || !found.goesOn || gone()) return found;
       const live = this.#live.get(id);
-      const later = new Promise<void>((resolve) => setTimeout(resolve, pause));
-      await (live === undefined ? later : Promise.race([live.changed(), later]));
+      await (live?.changed(pause) ?? new Promise<void>((resolve) => setTimeout(resolve, pause)));
     }
   }
 

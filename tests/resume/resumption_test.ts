@@ -275,3 +275,38 @@ Deno.test("a stream that is read on another node alone is no abandoned one, unti
     await live.settled();
   }, { askMs: 10 });
 });
+
+Deno.test("who waits for an answer that does not begin leaves nothing behind each time that he looks", async () => {
+  await withResumption(async ({ resumption }) => {
+    const live = resumption.begin({ ...ASKING, id: "gen_1" })!;
+    let looks = 0;
+    const found = await resumption.answered("gen_1", "k", () => ++looks > 4);
+    assertEquals([found?.head, looks, live.waiting], [null, 5, 0]);
+    live.begin(HEAD);
+    assertEquals((await resumption.answered("gen_1", "k", () => false))?.head, HEAD);
+    live.end();
+    await live.settled();
+  });
+});
+
+Deno.test("requests that are refused take the room of kept streams for a minute, and none without a claim", async () => {
+  await withResumption(async ({ resumption, clock }) => {
+    const keepMs = 600_000;
+    for (let i = 0; i < 10; i++) {
+      resumption.begin({ ...ASKING, keepMs, id: `gen_a${i}` })!.refuse({
+        status: 422,
+        headers: {},
+        body: "",
+      });
+      const claim = await resumption.claim({ ...ASKING, keepMs, id: `gen_b${i}` }, {
+        text: `${i}`,
+        request: "r",
+      });
+      if ("live" in claim) claim.live.refuse({ status: 422, headers: {}, body: "" });
+    }
+    const full = resumption.keptChars;
+    await eventually(() => resumption.keptChars === full / 2);
+    clock.now = 60_001;
+    await eventually(() => resumption.keptChars === 0);
+  }, { sweepMs: 10 });
+});
