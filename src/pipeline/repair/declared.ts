@@ -15,6 +15,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 /** Alternatives of alternatives, and references to references, are followed so far. */
 const MOST_LEVELS = 8;
 const MOST_ALTERNATIVES = 64;
+/** Schemas that are looked at for the alternatives of one place: references can lead to the same ones again and again. */
+const MOST_LOOKS = 4 * MOST_ALTERNATIVES;
 
 export class Declared {
   readonly #root: Loose;
@@ -73,24 +75,25 @@ export class Declared {
 }
 
 /** Null: anything may stand there. */
-function alternativesOf(schema: Loose, root: Loose, level = 0): Loose[] | null {
-  if (level > MOST_LEVELS) return null;
-  if (typeof schema.$ref === "string") {
-    const target = at(root, schema.$ref);
-    return target && alternativesOf(target, root, level + 1);
-  }
-  // What must hold of all parts together is not worked out.
-  if (schema.allOf !== undefined || schema.not !== undefined || schema.if !== undefined) return null;
-  const several = schema.anyOf ?? schema.oneOf;
-  if (several === undefined) return [schema];
-  if (!Array.isArray(several)) return null;
+function alternativesOf(schema: Loose, root: Loose): Loose[] | null {
   const found: Loose[] = [];
-  for (const one of several) {
-    const inner = isObject(one) ? alternativesOf(one, root, level + 1) : null;
-    if (inner === null) return null;
-    found.push(...inner);
+  let looks = 0;
+  /** False: anything may stand there. */
+  function look(one: Loose, level: number): boolean {
+    if (level > MOST_LEVELS || ++looks > MOST_LOOKS) return false;
+    if (typeof one.$ref === "string") {
+      const target = at(root, one.$ref);
+      return target !== null && look(target, level + 1);
+    }
+    // What must hold of all parts together is not worked out.
+    if (one.allOf !== undefined || one.not !== undefined || one.if !== undefined) return false;
+    const several = one.anyOf ?? one.oneOf;
+    if (several !== undefined) {
+      return Array.isArray(several) && several.every((inner) => isObject(inner) && look(inner, level + 1));
+    }
+    return found.push(one) <= MOST_ALTERNATIVES;
   }
-  return found;
+  return look(schema, 0) ? found : null;
 }
 
 /** The part of a schema that `#/$defs/name` and the like name. */

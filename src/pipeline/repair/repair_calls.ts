@@ -50,12 +50,12 @@ export async function* repairCalls(
 
 class Repair {
   readonly #calls = new Map<number, CallState>();
-  readonly #tools = new Map<string, Declared>();
+  readonly #tools = new Map<string, Tool & { kind: "function" }>();
   readonly #mended: () => void;
 
   constructor(tools: readonly Tool[], mended: () => void) {
     for (const tool of tools) {
-      if (tool.kind === "function") this.#tools.set(nameOf(tool), Declared.of(tool.parameters));
+      if (tool.kind === "function") this.#tools.set(nameOf(tool), tool);
     }
     this.#mended = mended;
   }
@@ -68,8 +68,9 @@ class Repair {
   #one(part: Part): Part[] {
     switch (part.type) {
       case "call-start": {
-        const declared = part.kind === "function" ? this.#tools.get(nameOf(part)) : undefined;
-        if (declared) {
+        const tool = part.kind === "function" ? this.#tools.get(nameOf(part)) : undefined;
+        if (tool) {
+          const declared = Declared.of(tool.parameters);
           const scanner = new ArgumentScanner(declared);
           this.#calls.set(part.block, {
             choice: part.choice,

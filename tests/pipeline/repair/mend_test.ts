@@ -120,3 +120,19 @@ Deno.test("values whose kinds nobody knows are left alone", () => {
     assertEquals(scanner.whole, true, JSON.stringify(schema));
   }
 });
+
+Deno.test("a schema whose references lead to the same alternatives again and again is looked at in bounds", () => {
+  const layers = (width: number, depth: number) => {
+    const many = (name: string) => ({
+      anyOf: Array.from({ length: width }, () => ({ $ref: `#/$defs/${name}` })),
+    });
+    const $defs: Record<string, unknown> = { [`l${depth}`]: { type: "object" } };
+    for (let i = 1; i < depth; i++) $defs[`l${i}`] = many(`l${i + 1}`);
+    return { ...many("l1"), $defs };
+  };
+  // Sixteen million alternatives, in 5 kB.
+  assertEquals(Declared.of(layers(60, 4)).kinds, null);
+  assertEquals([...Declared.of(layers(6, 2)).kinds!], ["object"]);
+  const itself = { anyOf: [{ $ref: "#" }, { $ref: "#" }] };
+  assertEquals(Declared.of(itself).kinds, null);
+});
