@@ -11,7 +11,7 @@ import {
   closeFrame,
   FrameError,
   FrameReader,
-  pingFrame,
+  PING_FRAME,
   pongFrame,
   textFrame,
 } from "./websocket_frames.ts";
@@ -41,7 +41,7 @@ export interface Wire {
 
 export interface WebSocketOptions {
   mostMessageBytes: number;
-  /** Silence of the other side after which it is asked whether it is there, and as long again until it is not. */
+  /** Silence of the other side, at least, after which it is asked whether it is there, and as long again until it is not. */
   pingMs: number;
   /** Told how many bytes of messages wait here, whole or in part. False: there is no room for so many. */
   hold?(bytes: number): boolean;
@@ -76,6 +76,8 @@ export class WebSocketConnection implements CallerSocket {
   /** The answer to the last ping, which has not gone out yet: earlier ones need none (RFC 6455, section 5.5.3). */
   #pong: Uint8Array | null = null;
   #heard = true;
+  /** It has been asked since it was heard. */
+  #asked = false;
   #ended = false;
   /** The other side has said that it ends. */
   #left = false;
@@ -246,11 +248,16 @@ export class WebSocketConnection implements CallerSocket {
     return writing;
   }
 
+  /** Asks whom nothing came from since the time before, and ends it where the answer does not come either. */
   #ask(): void {
+    if (this.#heard) {
+      this.#heard = this.#asked = false;
+      return;
+    }
     // While nothing more is read, it cannot be heard.
-    if (!this.#heard && !this.#isFull) return this.#wire.close();
-    this.#heard = false;
-    this.#write(pingFrame()).catch(() => {
+    if (this.#asked && !this.#isFull) return this.#wire.close();
+    this.#asked = true;
+    this.#write(PING_FRAME).catch(() => {
       this.#broken = true;
       this.#wire.close();
       this.#room();

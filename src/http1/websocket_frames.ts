@@ -201,7 +201,7 @@ class Payload {
 const encoder = new TextEncoder();
 
 export const textFrame = (text: string): Uint8Array => frame(TEXT, encoder.encode(text));
-export const pingFrame = (): Uint8Array => frame(PING, new Uint8Array());
+export const PING_FRAME = frame(PING, new Uint8Array());
 export const pongFrame = (payload: Uint8Array): Uint8Array => frame(PONG, payload);
 
 /** @param reason of at most 123 bytes */

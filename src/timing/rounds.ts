@@ -3,8 +3,9 @@
  * those that came together would be visited together, while everybody else waits.
  */
 
-/** How often some are visited, in milliseconds. */
-const STEP_MS = 50;
+/** Between two steps, in milliseconds: of many, some in each, of few one. */
+const LEAST_STEP_MS = 10;
+const MOST_STEP_MS = 1000;
 /** A process that stood still does not make up for it at once. */
 const MOST_STEPS = 2;
 
@@ -23,19 +24,20 @@ const ALL = new Map<number, Rounds>();
 
 export class Rounds {
   readonly #periodMs: number;
-  readonly #stepMs: number;
   readonly #ring = new Visited(() => {});
   /** Where the next step begins. */
   #next = this.#ring;
   #count = 0;
   /** Visits that are due, also a part of one. */
   #due = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #stepped = 0;
+  /** Until the next step, since {@link #stepped}. */
+  #stepMs = 0;
+  #stepping = false;
 
   private constructor(periodMs: number) {
     this.#periodMs = periodMs;
-    this.#stepMs = Math.min(STEP_MS, periodMs);
   }
 
   /** Those of all in this process that are visited as often. */
@@ -53,7 +55,7 @@ export class Rounds {
     entry.before.after = entry;
     this.#next.before = entry;
     this.#count++;
-    if (this.#timer === undefined) this.#start();
+    if (this.#count === 1 && !this.#stepping) this.#wait();
     return entry;
   }
 
@@ -65,30 +67,32 @@ export class Rounds {
     entry.after.before = entry.before;
     entry.before = entry.after = entry;
     if (--this.#count > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    clearTimeout(this.#timer);
+    this.#due = 0;
     ALL.delete(this.#periodMs);
   }
 
-  #start(): void {
+  #wait(): void {
     // One that was empty was forgotten.
     ALL.set(this.#periodMs, this);
-    this.#due = 0;
+    const each = this.#periodMs / this.#count;
+    this.#stepMs = Math.min(Math.max(LEAST_STEP_MS, each), MOST_STEP_MS, this.#periodMs);
     this.#stepped = performance.now();
-    this.#timer = setInterval(() => this.#step(), this.#stepMs);
+    this.#timer = setTimeout(() => this.#step(), this.#stepMs);
     Deno.unrefTimer(this.#timer);
   }
 
   #step(): void {
-    const now = performance.now();
-    const passed = Math.min(now - this.#stepped, MOST_STEPS * this.#stepMs);
-    this.#stepped = now;
+    const passed = Math.min(performance.now() - this.#stepped, MOST_STEPS * this.#stepMs);
     this.#due += this.#count * passed / this.#periodMs;
+    this.#stepping = true;
     for (; this.#due >= 1 && this.#count > 0; this.#due--) {
       if (this.#next === this.#ring) this.#next = this.#ring.after;
       const entry = this.#next;
       this.#next = entry.after;
       entry.visit();
     }
+    this.#stepping = false;
+    if (this.#count > 0) this.#wait();
   }
 }

@@ -3,7 +3,7 @@ import {
   closeFrame,
   FrameError,
   FrameReader,
-  pingFrame,
+  PING_FRAME,
   textFrame,
 } from "../../src/http1/websocket_frames.ts";
 
@@ -94,7 +94,7 @@ Deno.test("frames are written with the shortest length that holds theirs", () =>
   assertEquals([...textFrame("ab")], [0x81, 2, 97, 98]);
   assertEquals([...textFrame("x".repeat(126)).subarray(0, 4)], [0x81, 126, 0, 126]);
   assertEquals([...textFrame("x".repeat(65536)).subarray(0, 10)], [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
-  assertEquals([...pingFrame()], [0x89, 0]);
+  assertEquals([...PING_FRAME], [0x89, 0]);
   assertEquals([...closeFrame(1001, "by")], [0x88, 4, 3, 233, 98, 121]);
   assertEquals(closeFrame(1001, "x".repeat(500)).length, 2 + 125);
 });
