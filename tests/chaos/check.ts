@@ -251,10 +251,13 @@ function assign(
     else rest.push(record);
   }
   for (const record of rest) {
-    // The newest of the key that was sent before it and has neither an id of its own nor a record.
-    const candidates = byKey.get(record.key) ?? [];
+    // The newest of the key that was sent before it and has neither an id of its own nor a record; of those that did not reach
+    // the provider only where there is no other.
+    const candidates = (byKey.get(record.key) ?? []).filter((s) =>
+      s.at <= record.created && s.id === null && !found.has(s.number)
+    );
     give(
-      candidates.findLast((s) => s.at <= record.created && s.id === null && !found.has(s.number)),
+      candidates.findLast((s) => heard.has(s.number) && record.created <= s.until) ?? candidates.at(-1),
       record,
     );
   }
