@@ -216,13 +216,16 @@ function statement(
     } FROM ${
       of === "key" && (keyId ?? member) !== undefined ? SUMS_OF_KEYS[kind]("s") : "sums"
     } WHERE kind = '${of}' AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
-  /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
-  const ofLabel = (label: LabelDimension, from: number, to: number) => {
+  const inLabel = (label: LabelDimension, from: number, to: number) => {
     // SQLite looks up row by row what it finds by the index of days.
     const together = kind === "sqlite" && to - from > FEW_DAYS;
-    const where = `FROM label_sums WHERE ${
+    return `FROM label_sums WHERE ${
       together ? `label = ${param(label)}` : ofLabelByDay(param(label))
     } AND starts >= ${param(from)} AND starts < ${param(to)}${ofKey}`;
+  };
+  /** Of labelled generations, as what they are labelled with, and as what has to be taken from all. */
+  const ofLabel = (label: LabelDimension, from: number, to: number) => {
+    const where = inLabel(label, from, to);
     const column = (value: string) => (name: UsageDimension) => isLabel(name) ? value : COLUMNS[name].sums;
     const negative = (sum: (column: string) => string) =>
       summed.map((c, i) => i < SUMMED.length ? `-${sum(c)}` : "0").join(", ");
@@ -243,6 +246,24 @@ function statement(
         ),
     ];
   };
+  /**
+   * By teams and another label, whose sums tell the team: what has the other label, and what has not, as what is left of its
+   * team; what has no team is left of all.
+   */
+  const ofTeamAnd = (label: LabelDimension, from: number, to: number) => {
+    const at = (team: string, value: string) => identity((name) => name === "team" ? team : value);
+    const less = (unless: string) =>
+      summed.map((c, i) => i < SUMMED.length ? `-${c}` : `CASE WHEN ${unless} THEN 0 ELSE -${c} END`).join(
+        ", ",
+      );
+    const [other, teams] = [inLabel(label, from, to), inLabel("team", from, to)];
+    return [
+      `SELECT ${at("team", "value")}, ${summed.join(", ")} ${other}`,
+      `SELECT ${at("team", "''")}, ${less("team = ''")} ${other}`,
+      `SELECT ${at("value", "''")}, ${summed.join(", ")} ${teams}`,
+      `SELECT ${at("''", "''")}, ${less("true")} ${teams}`,
+    ];
+  };
   const live = (where: string) =>
     `SELECT ${identity(inRow)}, 1 AS generations, ${FAILED} AS failed,
      ${COUNTED.map((c) => `COALESCE(${c}, 0) AS ${c}`).join(", ")}, cost${
@@ -251,7 +272,11 @@ function statement(
   const between = (from: number, to: number) => `created >= ${param(from)} AND created < ${param(to)}`;
 
   const selects: string[] = [];
-  if (labels.length > 1) {
+  const beside = labels.length === 2 && labels.includes("team")
+    ? labels.find((name) => name !== "team")
+    : undefined;
+  const apart = labels.length > 1 && beside === undefined;
+  if (apart) {
     // No sums tell two labels apart: the rows themselves do, as far back as they are kept.
     const [first] = parts;
     const from = first === undefined ? days.from : Math.min(first.from, days.from);
@@ -262,11 +287,12 @@ function statement(
       ...kindsOf(plain, keyId ?? member, days).map(({ kind, from, to }) => ofSums(kind, from, to)),
     );
     if (labels.length === 1) selects.push(...ofLabel(labels[0], days.from, days.to));
+    if (beside !== undefined) selects.push(...ofTeamAnd(beside, days.from, days.to));
     selects.push(
       ...state.missing.map((condition) => live(`${condition} AND ${between(days.from, days.to)}`)),
     );
   }
-  if (labels.length < 2) selects.push(...parts.map(({ from, to }) => live(between(from, to))));
+  if (!apart) selects.push(...parts.map(({ from, to }) => live(between(from, to))));
   if (selects.length === 0) selects.push(live("1 = 0"));
 
   const dimensions = by.map((_, i) => `d${i}`);
