@@ -5,6 +5,7 @@
  * the same. Each watcher has a bounded buffer; what does not fit in it is left out, and the watcher is told how much. So is what
  * would make all watchers together cost more than a bounded number of bytes a second.
  */
+import { Failure } from "../exchange/failure.ts";
 import type { Generation } from "../store/mod.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Beginning } from "./ledger.ts";
@@ -50,6 +51,9 @@ interface Watcher extends WatchOptions {
   lost: number;
 }
 
+/** Each has a buffer. */
+const MOST_WATCHERS = 5000;
+const MOST_OF_MEMBER = 20;
 const TICK_MS = 250;
 /** With many watchers each is served more rarely: a write costs as much for few bytes as for many. */
 const WATCHERS_A_TICK = 250;
@@ -104,6 +108,7 @@ export class Live implements CallWatch {
 
   /** Events for one watcher, as server-sent events: `hello`, then `start`, `end`, `seen` and `lost`. */
   watch(options: WatchOptions): ReadableStream<Uint8Array> {
+    this.#refuseTooMany(options);
     let watcher: Watcher;
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -118,6 +123,19 @@ export class Live implements CallWatch {
       },
       cancel: () => this.#remove(watcher),
     }, new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }));
+  }
+
+  #refuseTooMany({ member }: WatchOptions): void {
+    if (this.#watchers.size >= MOST_WATCHERS) {
+      throw new Failure("service_unavailable", "Too many watch just now; try again soon.");
+    }
+    if (member === undefined) return;
+    let own = 0;
+    for (const watcher of this.#watchers) if (watcher.member === member) own++;
+    if (own < MOST_OF_MEMBER) return;
+    throw new Failure("provider_rate_limited", `A member may watch ${MOST_OF_MEMBER} times at once.`, {
+      retryAfter: 10,
+    });
   }
 
   /** Ends all streams: the process stops. */

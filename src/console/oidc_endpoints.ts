@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Failure } from "../exchange/failure.ts";
 import { beginSession, hasProvider, isSecure, providerSource } from "../http/administrators.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
+import { holderOf } from "../http/networks.ts";
 import { clientOf, publicUrlOf } from "../http/proxies.ts";
 import { cookies, setCookie } from "../http/session.ts";
 import { OPERATION } from "../http/surfaces.ts";
@@ -69,7 +70,7 @@ async function callback(context: RequestContext): Promise<Response> {
     throw new SignInRefused(400, "This sign-in has been used already.", "repeated");
   }
   const person = await bounded(
-    clientOf(request, context.connection, state),
+    holderOf(clientOf(request, context.connection, state)),
     () =>
       complete(state.oidc!, flow, {
         answer: new URL(request.url).searchParams,

@@ -91,7 +91,7 @@ export function csv(rows: readonly object[], { head = true } = {}): string {
   const cell = (value: unknown) => {
     if (value === null || value === undefined) return "";
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const safe = typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const line = (row: object) => names.map((name) => cell((row as Record<string, unknown>)[name])).join(",");

@@ -9,6 +9,10 @@ import { notFound, otherMethod, type PathEntry } from "./endpoint_table.ts";
 
 /** Changes that a person may make in a minute. */
 const PERSON_CHANGES = 60;
+/** What a person may read in a minute: a page asks again every few seconds, and each answer costs something. */
+const PERSON_READS = 300;
+/** Tells the console whether answers are the store's. */
+const STORE_HEADER = "x-svc-store";
 /** A name or an address, and a port. */
 const HOST = /^[\w.:[\]-]*$/;
 
@@ -64,7 +68,10 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
   const trail = state.administration.trail({ principal, route, parameters });
   const noted = changes(endpoint.access);
   // Each change costs the store something, one that is refused too.
-  if (noted && principal.member !== null) state.requestRates.take("count", principal.member, PERSON_CHANGES);
+  if (principal.member !== null) {
+    const [kind, most] = noted ? ["count", PERSON_CHANGES] as const : ["read", PERSON_READS] as const;
+    state.requestRates.take(kind, principal.member, most);
+  }
   let response: Response;
   try {
     demand(principal, endpoint.access, route);
@@ -75,6 +82,7 @@ async function administrate(endpoint: AdministrationEndpoint, context: RequestCo
     throw thrown;
   }
   if (noted) await trail.done();
+  response.headers.set(STORE_HEADER, state.administration.storeUp() ? "up" : "away");
   const renewal = session && renewalOf(session, context);
   if (renewal !== null) response.headers.append("set-cookie", renewal);
   return response;

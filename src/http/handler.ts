@@ -2,7 +2,6 @@
  * A Request in, a Response out: gives every request an id, finds its endpoint, and gives every failure the envelope of its
  * surface.
  */
-import { STATUS_CODE } from "@std/http/status.js";
 import { Failure } from "../exchange/failure.ts";
 import { withCors } from "./cors.ts";
 import { dispatch } from "./dispatch.ts";
@@ -16,9 +15,6 @@ import { surfaceOfUnknown } from "./surfaces.ts";
 export type Handler = (request: IncomingRequest, connection?: ConnectionInfo) => Promise<Response>;
 
 const NO_PARAMETERS = {};
-const ADMINISTRATION = "/admin/";
-/** Tells the console whether answers are the store's. */
-const STORE_HEADER = "x-svc-store";
 
 export function handler(table: EndpointTable, current: () => ServerState): Handler {
   const handle: Handler = async (request, connection) => {
@@ -54,9 +50,6 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     if (!(request.method === "POST" && entry?.generates) && !response.headers.has("x-request-id")) {
       response.headers.set("x-request-id", id);
       response.headers.set("request-id", id);
-      if (path.startsWith(ADMINISTRATION) && response.status !== STATUS_CODE.Unauthorized) {
-        response.headers.set(STORE_HEADER, state.administration.storeUp() ? "up" : "away");
-      }
     }
     if (request.method === "HEAD") response = new Response(null, response);
     return state.corsOrigins.length > 0 ? withCors(response, request, state.corsOrigins) : response;

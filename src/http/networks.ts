@@ -47,3 +47,10 @@ export function bitsOf(address: string): bigint | null {
     0n,
   );
 }
+
+/** Whoever has an address: of IPv6 its first 64 bits, since all that begin so are usually one's own. */
+export function holderOf(address: string): string {
+  const bits = bitsOf(address);
+  if (bits === null || bits >> 32n === IPV4 >> 32n) return address;
+  return `${(bits >> 64n).toString(16)}::/64`;
+}

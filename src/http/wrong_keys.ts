@@ -4,6 +4,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import { holderOf } from "./networks.ts";
 
 /** Wrong keys that are answered at once. */
 const FREE = 10;
@@ -52,13 +53,14 @@ export class WrongKeys {
   /** Resolves when a wrong key from this address may be answered. Throws a Failure of 429 when too many are waiting. */
   async wait(address: string): Promise<void> {
     const now = this.#ticker.now();
-    const before = this.#byAddress.get(address);
+    const holder = holderOf(address);
+    const before = this.#byAddress.get(holder);
     const count = before !== undefined && now - before.last < MEMORY_MS ? before.count + 1 : 1;
-    this.#byAddress.delete(address);
+    this.#byAddress.delete(holder);
     if (this.#byAddress.size >= MOST_ADDRESSES) {
       this.#byAddress.delete(this.#byAddress.keys().next().value!);
     }
-    this.#byAddress.set(address, { count, last: now });
+    this.#byAddress.set(holder, { count, last: now });
     this.note(address, "invalid_api_key");
     if (count <= FREE) return;
     const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - FREE - 1));

@@ -32,6 +32,21 @@ Deno.test("AuditLog keeps what the store cannot take, and writes it in order lat
   assertEquals([written[0].keyId, written[0].key, written[0].account], ["key_1", "dev", "acme"]);
 });
 
+Deno.test("AuditLog keeps what administrators did, however many findings somebody has made", async () => {
+  const written: AuditRecord[] = [];
+  let up = false;
+  const { audit } = log((records) => {
+    if (!up) return Promise.reject(new StoreUnavailable("away"));
+    written.push(...records);
+    return Promise.resolve();
+  });
+  for (let i = 0; i < 20_010; i++) audit.add({ kind: "dlp", key: KEY, data: {} });
+  audit.add({ kind: "admin", key: null, data: { action: "breakers.closed" } });
+  up = true;
+  await audit.close();
+  assertEquals(written.filter(({ kind }) => kind === "admin").length, 1);
+});
+
 Deno.test("AuditLog is bounded, and says once that it drops", async () => {
   let up = false;
   const { audit, warned } = log(() => up ? Promise.resolve() : Promise.reject(new StoreUnavailable("away")));

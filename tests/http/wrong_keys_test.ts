@@ -66,3 +66,21 @@ Deno.test("the right admin key is answered at once, whoever guesses from its add
   await (await late).body?.cancel();
   await close();
 });
+
+Deno.test("WrongKeys slows one who guesses from many addresses of one IPv6 network, and not the neighbours", async () => {
+  const { ticker, pass } = stoppedTicker();
+  const told: string[] = [];
+  const wrong = new WrongKeys(ticker, ({ address }) => void told.push(address));
+  for (let i = 0; i < 10; i++) await wrong.wait(`2001:db8:1:2::${i.toString(16)}`);
+  let over = false;
+  const waiting = wrong.wait("2001:db8:1:2:ffff::1").then(() => over = true);
+  await wrong.wait("2001:db8:1:3::1");
+  await wrong.wait("::ffff:10.0.0.1");
+  await turns(2);
+  assertEquals(over, false);
+  pass(100);
+  await waiting;
+  assertEquals(told[3], "2001:db8:1:2::3", "the log tells whole addresses");
+  // IPv4 addresses are told apart, in either way to write them.
+  for (let i = 0; i < 40; i++) await wrong.wait(i % 2 === 0 ? `10.0.0.${i}` : `::ffff:10.0.1.${i}`);
+});
