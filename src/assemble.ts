@@ -4,6 +4,7 @@
  */
 import manifest from "../deno.json" with { type: "json" };
 import { type AccountsService, openAccounts } from "./accounts/mod.ts";
+import { AllMetrics } from "./assembly/all_metrics.ts";
 import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
 import { accountsConfig, accountsOptions, storeOf } from "./assembly/gateway_accounts.ts";
 import { CONSOLE } from "./console/mod.ts";
@@ -156,7 +157,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         lost: () => metrics.keptStream("lost"),
       })
     );
-  const metricLabels: Record<string, string> = worker ? { worker: String(worker.which) } : {};
+  const allMetrics = new AllMetrics(metrics.registry, worker?.which ?? null);
   metrics.registry.observe(() => ({
     inFlight: inFlight.count,
     waiting: shedder.waiting,
@@ -259,7 +260,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       program: manifest,
       current: () => state!,
       endpoints: ENDPOINTS.endpoints,
-      metricLabels,
+      allMetrics: () => allMetrics.all(),
       ready: () => !stopped && accounts.refusal() === null,
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),
       inFlight,
@@ -340,6 +341,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   return {
     handle: handler(ENDPOINTS, () => state!),
     accounts,
+    metrics: allMetrics,
     mayOpen: (files) => inFlight.boundAbandoned(files),
     observe(server) {
       metrics.registry.observe(() => ({

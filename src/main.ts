@@ -17,7 +17,7 @@ import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
-import { parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
+import { HUB, parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -121,6 +121,12 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     discovers: true,
     warnings,
   });
+  const hub = worker && env(HUB);
+  if (hub) {
+    const { joinHub } = await import("./assembly/siblings.ts");
+    const siblings = await joinHub(hub, worker.which, () => gateway.metrics.own());
+    gateway.metrics.answerFor(siblings.ask);
+  }
   const { hostname, port } = config.server;
   const bound = connectionBound(config.server.maxConnections, worker?.of ?? 1, log);
   const served = {

@@ -7,6 +7,9 @@ import { runWorkers } from "./workers.ts";
 /** The variable that holds a worker's place among those that share a port: `2/4`. */
 export const WORKER = "SLUICE_WORKER";
 
+/** The variable that tells a worker where its hub is. */
+export const HUB = "SLUICE_HUB";
+
 export function workerOf(text: string | undefined): WorkerPlace | null {
   const match = /^(\d+)\/(\d+)$/.exec(text ?? "");
   return match && { which: Number(match[1]), of: Number(match[2]) };
@@ -44,6 +47,8 @@ export async function supervise(
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
   const given = (permissions || WORKER_PERMISSIONS).split(" ");
   const self = Deno.build.standalone ? [] : ["run", ...given, "--unstable-net", V8_FLAGS, ...project, main];
+  const { openHub } = await import("./assembly/siblings.ts");
+  const hub = openHub();
   const workers = runWorkers({
     count,
     print: (line) => console.log(line),
@@ -59,7 +64,11 @@ export async function supervise(
       // Its end is how a worker learns that nobody looks after it any more.
       const options = {
         args,
-        env: { [WORKER]: `${which}/${count}`, ...(resource !== null && instanceOf(resource)) },
+        env: {
+          [WORKER]: `${which}/${count}`,
+          [HUB]: hub.address,
+          ...(resource !== null && instanceOf(resource)),
+        },
         stdin: "piped",
         stdout: "piped",
       } as const;
@@ -68,7 +77,9 @@ export async function supervise(
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, workers.stop);
   Deno.addSignalListener("SIGHUP", workers.reload);
-  return await workers.ended;
+  const status = await workers.ended;
+  hub.close();
+  return status;
 }
 
 /** Each process exports, and what they export must not be taken for that of one. */

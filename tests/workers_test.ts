@@ -90,10 +90,18 @@ function ask(url: string, stream: boolean, signal?: AbortSignal): Promise<Respon
   });
 }
 
-/** The worker that answers, by its number in the metrics. */
-async function workerAt(url: string): Promise<string> {
-  const page = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
-  return /^sluice_in_flight\{worker="(\d)"\}/m.exec(page)?.[1] ?? "";
+/** Answers of each worker to requests for models, which are made until two have given some. One answer has the metrics of all. */
+async function answersByWorker(url: string): Promise<string[]> {
+  const workers: string[] = [];
+  await eventually(async () => {
+    const models = await fetch(`${url}/v1/models`, { headers: { connection: "close" } });
+    await models.body?.cancel();
+    const page = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
+    const found = page.matchAll(/^sluice_responses_total\{surface="v1",status="401",worker="(\d)"\}/gm);
+    workers.splice(0, workers.length, ...[...found].map(([, worker]) => worker));
+    return workers.length === 2;
+  });
+  return workers;
 }
 
 function childrenOf(pid: number): number[] {
@@ -128,14 +136,11 @@ Deno.test("--workers share one port, say once that they listen, and are replaced
   ignore: !linux,
 }, () =>
   serving(["--workers", "2"], async (program) => {
-    const seen = new Set<string>();
-    await eventually(async () => seen.add(await workerAt(program.url)).size === 2);
-    assertEquals([...seen].sort(), ["1", "2"]);
+    assertEquals(await answersByWorker(program.url), ["1", "2"]);
     const [killed, left] = childrenOf(program.pid);
     Deno.kill(killed, "SIGKILL");
     await program.said("ended (SIGKILL)");
-    seen.clear();
-    await eventually(async () => seen.add(await workerAt(program.url)).size === 2);
+    assertEquals(await answersByWorker(program.url), ["1", "2"]);
     const children = childrenOf(program.pid);
     assert(children.length === 2 && children.includes(left) && !children.includes(killed));
     assertEquals(program.out().match(/listening/g)?.length, 1);

@@ -4,6 +4,7 @@ import type { Config } from "../config/schema.ts";
 import type { IncomingRequest } from "../http/endpoint.ts";
 import type { Server } from "../http1/server.ts";
 import type { Model } from "../models/catalog.ts";
+import type { AllMetrics } from "./all_metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 
 export interface GatewayOptions {
@@ -44,6 +45,7 @@ export interface WorkerPlace {
 export interface Gateway {
   handle(request: IncomingRequest, info?: { remoteAddr: Deno.Addr }): Promise<Response>;
   accounts: AccountsService;
+  metrics: AllMetrics;
   /** How many files the process may open: calls whose callers have left keep a part of them at most. Null: as many as it needs. */
   mayOpen(files: number | null): void;
   /** Shows what the server knows of its connections among the metrics. */

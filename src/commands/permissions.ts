@@ -18,6 +18,7 @@ const ALWAYS = [
   "SLUICE_CONFIG",
   "SLUICE_PERMISSIONS",
   "SLUICE_WORKER",
+  "SLUICE_HUB",
 ];
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
 /** What the PostgreSQL client asks for, where its address does not say it. */

@@ -8,10 +8,11 @@ export const METRICS_PAGE: Endpoint = {
   path: "/metrics",
   surface: OPERATION,
   credential: "admin_or_loopback",
-  summary: "Shows the metrics of this process in the text format of Prometheus.",
+  summary: "Shows the metrics in the text format of Prometheus, those of all workers in one answer.",
   answer: { types: ["text/plain"] },
-  handle({ state }) {
-    const text = prometheusText(state.kit.metrics.registry.collect(), state.metricLabels);
-    return new Response(text, { headers: { "content-type": PROMETHEUS_TYPE } });
+  async handle({ state }) {
+    return new Response(prometheusText(await state.allMetrics()), {
+      headers: { "content-type": PROMETHEUS_TYPE },
+    });
   },
 };

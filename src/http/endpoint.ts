@@ -13,6 +13,7 @@ import type {
   Principal,
   Trail,
 } from "../accounts/mod.ts";
+import type { LabelledMetrics } from "../metrics/prometheus.ts";
 import type { ModelChange } from "../models/changes.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Resumption } from "../resume/mod.ts";
@@ -55,8 +56,8 @@ export interface ServerState extends
   /** This process's share, as that of the next. */
   maxInFlight: number;
   maxInFlightBytes: number;
-  /** Labels of every metric of this process. */
-  metricLabels: Readonly<Record<string, string>>;
+  /** Of this process and the other workers. */
+  allMetrics(): Promise<readonly LabelledMetrics[]>;
   /** False while starting and while stopping. */
   ready(): boolean;
   /** False: the database is a file of this machine, and cannot be used. */

@@ -3,17 +3,24 @@ import type { MetricData } from "./registry.ts";
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** @param common labels of every value */
-export function prometheusText(
-  metrics: readonly MetricData[],
-  common: Readonly<Record<string, string>> = {},
-): string {
+/** Metrics of one process. */
+export interface LabelledMetrics {
+  metrics: readonly MetricData[];
+  /** Labels of every value. */
+  common: Readonly<Record<string, string>>;
+}
+
+/** @param all of processes with the same rows */
+export function prometheusText(all: readonly LabelledMetrics[]): string {
   const lines: string[] = [];
-  const extra = Object.entries(common);
-  for (const { row, samples } of metrics) {
+  for (const [i, { row }] of all[0].metrics.entries()) {
     const { name, type, help, buckets = [] } = row;
     lines.push(`# HELP ${name} ${escaped(help, /[\\\n]/g)}`, `# TYPE ${name} ${type}`);
-    for (const sample of samples) {
+    const values = all.flatMap(({ metrics, common }) => {
+      const extra = Object.entries(common);
+      return metrics[i].samples.map((sample) => ({ sample, extra }));
+    });
+    for (const { sample, extra } of values) {
       const pairs = [...row.labels.map((label, i) => [label, sample.labels[i]]), ...extra]
         .map(([label, value]) => `${label}="${escaped(String(value), /[\\"\n]/g)}"`);
       const line = (suffix: string, value: number, le: string[] = []) => {

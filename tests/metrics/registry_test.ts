@@ -25,7 +25,7 @@ Deno.test("Metrics counts what was generated, with cumulative buckets", () => {
       dlp: null,
     });
   }
-  const text = prometheusText(metrics.registry.collect());
+  const text = prometheusText([{ metrics: metrics.registry.collect(), common: {} }]);
   const model = 'model="a/\\"b\\"\\n\\\\"';
   for (
     const line of [
@@ -72,7 +72,10 @@ Deno.test("prometheusText() puts the common labels on every value, and HELP and 
   const registry = new MetricRegistry();
   registry.observe(() => ({ inFlight: 4, breakerState: [{ labels: ["p", "m"], value: 2 }] }));
   registry.histogram("firstPart", ["m"]).observe(1);
-  const text = prometheusText(registry.collect(), { worker: "2" });
+  const text = prometheusText([
+    { metrics: new MetricRegistry().collect(), common: { worker: "1" } },
+    { metrics: registry.collect(), common: { worker: "2" } },
+  ]);
   assertStringIncludes(text, '\nsluice_in_flight{worker="2"} 4\n');
   assertStringIncludes(text, '\nsluice_breaker_state{provider="p",model="m",worker="2"} 2\n');
   assertStringIncludes(text, '\nsluice_first_part_seconds_bucket{model="m",worker="2",le="1"} 1\n');

@@ -5,7 +5,7 @@ import { code, head, markdownTable } from "./markdown.ts";
 const INTRODUCTION =
   `\`GET /metrics\` answers in the text format of Prometheus. Requests from the own machine need no credential; all others, and those that come through a proxy, need the admin key as \`Authorization: Bearer ADMIN_KEY\`.
 
-Values are those of one process. With several workers, each connection is answered by one of them, and every value has the label \`worker\`. Labels hold names of surfaces, models, providers and codes, never a key and never text of a conversation.`;
+Values are those of one process. With several workers one answer has those of all, and every value has the label \`worker\`. Labels hold names of surfaces, models, providers and codes, never a key and never text of a conversation.`;
 
 export function metricsPage(): string {
   const all = Object.values<MetricRow>(METRICS);
