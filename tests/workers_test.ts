@@ -96,7 +96,9 @@ async function answersByWorker(url: string): Promise<string[]> {
   await eventually(async () => {
     const models = await fetch(`${url}/v1/models`, { headers: { connection: "close" } });
     await models.body?.cancel();
-    const page = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
+    const page = await (await fetch(`${url}/metrics`, {
+      headers: { connection: "close", authorization: `Bearer ${ADMIN}` },
+    })).text();
     const found = page.matchAll(/^sluice_responses_total\{surface="v1",status="401",worker="(\d)"\}/gm);
     workers.splice(0, workers.length, ...[...found].map(([, worker]) => worker));
     return workers.length === 2;

@@ -18,9 +18,12 @@ import { median, render, type Row } from "./table.ts";
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep]
 deno task bench --only ledger --at URL [--match TEXT]
+deno task bench --only nodes
 
   --quick   fewer and shorter rounds, without store, crowd and agents: some two minutes
-  --only    some measures only: ${Object.keys(MEASURES).join(", ")}; or ledger or growth, each by itself
+  --only    some measures only: ${
+  Object.keys(MEASURES).join(", ")
+}; or ledger, growth or nodes, each by itself
   --json    write what every run of every round saw to FILE, and the table's lines
   --rows    generations of the ledger (1000000); it takes some minutes a million
   --keys    keys beside them (100000)
@@ -50,7 +53,8 @@ const names = values.only?.split(",") ??
   Object.keys(MEASURES).filter((name) => !values.quick || !SLOW.has(name));
 const ledgerOnly = values.only === "ledger";
 const growthOnly = values.only === "growth" && !values.help;
-const unknown = ledgerOnly || growthOnly ? [] : names.filter((name) => !(name in MEASURES));
+const nodesOnly = values.only === "nodes" && !values.help;
+const unknown = ledgerOnly || growthOnly || nodesOnly ? [] : names.filter((name) => !(name in MEASURES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no measure ${unknown.join(", ")}.\n\n${HELP}` : HELP);
   Deno.exit(unknown.length > 0 ? 2 : 0);
@@ -62,6 +66,11 @@ const say = (line: string) =>
 if (growthOnly) {
   const { measureGrowth, renderGrowth } = await import("./growth.ts");
   console.log(renderGrowth(measureGrowth(values.quick, say)));
+  Deno.exit(0);
+}
+if (nodesOnly) {
+  const { benchNodes } = await import("./nodes.ts");
+  console.log(await benchNodes({ nodes: 50, callsPerSecond: 10_000, seconds: 1, say }));
   Deno.exit(0);
 }
 if (ledgerOnly) {

@@ -69,15 +69,24 @@ export function freePort(): number {
   return port;
 }
 
-export async function makeCluster(): Promise<Cluster> {
+export interface ClusterOptions {
+  connections?: number;
+  /** Waits for the disk as a server of one's own does. */
+  durable?: boolean;
+}
+
+export async function makeCluster(
+  { connections = 60, durable = false }: ClusterOptions = {},
+): Promise<Cluster> {
   const folder = await Deno.makeTempDir({ prefix: "sluice-postgres-" });
   const { uid, gid } = owner();
   if (uid !== undefined) await Deno.chown(folder, uid, gid ?? null);
   const data = `${folder}/data`;
   await run("initdb", ["-D", data, "-A", "trust", "-U", "sluice", "--no-sync", "--no-locale", "-E", "UTF8"]);
   const port = freePort();
-  const settings =
-    `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1,::1 -c fsync=off -c max_connections=60`;
+  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1,::1 -c fsync=${
+    durable ? "on" : "off"
+  } -c max_connections=${connections}`;
   let up = false;
   const cluster: Cluster = {
     url: `postgres://sluice@127.0.0.1:${port}/postgres`,
