@@ -45,19 +45,37 @@ export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefine
 /** Fewer digits than these are never rounded. */
 const LONG_NUMBER = 16;
 
-/** Whether so many digits stand together. One of every sixteen characters tells, which is quicker than a pattern. */
+/** What may stand before and behind the digits of a number; ids in strings have other neighbours: letters, quotes. */
+const MAY_PRECEDE = charSet(" \t\r\n[:,-+.eE");
+const MAY_FOLLOW = charSet(" \t\r\n,]}.eE");
+
+function charSet(characters: string): Uint8Array {
+  const set = new Uint8Array(128);
+  for (let i = 0; i < characters.length; i++) set[characters.charCodeAt(i)] = 1;
+  return set;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/**
+ * Whether so many digits stand together where a number may. One of every sixteen characters tells, which is quicker than a
+ * pattern.
+ */
 function hasLongNumber(text: string): boolean {
-  const isDigit = (at: number) => {
-    const code = text.charCodeAt(at);
-    return code >= 48 && code <= 57;
-  };
-  for (let at = LONG_NUMBER - 1; at < text.length; at += LONG_NUMBER) {
-    if (!isDigit(at)) continue;
+  const { length } = text;
+  for (let at = LONG_NUMBER - 1; at < length; at += LONG_NUMBER) {
+    if (!isDigit(text.charCodeAt(at))) continue;
     let start = at;
     let end = at + 1;
-    while (isDigit(start - 1)) start--;
-    while (isDigit(end)) end++;
-    if (end - start >= LONG_NUMBER) return true;
+    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
+    while (end < length && isDigit(text.charCodeAt(end))) end++;
+    if (end - start < LONG_NUMBER) continue;
+    if (
+      (start === 0 || MAY_PRECEDE[text.charCodeAt(start - 1)] === 1) &&
+      (end === length || MAY_FOLLOW[text.charCodeAt(end)] === 1)
+    ) return true;
   }
   return false;
 }

@@ -33,6 +33,25 @@ Deno.test("argumentsObject() keeps long numbers", () => {
   assertEquals(JSON.stringify(argumentsObject(ARGUMENTS)), ARGUMENTS);
 });
 
+Deno.test("parseExact() walks no text whose long digits stand in ids", () => {
+  const native = JSON.parse;
+  let walked = 0;
+  JSON.parse = (text: string, ...more: []) => {
+    walked += more.length;
+    return native(text, ...more);
+  };
+  try {
+    parseExact('{"id":"chatcmpl-mock00000000000000001","trace":"20251122103000123456","n":1}');
+    assertEquals(walked, 0);
+    parseExact('{"id":"chatcmpl-mock00000000000000001","n":[ 12345678901234567890 ]}');
+    assertEquals(walked, 1);
+    parseExact("12345678901234567890");
+    assertEquals(walked, 2);
+  } finally {
+    JSON.parse = native;
+  }
+});
+
 Deno.test("parseExact() reads what is only written like a large exponent as JSON.parse does", () => {
   for (const text of ['["1e400","\\"1e400"]', "[1e100,1e-300,0e999,0.0e-400]", '{"a1e400":12,"b":1e+2}']) {
     assertEquals(parseExact(text), JSON.parse(text));
