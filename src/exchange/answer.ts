@@ -64,46 +64,55 @@ export interface Answer {
   usageExtra?: Extra;
 }
 
+/** A block with what its deltas have brought: the only one as it is, several as a list. */
+interface Open {
+  block: Block;
+  pieces: string | string[];
+}
+
 /** Adds parts to an answer being built. {@link Collector.answer} is complete once every `finish` has come. */
 export class Collector {
   readonly answer: Answer = { choices: [], usage: null };
-  readonly #blocks = new Map<number, Block>();
-  readonly #pieces = new Map<number, string[]>();
-  readonly #choices = new Map<number, Choice>();
+  readonly #open = new Map<number, Open>();
 
   add(parts: readonly Part[]): void {
-    for (const part of parts) this.#add(part);
+    for (let i = 0; i < parts.length; i++) this.#add(parts[i]);
   }
 
   #choice(index: number): Choice {
-    let found = this.#choices.get(index);
-    if (!found) {
-      const { choices } = this.answer;
-      found = { index, blocks: [], reason: "stop" };
-      this.#choices.set(index, found);
-      const ordered = choices.length === 0 || choices[choices.length - 1].index < index;
-      choices.push(found);
-      if (!ordered) choices.sort((a, b) => a.index - b.index);
-    }
-    return found;
+    const { choices } = this.answer;
+    for (let i = choices.length - 1; i >= 0; i--) if (choices[i].index === index) return choices[i];
+    const choice: Choice = { index, blocks: [], reason: "stop" };
+    const ordered = choices.length === 0 || choices[choices.length - 1].index < index;
+    choices.push(choice);
+    if (!ordered) choices.sort((a, b) => a.index - b.index);
+    return choice;
   }
 
-  #open(number: number, choice: number, block: Block): void {
-    this.#blocks.set(number, block);
+  #begin(number: number, choice: number, block: Block): void {
+    this.#open.set(number, { block, pieces: "" });
     this.#choice(choice).blocks.push(block);
   }
 
-  /** Joins a block's pieces once, at its end: adding to a string at every delta would keep them all as a rope. */
-  #close(number: number): string {
-    const pieces = this.#pieces.get(number);
-    this.#pieces.delete(number);
-    return pieces ? pieces.join("") : "";
+  #block(number: number): Block | undefined {
+    return this.#open.get(number)?.block;
   }
 
   #piece(number: number, text: string): void {
-    const pieces = this.#pieces.get(number);
-    if (pieces) pieces.push(text);
-    else this.#pieces.set(number, [text]);
+    const open = this.#open.get(number);
+    if (open === undefined) return;
+    if (open.pieces === "") open.pieces = text;
+    else if (typeof open.pieces === "string") open.pieces = [open.pieces, text];
+    else open.pieces.push(text);
+  }
+
+  /** Joins a block's pieces once, at its end: adding to a string at every delta would keep them all as a rope. */
+  #text(number: number): string {
+    const open = this.#open.get(number);
+    if (open === undefined) return "";
+    const { pieces } = open;
+    open.pieces = "";
+    return typeof pieces === "string" ? pieces : pieces.join("");
   }
 
   #add(part: Part): void {
@@ -113,7 +122,7 @@ export class Collector {
         this.answer.extra = part.extra;
         return;
       case "text-start":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "text",
           text: "",
           refusal: part.refusal === true,
@@ -122,43 +131,43 @@ export class Collector {
         });
       case "text-delta": {
         this.#piece(part.block, part.text);
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (part.logprobs && block?.type === "text") (block.logprobs ??= []).push(...part.logprobs);
         return;
       }
       case "citation": {
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (block?.type === "text") block.citations.push(part.citation);
         return;
       }
       case "text-end": {
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (block?.type !== "text") return;
-        block.text = this.#close(part.block);
+        block.text = this.#text(part.block);
         block.proof = part.proof;
         return;
       }
       case "reasoning-start":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "reasoning",
           sections: [],
           kind: part.kind,
           extra: part.extra,
         });
       case "reasoning-delta": {
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (block?.type !== "reasoning") return;
         while (block.sections.length <= part.section) block.sections.push("");
         block.sections[part.section] += part.text;
         return;
       }
       case "reasoning-end": {
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (block?.type === "reasoning") block.proof = part.proof;
         return;
       }
       case "call-start":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "call",
           id: part.id,
           name: part.name,
@@ -171,12 +180,12 @@ export class Collector {
       case "call-delta":
         return this.#piece(part.block, part.text);
       case "call-end": {
-        const block = this.#blocks.get(part.block);
-        if (block?.type === "call") block.arguments = this.#close(part.block);
+        const block = this.#block(part.block);
+        if (block?.type === "call") block.arguments = this.#text(part.block);
         return;
       }
       case "media":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "media",
           mediaType: part.mediaType,
           data: part.data,
@@ -185,7 +194,7 @@ export class Collector {
           extra: part.extra,
         });
       case "search-start":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "search",
           id: part.id,
           query: part.query,
@@ -194,7 +203,7 @@ export class Collector {
           extra: part.extra,
         });
       case "search-end": {
-        const block = this.#blocks.get(part.block);
+        const block = this.#block(part.block);
         if (block?.type !== "search") return;
         block.hits = part.hits;
         block.failed = part.failed === true;
@@ -202,7 +211,7 @@ export class Collector {
         return;
       }
       case "opaque":
-        return this.#open(part.block, part.choice, {
+        return this.#begin(part.block, part.choice, {
           type: "opaque",
           format: part.format,
           value: part.value,

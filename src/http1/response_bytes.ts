@@ -2,6 +2,7 @@
 import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
 import { Buffer } from "node:buffer";
 import { PlainResponse } from "./plain_response.ts";
+import { headBytes, putBytes } from "./text_bytes.ts";
 
 /** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
 export function isStream(response: Response): boolean {
@@ -35,28 +36,6 @@ export function headOf(response: Response, more: string): string {
 /** Whether a field is about the connection, and so the server's to say. */
 function isOurs(name: string): boolean {
   return name === "content-length" || name === "transfer-encoding" || name === "connection";
-}
-
-const encoder = new TextEncoder();
-
-/** A head, a byte for each of its letters, and the text behind it in UTF-8. */
-export function headAndText(head: string, text: string, textBytes: number): Uint8Array {
-  const bytes = encoder.encode(head + text);
-  if (bytes.length === head.length + textBytes) return bytes;
-  // The head has letters beyond ASCII.
-  const joined = new Uint8Array(head.length + textBytes);
-  putBytes(joined, head, 0);
-  encoder.encodeInto(text, joined.subarray(head.length));
-  return joined;
-}
-
-export function headBytes(head: string): Uint8Array {
-  return headAndText(head, "", 0);
-}
-
-/** Letters as a byte each. For few of them a loop is faster than any function of Buffer. */
-function putBytes(into: Uint8Array, letters: string, at: number): void {
-  for (let i = 0; i < letters.length; i++) into[at + i] = letters.charCodeAt(i);
 }
 
 /** A chunk with what goes before it, in one piece. */

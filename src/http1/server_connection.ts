@@ -15,16 +15,8 @@ import { PlainResponse } from "./plain_response.ts";
 import { WebSocketUpgrade } from "./upgrade.ts";
 import type { WebSocketConnection } from "./websocket.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
-import {
-  chunk,
-  connectionField,
-  endsConnection,
-  headAndText,
-  headBytes,
-  headOf,
-  isStream,
-  refusalBytes,
-} from "./response_bytes.ts";
+import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
+import { headAndText, headBytes } from "./text_bytes.ts";
 
 /** Size of the buffer that a connection has while nothing happens on it. */
 const BUFFER_BYTES = 4096;

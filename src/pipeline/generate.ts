@@ -128,7 +128,8 @@ export async function* generate(
   const { reader } = begun;
   let ended = reader === null;
   const end = () => opened.close();
-  const secrets = new SplitSecrets(opened.withheld.secrets);
+  const { secrets: credentials } = opened.withheld;
+  const secrets = credentials.length === 0 ? null : new SplitSecrets(credentials);
   let unpaused = 0;
   call.answers.add(end);
   try {
@@ -136,7 +137,7 @@ export async function* generate(
       if (batch.length > 0) {
         noteUsage(batch, prompt, { call, use }, kit);
         followed?.take(batch);
-        const told = secrets.take(batch);
+        const told = secrets === null ? batch : secrets.take(batch);
         if (told.length > 0) {
           const given = restore ? restore(told) : told;
           if (!prompt.stream || !isLargeBatch(given)) yield given;
@@ -149,8 +150,8 @@ export async function* generate(
         }
       }
       const over = failure !== undefined || ended || call.cut;
-      const rest = over ? secrets.end() : [];
-      if (rest.length > 0) yield rest;
+      const rest = over && secrets !== null ? secrets.end() : null;
+      if (rest !== null && rest.length > 0) yield rest;
       if (failure) throw failure;
       if (over) return;
       batch = [];
@@ -229,12 +230,13 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const { slices } = kit;
   const { id } = call.arrival.key;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    const bytes = await readBody(reply, first, () => slices.pause(id));
-    call.large ||= bytes.length > LARGE;
+    const body = readBody(reply, first, () => slices.pause(id));
+    const bytes = body instanceof Promise ? await body : body;
     const text = () => withheld.answer(decoder.decode(bytes));
     if (bytes.length <= LARGE) {
       return { batch: kit.metrics.holding("convert", () => readWhole(text(), format)), reader: null };
     }
+    call.large = true;
     const decoded = await slices.step(id, "convert", text);
     return { batch: await slices.run(id, readWholeInSlices(decoded, format), "convert"), reader: null };
   }

@@ -16,7 +16,7 @@ const KNOWN = 4;
 /** So much of the beginning of a secret is withheld also where nothing follows. */
 const TELLING = 12;
 /** In a longer text the beginnings are looked for by native search first. */
-const LONG = 4096;
+const LONG = 64;
 const WITHHELD = "[withheld]";
 
 type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;

@@ -153,6 +153,10 @@ class Http1Reply implements Reply {
     return this.#head!.headers.get(name) ?? null;
   }
 
+  get ended(): boolean {
+    return this.#from === this.#to && this.#framing!.ended;
+  }
+
   async read(): Promise<Uint8Array | null> {
     const framing = this.#framing!;
     const connection = this.#connection;

@@ -1,6 +1,8 @@
 /** HTTP/1.1 as a client writes and reads it: a request's bytes, and the head of an answer. */
+import { Buffer } from "node:buffer";
 import { BodyFraming, WireError } from "../http1/body_framing.ts";
 import { hasWord, headLines } from "../http1/head.ts";
+import { headAndText, headBytes } from "../http1/text_bytes.ts";
 
 export interface Head {
   status: number;
@@ -24,25 +26,28 @@ export function requestBytes(
   body: string,
   method = "POST",
 ): Uint8Array[] {
-  const content = encoder.encode(body);
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+  const size = Buffer.byteLength(body);
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n${fieldLines(headers)}`;
+  if (size > 0 || method !== "GET") head += `content-length: ${size}\r\n`;
+  head += "\r\n";
+  return size <= JOINED_BYTES ? [headAndText(head, body, size)] : [headBytes(head), encoder.encode(body)];
+}
+
+/** Of headers that many calls have. */
+const known = new WeakMap<Readonly<Record<string, string>>, string>();
+
+function fieldLines(headers: Readonly<Record<string, string>>): string {
+  const before = known.get(headers);
+  if (before !== undefined) return before;
+  let lines = "";
   for (const name in headers) {
     const value = headers[name];
     if (/[\0\r\n]/.test(value)) throw new WireError(`the value of header ${name} has a line break`);
-    head += `${name}: ${value}\r\n`;
+    lines += `${name}: ${value}\r\n`;
   }
-  if (content.length > 0 || method !== "GET") head += `content-length: ${content.length}\r\n`;
-  head += "\r\n";
-  const joined = content.length <= JOINED_BYTES;
-  const bytes = new Uint8Array(head.length + (joined ? content.length : 0));
-  const { read, written } = encoder.encodeInto(head, bytes);
-  if (read !== written) {
-    // A header is bytes, of which some may be no ASCII.
-    for (let i = 0; i < head.length; i++) bytes[i] = head.charCodeAt(i);
-  }
-  if (!joined) return [bytes, content];
-  bytes.set(content, head.length);
-  return [bytes];
+  // They are one object for all calls of a door, and may not change: others are made for one call.
+  if (Object.isFrozen(headers)) known.set(headers, lines);
+  return lines;
 }
 
 /** @param text a head with its blank line */

@@ -281,8 +281,12 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     let got: Awaited<ReturnType<typeof exchange>>;
     try {
       const { stream, signal, missing } = opening;
-      const asked = () => exchange(door, route, { outgoing, stream, signal, missing, heard });
-      got = await (followed === null ? asked() : followed.within(asked));
+      const asking = { outgoing, stream, signal, missing, heard };
+      got = await (followed === null
+        ? exchange(door, route, asking)
+        : followed.within(() =>
+          exchange(door, route, asking)
+        ));
     } catch (thrown) {
       if (opening.signal?.aborted) return cancel();
       return giveUp(thrown, { silent: true });

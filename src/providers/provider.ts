@@ -60,7 +60,7 @@ export interface Door {
 
 /** @param api as the provider has it: what its cloud makes of an API, else the API itself */
 export function openDoor(provider: Provider, api: ProviderApi): Door {
-  const headers = standingHeaders(provider, api);
+  const headers = Object.freeze(standingHeaders(provider, api));
   return { provider, api, headers, withheld: new Withheld(headers) };
 }
 

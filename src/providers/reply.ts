@@ -16,6 +16,8 @@ export interface Exchange {
 export interface Reply {
   readonly status: number;
   header(name: string): string | null;
+  /** The body has come whole: what was read last stays valid, and nothing follows it. Absent: nobody knows before the next read. */
+  readonly ended?: boolean;
   /** The next bytes of the body, null at its end. They are valid until the next call. */
   read(): Promise<Uint8Array | null>;
   /** Must be called once no more is read; gives the connection up when the body has not ended. */

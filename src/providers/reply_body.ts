@@ -12,15 +12,20 @@ const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 5000;
 
 /**
- * The rest of a body after its `first` bytes, as bytes. Throws what reading throws, and when it is too large.
+ * The rest of a body after its `first` bytes, as bytes, which are valid until the reply is closed. Throws what reading throws, and
+ * when it is too large.
  *
  * @param pause lets others have their turn
  */
-export async function readBody(
+export function readBody(
   reply: Reply,
   first: Uint8Array,
   pause: () => Promise<void>,
-): Promise<Uint8Array> {
+): Uint8Array | Promise<Uint8Array> {
+  return reply.ended === true ? first : readOn(reply, first, pause);
+}
+
+async function readOn(reply: Reply, first: Uint8Array, pause: () => Promise<void>): Promise<Uint8Array> {
   // Copies, since bytes are valid until the next are read (and not `slice()`, which of a Buffer is no copy); to decode all
   // at once costs far less than to decode a stream.
   const pieces = [new Uint8Array(first)];

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { PlainResponse } from "../../src/http1/plain_response.ts";
-import { chunk, headAndText, headBytes, headOf, isStream } from "../../src/http1/response_bytes.ts";
+import { chunk, headOf, isStream } from "../../src/http1/response_bytes.ts";
+import { headAndText, headBytes } from "../../src/http1/text_bytes.ts";
 
 const HEADERS = { "content-type": "application/json", "x-a": "1" };
 

@@ -130,11 +130,11 @@ export class ChainWriter {
 
   #linked<R extends Linkable>(record: R, columns: Columns): Linked<R> {
     const link = this.#next(record);
-    const values: Value[] = [...valuesOf(record)];
+    const values = valuesOf(record);
     // As an older program wrote it.
-    for (let missing = columns.length - values.length; missing > 0; missing--) values.push(null);
-    values.push(link);
-    return new Linked(record, values);
+    const missing = columns.length - values.length;
+    if (missing > 0) return new Linked(record, [...values, ...new Array<Value>(missing).fill(null), link]);
+    return new Linked(record, [...values, link]);
   }
 }
 

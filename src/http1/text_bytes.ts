@@ -1,0 +1,48 @@
+/**
+ * Texts as UTF-8, side by side in a piece of memory that many share: to make and free the memory of each text by itself costs
+ * more than to write it.
+ */
+
+/** What is shared at a time. It is free once no text in it is needed any more. */
+const SHARED_BYTES = 64 * 1024;
+/** A longer text has memory of its own. */
+const MOST_CHARACTERS = 4096;
+/** Of one UTF-16 unit. */
+const MOST_BYTES = 3;
+
+const encoder = new TextEncoder();
+let shared = new Uint8Array(0);
+let used = 0;
+
+/** The bytes are the caller's to keep; nothing else is written to them. */
+function utf8Of(text: string): Uint8Array {
+  const most = text.length * MOST_BYTES;
+  if (text.length > MOST_CHARACTERS) return encoder.encode(text);
+  if (used + most > shared.length) {
+    shared = new Uint8Array(SHARED_BYTES);
+    used = 0;
+  }
+  const from = used;
+  used += encoder.encodeInto(text, shared.subarray(from)).written;
+  return shared.subarray(from, used);
+}
+
+/** A head, a byte for each of its letters, and the text behind it in UTF-8. */
+export function headAndText(head: string, text: string, textBytes: number): Uint8Array {
+  const bytes = utf8Of(head + text);
+  if (bytes.length === head.length + textBytes) return bytes;
+  // The head has letters beyond ASCII.
+  const joined = new Uint8Array(head.length + textBytes);
+  putBytes(joined, head, 0);
+  encoder.encodeInto(text, joined.subarray(head.length));
+  return joined;
+}
+
+export function headBytes(head: string): Uint8Array {
+  return headAndText(head, "", 0);
+}
+
+/** Letters as a byte each. For few of them a loop is faster than any function of Buffer. */
+export function putBytes(into: Uint8Array, letters: string, at: number): void {
+  for (let i = 0; i < letters.length; i++) into[at + i] = letters.charCodeAt(i);
+}
