@@ -5,6 +5,9 @@
  * the garbage go the hidden classes of those objects, and with them the machine code of every function that a call passes:
  * the calls that come next take half as long again. Started with {@link V8_FLAGS} V8 leaves that be, and it is done here,
  * for memory that is worth it and when nobody is waiting.
+ *
+ * Outside of V8 is what the GNU C library keeps of what the start has freed. `MALLOC_ARENA_MAX=1` in the environment, as the start
+ * task, the image and the service have it, lets all threads share one heap: an idle gateway takes 85 MB, and 105 without it.
  */
 
 /**

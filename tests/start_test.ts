@@ -61,12 +61,15 @@ Deno.test("`deno task start` gives what demo mode needs, and no foreign code", (
   inFolder(async (folder) => {
     const command = manifest.tasks.start.command;
     assert(!/ -A\b|--allow-all|--allow-ffi/.test(command));
-    const args = argumentsOf(command.split(" "), {
+    const words = command.split(" ");
+    const variables = words.slice(0, words.indexOf("deno")).map((word) => word.split("="));
+    const args = argumentsOf(words.slice(variables.length), {
       "=.deno/": `=${ROOT}.deno/`,
       "src/main.ts": `${ROOT}src/main.ts`,
     });
     args.splice(1, 0, `--config=${ROOT}deno.json`);
-    const { out } = await started([...args, "--port", "0"], folder, {}, /\/v1\/responses/);
+    const env = Object.fromEntries(variables);
+    const { out } = await started([...args, "--port", "0"], folder, env, /\/v1\/responses/);
     assertMatch(out, /sluice listening on http:\/\/127\.0\.0\.1:\d+\n[^]*sk_live_/);
   }));
 
