@@ -116,7 +116,7 @@ export class AnswerRules {
     const mayHoldSecret = MAY_BE_SECRET.test(from === 0 ? text : text.slice(from));
     if (finder || mayHoldSecret) {
       for (const reading of readings(text)) {
-        if (reading.joined) continue;
+        if (reading.joined || reading.cells) continue;
         // The finders fold by themselves.
         const read = reading.level === 0 ? text : reading.view.text;
         const add = (span: Span, more: Pick<Finding, "category" | "entityType" | "confidence">) => {

@@ -10,6 +10,7 @@
 import { decodings } from "./decode.ts";
 import { fold } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
+import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
 export interface Reading {
@@ -18,6 +19,8 @@ export interface Reading {
   readonly level: 0 | 1 | 2;
   /** A line break is taken out of each window. */
   readonly joined: boolean;
+  /** Cells of tables, each behind the name of its column. */
+  readonly cells?: boolean;
   /** Escapes that the view reads and the one below it does not, in the text that was sent. */
   readonly escapes: readonly Span[];
 }
@@ -28,12 +31,26 @@ const NAMED_WITHIN = 48;
 /** Of words and patterns that nothing has to name: what bounds them. */
 export const BOUNDS = 1;
 
-/** The readings of a text, lower ones first; control may be handed back between any two. */
-export function* readings(text: string): Generator<Reading, void> {
+/** Where a text that is read in pieces stands in a table. */
+export interface TablePlace {
+  open: OpenTable | null;
+}
+
+/**
+ * The readings of a text, lower ones first; control may be handed back between any two.
+ *
+ * @param place where the piece begins, and when it is read, where the next one does; absent: the text is no piece
+ */
+export function* readings(text: string, place: TablePlace = { open: null }): Generator<Reading, void> {
   const plain: View = fold(text) ?? { text };
   yield { view: plain, level: 0, joined: false, escapes: [] };
   const joined = joinLines(plain);
   if (joined) yield { view: joined, level: 0, joined: true, escapes: [] };
+  const table = tableCells(plain, place.open);
+  place.open = table?.open ?? null;
+  if (table && table.view.text !== "") {
+    yield { view: table.view, level: 0, joined: false, cells: true, escapes: [] };
+  }
   const first = decodings(plain);
   if (!first) return;
   yield { ...first, level: 1, joined: false };

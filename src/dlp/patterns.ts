@@ -96,6 +96,7 @@ function* otherReadings(texts: readonly string[]): Generator<void, OtherReading[
     for (let at = 0; at < text.length; at += SEGMENT) {
       const segment = text.slice(at, at + SEGMENT + OVERLAP);
       for (const reading of readings(segment)) {
+        if (reading.cells) continue;
         if (reading.view.from && !reading.joined) others.push({ of, at, reading });
       }
       if (performance.now() - since < 2) continue;

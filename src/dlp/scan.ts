@@ -6,7 +6,7 @@
  */
 
 import { categoryOf } from "./entities.ts";
-import { type Reading, readings, revealed, settle } from "./lattice.ts";
+import { type Reading, readings, revealed, settle, type TablePlace } from "./lattice.ts";
 import { overlaps } from "./overlaps.ts";
 import { longRuns } from "./packed.ts";
 import { type Plan, planFor } from "./plan.ts";
@@ -119,10 +119,11 @@ function* scanStretch(
   to: number,
   found: Candidate[],
 ): Generator<void, void> {
+  const place: TablePlace = { open: null };
   for (let start = from, end = from; end < to; start = segmentStart(text, end)) {
     end = segmentEnd(text, start, to);
     const segment = start === 0 && end === text.length ? text : copied(text, start, end);
-    for (const one of yield* scanSegment(plan, segment)) {
+    for (const one of yield* scanSegment(plan, segment, place)) {
       one.start += start;
       one.end += start;
       found.push(one);
@@ -136,10 +137,10 @@ function copied(text: string, start: number, end: number): string {
   return [text.slice(start, middle), text.slice(middle, end)].join("");
 }
 
-function* scanSegment(plan: Plan, text: string): Generator<void, Candidate[]> {
+function* scanSegment(plan: Plan, text: string, place: TablePlace): Generator<void, Candidate[]> {
   let lower: Candidate[] = [];
   let settled: Candidate[] = [];
-  for (const reading of readings(text)) {
+  for (const reading of readings(text, place)) {
     yield;
     let here = yield* scanReading(plan, reading);
     // What two lines make together must not take the place of what each of them holds, nor of a part of it.

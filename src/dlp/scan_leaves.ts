@@ -204,7 +204,7 @@ export class Scan {
     for (let at = 0; at < text.length && !this.clock.spent; at += LONG - REACH) {
       const segment = text.slice(at, at + LONG);
       for (const reading of readings(segment)) {
-        if (reading.joined) continue;
+        if (reading.joined || reading.cells) continue;
         // The finder folds by itself.
         const text = reading.level === 0 ? segment : reading.view.text;
         for (const match of yield* this.paced(finder.findSliced(text))) {

@@ -19,7 +19,7 @@ const sum = (s: string, weights: readonly number[]) =>
   weights.reduce((total, w, i) => total + w * Number(s[i]), 0);
 const two = (n: number) => String(n).padStart(2, "0");
 
-function luhn(body: string): string {
+export function luhn(body: string): string {
   let total = 0;
   [...body].reverse().forEach((c, i) => {
     const n = Number(c) * (i % 2 === 0 ? 2 : 1);
@@ -34,7 +34,7 @@ function card(draw: Draw): string {
   return pick(draw, [number, groups.join(" "), groups.join("-")]);
 }
 
-function iban(draw: Draw, country: string, account: string): string {
+export function iban(draw: Draw, country: string, account: string): string {
   const rearranged = `${account}${country}00`.replace(/[A-Z]/g, (c) => String(c.charCodeAt(0) - 55));
   let rest = 0;
   for (const c of rearranged) rest = (rest * 10 + Number(c)) % 97;
@@ -45,7 +45,7 @@ function iban(draw: Draw, country: string, account: string): string {
 const year = (draw: Draw) => 1950 + draw(55);
 
 /** A number of a person with the check digits of its country. */
-const PERSONS: Record<string, (draw: Draw) => string> = {
+export const PERSONS: Record<string, (draw: Draw) => string> = {
   fr(draw) {
     const body = `${1 + draw(2)}${two(50 + draw(49))}${two(1 + draw(12))}${two(1 + draw(94))}${
       digits(draw, 6)
@@ -179,11 +179,11 @@ export const TYPES: Record<What, RegExp> = {
   card: /^CREDIT_CARD$/,
   iban: /^IBAN_CODE$/,
   person:
-    /^(?:FR_NIR|ES_NIF|PT_NIF|IT_FISCAL_CODE|DE_TAX_ID|NL_BSN|PL_PESEL|RU_INN|TR_NATIONAL_ID|CN_RESIDENT_ID|KR_RRN)$/,
+    /^(?:US_SSN|FR_NIR|ES_NIF|PT_NIF|IT_FISCAL_CODE|DE_TAX_ID|NL_BSN|PL_PESEL|RU_INN|TR_NATIONAL_ID|CN_RESIDENT_ID|KR_RRN)$/,
   phone: /^PHONE_NUMBER$/,
   born: /^DATE_OF_BIRTH$/,
   password: /^(?:PASSWORD|GENERIC_SECRET|API_KEY)$/,
-  key: /^(?:GITHUB_TOKEN|STRIPE_KEY|AWS_ACCESS_KEY|GITLAB_TOKEN|API_KEY)$/,
+  key: /^(?:[A-Z_]*(?:TOKEN|KEY)|GENERIC_SECRET)$/,
 };
 
 interface Language {

@@ -1,8 +1,8 @@
 /** What a number is judged by, once its form is known: what bounds it, its check digits, and what names it. */
 
-import { ALPHANUMERIC, CLASS_OF, DIGIT, LETTER } from "./character_class.ts";
+import { ALPHANUMERIC, CLASS_OF, DIGIT, isAlphanumeric, LETTER } from "./character_class.ts";
 import type { Form, MaskTable } from "./mask_table.ts";
-import { after, before, isAlone, namingTexts, type ScannedView } from "./scanned_view.ts";
+import { after, isAlone, namingTexts, type ScannedView } from "./scanned_view.ts";
 
 export interface NumberTable {
   masks: MaskTable;
@@ -91,6 +91,15 @@ export function judge(
 /** Lines that end as a sentence does, before one that begins with a word of its own. */
 const OTHER_PARAGRAPH = /^[^]*\p{L}{4}[.!?]\s*\n\s*(?=\p{Lu}\p{L}+ )/u;
 
+/** The text before a number from the beginning of a word on: the rest of a cut token may look like a name. */
+function wholeWords(text: string, start: number): string {
+  let from = Math.max(0, start - BEFORE);
+  if (from > 0 && isAlphanumeric(text.charCodeAt(from - 1))) {
+    while (from < start && isAlphanumeric(text.charCodeAt(from))) from++;
+  }
+  return text.slice(from, start);
+}
+
 function isNamed(view: ScannedView, label: RegExp, start: number, end: number): boolean {
   const { surroundings } = view;
   if (surroundings.start !== start || surroundings.end !== end) {
@@ -99,7 +108,7 @@ function isNamed(view: ScannedView, label: RegExp, start: number, end: number): 
     const behind = after(view, end, BEHIND);
     const line = behind.indexOf("\n");
     surroundings.texts = [
-      ...namingTexts(before(view, start, BEFORE).replace(OTHER_PARAGRAPH, "")),
+      ...namingTexts(wholeWords(view.text, start).replace(OTHER_PARAGRAPH, "")),
       ...namingTexts(line < 0 ? behind : behind.slice(0, line)),
     ];
   }

@@ -6,24 +6,56 @@
 import { validDate } from "./checksums.ts";
 import { matchesOf } from "./matches.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { report, type ScannedView } from "./scanned_view.ts";
+import { before, report, type ScannedView } from "./scanned_view.ts";
 
-const BIRTH =
-  /(?<![A-Za-z])(?:d\.?o\.?b\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|born(?: on|[^\n.;]{0,40}? on)?|geburts(?:datum|tag)|geboren(?: am| op)?|geb\.|née? le|date de naissance|fecha de nacimiento|nacid[oa] el|data di nascita|nat[oa] il|data de nascimento|nascid[oa] em|geboortedatum|data urodzenia|urodzon[ya]|ur\.|doğum (?:tarihi|günü)|дата рождения|родил(?:ся|ась)|出生日期|出生于|生日|生年月日|誕生日|생년월일|생일)["'\])]{0,2}\s{0,2}(?:(?:is|was|ist|lautet|war|est|es|é|è|was|to|jest|şu|это|は|은|는|이|是|为|為)?\s?(?:[:=#|-]|：)?)\s{0,3}["'(]?/gi;
-const MONTHS =
-  "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
-const DATE = new RegExp(
-  `(?:(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})|(\\d{1,2})([-/.])(\\d{1,2})\\6(\\d{4}|\\d{2})` +
-    `|(?:${MONTHS})\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}|\\d{1,2}(?:st|nd|rd|th)?\\.? (?:of )?(?:${MONTHS})\\.?,? \\d{4}` +
-    `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)(?=T\\d|(?!\\w))`,
-  "iy",
+/** Words before a day of birth, by language; the pattern adds what may stand between. */
+const BIRTH_WORDS = [
+  "d\\.?o\\.?b\\.?|(?:date|day|place and date)[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|born(?: on|[^\\n.;]{0,40}? on)?",
+  "geb(?:urts|\\.|oorte)?[ -]?(?:datum|tag)|geboren(?: am| op)?|geb\\.|(?<=[,(] )\\*(?=\\d)|(?<=\\()\\*",
+  "n[ée]+(?:\\(e\\)|e)? le|date (?:et lieu )?de naissance|date[ _]naiss(?:ance)?\\.?",
+  "(?:fecha|f\\.)[ _](?:de )?nac(?:imiento)?\\.?|naci(?:d[oa]|ó) el",
+  "data[ _](?:di )?nascita|nat[oa](?:\\/[oa])? il|data e luogo di nascita",
+  "data[ _](?:de )?nascimento|nascid[oa] (?:em|a)|nasceu (?:em|a)",
+  "data[ _]urodzenia|urodzon[ya](?: dnia)?|ur\\.",
+  "do[ğg]um[ _](?:tarihi|günü)",
+  "дата рождения|родил(?:ся|ась)",
+  "出生日期|出生于|生于|生日|生年月日|誕生日|생년월일|생일|출생",
+].join("|");
+const BIRTH = new RegExp(
+  `(?<![A-Za-z])(?:${BIRTH_WORDS})["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?\\s{0,2}` +
+    `(?:(?:is|was|ist|lautet|war|est|es|é|è|to|jest|şu|это|は|은|는|이|是|为|為)?\\s?(?:[:=#|-]|：)?)` +
+    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(]?`,
+  "gi",
 );
+/** Words behind one. */
+const BORN_BEHIND = / ?(?:г\. ?р\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣]))/g;
+const MONTHS = [
+  "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?",
+  "jän(?:ner)?|januar|februar|märz|mai|juni|juli|oktober|dezember",
+  "janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre",
+  "enero|febrero|marzo|abril|mayo|junio|julio|agosto|se[pt]tiembre|octubre|noviembre|diciembre",
+  "janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro",
+  "gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre",
+  "januari|februari|maart|mei|augustus",
+  "stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|września|października|listopada|grudnia",
+  "ocak|şubat|mart|nisan|may[ıi]s|haziran|temmuz|ağustos|eylül|ekim|kas[ıi]m|aral[ıi]k",
+  "января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря",
+].join("|");
+const WRITTEN_DATE =
+  `(?:(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})|(\\d{1,2})([-/.])(\\d{1,2})\\6(\\d{4}|\\d{2})` +
+  `|(?:${MONTHS})\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}` +
+  `|\\d{1,2}(?:st|nd|rd|th|er)?\\.? (?:of |de )?(?:${MONTHS})\\.?,? (?:de )?\\d{4}` +
+  `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)`;
+const DATE = new RegExp(`${WRITTEN_DATE}(?=T\\d|(?!\\w))`, "iy");
+const DATE_AT_END = new RegExp(`(?<![\\w./-])${WRITTEN_DATE}$`, "i");
+/** The longest that a date is. */
+const LONGEST_DATE = 30;
 const NAME = "[A-Z\\u00c0-\\u024f][a-z\\u00df-\\u024f'’-]{1,24}";
 const NAMES = `${NAME}(?: (?:[A-Z]\\. )?(?:van |von |de |da |del |bin |al-)?${NAME}){0,3}`;
 const PERSON = new RegExp(
   `(?<=\\b(?:[Mm]y name is|[Nn]ame:|I am|I'm|called|[Ss]igned,?|[Dd]ear|[Rr]egards,?) )${NAMES}` +
     `|(?<=\\b(?:Mr|Mrs|Ms|Mx|Miss|Dr|Prof|Sir|Herr|Frau|Monsieur|Madame|Señora?)\\.? )${NAMES}` +
-    `|(?<="(?:full_?|first_?|last_?|customer_?|owner_?)?name"\\s?:\\s?")${NAMES}`,
+    `|(?<="(?:full_?|first_?|last_?|customer_?|owner_?)name"\\s?:\\s?")${NAMES}|(?<="name"\\s?:\\s?")${NAMES} ${NAME}(?=")`,
   "g",
 );
 const AGE =
@@ -42,6 +74,10 @@ function scanBirthDates(view: ScannedView): void {
     DATE.lastIndex = m.index + m[0].length;
     const date = DATE.exec(view.text);
     if (date && exists(date)) report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
+  }
+  for (const { index } of view.text.matchAll(BORN_BEHIND)) {
+    const date = DATE_AT_END.exec(before(view, index, LONGEST_DATE));
+    if (date && exists(date)) report(view, "DATE_OF_BIRTH", index - date[0].length, index, 0.85);
   }
 }
 
@@ -70,6 +106,9 @@ export const PERSON_DATA: readonly Recognizer[] = [
         "誕生日は«1981年3月12日»です",
         "| DOB | «1981-03-12» |",
         "ur. «12.03.1981»",
+        "né le «3 mars 1981»",
+        "DOB (dd/mm/yyyy) ..... «12/03/1981»",
+        "«1981年3月12日»生まれ",
       ],
       clean: ["DOB: 31.02.1990", "the meeting on 12 March 1981"],
     },

@@ -19,6 +19,9 @@ const PHONE_WORDS = words(
   "mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|handy(?:nummer)?|mobil|rufnummer|portable|celular|m[óo]vil|numer",
   "telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
+  "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|appelez|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
+  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|ula[şs]\\w*|telefonu",
+  "звон[а-яё]+|позвон[а-яё]+|номер(?:у|ом)?|拨打|致电|联系|連絡先|お電話|番号|연락",
   "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
 );
 
@@ -47,6 +50,9 @@ function jointLength(text: string, at: number): number {
 function digitsOf(text: string, start: number, end: number): string {
   return text.slice(start, end).replace(/\(0\)/g, "").replace(/\D/g, "");
 }
+
+/** Words behind a telephone number that say what it is. */
+const PHONE_BEHIND = /^\s?(?:numara(?!l)|로 (?:연락|전화)|으로 (?:연락|전화)|に(?:お電話|連絡))/;
 
 /** How far before a telephone number a word may stand that names it. */
 const NAMED_WITHIN = 40;
@@ -94,8 +100,9 @@ function scanPhone(view: ScannedView, at: number): number {
   if (glued && !(plus && count >= 10)) return at;
   if (next === 58 && (CLASS_OF[text.charCodeAt(end + 1)] & DIGIT) !== 0) return at;
   const digits = digitsOf(text, at, end);
-  const labelled = isWordNear(text, start) &&
-    isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN)));
+  const labelled = next > 32 && PHONE_BEHIND.test(text.slice(end, end + 12)) ||
+    next === 32 && PHONE_BEHIND.test(text.slice(end, end + 12)) ||
+    isWordNear(text, start) && isNamedBy(PHONE_WORDS, ownSentence(before(view, start, NAMED_WITHIN)));
   const alone = isAlone(view, start, end);
   let confidence = 0;
   if (plus) {
@@ -134,7 +141,9 @@ function national(written: string, digits: string, labelled: boolean, alone: boo
   if (NANP.test(written)) {
     return written[0] === "(" ? 0.75 : labelled ? 0.9 : /\./.test(written) ? 0.5 : 0.6;
   }
-  if (DATE.test(written) || /^\d+(?:\.\d+)+$/.test(written) && !labelled) return 0;
+  if (
+    DATE.test(written) && !(labelled && digits.length >= 9) || /^\d+(?:\.\d+)+$/.test(written) && !labelled
+  ) return 0;
   const trunk = digits[0] === "0";
   if (labelled) {
     if (digits.length > 13) return 0;

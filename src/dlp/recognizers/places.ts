@@ -42,8 +42,22 @@ function domainConfidence(view: ScannedView, start: number, end: number): number
 
 const STREET =
   /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?|(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/g;
-const POSTCODE =
-  /(?<![\w#])(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKPS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?!\w)|(?<![\w#])[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] ?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)/g;
+/** Of the United Kingdom. */
+const AREA =
+  "(?:[BEGLMNSW]|A[BL]|B[ABDHLNRSTX]|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]|F[KY]|G[LUY]|H[ADGPRSUX]|I[GMPV]|JE|" +
+  "K[ATWY]|L[ADELNSU]|M[EKL]|N[EGNPRW]|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]|T[ADFNQRSW]|UB|W[ACDFNRSV]|YO|ZE)";
+const POSTCODE = new RegExp(
+  `(?<![\\w#])(?:GIR ?0AA|${AREA}\\d(?:\\d|[ABEHJKMNPR-Y])? ?\\d[ABD-HJLNP-UW-Z]{2})(?!\\w)` +
+    `|(?<![\\w#])[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z] ?\\d[ABCEGHJ-NPRSTV-Z]\\d(?!\\w)`,
+  "g",
+);
+
+/** Written without its blank, it is a code like many others. */
+function postcodeConfidence(view: ScannedView, start: number, end: number): number {
+  if (view.text.slice(start, end).includes(" ")) return 0.7;
+  return ZIP_WORDS.test(before(view, start, 24)) || isAlone(view, start, end) ? 0.6 : 0;
+}
+
 const ZIP = /(?<![\w.,$-])\d{5}(?:-\d{4})?(?![\w.-]*\d)/g;
 const ZIP_WORDS = words(
   "zip(?: ?code)?",
@@ -110,7 +124,7 @@ export const PLACES: readonly Recognizer[] = [
     group: "CONTACT",
     aliases: ["US_ZIP_CODE", "ZIP_CODE", "UK_POSTCODE"],
     triggers: [
-      matchesOf("POSTAL_CODE", POSTCODE, () => 0.7, /[A-Z]\d/),
+      matchesOf("POSTAL_CODE", POSTCODE, postcodeConfidence, /[A-Z]\d/),
       matchesOf("POSTAL_CODE", ZIP, zipConfidence, /[A-Za-z]{2}/),
     ],
     samples: {

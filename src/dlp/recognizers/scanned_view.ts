@@ -103,9 +103,9 @@ export function after(view: ScannedView, end: number, length: number): string {
   return view.text.slice(end, end + length);
 }
 
-/** A pattern for words that name a value: bounded by anything that is not a Latin letter. */
+/** A pattern for words that name a value: bounded by anything that is not a Latin letter, and at the end of no token. */
 export function words(...alternatives: string[]): RegExp {
-  return new RegExp(`(?<![A-Za-z])(?:${alternatives.join("|")})(?![A-Za-z])`, "i");
+  return new RegExp(`(?<![A-Za-z]|[A-Za-z]\\d{1,4})(?:${alternatives.join("|")})(?![A-Za-z])`, "i");
 }
 
 /** Whether a word that names a number is there, also in `nhsNumber` or `NHSNumber`. */

@@ -29,9 +29,10 @@ export const CREDENTIALS: readonly Trigger[] = [
   { on: "run", lengths: [5], lacks: DIGIT, begins: "scph", scan: scanPasswordWord },
   // "Basic" and "Token".
   { on: "run", lengths: [5], lacks: DIGIT, begins: "bt", followedBy: " ", scan: scanAuthorization },
-  { on: "run", longest: 3, lacks: DIGIT, begins: "pm", scan: scanShortWord },
+  { on: "run", longest: 3, lacks: DIGIT, begins: "pmw", scan: scanShortWord },
   { on: "run", lengths: [2], lacks: DIGIT, begins: "-", scan: scanShortWord },
   { on: "run", longest: 5, lacks: DIGIT, followedBy: ".", scan: scanDottedToken },
+  { on: "run", lengths: [4], lacks: DIGIT, begins: "p", scan: scanShortWord },
   { on: "sign", signs: ":", scan: scanUserinfo },
   // "xoxb" whose hyphens became blanks.
   { on: "run", lengths: [4], lacks: DIGIT, begins: "x", followedBy: " ", scan: scanDottedToken },
@@ -94,11 +95,11 @@ function scanBeginning(view: ScannedView, start: number): boolean {
     text.charCodeAt(start) === 101 && text.charCodeAt(start + 1) === 121 && scanJwt(view, start);
 }
 
-/** "pwd", "mdp" and "-u", which are too short for the rest. */
+/** "pass", "pwd", "pw", "ww", "mdp" and "-u", which are too short for the rest. */
 function scanShortWord(view: ScannedView, start: number, end: number): void {
   const word = view.text.slice(start, end);
   if (word === "-u") scanUserOption(view, start);
-  else if (/^(?:pwd|mdp)$/i.test(word)) scanPassword(view, start);
+  else if (/^(?:pass|pwd|mdp|pw|ww)$/i.test(word)) scanPassword(view, start);
 }
 
 /** A token with a dot or a blank in its beginning. */

@@ -5,7 +5,20 @@ import { isPlaceholder, strangeness } from "../randomness.ts";
 import { after, report, type ScannedView } from "../scanned_view.ts";
 
 const PASSWORD_WORD =
-  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|è|e|jest|to|ist|lautet|şu\s?:|это|は|은|는|是|为|為|->|-{1,2}(?=\s)|(?=\s[^\s"'`<>(]{8})|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+  /(?:pass(?:word|wd|phrase|code|e)?|pwd|secret|passwort|kennwort|wachtwoord|senha|clave|mdp|parola(?: d['’]ordine)?|has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번|pw|ww)(?:\s?\(\w{0,12}\))?["'\]]{0,2}\s{0,8}(?:=>|:{1,2}=|={1,3}|:|is|was|est|es|é|è|e|jest|to|ist|lautet|şu\s?:|это|は|은|는|是|为|為|->|-{1,2}(?=\s)|(?=\s[^\s"'`<>(]{8})|value=|["'][;|,\t]|[;|\t]|(?=\s{0,8}<\/))\s{0,8}(?:["']\s?[;,|]\s?|(?:<\/?[a-z]{1,8}>\s{0,8}){1,3})?[([<{“‘„«»*\u{1f300}-\u{1faff}]{0,2}(["'`]?)/iuy;
+
+/**
+ * The same with a word or a few between the password word and what gives the value: "mot de passe provisoire :", "hasło do
+ * wifi to", "şifreniz:". A value of four kinds of units needs nothing that gives it.
+ */
+const WORDS =
+  "(?:pass(?:word|wd|phrase|code|e)?|p?pw|ww|pwd|passwort|kennwort|wachtwoord|senha|clave|mdp|parola|has[lł]o|[sş]ifre|" +
+  "contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)\\p{L}{0,4}\\)?(?:[ -]\\p{L}[\\p{L}'’-]{0,14}){0,4}";
+const PASSWORD_PHRASE = new RegExp(
+  `${WORDS}?\\s{0,2}(?:[:=：]|\\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это|—|–|-)(?=\\s))\\s{0,3}["'\`]?`,
+  "iuy",
+);
+const PASSWORD_BESIDE = new RegExp(`${WORDS} (?=\\S{8})`, "iuy");
 
 /** A word before the value that says what it is. */
 const IS_GIVEN = /\s(?:is|was|est|es|é|è|e|jest|to|ist|lautet|это)\s+$/i;
@@ -37,7 +50,7 @@ function endAt(text: string, end: number): number {
 
 /** Words with letters that are in no run, each with what is given to it. */
 const FOREIGN =
-  /(?:has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호)/gi;
+  /(?:has[lł]o|[sş]ifre|contrase[nñ]a|пароль|密码|密碼|口令|パスワ[ー-]ド|暗証番号|비밀번호|패스워드|암호|비번)/gi;
 
 /** One of them is in each of the words that no run is. */
 const FOREIGN_LETTER = /[łŁşŞñÑпП密口パ暗비패암]/;
@@ -66,17 +79,48 @@ export function scanPassword(view: ScannedView, start: number): void {
   const text = view.text;
   PASSWORD_WORD.lastIndex = start;
   const match = PASSWORD_WORD.exec(text);
-  if (!match) return;
+  if (!match || !scanGiven(view, start, match)) scanPhrase(view, start);
+}
+
+/** What stands behind a phrase must look like a password by itself. */
+function scanPhrase(view: ScannedView, start: number): void {
+  scanBehind(view, start, PASSWORD_PHRASE, 3) || scanBehind(view, start, PASSWORD_BESIDE, 4);
+}
+
+function scanBehind(view: ScannedView, start: number, phrase: RegExp, leastKinds: number): boolean {
+  phrase.lastIndex = start;
+  const match = phrase.exec(view.text);
+  if (!match) return false;
+  const from = start + match[0].length;
+  const value = /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,64}/.exec(after(view, from, 64))![0].replace(
+    /[.:!?]+$/,
+    "",
+  );
+  if (kindsOf(value) < leastKinds || value.length < 8 || !isPassword(value, false)) return false;
+  if (!/\d/.test(value) || /[/\\]|@[\w-]+\.\w/.test(value)) return false;
+  report(view, "PASSWORD", from, from + value.length, 0.6);
+  return true;
+}
+
+/** What is given to a password word at once; whether it is a password. */
+function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
   const quote = match[1];
   const rest = after(view, from, 130);
   const value = quote
     ? rest.slice(0, Math.max(0, closing(rest, quote)))
     : /^[^\s"'`<>,;)\]}\u0370-\uffff]{0,120}/.exec(rest)![0].replace(/[.:!?]+$/, "");
-  if (!isPassword(value, quote !== "")) return;
+  if (!isPassword(value, quote !== "")) return false;
   // Nothing but a blank gives it: what follows a word is another word most often.
-  if (/\w\s+$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return;
+  if (/\w\s+$/.test(match[0]) && !IS_GIVEN.test(match[0]) && !isUnlikeWords(value)) return false;
   report(view, "PASSWORD", from, from + value.length, 0.7);
+  return true;
+}
+
+/** Small letters, capitals, digits and signs: how many of them a value has. */
+function kindsOf(value: string): number {
+  return Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
+    Number(/[^A-Za-z0-9\s._-]/.test(value));
 }
 
 function closing(rest: string, quote: string): number {
@@ -96,10 +140,14 @@ export function isPassword(value: string, quoted: boolean): boolean {
   if (/^arn:|^[$<{%[(#@&]|[({]$|\(\)|\$\{|=>|\s{2}/.test(value) || /^[A-Z][A-Z0-9_]+$/.test(value)) {
     return false;
   }
-  const kinds = Number(/[a-z]/.test(value)) + Number(/[A-Z]/.test(value)) + Number(/\d/.test(value)) +
-    Number(/[^A-Za-z0-9\s._-]/.test(value));
+  const kinds = kindsOf(value);
   // A member of an object, or a call.
-  if (!quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value)) return false;
+  if (
+    !quoted && /^[A-Za-z_$][\w$]*(?:\?|!)?\.[A-Za-z_$]|^[A-Za-z_$][\w$.]*[(\[]/.test(value) &&
+    !/^\w+(?:\.\w+)*\.\d{2,4}$/.test(value)
+  ) {
+    return false;
+  }
   if (quoted) {
     if (/\s/.test(value)) return false;
     // One lower-case word may be a word; without a vowel pattern it was drawn.

@@ -96,15 +96,21 @@ function hasEnough(text: string, start: number, end: number): boolean {
 /** Where the word begins that follows one that ends here; negative: none does. */
 function gapEnd(text: string, from: number): number {
   let p = from;
-  while (p - from < WIDEST_GAP && p < text.length && !isLetter(text.charCodeAt(p))) p++;
+  while (p - from < WIDEST_GAP && p < text.length && isGap(text.charCodeAt(p))) p++;
   return p > from && isLetter(text.charCodeAt(p)) ? p : -1;
 }
 
 /** Where the word ends that stands before one that begins here; negative: none does. */
 function gapStart(text: string, from: number): number {
   let q = from;
-  while (from - q < WIDEST_GAP && q > 0 && !isLetter(text.charCodeAt(q - 1))) q--;
+  while (from - q < WIDEST_GAP && q > 0 && isGap(text.charCodeAt(q - 1))) q--;
   return q < from && q > 0 && isLetter(text.charCodeAt(q - 1)) ? q : -1;
+}
+
+/** Blanks, digits and `,.;:)-_"'|`: marks of programs stand in no phrase. */
+function isGap(unit: number): boolean {
+  return unit <= 32 || unit >= 48 && unit < 60 || unit === 44 || unit === 46 || unit === 41 || unit === 45 ||
+    unit === 34 || unit === 39 || unit === 95 || unit === 124;
 }
 
 interface Word {

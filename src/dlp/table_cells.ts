@@ -1,0 +1,150 @@
+/**
+ * Tables whose columns say what is in them: a view in which each cell of such a column stands behind its column's name, as
+ * in a form. Of texts parted by commas, semicolons, tabs or upright lines.
+ */
+
+import { type Span, type View, ViewWriter } from "./view.ts";
+
+/** What a column must be named after to be read so. */
+const NAMES_A_VALUE = new RegExp(
+  `(?<![a-z])(?:${
+    [
+      "d\\.?o\\.?b|birth|born|geb|nais|nacim|nasc|urod|do[gğ]um",
+      "social|ssn$|sin$|tax|tin$|vat|utr|nino?$|nif|dni|nie$|nir$|s[ée]cu|fiscal|c\\.?f\\.?$|bsn|pesel|nip$|regon|t\\.?c\\.?k|kimlik",
+      "passp|passep|pasap|reisep|licen[sc]e|f[üu]hrersch|permis|carnet|passw|pass$|pwd$|secret|token|(?:api )?key$",
+      "phone|tel(?:[.:ée]|$)|mobil|m[óo]vil|cell(?:$| |p)|handy|fax$|gsm$|card|kart[ea]?(?:n|$| )|carte|tarjeta|cart[aã]o|carta$|pan$|cv[vc]",
+      "iban|account|konto|compte|cuenta|conta$|rekening|rachun|hesap|routing|aba$|sort code|bsb$|swift|bic$|npi$|nhs|mrn$|patient|medic|insur",
+      "aadhaar|cpf$|cnpj$|rut$|cuit$|curp$|rfc$|cnp$|egn$|oib$|personn|vin$|imei|iccid|zip|postal|plz$",
+    ].join("|")
+  })|рожд|出生|生年|생년|инн|снилс|身份|주민|тел|моб|手机|手機|电话|電話|携帯|전화|휴대|карт|卡|カード|카드|сч[её]т`,
+  "i",
+);
+/** Lines of a block that may be a header. */
+const HEADER_WITHIN = 3;
+const LONGEST_HEADER = 400;
+/** The line that Markdown has below a header. */
+const RULE = /[ \t]{0,8}\|?[ \t]?:?-[-:| \t+]{2,400}\n/y;
+/** Names of columns, without what they do not hold. */
+const HEADER = /^[^\d=<>{},;\t|]{0,60}[,;\t|][^\d=<>{}]+$/;
+const CELL_NAME = /^[\p{L}][^"=<>{}]{0,39}$/u;
+const MOST_ROWS = 20_000;
+const MOST_CELL = 120;
+const DELIMITERS = ["\t", ";", "|", ","];
+
+/** A table that a text is cut in: what it goes on with. */
+export interface OpenTable {
+  readonly delimiter: string;
+  /** Names of its columns; null: they name no value. */
+  readonly names: readonly (string | null)[];
+}
+
+export interface TableCells {
+  readonly view: View;
+  /** The table that the end of the text is in; null: it is in none. */
+  readonly open: OpenTable | null;
+}
+
+/** @param from a table that the text begins in; null: it begins in none */
+export function tableCells(view: View, from: OpenTable | null): TableCells | null {
+  const { text } = view;
+  let writer: ViewWriter | null = null;
+  let budget = text.length;
+  let open: OpenTable | null = null;
+  const read = (table: OpenTable, start: number): number => {
+    let at = start;
+    open = null;
+    for (let row = 0; row < MOST_ROWS && budget > 0 && at < text.length; row++) {
+      const stop = text.indexOf("\n", at);
+      const end = stop < 0 ? text.length : stop;
+      const cells = cellsOf(text, at, end, table.delimiter);
+      // The first row may be the rest of one that the text before ended in.
+      if (cells.length !== table.names.length) {
+        if (row > 0 || start > 0) return at;
+      } else {
+        cells.forEach((cell, i) => {
+          const name = table.names[i];
+          if (name === null || cell.end - cell.start < 4 || cell.end - cell.start > MOST_CELL) return;
+          writer ??= new ViewWriter(view);
+          writer.say({ start: cell.start, end: cell.start, says: `${name}: ` });
+          writer.copy(cell.start, cell.end);
+          writer.part();
+          budget -= name.length + cell.end - cell.start;
+        });
+      }
+      at = end + 1;
+    }
+    if (at >= text.length) open = table;
+    return at;
+  };
+  for (let at = from === null ? 0 : read(from, 0); at >= 0 && at < text.length && budget > 0;) {
+    // A header is the first line of a block, or stands below a title or a mark of code.
+    let line = at;
+    for (let n = 0; n < HEADER_WITHIN && line < text.length; n++) {
+      const end = text.indexOf("\n", line);
+      if (end < 0) break;
+      const table = end - line <= LONGEST_HEADER ? headerAt(text, line, end) : null;
+      line = table === null ? end + 1 : Math.max(end + 1, read(table, table.rows));
+      if (text.charCodeAt(line) <= 13) break;
+    }
+    at = blockAfter(text, line - 1);
+  }
+  const made = writer as ViewWriter | null;
+  return made === null && open === null ? null : { view: made?.view() ?? { text: "" }, open };
+}
+
+/** Where the block begins that stands behind an empty line; negative: there is none. */
+function blockAfter(text: string, from: number): number {
+  const line = text.indexOf("\n\n", from);
+  if (line >= 0) return line + 2;
+  const windows = text.indexOf("\n\r\n", from);
+  return windows < 0 ? -1 : windows + 3;
+}
+
+/** The header in a line, and where its rows begin; null: it is none. */
+function headerAt(text: string, start: number, end: number): OpenTable & { rows: number } | null {
+  const line = text.slice(start, end);
+  if (!HEADER.test(line)) return null;
+  const delimiter = DELIMITERS.find((one) => line.includes(one))!;
+  RULE.lastIndex = end + 1;
+  const rows = RULE.test(text) ? RULE.lastIndex : end + 1;
+  const stop = text.indexOf("\n", rows);
+  const row = text.slice(rows, Math.min(stop < 0 ? text.length : stop, rows + LONGEST_HEADER));
+  // A row has as many delimiters, unless some are in quotes, and a digit.
+  if (!/\d/.test(row) || row.split(delimiter).length < line.split(delimiter).length) return null;
+  const table = namesOf(line.trim(), delimiter);
+  return table && { ...table, rows };
+}
+
+/** The columns of a header; null: it is none, or names no value. */
+function namesOf(line: string, delimiter: string): OpenTable | null {
+  const names = cellsOf(line, 0, line.length, delimiter).map(({ start, end }) => line.slice(start, end));
+  if (names.length < 2) return null;
+  if (!names.every((name, i) => name === "" ? i === 0 || i === names.length - 1 : CELL_NAME.test(name))) {
+    return null;
+  }
+  // Words of a name are parted by blanks, so that it reads as the label of a form.
+  const labels = names.map((name) => name.replace(/_/g, " ").replace(/([a-z])(?=[A-Z])/g, "$1 "));
+  const telling = labels.map((label) => NAMES_A_VALUE.test(label) ? label : null);
+  return telling.every((label) => label === null) ? null : { delimiter, names: telling };
+}
+
+/** Cells without quotes and blanks around them. */
+function cellsOf(text: string, start: number, end: number, delimiter: string): Span[] {
+  const cells: Span[] = [];
+  for (let at = start;;) {
+    let stop = at;
+    const quote = /^[ \t]*"/.exec(text.slice(at, Math.min(end, at + 8)));
+    if (quote) {
+      const close = text.indexOf('"', at + quote[0].length);
+      if (close >= 0 && close < end) stop = close + 1;
+    }
+    while (stop < end && text[stop] !== delimiter) stop++;
+    let first = at;
+    let last = stop;
+    while (first < last && /[\s"']/.test(text[first])) first++;
+    while (last > first && /[\s"']/.test(text[last - 1])) last--;
+    cells.push({ start: first, end: last });
+    if (stop >= end || cells.length > 200) return cells;
+    at = stop + 1;
+  }
+}
