@@ -92,12 +92,12 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
   return made === null && open === null ? null : { view: made?.view() ?? { text: "" }, open };
 }
 
+const EMPTY_LINE = /\n\r?\n/g;
+
 /** Where the block begins that stands behind an empty line; negative: there is none. */
 function blockAfter(text: string, from: number): number {
-  const line = text.indexOf("\n\n", from);
-  if (line >= 0) return line + 2;
-  const windows = text.indexOf("\n\r\n", from);
-  return windows < 0 ? -1 : windows + 3;
+  EMPTY_LINE.lastIndex = Math.max(0, from);
+  return EMPTY_LINE.test(text) ? EMPTY_LINE.lastIndex : -1;
 }
 
 /** The header in a line, and where its rows begin; null: it is none. */

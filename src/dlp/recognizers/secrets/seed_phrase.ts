@@ -62,15 +62,29 @@ function scanPhrase(view: ScannedView, start: number, end: number): number {
   const last = words.at(-1)?.end ?? start;
   if (words.length < FEWEST) return Math.max(last, start + STRIDE);
   const indices = words.map(({ index }) => index);
+  // One word over and over is no phrase.
+  if (indices.every((index) => index === indices[0])) return last;
   for (let first = 0; first + FEWEST <= words.length; first++) {
     for (let count = MOST; count >= FEWEST; count -= 3) {
-      if (first + count > words.length || !isValid(indices, first, count)) continue;
+      if (first + count > words.length || !isApart(text, words, first, first + count)) continue;
+      if (!isValid(indices, first, count)) continue;
       report(view, "SEED_PHRASE", words[first].start, words[first + count - 1].end, 0.95);
       return words[first + count - 1].end;
     }
   }
   // The phrase may have begun later than the words that could belong to it.
   return words[words.length - FEWEST + 1].start;
+}
+
+/** Words of the list that may stand beside a phrase by chance. */
+const BY_CHANCE = 3;
+const PARTED = /[\n:;.,"'|]/;
+
+/** Whether a run of words begins or ends where words of the list do, or where something parts it from more of them. */
+function isApart(text: string, words: readonly Word[], first: number, end: number): boolean {
+  return first <= BY_CHANCE || words.length - end <= BY_CHANCE ||
+    PARTED.test(text.slice(words[first - 1].end, words[first].start)) ||
+    PARTED.test(text.slice(words[end - 1].end, words[end].start));
 }
 
 /** Whether so many words in a row begin as words of the list do; most words of a text stand beside one that does not. */
