@@ -80,7 +80,24 @@ function colour(text: string, start: number): string | undefined {
   return COLOUR.exec(text)?.[0];
 }
 
+/** A backslash at the end of a line: the next one goes on with it. */
+const CONTINUED = /\\\r?\n[ \t]{0,16}/y;
+/** Bytes of UTF-8, each an escape. */
+const BYTES = /(?:\\x[0-9A-Fa-f]{2}){2,64}/y;
+
 function backslash(text: string, start: number, spots: Spot[]): void {
+  const next = text.charCodeAt(start + 1);
+  if (next === 10 || next === 13) {
+    CONTINUED.lastIndex = start;
+    const match = CONTINUED.exec(text);
+    if (match) spots.push({ start, end: start + match[0].length, says: "" });
+    return;
+  }
+  if (next === 120 && text.charCodeAt(start + 2) > 57) {
+    BYTES.lastIndex = start;
+    const match = BYTES.exec(text);
+    if (match) return bytewise(match[0], start, spots, 4);
+  }
   BACKSLASH.lastIndex = start;
   const match = BACKSLASH.exec(text);
   if (!match) {
@@ -154,17 +171,19 @@ function named(name: string): string | null {
   return says;
 }
 
-function byteAt(raw: string, i: number): number {
-  return HEX[raw.charCodeAt(i * 3 + 1)] << 4 | HEX[raw.charCodeAt(i * 3 + 2)];
+/** The last two of the units that a byte is written in are its digits. */
+function byteAt(raw: string, i: number, width: number): number {
+  const end = (i + 1) * width;
+  return HEX[raw.charCodeAt(end - 2)] << 4 | HEX[raw.charCodeAt(end - 1)];
 }
 
 /** The character that `count` bytes of UTF-8 stand for; 0: they are none. */
-function pointAt(raw: string, at: number, count: number): number {
-  const first = byteAt(raw, at);
+function pointAt(raw: string, at: number, count: number, width: number): number {
+  const first = byteAt(raw, at, width);
   if ((first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2) !== count || first >= 0xf5) return 0;
   let point = first & 0xff >> count + 1;
   for (let i = at + 1; i < at + count; i++) {
-    const b = byteAt(raw, i);
+    const b = byteAt(raw, i, width);
     if ((b & 0xc0) !== 0x80) return 0;
     point = point << 6 | b & 63;
   }
@@ -183,22 +202,27 @@ const LATIN = Array.from(
   (_, b) => b > 8 && b !== 127 && (b < 127 || b >= 0xa0) ? String.fromCharCode(b) : "",
 );
 
+/** Bytes of one piece of a run, as the patterns have it. */
+const MOST_BYTES = 64;
+
 /** `%41%c3%a9`: plain bytes one by one, the others as the UTF-8 sequences they form, or as Latin-1. */
-function bytewise(raw: string, start: number, spots: Spot[]): void {
-  const count = raw.length / 3;
+function bytewise(raw: string, start: number, spots: Spot[], width = 3): void {
+  const count = raw.length / width;
   for (let i = 0; i < count;) {
-    const b = byteAt(raw, i);
+    const b = byteAt(raw, i, width);
     let n = 1;
     let says = LATIN[b];
+    // A run is taken in pieces, and the next one begins with the whole character.
+    if (b >= 0xc2 && count >= MOST_BYTES && count - i < 4 && i > 0) return;
     if (b >= 0xc2 && i + 1 < count) {
       const most = Math.min(count - i, b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2);
-      const point = pointAt(raw, i, most);
+      const point = pointAt(raw, i, most, width);
       if (point > 0) {
         n = most;
         says = String.fromCodePoint(point);
       }
     }
-    spots.push({ start: start + i * 3, end: start + (i + n) * 3, says });
+    spots.push({ start: start + i * width, end: start + (i + n) * width, says });
     i += n;
   }
 }

@@ -28,7 +28,7 @@ for (
   [...from].forEach((c, i) => LOOKALIKES.set(c.charCodeAt(0), to.charCodeAt(i)));
 }
 
-const BLANK = /^[\p{Zs}\u2028\u2029]$/u;
+const BLANK = /^[\p{Zs}\u2028\u2029\u2800]$/u;
 const IGNORED = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const DECIMAL = /^\p{Nd}$/u;
 /** All that Unicode calls a dash, and what looks like one. */

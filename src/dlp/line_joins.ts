@@ -44,12 +44,15 @@ const DEEPEST_INDENT = 16;
 /** Where a value may go on behind the indentation of its second line; where no value does, at its beginning. */
 function indented(text: string, left: number, start: number): number {
   let right = start;
-  while (right - start < DEEPEST_INDENT && (text.charCodeAt(right) === 32 || text.charCodeAt(right) === 9)) {
-    right++;
-  }
+  // With the marks that mail puts before lines it quotes.
+  while (right - start < DEEPEST_INDENT && isIndent(text.charCodeAt(right))) right++;
   if (right - start < 2 || (CLASS_OF[text.charCodeAt(right)] & ALPHANUMERIC) === 0) return start;
   if ((CLASS_OF[text.charCodeAt(left - 1)] & ALPHANUMERIC) === 0) return start;
   return telling(text, left - 1, -1, false) && telling(text, right, 1, false) ? right : start;
+}
+
+function isIndent(unit: number): boolean {
+  return unit === 32 || unit === 9 || unit === 62;
 }
 
 /** How far around a break a value, and what names it, may reach. */

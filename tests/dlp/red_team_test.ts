@@ -19,6 +19,24 @@ const CARRIERS: Record<string, readonly string[]> = {
     `a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-«${CARD}»`,
     `the-quick-brown-fox-jumps-over-the-lazy-dog-and-more-words-go-here-«${CARD}»`,
     `user_card_no_«${CARD}»_x`,
+    `Total«${CARD}»and`,
+    "Total«4539 5787 6362 1486»and more",
+    "blocks «4539-5787-6362-1486»Capital",
+    `$«${CARD}»`,
+    `«${CARD}»%`,
+  ],
+  "over lines that say so": [
+    "Dear all, «45395787\n63621486» thanks",
+    "n = «45395787\\\n63621486» ok",
+    "n = «45395787\\\r\n    63621486» ok",
+    "> «45395787\n> 63621486» ok",
+  ],
+  "under the name of their column": [
+    `name,card,city\nJo,«${CARD}»,Bonn\n`,
+    `| Name | Card no. |\n| --- | --- |\n| Jo | «4539 5787 6362 1486» |\n`,
+  ],
+  "in bytes of UTF-8 that are escapes": [
+    `«${Array.from(CARD, (digit) => `\\xef\\xbc\\x${(0x90 + Number(digit)).toString(16)}`).join("")}»`,
   ],
   "as tables write numbers": [
     `«${CARD}».0`,
@@ -177,4 +195,27 @@ Deno.test("of two sure values that share a part, both are reported: nothing of e
     { type: "PHONE_NUMBER", start: 38, end: 50, confidence: 0.55 },
   ]);
   assertEquals(found.map(({ type }) => type), ["EMAIL_ADDRESS", "CREDIT_CARD"]);
+});
+
+Deno.test("scan() finds addresses whose signs are words or stand apart, and no sentences", () => {
+  const usual = detector(DEFAULT_TYPES);
+  for (
+    const text of ["jane.doe at corp dot example", "jane at mail dot corp dot com", "jane.doe @ corp.example"]
+  ) {
+    const [found] = usual.scan(`write to ${text} soon`);
+    assertEquals([found?.entityType, found?.start, found?.end], ["EMAIL_ADDRESS", 9, 9 + text.length], text);
+  }
+  for (
+    const clean of ["meet me @ corp.example", "look at the red dot in it", "we met at noon dot and dash"]
+  ) {
+    assertEquals(usual.scan(clean), [], clean);
+  }
+});
+
+Deno.test("scan() finds what a column names, and nothing where columns name nothing", () => {
+  const rows = Array.from({ length: 3000 }, (_, i) => `${i},Okafor ${i},row of a long table`).join("\n");
+  const long = `id,dob,note\n${rows.replace(/Okafor 2999/, "1981-03-12")}\n`;
+  assert(long.length > 80_000);
+  assertEquals(everything.scan(long).filter(({ entityType }) => entityType === "DATE_OF_BIRTH").length, 1);
+  assertEquals(everything.scan("id,date,note\n1,1981-03-12,x\n").map(({ entityType }) => entityType), []);
 });

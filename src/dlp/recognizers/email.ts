@@ -7,6 +7,7 @@ import { before, report, type ScannedView } from "./scanned_view.ts";
 /** Position of an `@`: takes what stands around it as an e-mail address if it can be one. */
 function scanEmail(view: ScannedView, at: number): void {
   const text = view.text;
+  if (text.charCodeAt(at - 1) === 32 && text.charCodeAt(at + 1) === 32) return scanSpacedEmail(view, at);
   let start = at;
   if (text.charCodeAt(at - 1) === 34) {
     // A quoted name may hold anything but a bare quote; one that closes a word's quote is no name.
@@ -85,6 +86,36 @@ function scanSpelledEmail(view: ScannedView, at: number): void {
   }
 }
 
+const SPACED =
+  /(?<![\w.+-])[A-Za-z0-9]{1,40}[._+-][A-Za-z0-9._+-]{1,40} @ [A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,3}\.[a-z]{2,24}(?![\w-])/i;
+
+/** Blanks on both sides of the sign; what stands before it must look like no word. */
+function scanSpacedEmail(view: ScannedView, at: number): void {
+  const from = Math.max(0, at - 82);
+  const match = SPACED.exec(view.text.slice(from, at + 200));
+  if (match && from + match.index < at) {
+    report(view, "EMAIL_ADDRESS", from + match.index, from + match.index + match[0].length, 0.6);
+  }
+}
+
+const IN_WORDS =
+  /(?<![\w.])[A-Za-z0-9._%+-]{1,64} at [A-Za-z0-9-]{1,63}(?: dot [A-Za-z0-9-]{1,63}){0,3} dot (?:[a-z]{2,4}|[a-z]{2,12})(?![\w-])/gi;
+
+function scanDot(view: ScannedView, start: number, end: number): void {
+  if (/^dot$/i.test(view.text.slice(start, end))) scanWordedEmail(view, start);
+}
+
+/** "dot": an address around it whose signs are words. */
+function scanWordedEmail(view: ScannedView, start: number): void {
+  const from = Math.max(0, start - 200);
+  for (const match of view.text.slice(from, start + 80).matchAll(IN_WORDS)) {
+    const at = from + match.index;
+    if (at > start || at + match[0].length < start) continue;
+    report(view, "EMAIL_ADDRESS", at, at + match[0].length, 0.6);
+    return;
+  }
+}
+
 function isNamed(c: number): boolean {
   return isAlphanumeric(c) || (c > 0xa0 && c < 0xfe00 && !(c >= 0x2000 && c < 0x2070)) || c === 95;
 }
@@ -103,14 +134,20 @@ export const EMAIL: readonly Recognizer[] = [
       on: "sign",
       signs: "([{<",
       scan: scanSpelledEmail,
-    }],
+    }, { on: "run", lengths: [3], begins: "d", followedBy: " ", scan: scanDot }],
     samples: {
-      found: ["to <«a.b+c@sub.example.co.uk»>", "«user (at) example (dot) com»", '«"j doe"@corp.example»'],
+      found: [
+        "to <«a.b+c@sub.example.co.uk»>",
+        "«user (at) example (dot) com»",
+        "write to «jane.doe at corp dot example» now",
+        '«"j doe"@corp.example»',
+      ],
       clean: [
         "sprite@2x.png",
         "git@github.com:a/b",
         "@scope/pkg@1.2.3",
         "meet me (at) noon",
+        "meet me at noon dot",
         "https://bob:tr0ub4dor@corp.example/x",
       ],
     },

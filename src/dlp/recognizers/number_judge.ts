@@ -27,8 +27,9 @@ export function isLong(start: number, end: number): boolean {
 export function bounded(text: string, start: number, end: number): boolean {
   const prev = text.charCodeAt(start - 1);
   const next = text.charCodeAt(end);
-  if (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37) return false;
   const long = isLong(start, end);
+  // No amount has so many digits.
+  if (!long && (prev === 36 || prev === 0x20ac || prev === 0xa3 || next === 37)) return false;
   if (
     prev === 43 && !isBlank(text, start - 1, long) ||
     (prev === 46 && (CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0)

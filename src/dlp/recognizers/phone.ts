@@ -74,7 +74,7 @@ function scanPhone(view: ScannedView, at: number): number {
   const plus = text.charCodeAt(start - 1) === 43;
   if (plus) start--;
   const prev = text.charCodeAt(start - 1);
-  if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0 || prev === 95 || prev === 36) return at;
+  if ((CLASS_OF[prev] & ALPHANUMERIC) !== 0 || prev === 36) return at;
   if (prev === 46 || prev === 45 || prev === 47 || prev === 44) {
     if ((CLASS_OF[text.charCodeAt(start - 2)] & DIGIT) !== 0) return at;
   }
@@ -94,7 +94,8 @@ function scanPhone(view: ScannedView, at: number): number {
   }
   if (count < 7) return at;
   const next = text.charCodeAt(end);
-  if (next === 95) return at;
+  // Marks of emphasis stand on both sides.
+  if ((next === 95) !== (prev === 95)) return at;
   // Words that are glued to a telephone are glued to one that says its country.
   const glued = (CLASS_OF[next] & ALPHANUMERIC & ~DIGIT) !== 0 && !/^x ?\d/i.test(text.slice(end, end + 3));
   if (glued && !(plus && count >= 10)) return at;
