@@ -99,7 +99,7 @@ function scanSpacedEmail(view: ScannedView, at: number): void {
 }
 
 const IN_WORDS =
-  /(?<![\w.])[A-Za-z0-9._%+-]{1,64} at [A-Za-z0-9-]{1,63}(?: dot [A-Za-z0-9-]{1,63}){0,3} dot (?:[a-z]{2,4}|[a-z]{2,12})(?![\w-])/gi;
+  /(?<![\w.])[A-Za-z0-9._%+-]{1,64} at [A-Za-z0-9-]{1,63}(?: dot [A-Za-z0-9-]{1,63}){0,3} dot (?:com|org|net|edu|gov|mil|info|biz|example|dev|app|io|co|de|uk|fr|nl|ch|eu|ca|au|jp|br|ru|dk|fi|cz|se|pl|es|pt|ie|nz|za|mx|ar|kr|tr|us)(?![\w-])/gi;
 
 function scanDot(view: ScannedView, start: number, end: number): void {
   if (/^dot$/i.test(view.text.slice(start, end))) scanWordedEmail(view, start);
