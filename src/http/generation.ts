@@ -145,9 +145,9 @@ async function generate(
     arrival.body = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);
     const respond = call.prompt.stream ? respondStream : respondWhole;
-    const holds = isHeld(call.prompt.stream, header);
+    const held = heldFormat(format, { streamed: call.prompt.stream, header });
     const delivery: KeptDelivery = {
-      format: holds ? held(format) : format,
+      format: held ?? format,
       parts,
       context: {
         id,
@@ -164,7 +164,7 @@ async function generate(
         for (const name in call.headers) fields[name] = call.headers[name];
         fields["x-request-id"] = fields["request-id"] = id;
         // Bun asks again by itself where a connection that it used before breaks, and puts the new answer behind half of the old.
-        if (holds) fields.connection = "close";
+        if (held !== null) fields.connection = "close";
         return fields;
       },
       large: () => call.large ? (work) => kit.slices.run(key.id, work, "convert") : null,
@@ -197,14 +197,14 @@ async function generate(
   }
 }
 
-/** Whether the caller wants a stream all at once. */
-function isHeld(streamed: boolean, header: (name: string) => string | null): boolean {
-  return streamed && header("x-svc-hold") === "true";
-}
-
-function held(format: CallerFormat): CallerFormat {
+/** The format as it writes a stream all at once; null: the caller does not want it, or the format cannot. */
+function heldFormat(
+  format: CallerFormat,
+  { streamed, header }: { streamed: boolean; header(name: string): string | null },
+): CallerFormat | null {
   const { encodeHeld } = format;
-  return encodeHeld === undefined ? format : { ...format, encodeStream: encodeHeld };
+  if (!streamed || encodeHeld === undefined || header("x-svc-hold") !== "true") return null;
+  return { ...format, encodeStream: encodeHeld };
 }
 
 /** What is kept of a generation that asks for it; a response, where it joins another. */

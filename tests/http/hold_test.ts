@@ -40,6 +40,7 @@ Deno.test("a stream that is held is one event and the end, and its connection's 
     headers: HOLD,
   });
   assert(eventsOf(await response.text()).length > 4);
+  assertEquals(response.headers.get("connection"), null);
   await gateway.close();
   await provider.close();
 });
