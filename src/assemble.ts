@@ -72,7 +72,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       key: null,
       data: { by: null, action: "credential.refused", from: address, untold, result },
     }));
-  const socketMemory = new SocketMemory(0);
+  const socketMemory = new SocketMemory({ most: 0, longestMessage: 0 });
   const socketsOfKeys = new SocketsOfKeys();
   const requestRates = new RequestRates(options.clock ?? performance);
   const metrics = new Metrics();
@@ -248,7 +248,10 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       now: options.now,
       log: options.log,
     };
-    socketMemory.bound(share(config.server.maxInFlightBytes));
+    socketMemory.bound({
+      most: share(config.server.maxInFlightBytes),
+      longestMessage: config.server.maxBodyBytes,
+    });
     return {
       kit,
       administration: accounts,

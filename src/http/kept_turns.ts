@@ -4,13 +4,25 @@
  * is forgotten, and its client sends the conversation anew.
  */
 
+/** Part of all for answers. The rest is for messages: a socket that may not bring any is of no use, a conversation can be sent anew. */
+const SHARE_OF_TURNS = 0.5;
+/** Part of all that messages of one key may take which have come, whole or in part, and wait. */
+const SHARE_OF_A_KEY = 0.25;
+
+interface SocketBounds {
+  most: number;
+  longestMessage: number;
+}
+
 /** Bytes that all sockets hold together. */
 export class SocketMemory {
   #held = 0;
-  #most: number;
+  #most = 0;
+  #longestMessage = 0;
+  readonly #keys = new Map<string, KeyMemory>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(bounds: SocketBounds) {
+    this.bound(bounds);
   }
 
   get held(): number {
@@ -18,24 +30,91 @@ export class SocketMemory {
   }
 
   /** Sets the bound of a configuration. What is over it already goes with its connection. */
-  bound(most: number): void {
+  bound({ most, longestMessage }: SocketBounds): void {
     this.#most = most;
+    this.#longestMessage = longestMessage;
+  }
+
+  /** What the sockets of a key hold. Every one that asks for it must leave it. */
+  enter(key: string): KeyMemory {
+    let memory = this.#keys.get(key);
+    if (memory === undefined) {
+      memory = new KeyMemory(this, () => this.#keys.delete(key));
+      this.#keys.set(key, memory);
+    }
+    memory.sockets++;
+    return memory;
+  }
+
+  /** Takes more for messages, or gives back where `bytes` is negative. False: there is no room for so many. */
+  takeMessages(memory: KeyMemory, bytes: number): boolean {
+    // A key may bring one message of any length.
+    const mostOfKey = Math.max(this.#most * SHARE_OF_A_KEY, this.#longestMessage);
+    const isOver = memory.messages + bytes > mostOfKey || this.#held + bytes > this.#most;
+    if (bytes > 0 && isOver) return false;
+    memory.messages += bytes;
+    this.#held += bytes;
+    return true;
   }
 
   /**
-   * Takes more, or gives back where `bytes` is negative. False: there is no room for so many.
-   *
-   * @param share of all that may be taken afterwards
+   * Takes more for answers, or gives back where `bytes` is negative. Where all is taken, the key that keeps most loses those of
+   * its connections, the oldest first. False: that is this key.
    */
-  take(bytes: number, share = 1): boolean {
-    if (bytes > 0 && this.#held + bytes > this.#most * share) return false;
+  takeTurns(memory: KeyMemory, bytes: number): boolean {
+    while (bytes > 0 && this.#held + bytes > this.#most * SHARE_OF_TURNS) {
+      let largest = memory;
+      for (const other of this.#keys.values()) if (other.turns > largest.turns + bytes) largest = other;
+      if (largest === memory || !largest.forgetOldest()) return false;
+    }
+    memory.turns += bytes;
     this.#held += bytes;
     return true;
   }
 }
 
-/** The rest is for messages: a socket that may not bring any is of no use, while a conversation can be sent anew. */
-const SHARE_OF_TURNS = 0.5;
+/** What the sockets of one key hold. */
+export class KeyMemory {
+  readonly #all: SocketMemory;
+  readonly #empty: () => void;
+  /** Connections that keep answers, the one that began first before others. */
+  readonly #keeping = new Set<KeptTurns>();
+  sockets = 0;
+  /** Bytes. */
+  messages = 0;
+  turns = 0;
+
+  constructor(all: SocketMemory, empty: () => void) {
+    this.#all = all;
+    this.#empty = empty;
+  }
+
+  takeMessages(bytes: number): boolean {
+    return this.#all.takeMessages(this, bytes);
+  }
+
+  takeTurns(kept: KeptTurns, bytes: number): boolean {
+    if (!this.#all.takeTurns(this, bytes)) return false;
+    this.#keeping.add(kept);
+    return true;
+  }
+
+  giveTurns(kept: KeptTurns, bytes: number): void {
+    this.#all.takeTurns(this, -bytes);
+    if (kept.bytes === 0) this.#keeping.delete(kept);
+  }
+
+  /** False: there is nothing to forget. */
+  forgetOldest(): boolean {
+    const [oldest] = this.#keeping;
+    oldest?.clear();
+    return oldest !== undefined;
+  }
+
+  leave(): void {
+    if (--this.sockets === 0) this.#empty();
+  }
+}
 
 interface Turn {
   previous: Turn | null;
@@ -46,12 +125,16 @@ interface Turn {
 
 /** The answers of one connection by id. */
 export class KeptTurns {
-  readonly #memory: SocketMemory;
+  readonly #memory: KeyMemory;
   readonly #turns = new Map<string, Turn>();
   #bytes = 0;
 
-  constructor(memory: SocketMemory) {
+  constructor(memory: KeyMemory) {
     this.#memory = memory;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** The conversation up to the end of an answer; null: it is not known. */
@@ -78,7 +161,7 @@ export class KeptTurns {
   ): void {
     const before = previous === null ? null : this.#turns.get(previous) ?? null;
     if (previous !== null && before === null) return;
-    if (!this.#memory.take(bytes, SHARE_OF_TURNS)) {
+    if (!this.#memory.takeTurns(this, bytes)) {
       // All that this connection keeps makes room for others.
       this.clear();
       return;
@@ -93,13 +176,14 @@ export class KeptTurns {
     if (turn === undefined) return;
     this.#turns.delete(id);
     for (const { previous } of this.#turns.values()) if (previous === turn) return;
-    this.#memory.take(-turn.bytes);
     this.#bytes -= turn.bytes;
+    this.#memory.giveTurns(this, turn.bytes);
   }
 
   clear(): void {
-    this.#memory.take(-this.#bytes);
+    const bytes = this.#bytes;
     this.#bytes = 0;
     this.#turns.clear();
+    this.#memory.giveTurns(this, bytes);
   }
 }

@@ -16,7 +16,7 @@ import { AUTO } from "../models/catalog.ts";
 import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext } from "./endpoint.ts";
 import { generationId } from "./ids.ts";
-import { KeptTurns } from "./kept_turns.ts";
+import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
 import { parseBody, refuseExcess } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
 
@@ -39,25 +39,36 @@ export async function responsesSocket(context: RequestContext): Promise<Response
   const key = await authenticate(context);
   const { kit } = state;
   state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
-  const session = new Session(context);
+  const memory = state.socketMemory.enter(key.id);
+  const session = new Session(context, memory);
   let waiting = 0;
-  let leave = () => {};
+  let leave = () => memory.leave();
   const upgrade = WebSocketUpgrade.of(request, {
     mostMessageBytes: state.maxBodyBytes,
     pingMs: state.keepAliveMs,
     hold(bytes) {
-      if (!state.socketMemory.take(bytes - waiting)) return false;
+      if (!memory.takeMessages(bytes - waiting)) return false;
       waiting = bytes;
       return true;
     },
     over: () => leave(),
   }, (socket) => session.run(socket));
   if (upgrade === null) {
+    leave();
     throw new Failure("validation_error", "Cannot open a WebSocket: expected a handshake of version 13.", {
       headers: { "sec-websocket-version": "13" },
     });
   }
-  leave = state.socketsOfKeys.enter(key.id, state.maxSocketsPerKey);
+  try {
+    const leaveKey = state.socketsOfKeys.enter(key.id, state.maxSocketsPerKey);
+    leave = () => {
+      leaveKey();
+      memory.leave();
+    };
+  } catch (thrown) {
+    leave();
+    throw thrown;
+  }
   return upgrade;
 }
 
@@ -89,9 +100,9 @@ class Session {
   readonly #context: RequestContext;
   readonly #kept: KeptTurns;
 
-  constructor(context: RequestContext) {
+  constructor(context: RequestContext, memory: KeyMemory) {
     this.#context = context;
-    this.#kept = new KeptTurns(context.state.socketMemory);
+    this.#kept = new KeptTurns(memory);
   }
 
   async run(socket: CallerSocket): Promise<void> {
