@@ -91,7 +91,7 @@ export const SERVER = fields({
     key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
   }).nullable().prefault(null)
     .describe(
-      "Serves HTTPS (HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
+      "Serves HTTPS (HTTP/2 and HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
     ),
   metrics: choice("key", "open").prefault("key")
     .describe(

@@ -3,6 +3,8 @@
 /** The part of `Deno.TcpConn` that the server needs. */
 export interface Conn {
   readonly remoteAddr: Deno.Addr;
+  /** The caller speaks HTTP/2. Absent: it does not. */
+  readonly http2?: boolean;
   setNoDelay(on: boolean): void;
   read(into: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;

@@ -1,6 +1,6 @@
 /** What a server is told, and what it can be asked. */
 import type { Clock } from "../timing/clock.ts";
-import type { Host, Phase } from "./server_connection.ts";
+import type { Host, Phase } from "./host.ts";
 
 export interface ServeOptions {
   hostname: string;

@@ -6,8 +6,9 @@
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
 import { serveByHost } from "./host_server.ts";
+import type { Host, Hosted } from "./host.ts";
 import type { Certificate, Conn, Listener } from "./listener.ts";
-import { type Host, ServerConnection } from "./server_connection.ts";
+import { ServerConnection } from "./server_connection.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 
 export type { Incoming } from "./incoming.ts";
@@ -40,11 +41,13 @@ export interface TlsServer {
   renew(certificate: Certificate): void;
 }
 
-/** The same behind TLS. Rejects where the address cannot be had. */
+/** The same behind TLS, with HTTP/2 for callers that want it. Rejects where the address cannot be had. */
 export async function serveTls(options: ServeOptions, certificate: Certificate): Promise<TlsServer> {
   const { hostname, port, reusePort, headerMs } = options;
   // Few gateways do without a proxy.
   const { listenTls } = await import("./tls_listener.ts");
+  const { Http2Server } = await import("./http2_connection.ts");
+  const http2 = offered(() => new Http2Server());
   const listener = await listenTls({
     ...certificate,
     hostname,
@@ -53,19 +56,55 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
     backlog: BACKLOG,
     handshakeMs: headerMs,
     mostHandshakes: () => Math.max(LEAST_HANDSHAKES, options.maxConnections.most * SHARE_OF_HANDSHAKES),
+    http2: http2 !== null,
+  }).catch((cause) => {
+    http2?.stop();
+    throw cause;
   });
-  return { server: serveOn(listener, options), renew: listener.renew };
+  const open = (conn: Conn, host: Host) => http2!.open(conn, host);
+  const server = serveOn(listener, options, open);
+  return {
+    server: {
+      ...server,
+      get connections() {
+        return server.connections;
+      },
+      get refused() {
+        return server.refused;
+      },
+      async shutdown() {
+        http2?.stop();
+        await server.shutdown();
+      },
+    },
+    renew: listener.renew,
+  };
 }
 
-function serveOn(listener: Listener, options: ServeOptions): Server {
+/** Null: the process may not listen on loopback, so that callers are offered HTTP/1.1 alone. */
+function offered<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotCapable) return null;
+    throw thrown;
+  }
+}
+
+/** @param openHttp2 absent: no caller speaks it here */
+function serveOn(
+  listener: Listener,
+  options: ServeOptions,
+  openHttp2?: (conn: Conn, host: Host) => Hosted,
+): Server {
   const { maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
   const { clock = performance, looking = true } = options;
-  const open = new Set<ServerConnection>();
+  const open = new Set<Hosted>();
   /** Those without a request, the one that has waited longest first. */
-  const waiting = new Set<ServerConnection>();
+  const waiting = new Set<Hosted>();
   /** WebSockets without a turn under way, likewise. */
-  const resting = new Set<ServerConnection>();
-  const turnedAway = new Set<ServerConnection>();
+  const resting = new Set<Hosted>();
+  const turnedAway = new Set<Hosted>();
   const empty = Promise.withResolvers<void>();
   let stopping = false;
   let refused = 0;
@@ -87,6 +126,8 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
 
   const host: Host = {
     handle,
+    headerMs,
+    idleMs,
     get stopping() {
       return stopping;
     },
@@ -117,12 +158,16 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
 
   let closing = 0;
 
+  function connectionOf(conn: Conn): Hosted {
+    return conn.http2 === true ? openHttp2!(conn, host) : new ServerConnection(conn, host);
+  }
+
   function take(conn: Conn): void {
     if (open.size - Math.min(resting.size, maxConnections.resting ?? 0) >= maxConnections.most) {
       if (!makePlace()) return turnAway(conn);
       closing++;
     }
-    const connection = new ServerConnection(conn, host);
+    const connection = connectionOf(conn);
     open.add(connection);
     void connection.serve();
   }
@@ -146,7 +191,7 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
 
   function turnAway(conn: Conn): void {
     refused++;
-    const connection = new ServerConnection(conn, host);
+    const connection = connectionOf(conn);
     if (turnedAway.size >= MOST_TURNED_AWAY) return connection.close();
     turnedAway.add(connection);
     void connection.turnAway();
@@ -184,7 +229,7 @@ function serveOn(listener: Listener, options: ServeOptions): Server {
   return {
     addr: listener.addr as Deno.NetAddr,
     get connections() {
-      const counts: Partial<Record<ServerConnection["phase"], number>> = {};
+      const counts: Partial<Record<Hosted["phase"], number>> = {};
       for (const { phase } of [...open, ...turnedAway]) counts[phase] = (counts[phase] ?? 0) + 1;
       return counts;
     },

@@ -8,6 +8,7 @@ import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
+import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import type { Conn } from "./listener.ts";
@@ -26,32 +27,7 @@ const SOCKET_BUFFER_BYTES = 512;
 /** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
 const LINGER_MS = 2000;
 
-/** What a connection is about, as far as its bounds are concerned. */
-export type Phase =
-  /** Between requests: nothing of the next has come. */
-  | "idle"
-  /** Some of a head has come, or the connection is new. */
-  | "head"
-  | "body"
-  | "handling"
-  /** The caller has to take bytes. */
-  | "writing"
-  | "lingering"
-  /** It is a WebSocket now. */
-  | "upgraded";
-
-export interface Host {
-  handle(request: Incoming | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
-  /** The phase has changed. */
-  entered(connection: ServerConnection): void;
-  closed(connection: ServerConnection): void;
-  /** A WebSocket waits for a message of its caller, or does so no longer. */
-  rests(connection: ServerConnection, rests: boolean): void;
-  /** No further requests are taken. */
-  readonly stopping: boolean;
-}
-
-export class ServerConnection {
+export class ServerConnection implements Hosted {
   readonly #conn: Conn;
   readonly #host: Host;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);

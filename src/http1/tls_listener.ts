@@ -21,6 +21,8 @@ export interface TlsOptions extends Certificate {
   handshakeMs: number;
   /** Handshakes under way at once; of more, the one that began first is given up. */
   mostHandshakes(): number;
+  /** Callers are offered HTTP/2. */
+  http2: boolean;
 }
 
 /** Throws where the texts are none in PEM, or the key is not the certificate's. `node:tls` takes them without a look. */
@@ -30,7 +32,7 @@ export function tryCertificate({ cert, key }: Certificate): void {
 
 /** Rejects where the address cannot be had, with an error of Deno's kind. */
 export async function listenTls(options: TlsOptions): Promise<TlsListener> {
-  const { hostname, port, reusePort, backlog, handshakeMs, mostHandshakes, cert, key } = options;
+  const { hostname, port, reusePort, backlog, handshakeMs, mostHandshakes, cert, key, http2 } = options;
   tryCertificate(options);
   const arrived: Conn[] = [];
   let waiting: PromiseWithResolvers<Conn> | null = null;
@@ -38,7 +40,7 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   /** By the caller's address. */
   const handshakes = new Map<string, Socket>();
   const server = createServer(
-    { cert, key, ALPNProtocols: ["http/1.1"], handshakeTimeout: handshakeMs },
+    { cert, key, ALPNProtocols: http2 ? ["h2", "http/1.1"] : ["http/1.1"], handshakeTimeout: handshakeMs },
     (socket) => {
       handshakes.delete(peerOf(socket));
       const conn = new TlsConn(socket);
@@ -90,6 +92,10 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   };
 }
 
+function addressOf({ remoteAddress = "", remotePort = 0 }: TLSSocket): Deno.NetAddr {
+  return { transport: "tcp", hostname: remoteAddress, port: remotePort };
+}
+
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 interface Address {
@@ -117,11 +123,12 @@ class TlsConn implements Conn {
   #failed: Error | null = null;
   #wake = () => {};
   readonly remoteAddr: Deno.NetAddr;
+  readonly http2: boolean;
 
   constructor(socket: TLSSocket) {
     this.#socket = socket;
-    const { remoteAddress = "", remotePort = 0 } = socket;
-    this.remoteAddr = { transport: "tcp", hostname: remoteAddress, port: remotePort };
+    this.http2 = socket.alpnProtocol === "h2";
+    this.remoteAddr = addressOf(socket);
     socket.on("readable", () => this.#wake());
     socket.on("end", () => this.#end(null));
     socket.on("close", () => this.#end(null));

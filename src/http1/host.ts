@@ -1,0 +1,50 @@
+/** What a server and its connections know of each other. */
+import type { Incoming } from "./incoming.ts";
+
+/** What a connection is about, as far as its bounds are concerned. */
+export type Phase =
+  /** Between requests: nothing of the next has come. */
+  | "idle"
+  /** Some of a head has come, or the connection is new. */
+  | "head"
+  | "body"
+  | "handling"
+  /** The caller has to take bytes. */
+  | "writing"
+  | "lingering"
+  /** It is a WebSocket now. */
+  | "upgraded";
+
+/** A connection of a caller. */
+export interface Hosted {
+  readonly phase: Phase;
+  /** When the phase ends at the latest; {@link Host.entered} sets it. */
+  due: number;
+  /** Resolves when the connection is closed. Never rejects. */
+  serve(): Promise<void>;
+  /** Ends it, whatever is going on. */
+  close(): void;
+  /** The phase has lasted too long. */
+  expire(): void;
+  /** Says that there is no place, and closes. */
+  turnAway(): Promise<void>;
+  /** Ends a WebSocket that waits for a message. */
+  giveWay(): void;
+  /** No further requests are taken: what goes on is answered. */
+  stop(): void;
+}
+
+export interface Host {
+  handle(request: Incoming | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
+  /** The phase has changed. */
+  entered(connection: Hosted): void;
+  closed(connection: Hosted): void;
+  /** A WebSocket waits for a message of its caller, or does so no longer. */
+  rests(connection: Hosted, rests: boolean): void;
+  /** No further requests are taken. */
+  readonly stopping: boolean;
+  /** Longest silence within a body, in milliseconds. */
+  readonly headerMs: number;
+  /** Longest time until a caller takes bytes that it was sent, in milliseconds. */
+  readonly idleMs: number;
+}

@@ -1,0 +1,192 @@
+/**
+ * Callers that speak HTTP/2. Their connections are the server's own, with its bounds; what comes over them is read by
+ * `Deno.serve`, to which each has a connection on loopback: `node:http2` ends the process with a failed assertion when a caller
+ * says that it goes away (Deno 2.9.6).
+ */
+import type { Host, Hosted, Phase } from "./host.ts";
+import type { Conn } from "./listener.ts";
+import { WebSocketUpgrade } from "./upgrade.ts";
+
+const BUFFER_BYTES = 16 * 1024;
+
+/** The server on loopback, and whose each of its connections is. */
+export class Http2Server {
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #connections = new Map<number, Http2Connection>();
+
+  /** Throws where the process may not listen on loopback. */
+  constructor() {
+    this.#server = Deno.serve(
+      {
+        hostname: "127.0.0.1",
+        port: 0,
+        onListen: () => {},
+        onError: () => new Response(null, { status: 500 }),
+      },
+      (request, { remoteAddr, completed }) => {
+        const connection = this.#connections.get(remoteAddr.port);
+        // Another program of this machine.
+        if (connection === undefined) return new Response(null, { status: 403 });
+        return connection.handle(request, completed);
+      },
+    );
+  }
+
+  open(conn: Conn, host: Host): Hosted {
+    return new Http2Connection(conn, host, this);
+  }
+
+  async connect(connection: Http2Connection): Promise<Deno.TcpConn> {
+    const { hostname, port } = this.#server.addr;
+    const conn = await Deno.connect({ hostname, port });
+    conn.setNoDelay(true);
+    this.#connections.set(conn.localAddr.port, connection);
+    return conn;
+  }
+
+  left(conn: Deno.TcpConn): void {
+    this.#connections.delete(conn.localAddr.port);
+  }
+
+  /** Tells all callers that no further requests are taken; their connections end once those under way are answered. */
+  stop(): void {
+    void this.#server.shutdown();
+  }
+}
+
+class Http2Connection implements Hosted {
+  readonly #conn: Conn;
+  readonly #host: Host;
+  readonly #server: Http2Server;
+  /** Requests under way. */
+  #requests = 0;
+  #writing = false;
+  #closed = false;
+  #inner: Deno.TcpConn | null = null;
+  phase: Phase = "head";
+  due = Infinity;
+
+  constructor(conn: Conn, host: Host, server: Http2Server) {
+    this.#conn = conn;
+    this.#host = host;
+    this.#server = server;
+  }
+
+  async serve(): Promise<void> {
+    try {
+      this.#conn.setNoDelay(true);
+      this.#enter("head");
+      const inner = this.#inner = await this.#server.connect(this);
+      if (this.#closed) this.#leave(inner);
+      else await Promise.race([this.#asks(inner), this.#answers(inner)]);
+    } catch {
+      // The caller has left, or was made to.
+    }
+    this.close();
+  }
+
+  /** @param completed resolves when the answer is with the caller, rejects when it will not be */
+  async handle(request: Request, completed: Promise<void>): Promise<Response> {
+    this.#requests++;
+    this.#look();
+    completed.catch(() => {}).finally(() => {
+      this.#requests--;
+      this.#look();
+    });
+    const response = await this.#host.handle(withHost(request), {
+      remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
+    });
+    if (response instanceof WebSocketUpgrade) return new Response(null, { status: 400 });
+    // Of an answer that makes its Headers when they are asked for, the host would see none.
+    response.headers.delete("connection");
+    return response;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#conn.close();
+    if (this.#inner !== null) this.#leave(this.#inner);
+    this.#host.closed(this);
+  }
+
+  expire(): void {
+    this.close();
+  }
+
+  turnAway(): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  giveWay(): void {}
+
+  stop(): void {
+    this.#server.stop();
+  }
+
+  #leave(inner: Deno.TcpConn): void {
+    this.#server.left(inner);
+    try {
+      inner.close();
+    } catch {
+      // It has ended.
+    }
+  }
+
+  #enter(phase: Phase): void {
+    this.phase = phase;
+    this.#host.entered(this);
+  }
+
+  /** What the connection is about now. */
+  #look(): void {
+    if (this.#closed) return;
+    const phase = this.#writing ? "writing" : this.#requests > 0
+      ? "handling"
+      // What was answered last may still be on its way.
+      : this.#host.stopping
+      ? "lingering"
+      : "idle";
+    if (phase !== this.phase && !(phase === "idle" && this.phase === "head")) this.#enter(phase);
+  }
+
+  /** From the caller. */
+  async #asks(inner: Deno.TcpConn): Promise<void> {
+    const buffer = new Uint8Array(BUFFER_BYTES);
+    for (let n = await this.#conn.read(buffer); n !== null; n = await this.#conn.read(buffer)) {
+      await writeAll(inner, buffer.subarray(0, n));
+    }
+    // What it has asked before is answered all the same.
+    await inner.closeWrite();
+    await new Promise<void>(() => {});
+  }
+
+  /** To the caller. */
+  async #answers(inner: Deno.TcpConn): Promise<void> {
+    const buffer = new Uint8Array(BUFFER_BYTES);
+    for (let n = await inner.read(buffer); n !== null; n = await inner.read(buffer)) {
+      // Beside requests, who takes nothing is left after a while.
+      this.#writing = this.phase !== "head";
+      this.#look();
+      await writeAll(this.#conn, buffer.subarray(0, n));
+      this.#writing = false;
+      this.#look();
+    }
+  }
+}
+
+/** The same with the header that HTTP/1.1 has for the name in the address. */
+function withHost(request: Request): Request {
+  const { url, method, body, signal } = request;
+  const headers = new Headers(request.headers);
+  if (!headers.has("host")) headers.set("host", new URL(url).host);
+  return new Request(url, { method, headers, body, signal });
+}
+
+async function writeAll(
+  conn: { write(bytes: Uint8Array): Promise<number> },
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
+}

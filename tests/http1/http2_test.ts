@@ -1,0 +1,211 @@
+/** Callers that speak HTTP/2, behind TLS. */
+import { assert, assertEquals } from "@std/assert";
+import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from "node:http2";
+import { Buffer } from "node:buffer";
+import { serveTls, type TlsServer } from "../../src/http1/server.ts";
+import type { ServeOptions } from "../../src/http1/serve_options.ts";
+import { eventually } from "../support/time.ts";
+import { CA, TLS } from "../support/tls.ts";
+
+const encoder = new TextEncoder();
+
+type Handle = ServeOptions["handle"];
+
+const sizes: Handle = async (request) => {
+  const bytes = request.body === null ? 0 : (await request.arrayBuffer()).byteLength;
+  const { pathname } = new URL(request.url);
+  const fields = {
+    "x-path": pathname,
+    "x-host": request.headers.get("host") ?? "none",
+    connection: "keep-alive",
+  };
+  return new Response(`${request.method} ${bytes}`, { headers: fields });
+};
+
+async function withServer(
+  use: (secure: TlsServer, session: () => ClientHttp2Session) => Promise<void>,
+  options: Partial<ServeOptions> = {},
+): Promise<void> {
+  const secure = await serveTls({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxConnections: { most: 100 },
+    headerMs: 60_000,
+    idleMs: 60_000,
+    handle: sizes,
+    ...options,
+  }, TLS);
+  const sessions: ClientHttp2Session[] = [];
+  try {
+    await use(secure, () => {
+      const session = connect(`https://localhost:${secure.server.addr.port}`, { ca: CA });
+      session.on("error", () => {});
+      sessions.push(session);
+      return session;
+    });
+  } finally {
+    for (const session of sessions) session.destroy();
+    await secure.server.shutdown();
+  }
+}
+
+interface Answer {
+  headers: Record<string, unknown>;
+  text: string;
+  /** What the stream ended with. */
+  code: number;
+}
+
+/** @param body absent: there is none */
+function ask(session: ClientHttp2Session, fields: OutgoingHttpHeaders, body?: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    const stream = session.request(fields, { endStream: body === undefined });
+    let headers = {};
+    const pieces: Uint8Array[] = [];
+    stream.on("response", (fields) => headers = fields);
+    stream.on("data", (bytes: Uint8Array) => pieces.push(bytes));
+    stream.on("error", () => {});
+    stream.on(
+      "close",
+      () => resolve({ headers, text: Buffer.concat(pieces).toString(), code: stream.rstCode ?? 0 }),
+    );
+    if (body !== undefined) stream.end(body);
+  });
+}
+
+Deno.test("many requests share a connection that speaks HTTP/2, with bodies and answers of all sizes", () =>
+  withServer(async ({ server }, open) => {
+    const session = open();
+    const { headers, text } = await ask(session, { ":path": "/a?b=c", ":method": "POST" }, "hello");
+    assertEquals(text, "POST 5");
+    assertEquals(headers[":status"], 200);
+    assertEquals([headers["x-path"], headers["x-host"]], ["/a", `localhost:${server.addr.port}`]);
+    assertEquals([headers.connection, typeof headers.date], [undefined, "string"]);
+    const large = "x".repeat(3_000_000);
+    const sent = [undefined, "ab", large, "", "abc"];
+    const answers = await Promise.all(
+      sent.map((body) => ask(session, { ":path": "/", ":method": body === undefined ? "GET" : "PUT" }, body)),
+    );
+    assertEquals(answers.map(({ text }) => text), ["GET 0", "PUT 2", "PUT 3000000", "PUT 0", "PUT 3"]);
+    for (let i = 0; i < 6; i++) {
+      const all = await Promise.all(Array.from({ length: 100 }, () => ask(session, { ":path": "/" })));
+      assert(all.every(({ text, code }) => text === "GET 0" && code === 0));
+    }
+    const head = await ask(session, { ":path": "/", ":method": "HEAD" });
+    assertEquals([head.headers[":status"], head.text], [200, ""]);
+    assertEquals(server.connections, { idle: 1 });
+  }));
+
+Deno.test("frames of a stream arrive over HTTP/2 as they are made, and a caller who resets it is gone", async () => {
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  let cancelled = false;
+  let signal!: AbortSignal;
+  const handle: Handle = (request) => {
+    signal = request.signal;
+    const start = (opened: typeof controller) => void (controller = opened);
+    const body = new ReadableStream({ start, cancel: () => void (cancelled = true) });
+    return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+  };
+  await withServer(async (_, open) => {
+    const stream = open().request({ ":path": "/" });
+    let text = "";
+    stream.on("data", (bytes: Uint8Array) => text += Buffer.from(bytes).toString());
+    stream.on("error", () => {});
+    await new Promise((resolve) => stream.once("response", resolve));
+    for (const frame of ["one ", "two ", "three "]) {
+      const before = text;
+      controller.enqueue(encoder.encode(frame));
+      await eventually(() => text === before + frame);
+    }
+    assertEquals([cancelled, signal.aborted], [false, false]);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await eventually(() => cancelled && signal.aborted);
+  }, { handle });
+});
+
+Deno.test("a body that is not as long as it says ends its stream, and no other caller's", () =>
+  withServer(async (_, open) => {
+    const session = open();
+    const short = await ask(open(), { ":path": "/", ":method": "POST", "content-length": "9" }, "abc");
+    assert(short.code !== 0 || short.headers[":status"] !== 200, JSON.stringify(short));
+    assertEquals((await ask(session, { ":path": "/", ":method": "POST" }, "abc")).text, "POST 3");
+  }));
+
+Deno.test("a caller over HTTP/2 who takes nothing holds its answer back, and is gone when it closes", async () => {
+  let frames = 0;
+  let cancelled = false;
+  const handle: Handle = () => {
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      controller.enqueue(new Uint8Array(65536));
+      frames++;
+    };
+    const body = new ReadableStream({ pull, cancel: () => void (cancelled = true) }, { highWaterMark: 0 });
+    return Promise.resolve(new Response(body));
+  };
+  await withServer(async (_, open) => {
+    const session = open();
+    const stream = session.request({ ":path": "/" });
+    stream.on("error", () => {});
+    await new Promise((resolve) => stream.once("response", resolve));
+    await eventually(() => frames > 0);
+    session.destroy();
+    await eventually(() => cancelled);
+    assert(frames < 256, `${frames}`);
+  }, { handle });
+});
+
+Deno.test("a stopping server answers what goes on over HTTP/2, and takes nothing new", async () => {
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const handle: Handle = async () => {
+    begun.resolve();
+    await go.promise;
+    return new Response("late");
+  };
+  await withServer(async ({ server }, open) => {
+    const session = open();
+    const answer = ask(session, { ":path": "/" });
+    await begun.promise;
+    const away = new Promise((resolve) => session.once("goaway", resolve));
+    const stopped = server.shutdown();
+    await away;
+    go.resolve();
+    assertEquals((await answer).text, "late");
+    await stopped;
+  }, { handle });
+});
+
+Deno.test("connections that speak HTTP/2 are bounded in number and in how long they rest", async () => {
+  await withServer(async ({ server }, open) => {
+    const first = open();
+    assertEquals((await ask(first, { ":path": "/" })).text, "GET 0");
+    const second = open();
+    assertEquals((await ask(second, { ":path": "/" })).text, "GET 0");
+    await eventually(() => first.closed || first.destroyed);
+    assertEquals(server.connections, { idle: 1 });
+  }, { maxConnections: { most: 1 } });
+  await withServer(async ({ server }, open) => {
+    const session = open();
+    assertEquals((await ask(session, { ":path": "/" })).text, "GET 0");
+    await eventually(() => session.closed || session.destroyed);
+    await eventually(() => Object.keys(server.connections).length === 0);
+  }, { idleMs: 200 });
+});
+
+Deno.test("a caller who opens streams only to reset them loses its connection", async () => {
+  const never: Handle = () => new Promise(() => {});
+  await withServer(async ({ server }, open) => {
+    const session = open();
+    let asked = 0;
+    while (!session.destroyed && !session.closed && asked < 2000) {
+      const streams = Array.from({ length: 50 }, () => session.request({ ":path": "/" }));
+      asked += streams.length;
+      for (const stream of streams) {
+        stream.on("error", () => {});
+        stream.close(constants.NGHTTP2_CANCEL);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await eventually(() => Object.keys(server.connections).length === 0);
+  }, { handle: never });
+});
