@@ -11,6 +11,12 @@ export interface Target {
   format: Format;
   /** Absent: no gateway. */
   secret?: string;
+  /** What stands before the provider's name of a model. Absent: as this gateway has it. */
+  models?: string;
+  /** What stands before a path. */
+  base?: string;
+  /** It is behind TLS, and asked over HTTP/2. */
+  http2?: boolean;
 }
 
 export const gatewayAs = (program: Program, format: Format, secret = SECRET): Target => ({
@@ -77,19 +83,21 @@ export function call(
   target: Target,
   model: string,
   { chars = 500, tools = false }: { chars?: number; tools?: boolean } = {},
-): Pick<Job, "port" | "path" | "headers" | "body" | "token" | "end" | "pid"> {
-  const { format, secret, program } = target;
+): Pick<Job, "port" | "path" | "headers" | "body" | "token" | "end" | "pid" | "http2"> {
+  const { format, secret, program, models = "bench/", base = "", http2 } = target;
   const stream = model.startsWith("stream");
-  const name = secret === undefined ? model : `bench/${model}`;
+  const name = secret === undefined ? model : `${models}${model}`;
   const conversation = turns(chars);
-  const offered = tools ? { tools: toolsIn(format) } : {};
+  const search = model === "search" ? { web_search_options: {} } : {};
+  const offered = tools ? { tools: toolsIn(format) } : search;
   const body = format === "responses"
     ? { model: name, stream, max_output_tokens: 300, input: conversation, ...offered }
     : { model: name, stream, max_tokens: 300, ...offered, messages: conversation };
   return {
     port: program.port,
     pid: program.pid,
-    path: PATHS[format],
+    path: base + PATHS[format],
+    ...(http2 && { http2 }),
     headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` },
     body: JSON.stringify(body),
     token: stream ? TOKENS[format] : WHOLE_TOKEN,

@@ -2,10 +2,11 @@
  * The benchmark's callers, as a program of its own: takes jobs as lines of JSON on its input, does one at a time, and prints
  * what it saw as a line of JSON each.
  *
- * It speaks just enough HTTP/1.1 over raw connections to count answers and frames, and to notice errors and answers that
+ * It speaks just enough HTTP/1.1 over raw connections, and HTTP/2 through `node:http2`, to count answers and frames, and to notice errors and answers that
  * are cut. CPU time and memory of what is measured are read here too, at the very ends of the window.
  */
 import { Buffer } from "node:buffer";
+import { asksByHttp2 } from "./http2_line.ts";
 import { lines } from "./lines.ts";
 import { cpuMicros, residentBytes } from "./system.ts";
 
@@ -15,6 +16,8 @@ export interface Job {
   headers: Record<string, string>;
   body: string;
   connections: number;
+  /** The callers are behind TLS and speak HTTP/2: so many requests at once, over an eighth of the connections. */
+  http2?: boolean;
   /** Requests a second over all connections; absent: each connection asks again once it is answered. */
   rate?: number;
   /** Time before counting begins, and of counting. */
@@ -58,7 +61,7 @@ const NUMBER = "00000000";
 const TAIL_BYTES = 128;
 const LF = 10;
 
-class Run {
+export class Run {
   asked = 0;
   requests = 0;
   frames = 0;
@@ -73,10 +76,36 @@ class Run {
     this.errors++;
     this.error ??= what;
   }
+
+  answered({ status, sawToken, ended, asked }: Answered): void {
+    if (status !== "200") this.failed(`status ${status}`);
+    else if (!sawToken) this.failed("an answer without its text");
+    else if (!ended) this.failed("a stream without its end");
+    else if (this.counting) {
+      this.requests++;
+      this.latencies.push((performance.now() - asked) * 1000);
+    }
+  }
+}
+
+/** One that asks, once at a time. */
+export interface Asking {
+  /** Asks once. Throws when it is of no more use. */
+  ask(): Promise<void>;
+  close(): void;
+}
+
+/** What came of one answer. */
+export interface Answered {
+  status: string;
+  sawToken: boolean;
+  ended: boolean;
+  /** When it was asked. */
+  asked: number;
 }
 
 /** One connection to what is measured. */
-class Line {
+class Line implements Asking {
   readonly #conn: Deno.Conn;
   readonly #run: Run;
   readonly #job: Job;
@@ -181,15 +210,13 @@ class Line {
         await this.#until("\r\n");
       }
     }
-    const status = head.slice(9, 12);
     const { end } = this.#job;
-    if (status !== "200") run.failed(`status ${status}`);
-    else if (!this.#sawToken) run.failed("an answer without its text");
-    else if (end !== undefined && !this.#tail.includes(end)) run.failed("a stream without its end");
-    else if (run.counting) {
-      run.requests++;
-      run.latencies.push((performance.now() - this.#asked) * 1000);
-    }
+    run.answered({
+      status: head.slice(9, 12),
+      sawToken: this.#sawToken,
+      ended: end === undefined || this.#tail.includes(end),
+      asked: this.#asked,
+    });
   }
 
   close(): void {
@@ -219,7 +246,9 @@ async function work(job: Job): Promise<Seen> {
   ];
   const request = Buffer.concat([Buffer.from(head.join("\r\n") + "\r\n\r\n"), body]);
 
-  const open = async () => {
+  const sessions = job.http2 ? asksByHttp2(job, run) : null;
+  const open = async (): Promise<Asking> => {
+    if (sessions !== null) return sessions.next();
     const conn = await Deno.connect({ hostname: "127.0.0.1", port: job.port });
     conn.setNoDelay(true);
     return new Line(conn, run, job, request);
@@ -260,6 +289,7 @@ async function work(job: Job): Promise<Seen> {
   run.over = true;
   // Streams are read to their end, so that nothing of this job is left when the next begins.
   await running;
+  sessions?.close();
   return {
     requests: run.requests,
     frames: run.frames,
@@ -277,7 +307,12 @@ async function work(job: Job): Promise<Seen> {
 }
 
 /** Asks at fixed times on whichever connection is free, so that a slow answer does not thin out the load. */
-async function atRate(rate: number, run: Run, connections: number, open: () => Promise<Line>): Promise<void> {
+async function atRate(
+  rate: number,
+  run: Run,
+  connections: number,
+  open: () => Promise<Asking>,
+): Promise<void> {
   const free = await Promise.all(Array.from({ length: connections }, open));
   const asking = new Set<Promise<void>>();
   const started = performance.now();

@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { V8_FLAGS } from "../../src/memory.ts";
 import manifest from "../../deno.json" with { type: "json" };
+import { against, otherGateway } from "./against.ts";
 import { benchLedger } from "./ledger.ts";
 import type { Seen } from "./load.ts";
 import { MEASURES, SLOW } from "./measures.ts";
@@ -16,15 +17,18 @@ import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
+deno task bench --against URL --provider-port PORT --key KEY --models PREFIX [--pid PID] [--only NAME]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep]
 deno task bench --only ledger --at URL [--match TEXT]
 deno task bench --only nodes
 
-  --quick   fewer and shorter rounds, without store, crowd and agents: some two minutes
+  --quick   fewer and shorter rounds, without http2, search, store, crowd, agents and garbage: some two minutes
   --only    some measures only: ${
   Object.keys(MEASURES).join(", ")
 }; or ledger, growth or nodes, each by itself
   --json    write what every run of every round saw to FILE, and the table's lines
+  --against another gateway on this machine, in the same run: its calls must go to http://127.0.0.1:PORT/v1, the bench's provider,
+            with the models \`whole\` and \`stream-200-5\`; with --only against that measure alone
   --rows    generations of the ledger (1000000); it takes some minutes a million
   --keys    keys beside them (100000)
   --store   on which databases (both)
@@ -39,6 +43,11 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     json: { type: "string" },
+    against: { type: "string" },
+    "provider-port": { type: "string", default: "0" },
+    key: { type: "string", default: "none" },
+    models: { type: "string", default: "" },
+    pid: { type: "string", default: "0" },
     rows: { type: "string", default: "1000000" },
     keys: { type: "string", default: "100000" },
     store: { type: "string", default: "sqlite,postgres" },
@@ -54,7 +63,9 @@ const names = values.only?.split(",") ??
 const ledgerOnly = values.only === "ledger";
 const growthOnly = values.only === "growth" && !values.help;
 const nodesOnly = values.only === "nodes" && !values.help;
-const unknown = ledgerOnly || growthOnly || nodesOnly ? [] : names.filter((name) => !(name in MEASURES));
+const unknown = ledgerOnly || growthOnly || nodesOnly
+  ? []
+  : names.filter((name) => !(name in MEASURES) && !(name === "against" && values.against !== undefined));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no measure ${unknown.join(", ")}.\n\n${HELP}` : HELP);
   Deno.exit(unknown.length > 0 ? 2 : 0);
@@ -96,8 +107,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.exit(1);
   });
 }
+const other = values.against === undefined ? null : otherGateway({ ...values, against: values.against });
 const folder = await Deno.makeTempDir({ prefix: "sluice-bench-" });
-const provider = await startProvider();
+const provider = await startProvider(Number(values["provider-port"]));
 const [json, byob, gateway] = await Promise.all([
   startRelay("json", provider),
   startRelay("byob", provider),
@@ -119,7 +131,8 @@ try {
     keep: (measure, target, round, seen) => kept.push({ measure, target, round, seen }),
   };
   await warm(bench);
-  for (const name of names) rows.push(...await MEASURES[name](bench));
+  for (const name of names.filter((name) => name in MEASURES)) rows.push(...await MEASURES[name](bench));
+  if (other !== null) rows.push(...await against(bench, other));
 } finally {
   await Promise.all([load, gateway, json, byob].map((program) => program.stop()));
   await provider.stop();

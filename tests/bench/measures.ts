@@ -27,7 +27,8 @@ import {
   row,
   skipped,
 } from "./rounds.ts";
-import { agents, crowd, store, tls } from "./surroundings.ts";
+import { garbage } from "./garbage.ts";
+import { agents, crowd, http2, search, store, tls } from "./surroundings.ts";
 import { children, residentBytes } from "./system.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 
@@ -366,7 +367,7 @@ async function workers(bench: Bench): Promise<Row[]> {
 }
 
 /** Those that a quick run leaves out. */
-export const SLOW: ReadonlySet<string> = new Set(["store", "crowd", "agents"]);
+export const SLOW: ReadonlySet<string> = new Set(["http2", "search", "store", "crowd", "agents", "garbage"]);
 
 /** By the name that `--only` takes, in the order they are run. */
 export const MEASURES: Readonly<Record<string, Measure>> = {
@@ -380,7 +381,10 @@ export const MEASURES: Readonly<Record<string, Measure>> = {
   cold,
   workers,
   tls,
+  http2,
+  search,
   store,
   crowd,
   agents,
+  garbage,
 };

@@ -45,11 +45,17 @@ async function pinnable(): Promise<boolean> {
   }
 }
 
-function start(core: number, args: string[], stdin: "piped" | "null" = "null"): Deno.ChildProcess {
+interface StartOptions {
+  stdin?: "piped" | "null";
+  env?: Record<string, string>;
+}
+
+function start(core: number, args: string[], { stdin = "null", env }: StartOptions = {}): Deno.ChildProcess {
   const command = [Deno.execPath(), "run", "-A", "--no-check", ...args];
   const [program, ...rest] = PINNED ? ["taskset", "-c", `${core}`, ...command] : command;
   const stderr = stdin === "piped" ? "inherit" : "piped";
-  const child = new Deno.Command(program, { args: rest, cwd: ROOT, stdin, stdout: "piped", stderr }).spawn();
+  const child = new Deno.Command(program, { args: rest, cwd: ROOT, env, stdin, stdout: "piped", stderr })
+    .spawn();
   running.add(child);
   void child.status.then(() => running.delete(child));
   return child;
@@ -80,7 +86,7 @@ async function listening(child: Deno.ChildProcess): Promise<Program> {
   while (true) {
     const { value, done } = await output.next();
     if (done) throw new Error(`A program of the benchmark ended:\n${(await complaints).join("\n")}`);
-    const port = /(?:^|127\.0\.0\.1:)(\d+)$/.exec(value)?.[1];
+    const port = /(?:^|(?:127\.0\.0\.1|localhost):)(\d+)$/.exec(value)?.[1];
     if (port === undefined) continue;
     void Array.fromAsync(output);
     return { pid: child.pid, port: Number(port), stop: () => stop(child) };
@@ -94,8 +100,9 @@ export interface ProviderProgram extends Program {
   trust: readonly string[];
 }
 
-export async function startProvider(): Promise<ProviderProgram> {
-  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`]));
+/** @param port 0: any that is free */
+export async function startProvider(port = 0): Promise<ProviderProgram> {
+  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`, "plain", `${port}`]));
   return { ...program, address: `http://127.0.0.1:${program.port}/v1`, trust: [] };
 }
 
@@ -107,24 +114,31 @@ export async function startTlsProvider(folder: string): Promise<ProviderProgram>
   return { ...program, address: `https://localhost:${program.port}/v1`, trust: ["--cert", authority] };
 }
 
-export function startRelay(name: "json" | "byob", { address, trust }: ProviderProgram): Promise<Program> {
-  return listening(start(MEASURED_CORE, [...trust, `${FILES.pathname}relays.ts`, name, address]));
+/** @param tls behind TLS, HTTP/2 offered */
+export function startRelay(
+  name: "json" | "byob",
+  { address, trust }: ProviderProgram,
+  { tls = false } = {},
+): Promise<Program> {
+  const more = tls ? ["tls"] : [];
+  return listening(start(MEASURED_CORE, [...trust, `${FILES.pathname}relays.ts`, name, address, ...more]));
 }
 
 /** The gateway as an operator starts it, over a store file of its own in `folder`. */
 export async function startGateway(
   folder: string,
   provider: ProviderProgram,
-  { args = [], store, keys = [], models = [] }: GatewayOptions = {},
+  { args = [], flags = [], store, keys = [], models = [], sections }: GatewayOptions = {},
 ): Promise<Program> {
   const path = `${folder}/bench.json`;
   const config = configuration(provider.address, store ?? `sqlite:${folder}/bench.db`);
   config.keys.push(...keys);
   config.models.push(...models);
-  await Deno.writeTextFile(path, JSON.stringify(config));
-  return listening(
-    start(MEASURED_CORE, [...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args]),
-  );
+  await Deno.writeTextFile(path, JSON.stringify({ ...config, ...sections }));
+  // As the start task has it.
+  const env = { MALLOC_ARENA_MAX: "1" };
+  const command = [...flags, ...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args];
+  return listening(start(MEASURED_CORE, command, { env }));
 }
 
 type Configuration = ReturnType<typeof configuration>;
@@ -132,6 +146,10 @@ type Configuration = ReturnType<typeof configuration>;
 export interface GatewayOptions {
   /** Further arguments of the program. */
   args?: readonly string[];
+  /** Further arguments of `deno run`. */
+  flags?: readonly string[];
+  /** Sections of the configuration in place of the usual ones. */
+  sections?: Record<string, unknown>;
   /** Address of its store; absent: a SQLite file. */
   store?: string;
   /** Besides those that the measures use. */
@@ -140,7 +158,14 @@ export interface GatewayOptions {
 }
 
 /** The models that measures ask for; the provider does what the name says. */
-export const MODELS = ["whole", "stream-50-1", "stream-100-5", "stream-200-5", "stream-4-1000"] as const;
+export const MODELS = [
+  "whole",
+  "search",
+  "stream-50-1",
+  "stream-100-5",
+  "stream-200-5",
+  "stream-4-1000",
+] as const;
 
 interface KeyConfig {
   name: string;
@@ -184,7 +209,7 @@ function configuration(address: string, store: string) {
 }
 
 export function startLoad(provider: Program): Load {
-  const child = start(HELPER_CORE, [`${FILES.pathname}load.ts`], "piped");
+  const child = start(HELPER_CORE, [`${FILES.pathname}load.ts`], { stdin: "piped" });
   const answers = lines(child.stdout);
   const input = child.stdin.getWriter();
   const encoder = new TextEncoder();

@@ -4,8 +4,9 @@
  *
  * It must cost far less than what is measured, so it is no HTTP server but as much of one as its callers need: bodies
  * with a `content-length`, the name of the model read by searching for it. With the argument `tls` it is behind TLS, over
- * HTTP/1.1. The model's name says what the answer is: `whole`, or
- * `stream-200-5` for a stream of 200 frames, 5 ms apart. Every frame is a write, and so a network chunk, of its own.
+ * HTTP/1.1; a second argument names its port. The model's name says what the answer is: `whole`; `search` for a call of the
+ * first tool, and a whole answer to its result; or `stream-200-5` for a stream of 200 frames, 5 ms apart. Every frame is a
+ * write, and so a network chunk, of its own. A GET is answered as a search engine would.
  */
 import { Buffer } from "node:buffer";
 import { TLS } from "../support/tls.ts";
@@ -19,6 +20,18 @@ const ID = '"id":"chatcmpl-benchbenchbenchbenchbench","created":1750000000,"mode
 const USAGE = '"usage":{"prompt_tokens":120,"completion_tokens":200,"total_tokens":320}';
 
 const WHOLE = Buffer.from(whole());
+const CALLED = Buffer.from(answer(
+  `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":` +
+    `{"name":"web_search","arguments":"{\\"query\\":\\"quick brown fox\\"}"}}]}`,
+  "tool_calls",
+));
+const FOUND = Buffer.from(json(JSON.stringify({
+  results: WORDS.slice(0, 5).map((word) => ({
+    url: `https://example.com/${word}`,
+    title: word,
+    content: WORDS.join(" "),
+  })),
+})));
 const ABSENT = Buffer.from("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
 const FIRST = Buffer.concat([
   Buffer.from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"),
@@ -34,8 +47,16 @@ const LAST = Buffer.concat([
 
 function whole(): string {
   const text = Array.from({ length: 60 }, (_, i) => WORDS[i % WORDS.length]).join(" ");
-  const body = `{${ID},"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
-    `"content":"${text}"},"finish_reason":"stop"}],${USAGE}}`;
+  return answer(`{"role":"assistant","content":"${text}"}`, "stop");
+}
+
+function answer(message: string, finish: string): string {
+  return json(
+    `{${ID},"object":"chat.completion","choices":[{"index":0,"message":${message},"finish_reason":"${finish}"}],${USAGE}}`,
+  );
+}
+
+function json(body: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
@@ -134,15 +155,21 @@ async function serve(conn: Deno.Conn): Promise<void> {
       filled += more;
     }
     filled = 0;
-    const model = modelIn(buffer.subarray(headEnd + 4, whole));
+    if (head.startsWith("GET ")) {
+      await writeAll(conn, FOUND);
+      continue;
+    }
+    const body = buffer.subarray(headEnd + 4, whole);
+    const model = modelIn(body);
     const [kind, frames, everyMs] = model.split("-");
     if (kind === "whole") await writeAll(conn, WHOLE);
+    else if (kind === "search") await writeAll(conn, body.includes('"role":"tool"') ? WHOLE : CALLED);
     else if (kind === "stream") await streamTo(conn, Number(frames), Number(everyMs));
     else await writeAll(conn, ABSENT);
   }
 }
 
-const at = { hostname: "127.0.0.1", port: 0 };
+const at = { hostname: "127.0.0.1", port: Number(Deno.args[1] ?? 0) };
 const listener: Deno.Listener<Deno.TcpConn | Deno.TlsConn> = Deno.args[0] === "tls"
   ? Deno.listenTls({ ...at, ...TLS, alpnProtocols: ["http/1.1"] })
   : Deno.listen(at);

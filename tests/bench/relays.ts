@@ -5,8 +5,12 @@
  * - `json`: Deno.serve to fetch, the bodies of both ways parsed, changed and serialised;
  * - `byob`: a messages call to a chat-completions stream, read by fetch and a BYOB reader, each frame parsed and written as
  *   an event of messages.
+ *
+ * With a third argument `tls` its callers are behind TLS, and may speak HTTP/2.
  */
-const [name, provider] = Deno.args;
+import { TLS } from "../support/tls.ts";
+
+const [name, provider, side] = Deno.args;
 const HEADERS = { "content-type": "application/json", authorization: "Bearer bench" };
 const BUFFER_BYTES = 16 * 1024;
 
@@ -106,5 +110,6 @@ function converter(): (bytes: Uint8Array) => string {
 Deno.serve({
   hostname: "127.0.0.1",
   port: 0,
+  ...(side === "tls" && TLS),
   onListen: ({ port }) => console.log(port),
 }, name === "byob" ? byob : json);

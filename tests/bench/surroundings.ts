@@ -3,6 +3,7 @@
  * conversations with tools that coding agents have.
  */
 import { makeCluster, postgresHere } from "../support/cluster.ts";
+import { TLS } from "../support/tls.ts";
 import { gatewayAs } from "./calls.ts";
 import type { Seen } from "./load.ts";
 import { type GatewayOptions, MODELS, startGateway, startRelay, startTlsProvider } from "./programs.ts";
@@ -100,6 +101,63 @@ export const tls: Measure = async (bench) => {
   } finally {
     await Promise.all([gateway, json, byob].map((program) => program.stop()));
     await provider.stop();
+  }
+};
+
+/** Callers over HTTP/2, and the provider behind TLS too; the relay by Deno.serve and fetch. */
+export const http2: Measure = async (bench) => {
+  const folder = `${bench.folder}/http2`;
+  await Deno.mkdir(folder);
+  const files = { cert: `${folder}/cert.pem`, key: `${folder}/key.pem` };
+  await Deno.writeTextFile(files.cert, TLS.cert);
+  await Deno.writeTextFile(files.key, TLS.key);
+  const provider = await startTlsProvider(folder);
+  const server = { port: 0, max_in_flight: 10_000, tls: files };
+  const [gateway, json] = await Promise.all([
+    startGateway(folder, provider, { sections: { server } }),
+    startRelay("json", provider, { tls: true }),
+  ]);
+  const targets = [relay(json, "JSON relay over HTTP/2", "chat"), gatewayAs(gateway, "chat")];
+  try {
+    const [floor, seen] = await rounds(bench, "http2", targets.map((of) => ({ ...of, http2: true })), {
+      rounds: bench.quick ? 3 : 5,
+      model: "whole",
+      shape: busy(bench),
+    });
+    const name = "callers over HTTP/2, provider behind TLS";
+    return [
+      row(name, "requests/s over the JSON relay", seen.map(perSecond), floor.map(perSecond)),
+      row(name, "CPU µs/request", cost(seen, requests), cost(floor, requests)),
+    ];
+  } finally {
+    await Promise.all([gateway.stop(), json.stop()]);
+    await provider.stop();
+  }
+};
+
+/** A search in every call: the model is asked twice, and shown what an engine on loopback has found. */
+export const search: Measure = async (bench) => {
+  const folder = `${bench.folder}/search`;
+  await Deno.mkdir(folder);
+  const engine = { engine: "searxng", base_url: new URL(bench.provider.address).origin };
+  const gateway = await startGateway(folder, bench.provider, { sections: { search: engine } });
+  const shape = { rounds: bench.quick ? 2 : 5, shape: busy(bench) };
+  try {
+    const [usual] = await rounds(bench, "search off", [gatewayAs(gateway, "chat")], {
+      ...shape,
+      model: "whole",
+    });
+    const [seen] = await rounds(bench, "search on", [gatewayAs(gateway, "chat")], {
+      ...shape,
+      model: "search",
+    });
+    const name = "search on: two calls of the model and a search";
+    return [
+      row(name, "requests/s over a plain call", seen.map(perSecond), usual.map(perSecond)),
+      row(name, "CPU µs/request", cost(seen, requests), cost(usual, requests)),
+    ];
+  } finally {
+    await gateway.stop();
   }
 };
 
