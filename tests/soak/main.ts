@@ -14,6 +14,7 @@ import { FORMATS, type HostileRequest, requestOf, SHAPES } from "./requests.ts";
 import { seededRequest } from "./seeded.ts";
 
 const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
+deno task soak --steady [--seconds N] [--share PART | --rate N] [--svg FILE]
 
   --seconds  how long (120)
   --each     every shape once, in each format, with and without screening, and what it did to the others
@@ -21,6 +22,8 @@ const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
   --only     names of shapes, answers and crowds that match
   --over     with --each: tells of those that delayed others, or held the event loop in one step, by so many milliseconds or
              more (100)
+  --steady   ordinary calls alone, at a share of what the gateway can do (0.7) or at so many whole answers a second, an hour long
+             unless --seconds says otherwise: what of memory, descriptors, timers and leases grows; --svg draws it
 
 Judged is CPU time of the event loop, which other work of the machine does not lengthen: what it did while an ordinary call waited,
 and the longest step.
@@ -37,7 +40,11 @@ const DESCRIPTORS_LEFT = 20;
 const { values } = parseArgs({
   args: Deno.args,
   options: {
-    seconds: { type: "string", default: "120" },
+    seconds: { type: "string" },
+    steady: { type: "boolean", default: false },
+    share: { type: "string", default: "0.7" },
+    rate: { type: "string", default: "0" },
+    svg: { type: "string", default: "" },
     each: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     seed: { type: "string" },
@@ -55,6 +62,22 @@ const say = (line: string) =>
   console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed()} MB`;
+
+if (values.steady) {
+  const { steady } = await import("./steady.ts");
+  const { seconds = "3600", share, rate, svg } = values;
+  const wrong = await steady({
+    seconds: Number(seconds),
+    share: Number(share),
+    rate: Number(rate),
+    svg,
+    say,
+  });
+  for (const fault of wrong) console.log(`FAULT: ${fault}`);
+  console.log(wrong.length === 0 ? "PASS" : "FAIL");
+  Deno.exit(wrong.length === 0 ? 0 : 1);
+}
+const seconds = Number(values.seconds ?? 120);
 
 /** Something hostile, by its name. */
 interface Attack {
@@ -134,8 +157,8 @@ try {
   await pause(2000);
   await report();
   const atStart = { descriptors: gateway.descriptors(), deadlines: await gateway.metric("sluice_deadlines") };
-  if (values.seed !== undefined) await bySeed(Number(values.seed), Number(values.seconds));
-  else await (values.each ? each() : mixed(Number(values.seconds)));
+  if (values.seed !== undefined) await bySeed(Number(values.seed), seconds);
+  else await (values.each ? each() : mixed(seconds));
   await settled(atStart);
 } finally {
   ordinary.terminate();
