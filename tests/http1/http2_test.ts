@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders }
 import { Buffer } from "node:buffer";
 import { serveTls, type TlsServer } from "../../src/http1/server.ts";
 import type { ServeOptions } from "../../src/http1/serve_options.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 const encoder = new TextEncoder();
@@ -204,7 +204,7 @@ Deno.test("a caller who opens streams only to reset them loses its connection", 
         stream.on("error", () => {});
         stream.close(constants.NGHTTP2_CANCEL);
       }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await turns(5);
     }
     await eventually(() => Object.keys(server.connections).length === 0);
   }, { handle: never });

@@ -5,6 +5,7 @@ import { sendByFetch } from "../../src/providers/fetch_reply.ts";
 import { sendHttp1 } from "../../src/providers/http1.ts";
 import type { Exchange, Reply } from "../../src/providers/reply.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
+import { turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 interface Client {
@@ -165,7 +166,7 @@ Deno.test("what a provider does over HTTP/2 is said rightly, and the next call i
         async pull(controller) {
           controller.enqueue(new TextEncoder().encode("ab"));
           if (pathname === "/half") await held.promise;
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await turns(5);
           controller.error(new Error("cut"));
         },
       }),

@@ -56,7 +56,12 @@ export async function steady({ seconds, share, rate, svg, say }: SteadyOptions):
     say(`${asked} whole answers a second and ${STREAMS} streams, for ${seconds} seconds`);
     const shape = { warmMs: 0, runMs: seconds * 1000, helpers: [] };
     const working = Promise.all([
-      loads[0].work({ ...call(gatewayAs(gateway, "chat"), "whole"), ...shape, connections: 256, rate: asked }),
+      loads[0].work({
+        ...call(gatewayAs(gateway, "chat"), "whole"),
+        ...shape,
+        connections: 256,
+        rate: asked,
+      }),
       loads[1].work({
         ...call(gatewayAs(gateway, "messages"), "stream-200-5"),
         ...shape,
