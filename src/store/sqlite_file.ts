@@ -69,7 +69,9 @@ export class SqliteFile {
     const pageBytes = view.getUint16(16);
     const { size } = this.#file.statSync();
     if (size >= view.getUint32(28) * (pageBytes === 1 ? 65_536 : pageBytes)) this.#shortSince = null;
-    else if (now - (this.#shortSince ??= now) >= 2 * LOOK_MS) throw damaged();
+    else if (now - (this.#shortSince ??= now) >= 2 * LOOK_MS) {
+      throw new StoreUnavailable("The database file is cut off, or there was no room for the rest of it.");
+    }
     return size;
   }
 
@@ -83,6 +85,10 @@ export class SqliteFile {
     } catch (error) {
       // Another process has it for itself for a moment.
       if (error instanceof Error && /is locked/.test(error.message)) return;
+      // A disk without room or with a fault is no harm to the file.
+      if (error instanceof Error && /is full|disk I\/O error|unable to open/.test(error.message)) {
+        throw new StoreUnavailable("The database file cannot be read now.", { cause: error });
+      }
       throw damaged(error);
     } finally {
       fresh?.close();

@@ -195,7 +195,7 @@ async function allUp(nodes: Nodes): Promise<void> {
   }
 }
 
-/** Until nothing runs and every record is in the store; and over PostgreSQL until the dead are cleared away. */
+/** Until nothing runs, every record is in the store, and the dead are cleared away. */
 async function quiet(nodes: Nodes): Promise<void> {
   const until = performance.now() + 90_000;
   while (performance.now() < until) {
@@ -213,8 +213,7 @@ async function quiet(nodes: Nodes): Promise<void> {
 
 /** Whether the store knows of no more nodes than there are: it takes up to a minute to see that one does not come back. */
 async function deadAreGone(living: number): Promise<boolean> {
-  if (cluster === null) return true;
-  const engine = openPostgres(cluster.url, { connections: 2 });
+  const engine = cluster === null ? openSqlite(file!) : openPostgres(cluster.url, { connections: 2 });
   const [{ n }] = await engine.query("SELECT COUNT(*) AS n FROM nodes");
   await engine.close();
   return Number(n) <= living;
