@@ -168,7 +168,8 @@ function workersHere(engine: Engine): Workers {
   };
 }
 
-const LONG_LOG_BYTES = 256 << 20;
+/** Less than SQLite's own checkpoint begins at, which would be tried with each transaction from there on. */
+const LONG_LOG_BYTES = 48 << 20;
 
 function threadsOf(
   engine: Engine,
