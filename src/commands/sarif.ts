@@ -20,7 +20,6 @@ export function sarif({ findings, unscanned, mode }: FileReport, version: string
             const { category } = findings.find(({ entity_type }) => entity_type === id)!;
             return {
               id,
-              name: id,
               shortDescription: { text: `${wordsOf(id)} in a file` },
               defaultConfiguration: { level },
               properties: { tags: ["security", category] },
