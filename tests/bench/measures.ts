@@ -28,7 +28,7 @@ import {
   skipped,
 } from "./rounds.ts";
 import { garbage } from "./garbage.ts";
-import { agents, crowd, http2, search, store, tls } from "./surroundings.ts";
+import { agents, crowd, http2, search, store, telemetry, tls } from "./surroundings.ts";
 import { children, residentBytes } from "./system.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 
@@ -387,4 +387,5 @@ export const MEASURES: Readonly<Record<string, Measure>> = {
   crowd,
   agents,
   garbage,
+  telemetry,
 };

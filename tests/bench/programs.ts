@@ -128,17 +128,21 @@ export function startRelay(
 export async function startGateway(
   folder: string,
   provider: ProviderProgram,
-  { args = [], flags = [], store, keys = [], models = [], sections }: GatewayOptions = {},
+  { args = [], flags = [], env, store, keys = [], models = [], sections }: GatewayOptions = {},
 ): Promise<Program> {
   const path = `${folder}/bench.json`;
   const config = configuration(provider.address, store ?? `sqlite:${folder}/bench.db`);
   config.keys.push(...keys);
   config.models.push(...models);
   await Deno.writeTextFile(path, JSON.stringify({ ...config, ...sections }));
-  // As the start task has it.
-  const env = { MALLOC_ARENA_MAX: "1" };
   const command = [...flags, ...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args];
-  return listening(start(MEASURED_CORE, command, { env }));
+  // As the start task has it.
+  return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env } }));
+}
+
+/** Takes what gateways export, and throws it away. */
+export function startCollector(): Promise<Program> {
+  return listening(start(HELPER_CORE, [`${FILES.pathname}collector.ts`]));
 }
 
 type Configuration = ReturnType<typeof configuration>;
@@ -150,6 +154,8 @@ export interface GatewayOptions {
   flags?: readonly string[];
   /** Sections of the configuration in place of the usual ones. */
   sections?: Record<string, unknown>;
+  /** Variables of its environment besides those of the benchmark. */
+  env?: Record<string, string>;
   /** Address of its store; absent: a SQLite file. */
   store?: string;
   /** Besides those that the measures use. */
