@@ -41,7 +41,7 @@ import { openProviders, type Providers } from "./providers/mod.ts";
 import { KeptCatalog } from "./assembly/kept_catalog.ts";
 import { RunningOperation } from "./assembly/operation.ts";
 import type { Resumption } from "./resume/mod.ts";
-import { readProxies } from "./providers/proxies.ts";
+import { proxied, readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
 import { printable } from "./exchange/printable.ts";
 import { Discovery } from "./discovery/discovery.ts";
@@ -133,9 +133,19 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     log: options.log,
   });
+  const proxies = options.env && readProxies(options.env);
   // Few gateways have it on, and it brings a package along.
-  const telemetry = options.env && telemetryIsOn(options.env) ? await import("./telemetry/mod.ts") : null;
-  const send = openTransport({ proxies: options.env && readProxies(options.env), caCerts: options.caCerts });
+  const tracing = options.env && telemetryIsOn(options.env) ? await import("./telemetry/mod.ts") : null;
+  const telemetry = tracing?.openTelemetry({
+    env: options.env!,
+    version: options.version ?? "",
+    now: options.now,
+    random: Math.random,
+    log: options.log,
+    lost: (kind, count) => metrics.telemetryLost(kind, count),
+    proxied: (url) => proxies !== undefined && proxied(url, proxies),
+  });
+  const send = openTransport({ proxies, caCerts: options.caCerts });
   let stopped = false;
 
   const { worker } = options;
@@ -221,7 +231,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       providers: current,
       websearch: openWebSearch(config.search, {
         ...options,
-        ...(telemetry && { fetch: telemetry.quietFetch(send, ticker) }),
+        ...(tracing && { fetch: tracing.quietFetch(send, ticker) }),
       }),
       dlp: {
         dlp: config.dlp,
@@ -238,12 +248,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       metrics,
       slices,
       tokens,
-      telemetry: telemetry &&
-        telemetry.openTelemetry({
-          ...config.telemetry,
-          version: options.version ?? "",
-          random: Math.random,
-        }),
+      telemetry: telemetry?.following(config.telemetry) ?? null,
       ticker,
       now: options.now,
       log: options.log,
@@ -389,6 +394,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       tokens.close();
       seal.close();
       await accounts.close();
+      await telemetry?.close();
     },
   };
 }

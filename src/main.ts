@@ -47,7 +47,7 @@ export async function main(): Promise<void> {
       variables: () => Object.keys(Deno.env.toObject()),
       log,
       load,
-      serve,
+      serve: telemetryIsOn(env) ? serveQuietly : serve,
     });
   } catch (error) {
     if (!isMendable(error)) throw error;
@@ -81,8 +81,16 @@ async function load(
 /** Whether the host hands over requests to `Deno.serve` at an address of its own. */
 const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 
+/** Longest that Deno may take to exit. */
+const EXIT_MS = 1500;
 /** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
 const DEPLOY_GRACE_MS = 4000;
+
+/** Deno traces requests that are no part of a call too, with their addresses; some hold secrets. */
+async function serveQuietly(source: string | undefined, flags: Flags): Promise<void> {
+  const { withinNoTrace } = await import("./telemetry/mod.ts");
+  await withinNoTrace(() => serve(source, flags));
+}
 
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
@@ -185,6 +193,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   clearTimeout(timer);
   await gateway.close();
   await Promise.all([json?.flush(), lines?.flush()]);
+  if (telemetryIsOn(env)) await (await import("./telemetry/mod.ts")).exitWithin(EXIT_MS);
   Deno.exit(0);
 }
 

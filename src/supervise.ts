@@ -82,10 +82,16 @@ export async function supervise(
   return status;
 }
 
-/** Each process exports, and what they export must not be taken for that of one. */
+/**
+ * Each process exports, and what they export must not be taken for that of one. Deno's own metrics are of servers that are
+ * not used here, and it waits for their export as a process exits.
+ */
 function instanceOf(resource: string): Record<string, string> {
   const instance = `service.instance.id=${crypto.randomUUID()}`;
-  return { OTEL_RESOURCE_ATTRIBUTES: resource === "" ? instance : `${resource},${instance}` };
+  return {
+    OTEL_RESOURCE_ATTRIBUTES: resource === "" ? instance : `${resource},${instance}`,
+    OTEL_DENO_METRICS: "false",
+  };
 }
 
 /** Resolves when the process that started this worker has ended. */

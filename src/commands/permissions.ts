@@ -8,6 +8,7 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { CREDENTIAL_NEEDS, filesOf } from "../providers/credentials/needs.ts";
 import type { Env } from "../providers/presets.ts";
+import { TELEMETRY_FILES, TELEMETRY_VARIABLES, telemetryIsOn } from "../telemetry/config.ts";
 
 /** Variables that are read whatever the configuration says. */
 const ALWAYS = [
@@ -15,6 +16,7 @@ const ALWAYS = [
   "OTEL_DENO",
   "OTEL_RESOURCE_ATTRIBUTES",
   "OTEL_SDK_DISABLED",
+  ...TELEMETRY_VARIABLES,
   "SLUICE_CONFIG",
   "SLUICE_PERMISSIONS",
   "SLUICE_WORKER",
@@ -67,6 +69,7 @@ export function permissionFlags(
     ...needs.flatMap((need) => filesOf(need, env)),
     ...(config.payloads?.to.kind === "s3" ? filesOf(CREDENTIAL_NEEDS.aws, env) : []),
     ...Object.values(config.server.tls ?? {}),
+    ...(telemetryIsOn(env) ? TELEMETRY_FILES.flatMap((name) => env(name) || []) : []),
     // Its vocabulary and its labels stand beside it.
     ...(config.dlp.model === undefined ? [] : [dirname(config.dlp.model)]),
   ];

@@ -72,6 +72,12 @@ export const METRICS = {
     help: "Events told to webhooks, by outcome: delivered, failed (tried again), dropped (too old).",
     labels: ["outcome"],
   },
+  telemetryLost: {
+    name: "sluice_telemetry_lost_total",
+    type: "counter",
+    help: "Spans and measurements of OpenTelemetry that the collector did not take, by kind.",
+    labels: ["kind"],
+  },
   payloads: {
     name: "sluice_payloads_total",
     type: "counter",

@@ -40,6 +40,10 @@ export class Metrics {
     this.registry.counter("payloads", [outcome]).value++;
   }
 
+  telemetryLost(kind: string, count: number): void {
+    this.registry.counter("telemetryLost", [kind]).value += count;
+  }
+
   /** @param dollars of one generation */
   spent(model: string, dollars: number): void {
     this.registry.counter("cost", [model]).value += dollars;

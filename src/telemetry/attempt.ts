@@ -1,96 +1,84 @@
 /** One call of a provider as a span `chat MODEL` and as measurements, recorded or not. */
-import { type Context, context, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import type { TraceHeaders } from "../exchange/trace_context.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
-import type { Door, Route } from "../providers/provider.ts";
-import { int, providerName, reasonName, serverOf, usageAttributes } from "./attributes.ts";
-import { ofGeneration } from "./langfuse.ts";
-import type { Recording } from "./recording.ts";
+import { reasonName, writeReasons, writeUsage } from "./attributes.ts";
+import { writeGeneration } from "./langfuse.ts";
+import type { AttributeWriter } from "./otlp/attributes.ts";
+import { newSpanId, type SpanId, type TraceId } from "./otlp/ids.ts";
+import { KIND } from "./otlp/spans.ts";
+import { withinSpan } from "./place.ts";
+import type { Recording, RouteFacts } from "./recording.ts";
+import { spanTime } from "./span_clock.ts";
 
 /** Providers name their models; longer names are none. */
 const MOST_NAME_CHARS = 200;
 
-/** The call that an attempt belongs to. */
-export interface CallContext {
-  /** Null: its trace is not recorded. */
-  parent: Context | null;
-  /** For requests of a call that is not recorded. */
-  silent: Context | null;
+/** A call whose trace is recorded. */
+export interface CallSpan {
+  trace: TraceId;
+  span: SpanId;
   state: string | undefined;
-  /** The caller's trace as it came. */
-  callers: TraceHeaders | undefined;
 }
 
 export class TracedAttempt implements FollowedAttempt {
   readonly #recording: Recording;
-  readonly #door: Door;
-  readonly #route: Route;
+  readonly #facts: RouteFacts;
   readonly #stream: boolean;
-  readonly #call: CallContext;
-  readonly #span: Span | null = null;
-  readonly #began = performance.now();
+  /** Null: the trace is not recorded. */
+  readonly #call: CallSpan | null;
+  readonly #callers: TraceHeaders | undefined;
+  readonly #span: SpanId | null;
+  readonly #began = spanTime();
   #first: number | null = null;
   #usage: Usage | null = null;
   #model: string | undefined;
-  #reasons: string[] = [];
+  #reasons: string[] | null = null;
   #error: string | null = null;
+  #status: number | null = null;
   #begun = false;
   #closed = false;
 
-  constructor(recording: Recording, call: CallContext, { door, route, stream }: {
-    door: Door;
-    route: Route;
+  /** @param callers the caller's trace as it came */
+  constructor(recording: Recording, facts: RouteFacts, { stream, call, callers }: {
     stream: boolean;
+    call: CallSpan | null;
+    callers: TraceHeaders | undefined;
   }) {
     this.#recording = recording;
-    this.#door = door;
-    this.#route = route;
+    this.#facts = facts;
     this.#stream = stream;
     this.#call = call;
-    if (call.parent === null) return;
-    this.#span = recording.tracer.startSpan(`chat ${route.model}`, {
-      kind: SpanKind.CLIENT,
-      attributes: recording.onceFor(door, route, () => ({
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": providerName(door),
-        "gen_ai.request.model": route.model,
-        ...serverOf(door),
-        "sluice.provider": door.provider.name,
-        "sluice.api": door.api.name,
-      })),
-    }, call.parent);
+    this.#callers = callers;
+    this.#span = call === null ? null : newSpanId();
   }
 
   context(): TraceHeaders | undefined {
-    const { state, callers } = this.#call;
-    if (this.#span === null) return callers;
-    const { traceId, spanId, traceFlags } = this.#span.spanContext();
-    const parent = `00-${traceId}-${spanId}-${traceFlags & 1 ? "01" : "00"}`;
-    return state === undefined ? { traceparent: parent } : { traceparent: parent, tracestate: state };
+    if (this.#call === null) return this.#callers;
+    const { trace, state } = this.#call;
+    const traceparent = `00-${trace}-${this.#span}-01`;
+    return state === undefined ? { traceparent } : { traceparent, tracestate: state };
   }
 
   within<T>(work: () => Promise<T>): Promise<T> {
-    const { parent, silent } = this.#call;
-    if (this.#span !== null) return context.with(trace.setSpan(parent!, this.#span), work);
-    return silent === null ? work() : context.with(silent, work);
+    return this.#call === null ? work() : withinSpan(this.#call.trace, this.#span!, work);
   }
 
   begun(failure: Failure | null, status: number | null): void {
     if (this.#begun || this.#closed) return;
     this.#begun = true;
-    if (failure === null) this.#first = performance.now();
-    else this.#error = failure.code;
-    if (status !== null) this.#span?.setAttribute("http.response.status_code", int(status));
+    if (failure !== null) this.#error = failure.code;
+    else if (this.#stream) this.#first = spanTime();
+    this.#status = status;
   }
 
   take(batch: readonly Part[]): void {
     for (const part of batch) {
       if (part.type === "usage") this.#usage = part.usage;
       else if (part.type === "start") this.#model ??= part.model;
-      else if (part.type === "finish") this.#reasons.push(reasonName(part.reason));
+      else if (part.type === "finish") (this.#reasons ??= []).push(reasonName(part.reason));
     }
   }
 
@@ -101,34 +89,40 @@ export class TracedAttempt implements FollowedAttempt {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const { instruments } = this.#recording;
-    const ms = performance.now() - this.#began;
-    instruments.attempted(this.#door, this.#route, ms, this.#error);
-    if (this.#usage !== null) instruments.used(this.#door, this.#route, this.#usage);
-    if (this.#stream && this.#first !== null) {
-      instruments.first(this.#door, this.#route, this.#first - this.#began);
-    }
-    if (this.#span !== null) this.#end(this.#span);
+    const end = spanTime();
+    const error = this.#error;
+    const first = this.#first === null ? null : this.#first - this.#began;
+    this.#facts.measures.ended(end - this.#began, error, this.#usage, first);
+    if (this.#call === null) return;
+    const { trace, span: parent, state } = this.#call;
+    const head = {
+      trace,
+      id: this.#span!,
+      parent,
+      remote: false,
+      state,
+      name: this.#facts.spanName,
+      kind: KIND.client,
+      start: this.#began,
+      end,
+    };
+    this.#recording.span(head, error, (to) => this.#write(to, first));
   }
 
-  #end(span: Span): void {
-    const usage = this.#usage;
-    const first = this.#first === null ? null : this.#first - this.#began;
-    span.setAttributes({
-      ...(this.#model !== undefined && { "gen_ai.response.model": this.#model.slice(0, MOST_NAME_CHARS) }),
-      ...(this.#reasons.length > 0 && { "gen_ai.response.finish_reasons": this.#reasons }),
-      ...(this.#stream && { "gen_ai.request.stream": true }),
-      ...(this.#stream && first !== null && { "gen_ai.response.time_to_first_chunk": first / 1000 }),
-      ...(usage && usageAttributes(usage)),
-      ...(this.#recording.langfuse && ofGeneration({
-        model: this.#route.model,
-        usage,
-        first: this.#first === null ? null : performance.timeOrigin + this.#first,
-        error: this.#error,
-      })),
-      ...(this.#error !== null && { "error.type": this.#error }),
-    });
-    if (this.#error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: this.#error });
-    span.end();
+  #write(to: AttributeWriter, first: number | null): void {
+    const { langfuse } = this.#recording;
+    const error = this.#error;
+    to.fixed(this.#facts.attributes);
+    if (this.#model !== undefined) to.text("gen_ai.response.model", this.#model.slice(0, MOST_NAME_CHARS));
+    writeReasons(to, this.#reasons);
+    if (this.#stream) to.flag("gen_ai.request.stream", true);
+    if (first !== null) to.double("gen_ai.response.time_to_first_chunk", first / 1000);
+    if (this.#usage !== null) writeUsage(to, this.#usage);
+    if (this.#status !== null) to.int("http.response.status_code", this.#status);
+    if (langfuse) {
+      const model = this.#facts.spanName.slice("chat ".length);
+      writeGeneration(to, { model, usage: this.#usage, first: this.#first, error });
+    }
+    if (error !== null) to.text("error.type", error);
   }
 }

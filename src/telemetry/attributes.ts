@@ -2,13 +2,10 @@
  * Attributes in the names of OpenTelemetry's conventions (general 1.44, generative AI as of November 2026). None is text of a
  * conversation, a secret, or a name that callers choose freely.
  */
-import type { Attributes } from "@opentelemetry/api";
 import type { FinishReason } from "../exchange/part.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { Door } from "../providers/provider.ts";
-
-/** A whole number. Deno exports a number as a double. */
-export const int = (value: number): number => BigInt(Math.round(value)) as unknown as number;
+import { type AttributeWriter, FixedAttributes } from "./otlp/attributes.ts";
 
 /** By preset: the conventions' names of providers. */
 const OF_PRESET: Readonly<Record<string, string>> = {
@@ -41,13 +38,13 @@ export function providerName({ provider, api }: Door): string {
 }
 
 /** Where the provider is called. Empty: nowhere outside of this process. */
-export function serverOf({ provider }: Door): Attributes {
+export function serverOf({ provider }: Door): Record<string, string | number> {
   if (provider.baseUrl === "") return {};
   const { protocol, hostname, port } = new URL(provider.baseUrl);
   const usual = protocol === "http:" ? 80 : 443;
   return {
     "server.address": hostname.replace(/^\[|\]$/g, ""),
-    "server.port": int(port === "" ? usual : Number(port)),
+    "server.port": port === "" ? usual : Number(port),
   };
 }
 
@@ -59,13 +56,28 @@ const REASONS: Readonly<Partial<Record<FinishReason, string>>> = {
 
 export const reasonName = (reason: FinishReason): string => REASONS[reason] ?? reason;
 
-export function usageAttributes(usage: Usage): Attributes {
-  const attributes: Attributes = {
-    "gen_ai.usage.input_tokens": int(usage.input),
-    "gen_ai.usage.output_tokens": int(usage.output),
-  };
-  if (usage.cached > 0) attributes["gen_ai.usage.cache_read.input_tokens"] = int(usage.cached);
-  if (usage.cacheWrite > 0) attributes["gen_ai.usage.cache_write.input_tokens"] = int(usage.cacheWrite);
-  if (usage.reasoning > 0) attributes["gen_ai.usage.reasoning.output_tokens"] = int(usage.reasoning);
-  return attributes;
+const REASON_LISTS = new Map<string, FixedAttributes>();
+
+/** @param reasons null: it failed, was left or broke off before there was one */
+export function writeReasons(to: AttributeWriter, reasons: readonly string[] | null): void {
+  if (reasons !== null && reasons.length > 1) return to.texts("gen_ai.response.finish_reasons", reasons);
+  const only = reasons === null ? "error" : reasons[0];
+  let list = REASON_LISTS.get(only);
+  if (list === undefined) {
+    list = new FixedAttributes((to) => to.texts("gen_ai.response.finish_reasons", [only]));
+    REASON_LISTS.set(only, list);
+  }
+  to.fixed(list);
+}
+
+export function writeUsage(to: AttributeWriter, usage: Usage): void {
+  to.int("gen_ai.usage.input_tokens", usage.input);
+  to.int("gen_ai.usage.output_tokens", usage.output);
+  if (usage.cached > 0) to.int("gen_ai.usage.cache_read.input_tokens", usage.cached);
+  if (usage.cacheWrite > 0) to.int("gen_ai.usage.cache_write.input_tokens", usage.cacheWrite);
+  if (usage.reasoning > 0) to.int("gen_ai.usage.reasoning.output_tokens", usage.reasoning);
+  if (usage.audioInput > 0) to.int("gen_ai.usage.audio.input_tokens", usage.audioInput);
+  if (usage.imageInput > 0) to.int("gen_ai.usage.image.input_tokens", usage.imageInput);
+  if (usage.audioOutput > 0) to.int("gen_ai.usage.audio.output_tokens", usage.audioOutput);
+  if (usage.imageOutput > 0) to.int("gen_ai.usage.image.output_tokens", usage.imageOutput);
 }

@@ -1,145 +1,148 @@
 /** One generation as a trace: a server span, and under it the steps. */
-import {
-  type Attributes,
-  type Context,
-  context,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  TraceFlags,
-} from "@opentelemetry/api";
 import type { Key } from "../accounts/mod.ts";
 import { type Failure, type FailureCode, FAILURES } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Labels } from "../exchange/labels.ts";
 import type { Step, StepDetails, StepKind } from "../exchange/steps.ts";
-import { passedOn, readTrace } from "../exchange/trace_context.ts";
+import { type CallersTrace, passedOn, readTrace, type TraceHeaders } from "../exchange/trace_context.ts";
 import type { FollowedCall, FollowedRequest, FollowedStep } from "../pipeline/telemetry.ts";
 import type { FollowedAttempt } from "../providers/attempt.ts";
 import type { Door, Route } from "../providers/provider.ts";
-import { type CallContext, TracedAttempt } from "./attempt.ts";
-import { int } from "./attributes.ts";
-import { ofKey, ofLabels, ofStep } from "./langfuse.ts";
+import { type CallSpan, TracedAttempt } from "./attempt.ts";
+import { writeKey, writeLabels, writeStep } from "./langfuse.ts";
+import type { AttributeWriter } from "./otlp/attributes.ts";
+import { newSpanId, newTraceId, type SpanId, spanIdOf, traceIdOf } from "./otlp/ids.ts";
+import { KIND } from "./otlp/spans.ts";
+import { activeSpan, withinSpan } from "./place.ts";
 import type { Recording } from "./recording.ts";
+import { spanTime } from "./span_clock.ts";
 
-/** Ids of a trace that is not recorded: what Deno traces by itself joins it, and is not recorded either. */
-const SILENT: SpanContext = { traceId: "f".repeat(32), spanId: "f".repeat(16), traceFlags: TraceFlags.NONE };
+/** What of a step is no error. */
+const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
 
-interface StepEnd extends Pick<Step, "name" | "outcome"> {
-  details?: StepDetails;
-  /** Absent: now. */
-  endTime?: number;
+export function follow(recording: Recording, request: FollowedRequest): FollowedCall {
+  const callers = readTrace(request.header);
+  const active = activeSpan();
+  const wanted = active === undefined ? callers?.sampled : (active.traceFlags & 1) === 1;
+  if (!recording.samples(wanted)) return new UnrecordedCall(recording, callers);
+  return new RecordedCall(recording, request, {
+    callers,
+    parent: active ?? callers,
+    local: active !== undefined,
+  });
 }
 
-export class TracedCall implements FollowedCall {
+/** Its metrics count, and the caller's trace is handed on. */
+class UnrecordedCall implements FollowedCall {
+  readonly traceId = null;
   readonly #recording: Recording;
-  readonly #name: string;
-  readonly #span: Span | null;
-  readonly #call: CallContext;
-  /** Set at once when the span ends: each time takes as long as some of them. */
-  readonly #attributes: Attributes;
-  #error: FailureCode | null = null;
-  #gone = false;
-  #closed = false;
+  readonly #callers: TraceHeaders | undefined;
 
-  constructor(recording: Recording, { id, route, header }: FollowedRequest) {
+  constructor(recording: Recording, callers: CallersTrace | null) {
     this.#recording = recording;
-    this.#name = `POST ${route}`;
-    const callers = readTrace(header);
-    // Where the host hands requests over, it may have begun a span of its own.
-    const active = trace.getSpanContext(context.active());
-    const remote = active ?? (callers && remoteOf(callers));
-    const sampled = remote
-      ? (remote.traceFlags & TraceFlags.SAMPLED) === 1
-      : recording.random() < recording.sample;
-    const base = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
-    this.#attributes = {
-      "http.request.method": "POST",
-      "http.route": route,
-      "url.path": route,
-      "sluice.generation.id": id,
-    };
-    this.#span = sampled
-      ? recording.tracer.startSpan(
-        this.#name,
-        { kind: SpanKind.SERVER },
-        active ? context.active() : base,
-      )
-      : null;
-    this.#call = {
-      parent: this.#span && trace.setSpan(base, this.#span),
-      silent: this.#span ? null : silentContext(),
-      state: callers?.state,
-      callers: callers ? passedOn(callers) : undefined,
-    };
-  }
-
-  get traceId(): string | null {
-    return this.#span?.spanContext().traceId ?? null;
-  }
-
-  of(key: Key): void {
-    if (this.#span === null) return;
-    const attributes = this.#attributes;
-    attributes["sluice.key.name"] = key.name;
-    if (key.team) attributes["sluice.team"] = key.team.name;
-    if (this.#recording.langfuse) Object.assign(attributes, ofKey(this.#name, key));
+    this.#callers = callers === null ? undefined : passedOn(callers);
   }
 
   attempt(door: Door, route: Route, stream: boolean): FollowedAttempt {
-    return new TracedAttempt(this.#recording, this.#call, { door, route, stream });
+    const callers = this.#callers;
+    return new TracedAttempt(this.#recording, this.#recording.of(door, route), {
+      stream,
+      call: null,
+      callers,
+    });
   }
 
-  begin(kind: StepKind, name: string): FollowedStep | null {
-    const { parent, silent } = this.#call;
-    if (parent === null) return kind === "search" ? unrecorded(silent) : null;
-    const span = this.#start(kind);
+  begin(): null {
+    return null;
+  }
+  of() {}
+  step() {}
+  ended() {}
+  refused() {}
+  close() {}
+}
+
+interface StepEnd extends Pick<Step, "name" | "outcome"> {
+  id: SpanId;
+  start: number;
+  end: number;
+  details?: StepDetails;
+}
+
+class RecordedCall implements FollowedCall {
+  readonly #recording: Recording;
+  readonly #id: string;
+  readonly #route: string;
+  readonly #parent: SpanId | null;
+  readonly #remote: boolean;
+  readonly #call: CallSpan;
+  readonly #start = spanTime();
+  #key: Key | null = null;
+  #end: GenerationEnd | null = null;
+  #labels: Labels | null = null;
+  #error: FailureCode | null = null;
+  #closed = false;
+
+  constructor(recording: Recording, { id, route }: FollowedRequest, { callers, parent, local }: {
+    callers: CallersTrace | null;
+    /** Null: it begins a trace. */
+    parent: { traceId: string; spanId: string } | null;
+    /** The parent is of this process. */
+    local: boolean;
+  }) {
+    this.#recording = recording;
+    this.#id = id;
+    this.#route = route;
+    this.#parent = parent && spanIdOf(parent.spanId);
+    this.#remote = parent !== null && !local;
+    const trace = parent === null ? newTraceId() : traceIdOf(parent.traceId);
+    this.#call = { trace, span: newSpanId(), state: callers?.state };
+  }
+
+  get traceId(): string {
+    return `${this.#call.trace}`;
+  }
+
+  of(key: Key): void {
+    this.#key = key;
+  }
+
+  attempt(door: Door, route: Route, stream: boolean): FollowedAttempt {
+    const facts = this.#recording.of(door, route);
+    return new TracedAttempt(this.#recording, facts, { stream, call: this.#call, callers: undefined });
+  }
+
+  begin(kind: StepKind, name: string): FollowedStep {
+    const start = spanTime();
+    const id = newSpanId();
     return {
-      within: (work) => context.with(trace.setSpan(parent, span), work),
-      end: (outcome, details) => this.#finish(span, kind, { name, outcome, details }),
+      within: (work) => withinSpan(this.#call.trace, id, work),
+      end: (outcome, details) => this.#step(kind, { id, name, outcome, details, start, end: spanTime() }),
     };
   }
 
   step({ kind, name, start, ms, outcome, details }: Step): void {
-    if (this.#span === null) return;
-    const end = { name, outcome, details, endTime: start + ms };
-    this.#finish(this.#start(kind, start), kind, end);
+    const id = newSpanId();
+    this.#step(kind, { id, name, outcome, details, start: Math.max(start, this.#start), end: start + ms });
   }
 
-  #start(kind: StepKind, startTime?: number): Span {
-    return this.#recording.tracer.startSpan(kind, { startTime }, this.#call.parent!);
-  }
-
-  #finish(span: Span, kind: StepKind, end: StepEnd): void {
-    const { name, outcome, details = {}, endTime } = end;
-    const attributes: Attributes = { "sluice.step": name, "sluice.outcome": outcome };
-    for (const detail in details) {
-      const value = details[detail];
-      attributes[`sluice.${detail}`] = typeof value === "number" ? int(value) : value;
-    }
-    if (this.#recording.langfuse) Object.assign(attributes, ofStep(kind));
-    const good = GOOD.has(outcome);
-    if (!good) attributes["error.type"] = outcome;
-    span.setAttributes(attributes);
-    if (!good) span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
-    span.end(endTime);
+  #step(kind: StepKind, { id, name, outcome, details, start, end }: StepEnd): void {
+    const { trace, span: parent, state } = this.#call;
+    const error = GOOD.has(outcome) ? null : outcome;
+    const head = { trace, id, parent, remote: false, state, name: kind, kind: KIND.internal, start, end };
+    this.#recording.span(head, error, (to) => {
+      to.text("sluice.step", name);
+      to.text("sluice.outcome", outcome);
+      for (const detail in details) writeDetail(to, `sluice.${detail}`, details[detail]);
+      if (this.#recording.langfuse) writeStep(to, kind);
+      if (error !== null) to.text("error.type", error);
+    });
   }
 
   ended(end: GenerationEnd, labels: Labels | null): void {
     this.#error = end.errorCode;
-    this.#gone = end.clientGone;
-    if (this.#span === null) return;
-    const attributes = this.#attributes;
-    attributes["sluice.model"] = end.model;
-    attributes["sluice.status"] = end.status;
-    if (end.searches > 0) attributes["sluice.searches"] = int(end.searches);
-    if (end.clientGone) attributes["sluice.client_gone"] = true;
-    if (labels === null) return;
-    if (labels.session !== null) attributes["gen_ai.conversation.id"] = labels.session;
-    if (this.#recording.langfuse) Object.assign(attributes, ofLabels(labels));
+    this.#end = end;
+    this.#labels = labels;
   }
 
   refused(failure: Failure): void {
@@ -149,38 +152,56 @@ export class TracedCall implements FollowedCall {
   close(status: number | null): void {
     if (this.#closed) return;
     this.#closed = true;
-    const span = this.#span;
-    if (span === null) return;
     const error = this.#error;
+    const gone = this.#end?.clientGone === true;
     // Nobody was there any more to be sent anything.
-    const sent = status ?? (error === null || this.#gone ? null : FAILURES[error].status);
-    const attributes = this.#attributes;
-    if (sent !== null) attributes["http.response.status_code"] = int(sent);
-    if (error !== null) attributes["error.type"] = error;
-    span.setAttributes(attributes);
-    if (error !== null) {
-      // Of a server, what a caller did wrong is no error.
-      if (sent === null || sent >= 500 || sent < 400) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-      }
+    const sent = status ?? (error === null || gone ? null : FAILURES[error].status);
+    const { trace, span: id, state } = this.#call;
+    const head = {
+      trace,
+      id,
+      parent: this.#parent,
+      remote: this.#remote,
+      state,
+      name: `POST ${this.#route}`,
+      kind: KIND.server,
+      start: this.#start,
+      end: spanTime(),
+    };
+    // Of a server, what a caller did wrong is no error.
+    const failed = error !== null && (sent === null || sent >= 500 || sent < 400);
+    this.#recording.span(head, failed ? error : null, (to) => this.#write(to, sent));
+  }
+
+  #write(to: AttributeWriter, sent: number | null): void {
+    const { langfuse } = this.#recording;
+    const labels = this.#labels;
+    to.fixed(this.#recording.request(this.#route));
+    to.text("sluice.generation.id", this.#id);
+    if (this.#key !== null) {
+      to.text("sluice.key.name", this.#key.name);
+      if (this.#key.team) to.text("sluice.team", this.#key.team.name);
+      if (langfuse) writeKey(to, `POST ${this.#route}`, this.#key);
     }
-    span.end();
+    if (this.#end !== null) writeEnd(to, this.#end);
+    if (labels !== null) {
+      if (labels.session !== null) to.text("gen_ai.conversation.id", labels.session);
+      if (langfuse) writeLabels(to, labels);
+    }
+    if (sent !== null) to.int("http.response.status_code", sent);
+    if (this.#error !== null) to.text("error.type", this.#error);
   }
 }
 
-function remoteOf({ traceId, spanId, sampled }: NonNullable<ReturnType<typeof readTrace>>): SpanContext {
-  return { traceId, spanId, isRemote: true, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE };
+function writeEnd(to: AttributeWriter, { model, status, searches, clientGone }: GenerationEnd): void {
+  if (model !== undefined) to.text("sluice.model", model);
+  to.text("sluice.status", status);
+  if (searches > 0) to.int("sluice.searches", searches);
+  if (clientGone) to.flag("sluice.client_gone", true);
 }
 
-let silent: Context | undefined;
-
-function silentContext(): Context {
-  return silent ??= trace.setSpanContext(ROOT_CONTEXT, SILENT);
+function writeDetail(to: AttributeWriter, key: string, value: string | number | boolean): void {
+  if (typeof value === "number") to.int(key, value);
+  else if (typeof value === "boolean") to.flag(key, value);
+  else to.text(key, value);
 }
-
-function unrecorded(silent: Context | null): FollowedStep {
-  return { within: (work) => silent === null ? work() : context.with(silent, work), end() {} };
-}
-
-/** What of a step is no error. */
-const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);

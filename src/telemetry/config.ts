@@ -14,8 +14,36 @@ export interface TelemetryConfig {
   langfuse: boolean;
 }
 
-/** Whether Deno exports anything, by the variables that it reads. */
+/** Whether anything is exported, by the variables that Deno reads for itself too. */
 export function telemetryIsOn(env: (name: string) => string | undefined): boolean {
   const is = (name: string) => ["1", "true"].includes(env(name)?.toLowerCase() ?? "");
   return is("OTEL_DENO") && !is("OTEL_SDK_DISABLED");
 }
+
+const SIGNALS = ["", "_TRACES", "_METRICS"];
+const OF_SIGNAL = [
+  "CERTIFICATE",
+  "CLIENT_CERTIFICATE",
+  "CLIENT_KEY",
+  "ENDPOINT",
+  "HEADERS",
+  "PROTOCOL",
+  "TIMEOUT",
+];
+/** Variables that are read while telemetry is on. */
+export const TELEMETRY_VARIABLES: readonly string[] = [
+  "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+  "OTEL_BSP_MAX_QUEUE_SIZE",
+  "OTEL_BSP_SCHEDULE_DELAY",
+  "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
+  "OTEL_METRICS_EXPORTER",
+  "OTEL_METRIC_EXPORT_INTERVAL",
+  "OTEL_SEMCONV_STABILITY_OPT_IN",
+  "OTEL_SERVICE_NAME",
+  "OTEL_TRACES_EXPORTER",
+  ...SIGNALS.flatMap((signal) => OF_SIGNAL.map((name) => `OTEL_EXPORTER_OTLP${signal}_${name}`)),
+];
+/** Those that name files. */
+export const TELEMETRY_FILES: readonly string[] = TELEMETRY_VARIABLES.filter((name) =>
+  /_(?:CERTIFICATE|CLIENT_KEY)$/.test(name)
+);

@@ -1,9 +1,9 @@
 /** The names of attributes that Langfuse reads (its "property mapping" of OpenTelemetry). */
-import type { Attributes } from "@opentelemetry/api";
 import type { Key } from "../accounts/mod.ts";
 import type { Labels } from "../exchange/labels.ts";
 import type { StepKind } from "../exchange/steps.ts";
 import type { Usage } from "../exchange/usage.ts";
+import type { AttributeWriter } from "./otlp/attributes.ts";
 
 /** What Langfuse calls the steps of a generation. */
 const TYPES: Readonly<Record<StepKind, string>> = {
@@ -15,22 +15,22 @@ const TYPES: Readonly<Record<StepKind, string>> = {
   answer_screening: "guardrail",
 };
 
-export const ofStep = (kind: StepKind): Attributes => ({ "langfuse.observation.type": TYPES[kind] });
+export function writeStep(to: AttributeWriter, kind: StepKind): void {
+  to.text("langfuse.observation.type", TYPES[kind]);
+}
 
-export const ofKey = (name: string, { name: key, team, account }: Key): Attributes => ({
-  "langfuse.trace.name": name,
-  "langfuse.user.id": key,
-  "langfuse.trace.metadata.account": account,
-  ...(team && { "langfuse.trace.metadata.team": team.name }),
-});
+export function writeKey(to: AttributeWriter, name: string, { name: key, team, account }: Key): void {
+  to.text("langfuse.trace.name", name);
+  to.text("langfuse.user.id", key);
+  to.text("langfuse.trace.metadata.account", account);
+  if (team) to.text("langfuse.trace.metadata.team", team.name);
+}
 
-export function ofLabels({ session, tags }: Labels): Attributes {
-  return {
-    ...(session !== null && { "langfuse.session.id": session }),
-    ...(tags !== null && {
-      "langfuse.trace.tags": Object.entries(tags).map(([name, value]) => `${name}=${value}`),
-    }),
-  };
+export function writeLabels(to: AttributeWriter, { session, tags }: Labels): void {
+  if (session !== null) to.text("langfuse.session.id", session);
+  if (tags !== null) {
+    to.texts("langfuse.trace.tags", Object.entries(tags).map(([name, value]) => `${name}=${value}`));
+  }
 }
 
 export interface GenerationFacts {
@@ -41,19 +41,17 @@ export interface GenerationFacts {
   error: string | null;
 }
 
-export function ofGeneration({ model, usage, first, error }: GenerationFacts): Attributes {
-  return {
-    ...ofStep("attempt"),
-    "langfuse.observation.model.name": model,
-    ...(usage && { "langfuse.observation.usage_details": JSON.stringify(usageDetails(usage)) }),
-    ...(first !== null && {
-      "langfuse.observation.completion_start_time": JSON.stringify(new Date(first).toISOString()),
-    }),
-    ...(error !== null && {
-      "langfuse.observation.level": "ERROR",
-      "langfuse.observation.status_message": error,
-    }),
-  };
+export function writeGeneration(to: AttributeWriter, { model, usage, first, error }: GenerationFacts): void {
+  writeStep(to, "attempt");
+  to.text("langfuse.observation.model.name", model);
+  if (usage) to.text("langfuse.observation.usage_details", JSON.stringify(usageDetails(usage)));
+  if (first !== null) {
+    to.text("langfuse.observation.completion_start_time", JSON.stringify(new Date(first).toISOString()));
+  }
+  if (error !== null) {
+    to.text("langfuse.observation.level", "ERROR");
+    to.text("langfuse.observation.status_message", error);
+  }
 }
 
 /** Langfuse adds the kinds up: none is part of another. */

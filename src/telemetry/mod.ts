@@ -1,14 +1,36 @@
 /**
- * Telemetry through Deno's own OpenTelemetry, which exports what is made here off the event loop: one trace for a generation,
- * and the metrics of the conventions for generative AI. Loaded only where `OTEL_DENO` switches it on.
+ * Telemetry by OpenTelemetry: one trace for a generation, and the metrics of the conventions for generative AI. What Deno
+ * traces by itself joins these traces. Loaded only where `OTEL_DENO` switches it on.
  */
 import type { Telemetry } from "../pipeline/telemetry.ts";
-import { TracedCall } from "./call.ts";
-import { Recording, type RecordingOptions } from "./recording.ts";
+import { follow } from "./call.ts";
+import type { TelemetryConfig } from "./config.ts";
+import { Instruments } from "./instruments.ts";
+import { Exporter, type ExporterOptions } from "./otlp/exporter.ts";
+import { withinNoTrace } from "./place.ts";
+import { Recording } from "./recording.ts";
 
+export { exitWithin } from "./exit.ts";
+export { withinNoTrace } from "./place.ts";
 export { quietFetch } from "./quiet_fetch.ts";
 
-export function openTelemetry(options: RecordingOptions): Telemetry {
-  const recording = new Recording(options);
-  return { follow: (request) => new TracedCall(recording, request) };
+/** Of a process: it stays over a reload. */
+export interface OpenTelemetry {
+  /** Calls as this section of the configuration wants them followed. */
+  following(config: TelemetryConfig): Telemetry;
+  /** Exports what is left, for some seconds at most. */
+  close(): Promise<void>;
+}
+
+export function openTelemetry(options: Omit<ExporterOptions, "untraced">): OpenTelemetry {
+  const exporter = new Exporter({ ...options, untraced: withinNoTrace });
+  const instruments = new Instruments(exporter);
+  if (exporter.measures) exporter.measure(instruments.all);
+  return {
+    following(config) {
+      const recording = new Recording({ ...config, exporter, instruments, random: options.random });
+      return { follow: (request) => follow(recording, request) };
+    },
+    close: () => exporter.close(),
+  };
 }

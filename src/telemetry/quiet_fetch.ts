@@ -4,21 +4,25 @@
  */
 import type { Send } from "../providers/send.ts";
 import type { Ticker } from "../timing/ticker.ts";
+import { withinNoTrace } from "./place.ts";
 
 /** The search ends it sooner, by its signal. */
 const LONGEST_MS = 600_000;
 
 export function quietFetch(send: Send, ticker: Ticker) {
   return async (request: Request, { signal }: { signal: AbortSignal }): Promise<Response> => {
-    const reply = await send({
-      method: request.method,
-      url: request.url,
-      headers: { accept: "*/*", "user-agent": "sluice", ...Object.fromEntries(request.headers) },
-      body: await request.text(),
-      firstByteMs: LONGEST_MS,
-      idleMs: LONGEST_MS,
-      signal,
-    }, ticker);
+    const text = await request.text();
+    const reply = await withinNoTrace(() =>
+      send({
+        method: request.method,
+        url: request.url,
+        headers: { accept: "*/*", "user-agent": "sluice", ...Object.fromEntries(request.headers) },
+        body: text,
+        firstByteMs: LONGEST_MS,
+        idleMs: LONGEST_MS,
+        signal,
+      }, ticker)
+    );
     const { status } = reply;
     // A redirect could lead to any address that the gateway's machine can reach.
     if (status >= 300 && status < 400) {

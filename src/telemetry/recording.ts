@@ -1,41 +1,90 @@
 /** What all calls share that are followed. */
-import { type Attributes, trace, type Tracer } from "@opentelemetry/api";
 import type { Door, Route } from "../providers/provider.ts";
+import { providerName, serverOf } from "./attributes.ts";
 import type { TelemetryConfig } from "./config.ts";
-import { Instruments } from "./instruments.ts";
+import type { Instruments, RouteMeasures } from "./instruments.ts";
+import { type FixedAttributes, fixedOf } from "./otlp/attributes.ts";
+import type { Exporter } from "./otlp/exporter.ts";
+import type { SpanHead, SpanWriter } from "./otlp/spans.ts";
+
+/** What is the same for every call of a route. */
+export interface RouteFacts {
+  spanName: string;
+  attributes: FixedAttributes;
+  measures: RouteMeasures;
+}
 
 export interface RecordingOptions extends TelemetryConfig {
-  /** Of the program. */
-  version: string;
+  exporter: Exporter;
+  instruments: Instruments;
   /** In [0, 1). */
   random(): number;
 }
 
-/** Of the process: it stays over a reload. */
-let instruments: Instruments | undefined;
-
 export class Recording {
-  readonly tracer: Tracer;
-  readonly instruments: Instruments;
-  readonly sample: number;
   readonly langfuse: boolean;
-  readonly random: () => number;
-  readonly #made = new WeakMap<Door, Map<string, Attributes>>();
+  readonly #exporter: Exporter;
+  readonly #instruments: Instruments;
+  /** Of calls whose callers do not say whether. */
+  readonly #sample: number;
+  readonly #random: () => number;
+  readonly #routes = new WeakMap<Door, Map<string, RouteFacts>>();
+  readonly #requests = new Map<string, FixedAttributes>();
 
-  constructor({ version, sample, langfuse, random }: RecordingOptions) {
-    this.tracer = trace.getTracer("sluice", version);
-    this.instruments = instruments ??= new Instruments(version);
-    this.sample = sample;
+  constructor({ exporter, instruments, sample, langfuse, random }: RecordingOptions) {
+    this.#exporter = exporter;
+    this.#instruments = instruments;
+    this.#sample = exporter.spans === null ? 0 : sample;
     this.langfuse = langfuse;
-    this.random = random;
+    this.#random = random;
   }
 
-  /** Attributes that are the same for every call of a route. */
-  onceFor(door: Door, { model }: Route, make: () => Attributes): Attributes {
-    let ofDoor = this.#made.get(door);
-    if (ofDoor === undefined) this.#made.set(door, ofDoor = new Map());
-    let made = ofDoor.get(model);
-    if (made === undefined) ofDoor.set(model, made = make());
-    return made;
+  /** Whether the trace of another call is recorded. @param wanted by its caller; undefined: the caller does not say */
+  samples(wanted: boolean | undefined): boolean {
+    if (wanted !== undefined) return wanted && this.#exporter.spans !== null;
+    return this.#random() < this.#sample;
+  }
+
+  of(door: Door, route: Route): RouteFacts {
+    let ofDoor = this.#routes.get(door);
+    if (ofDoor === undefined) this.#routes.set(door, ofDoor = new Map());
+    let facts = ofDoor.get(route.model);
+    if (facts === undefined) ofDoor.set(route.model, facts = this.#factsOf(door, route));
+    return facts;
+  }
+
+  /** What a request to an endpoint says of itself. */
+  request(route: string): FixedAttributes {
+    let fixed = this.#requests.get(route);
+    if (fixed === undefined) {
+      fixed = fixedOf({ "http.request.method": "POST", "http.route": route, "url.path": route });
+      this.#requests.set(route, fixed);
+    }
+    return fixed;
+  }
+
+  /** Exports a span that is over. */
+  span(head: SpanHead, error: string | null, write: (to: SpanWriter) => void): void {
+    const { spans } = this.#exporter;
+    if (spans === null || !this.#exporter.takes()) return;
+    spans.begin(head);
+    write(spans);
+    spans.end(error);
+    this.#exporter.ended();
+  }
+
+  #factsOf(door: Door, route: Route): RouteFacts {
+    return {
+      spanName: `chat ${route.model}`,
+      attributes: fixedOf({
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": providerName(door),
+        "gen_ai.request.model": route.model,
+        ...serverOf(door),
+        "sluice.provider": door.provider.name,
+        "sluice.api": door.api.name,
+      }),
+      measures: this.#instruments.of(door, route),
+    };
   }
 }

@@ -1,4 +1,5 @@
-/** An OTLP receiver on loopback, as a collector is one: it keeps what it is sent, as JSON. */
+/** An OTLP receiver on loopback, as a collector is one: it keeps what it is sent. */
+import { decoded } from "./otlp_messages.ts";
 
 type Loose = Record<string, unknown>;
 
@@ -21,8 +22,14 @@ export interface Receiver {
   /** Values of histograms by name: number of measurements and labels. */
   metrics: Map<string, { count: number; sum: number; attributes: Loose }[]>;
   resources: Loose[];
-  /** All that came, as it came. */
+  /** Names of counters with the sum of each's values, and of what they are. */
+  counters: Map<string, { sum: number; attributes: Loose }[]>;
+  /** All that came, as it came; of what is not text, each byte as a character. */
   raw: string[];
+  /** Heads of the requests. */
+  heads: Headers[];
+  /** Takes a body as if it had been sent. */
+  take(text: string): void;
   /** Resolves when what has come fulfils it. */
   until(what: (receiver: Receiver) => boolean): Promise<void>;
   close(): Promise<void>;
@@ -48,9 +55,21 @@ const attributesOf = (list: KeyValue[] = []): Loose =>
 export function otlpReceiver(answer?: () => Response | Promise<Response>): Receiver {
   const waiting = new Set<() => void>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-    const text = await request.text();
-    receiver.raw.push(text);
+    receiver.heads.push(request.headers);
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    const json = request.headers.get("content-type") === "application/json";
+    receiver.raw.push(json ? new TextDecoder().decode(bytes) : latin1(bytes));
     if (answer) return await answer();
+    const { pathname } = new URL(request.url);
+    // What is printed on a terminal comes from Deno, as logs.
+    if (pathname === "/v1/logs") return new Response();
+    const kind = pathname === "/v1/traces" ? "Traces" : "Metrics";
+    receiver.take(json ? receiver.raw.at(-1)! : JSON.stringify(decoded(kind, bytes)));
+    return json ? Response.json({}) : new Response(null, {
+      headers: { "content-type": "application/x-protobuf" },
+    });
+  });
+  function take(text: string): void {
     const sent = JSON.parse(text);
     for (const { resource, scopeSpans = [] } of sent.resourceSpans ?? []) {
       receiver.resources.push(attributesOf(resource.attributes));
@@ -58,6 +77,7 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
         for (const span of spans) {
           receiver.spans.push({
             ...span,
+            parentSpanId: span.parentSpanId ?? "",
             start: Number(span.startTimeUnixNano) / 1e6,
             end: Number(span.endTimeUnixNano) / 1e6,
             status: span.status?.code ?? 0,
@@ -67,30 +87,27 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
         }
       }
     }
-    for (const { scopeMetrics = [] } of sent.resourceMetrics ?? []) {
+    for (const { resource, scopeMetrics = [] } of sent.resourceMetrics ?? []) {
+      receiver.resources.push(attributesOf(resource.attributes));
       for (const { metrics } of scopeMetrics) {
-        for (const { name, histogram } of metrics) {
+        for (const { name, histogram, sum } of metrics) {
           // Cumulative: the last one tells all.
-          receiver.metrics.set(
-            name,
-            (histogram?.dataPoints ?? []).map((point: Loose) => ({
-              count: Number(point.count),
-              sum: Number(point.sum),
-              attributes: attributesOf(point.attributes as KeyValue[]),
-            })),
-          );
+          if (sum) receiver.counters.set(name, (sum.dataPoints ?? []).map(counted));
+          else receiver.metrics.set(name, (histogram?.dataPoints ?? []).map(measured));
         }
       }
     }
     for (const look of waiting) look();
-    return Response.json({});
-  });
+  }
   const receiver: Receiver = {
     url: `http://127.0.0.1:${server.addr.port}`,
     spans: [],
     metrics: new Map(),
+    counters: new Map(),
     resources: [],
     raw: [],
+    heads: [],
+    take,
     until: (what) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(() => reject(new Error(`The receiver waits in vain for ${what}`)), 20_000);
@@ -106,6 +123,23 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
     close: () => server.shutdown(),
   };
   return receiver;
+}
+
+const measured = (point: Loose) => ({
+  count: Number(point.count),
+  sum: Number(point.sum),
+  attributes: attributesOf(point.attributes as KeyValue[]),
+});
+
+const counted = (point: Loose) => ({
+  sum: Number(point.asInt),
+  attributes: attributesOf(point.attributes as KeyValue[]),
+});
+
+export function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
 }
 
 /** Variables that make a program export to it, without a wait. */

@@ -132,8 +132,7 @@ async function withRig(
     }
   } finally {
     hanging.resolve();
-    // A process that ends by itself waits for a collector that does not answer.
-    gateway.kill(answer ? "SIGKILL" : "SIGTERM");
+    gateway.kill("SIGTERM");
     await gateway.ended;
     await upstream.close();
     await engine.close();
@@ -345,6 +344,156 @@ Deno.test("telemetry: Langfuse's names are there where they are wanted", async (
       total: 12,
     });
   }, { config: { telemetry: { langfuse: true } } });
+});
+
+Deno.test("telemetry: bytes say what JSON says", async () => {
+  await withRig(async ({ ask, trace, receiver }) => {
+    await (await ask({ stream: true }, { traceparent: TRACEPARENT })).text();
+    const traced = await trace();
+    assertTree(traced);
+    assertEquals(traced.server.parentSpanId, PARENT);
+    assertEquals(traced.of("chat m")[0].attributes["gen_ai.usage.output_tokens"], 2);
+    await receiver.until(({ counters }) => counters.has("gen_ai.client.inference.usage.input_tokens"));
+    const own = receiver.heads.filter((head) => head.get("user-agent") === "sluice");
+    assertEquals(new Set(own.map((head) => head.get("content-type"))), new Set(["application/x-protobuf"]));
+    assertEquals(new Set(own.map((head) => head.get("authorization"))), new Set(["Bearer canary"]));
+  }, {
+    env: {
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20canary",
+    },
+  });
+});
+
+Deno.test("telemetry: metrics have the newest names, and those of before unless only the newest are wanted", async () => {
+  const NEWEST = [
+    "gen_ai.client.inference.duration",
+    "gen_ai.client.inference.operation.input_tokens",
+    "gen_ai.client.inference.operation.output_tokens",
+    "gen_ai.client.inference.time_to_first_chunk",
+  ];
+  const BEFORE = [
+    "gen_ai.client.operation.duration",
+    "gen_ai.client.token.usage",
+    "gen_ai.server.time_to_first_token",
+  ];
+  for (const newestOnly of [false, true]) {
+    await withRig(async ({ ask, receiver }) => {
+      await (await ask({ stream: true })).text();
+      await receiver.until(({ metrics }) => metrics.has(NEWEST[3]));
+      const names = [...receiver.metrics.keys()].filter((name) => name.startsWith("gen_ai.")).sort();
+      assertEquals(names, newestOnly ? NEWEST : [...NEWEST, ...BEFORE].sort());
+      const [input] = receiver.counters.get("gen_ai.client.inference.usage.input_tokens")!;
+      assertEquals([input.sum, input.attributes["gen_ai.token.modality"]], [10, "unknown"]);
+      assertEquals(input.attributes["server.address"], "127.0.0.1");
+    }, { env: newestOnly ? { OTEL_SEMCONV_STABILITY_OPT_IN: "gen_ai_latest_experimental" } : {} });
+  }
+});
+
+Deno.test("telemetry: the process says who it is", async () => {
+  await withRig(async ({ ask, trace, receiver }) => {
+    await (await ask({}, { traceparent: TRACEPARENT })).text();
+    await trace();
+    await receiver.until(({ metrics }) => metrics.size > 0);
+    // Deno exports measurements of its own.
+    const [{ "service.instance.id": id, "service.version": version, ...rest }] = receiver.resources.filter(
+      (resource) => resource["telemetry.sdk.name"] === "sluice",
+    );
+    assert(/^[0-9a-f-]{36}$/.test(String(id)) && /^\d+\.\d+/.test(String(version)));
+    assertEquals([rest["service.name"], rest["deployment.environment.name"]], ["gate", "a,b"]);
+  }, {
+    env: {
+      OTEL_SERVICE_NAME: "gate",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=a%2Cb",
+    },
+  });
+});
+
+Deno.test("telemetry: what Deno traces by itself joins the tree of a call, and nothing else that it traces says a word", async () => {
+  // A provider behind a proxy is called by `fetch`.
+  const passed: { url: string; headers: Headers }[] = [];
+  const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    passed.push({ url: request.url, headers: new Headers(request.headers) });
+    await request.text();
+    if (passed.at(-1)!.url.includes("hooks.test")) return new Response();
+    return whole({ content: ANSWER });
+  });
+  try {
+    await withRig(async ({ ask, trace, receiver }) => {
+      await (await ask({}, { traceparent: TRACEPARENT })).text();
+      const traced = await trace();
+      assertTree(traced);
+      const [chat] = traced.of("chat m");
+      const isFetch = ({ scope, traceId }: SpanSeen) => scope !== "sluice" && traceId === TRACE;
+      await receiver.until(({ spans }) => spans.some(isFetch));
+      const fetched = receiver.spans.filter(isFetch);
+      assertEquals(fetched.map(({ parentSpanId }) => parentSpanId), [chat.spanId]);
+      assertEquals(
+        fetched[0].attributes["url.full"],
+        "http://provider.test/v1/chat/completions",
+      );
+      // One, and ours.
+      assertEquals(passed[0].headers.get("traceparent"), `00-${TRACE}-${chat.spanId}-01`);
+
+      // A call whose trace is not recorded, and an event for a receiver whose address is a secret.
+      await (await ask({}, { traceparent: `00-${"9".repeat(32)}-${PARENT}-00` })).text();
+      while (!passed.some(({ url }) => url.includes("hooks.test"))) await (await ask({})).text();
+      await (await ask({}, { traceparent: `00-${"8".repeat(32)}-${PARENT}-01` })).text();
+      await trace("8".repeat(32));
+      assertEquals(receiver.spans.filter(({ traceId }) => traceId === "9".repeat(32)), []);
+      assert(!receiver.raw.join("\n").includes("hooks.test"));
+      assert(
+        passed.filter(({ url }) => url.includes("hooks.test")).every((r) => !r.headers.has("traceparent")),
+      );
+    }, {
+      provider: { base_url: "http://provider.test/v1" },
+      config: {
+        webhooks: [{ url: "http://hooks.test/canary-provider-key-000001", secret: "whsec_0123456789abcdef" }],
+        keys: [{
+          name: "test",
+          secret: SECRET,
+          spend_limit: { amount: "0.0003", period: "total" },
+        }],
+        models: [{
+          id: "v/m",
+          routes: [{ provider: "up", model: "m" }],
+          pricing: { prompt: "0.000001", completion: "0" },
+        }],
+        teams: [],
+      },
+      env: { HTTP_PROXY: `http://127.0.0.1:${proxy.addr.port}`, NO_PROXY: "127.0.0.1,localhost" },
+    });
+  } finally {
+    await proxy.shutdown();
+  }
+});
+
+Deno.test("telemetry: a process that is told to end does not wait for a collector that does not answer", async () => {
+  // It accepts connections and never says a word.
+  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const conns: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of silent) conns.push(conn);
+  })();
+  for (const protocol of ["http/protobuf", "http/json", "grpc"]) {
+    let began = 0;
+    await withRig(async ({ ask }) => {
+      for (let i = 0; i < 20; i++) assertEquals((await ask({})).status, 200);
+      while (conns.length === 0) await ask({});
+      began = performance.now();
+    }, {
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent.addr.port}`,
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      },
+    });
+    const seconds = (performance.now() - began) / 1000;
+    // Longer than this machine may be busy, and far from a collector's own patience.
+    assert(seconds < 15, `${protocol}: ${seconds} s`);
+  }
+  silent.close();
+  await accepting.catch(() => {});
+  for (const conn of conns) conn.close();
 });
 
 Deno.test("telemetry: a collector that hangs or refuses holds up no call", async () => {

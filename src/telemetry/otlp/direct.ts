@@ -1,0 +1,89 @@
+/**
+ * A POST over a connection of its own, HTTP/1.1. Deno traces each `fetch`, those of an exporter too: its spans would make
+ * others for ever.
+ */
+import type { Certificates, Sent, Told } from "./post.ts";
+
+/** The head of an answer. */
+const MOST_HEAD_BYTES = 65_536;
+const HEAD_END = /\r?\n\r?\n/;
+
+export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {
+  const secure = url.protocol === "https:";
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port || (secure ? 443 : 80));
+  const tls = {
+    ...(ca !== undefined && { caCerts: [ca] }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+  };
+  const login = url.username === "" ? {} : {
+    authorization: `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`,
+  };
+  const connect = (): Promise<Deno.Conn> =>
+    secure
+      ? Deno.connectTls({ hostname, port, ...tls, alpnProtocols: ["http/1.1"] })
+      : Deno.connect({ hostname, port });
+
+  return async ({ headers, body, signal }) => {
+    signal.throwIfAborted();
+    const connecting = connect();
+    const aborted = Promise.withResolvers<never>();
+    // Whoever is late closes what it has opened.
+    const abort = () => {
+      void connecting.then((conn) => conn.close()).catch(() => {});
+      aborted.reject(signal.reason);
+    };
+    aborted.promise.catch(() => {});
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      return await Promise.race([
+        exchange(await Promise.race([connecting, aborted.promise])),
+        aborted.promise,
+      ]);
+    } finally {
+      signal.removeEventListener("abort", abort);
+      if (!signal.aborted) void connecting.then((conn) => conn.close()).catch(() => {});
+    }
+
+    async function exchange(conn: Deno.Conn): Promise<Told> {
+      const fields = { host: url.host, connection: "close", ...login, ...headers };
+      const head = Object.entries({ ...fields, "content-length": String(body.length) })
+        .map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      await writeAll(conn, latin1Bytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));
+      // An answer that comes before all has been read tells why.
+      const [told] = await Promise.all([readHead(conn), writeAll(conn, body).catch(() => {})]);
+      return told;
+    }
+  };
+}
+
+async function writeAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
+}
+
+async function readHead(conn: Deno.Conn): Promise<Told> {
+  const decoder = new TextDecoder("latin1");
+  const buffer = new Uint8Array(4096);
+  let text = "";
+  while (text.length < MOST_HEAD_BYTES) {
+    const count = await conn.read(buffer);
+    if (count === null) break;
+    text += decoder.decode(buffer.subarray(0, count), { stream: true });
+    if (!HEAD_END.test(text)) continue;
+    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(text)?.[1]);
+    if (!(status >= 100)) break;
+    const rest = text.slice(text.search(HEAD_END)).replace(HEAD_END, "");
+    // It says that it will answer.
+    if (status < 200) {
+      text = rest;
+      continue;
+    }
+    return { status, retryAfter: /^retry-after:[ \t]*(\S+)/im.exec(text)?.[1] ?? null };
+  }
+  throw new TypeError("The collector's answer is not one of HTTP/1.1.");
+}
+
+/** Headers are bytes; what does not fit into one has been left out before. */
+function latin1Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,151 @@
+/**
+ * What the variables of OpenTelemetry say (its specification 1.56, "Environment Variables" and "OTLP Exporter"). With
+ * `OTEL_EXPORTER_OTLP_COMPRESSION` Deno does not start, so nothing is compressed here either.
+ */
+
+export type Protocol = "http/protobuf" | "http/json" | "grpc";
+
+/** Where one kind of data goes. */
+export interface Destination {
+  url: string;
+  protocol: Protocol;
+  headers: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** Files, in PEM; undefined: none. */
+  certificate: string | undefined;
+  clientCertificate: string | undefined;
+  clientKey: string | undefined;
+}
+
+export interface ExportSettings {
+  /** Null: traces are not exported. */
+  traces: Destination | null;
+  metrics: Destination | null;
+  /** Attributes of the process. */
+  resource: Record<string, string>;
+  /** Longest time that a span waits for others. */
+  spanDelayMs: number;
+  /** Spans of one request. */
+  batch: number;
+  /** Spans that may wait; null: as many as memory is set aside for. */
+  mostSpans: number | null;
+  metricsEveryMs: number;
+  /** Measurements since the last export, not since the start. */
+  delta: boolean;
+  /** Only the newest names of the conventions for generative AI. */
+  newestOnly: boolean;
+  /** What is wrong with the variables. */
+  mistakes: string[];
+}
+
+type Env = (name: string) => string | undefined;
+
+const PROTOCOLS: readonly string[] = ["http/protobuf", "http/json", "grpc"];
+const DEFAULTS = { url: "http://localhost:4318", grpc: "http://localhost:4317", timeoutMs: 10_000 };
+/** A request of so many spans has about a megabyte. */
+const BATCH = 4096;
+const SPAN_DELAY_MS = 1000;
+const METRICS_EVERY_MS = 60_000;
+
+export function exportSettings(env: Env): ExportSettings {
+  const mistakes: string[] = [];
+  const is = (name: string, wanted: string) => env(name)?.trim().toLowerCase() === wanted;
+  const off = (signal: string) => is(`OTEL_${signal}_EXPORTER`, "none");
+  const number = (name: string, otherwise: number, least = 1): number => {
+    const text = env(name)?.trim();
+    if (text === undefined || text === "") return otherwise;
+    const value = Number(text);
+    if (Number.isFinite(value) && value >= least) return value;
+    mistakes.push(
+      `${name} is "${text.slice(0, 40)}", expected a number from ${least} on; ${otherwise} is used`,
+    );
+    return otherwise;
+  };
+  const destination = (signal: "TRACES" | "METRICS"): Destination | null => {
+    try {
+      return destinationOf(signal, env, number);
+    } catch (error) {
+      mistakes.push(`${(error as Error).message}; ${signal.toLowerCase()} are not exported`);
+      return null;
+    }
+  };
+  const mostSpans = number("OTEL_BSP_MAX_QUEUE_SIZE", 0);
+  return {
+    traces: off("TRACES") ? null : destination("TRACES"),
+    metrics: off("METRICS") ? null : destination("METRICS"),
+    resource: resourceOf(env),
+    spanDelayMs: number("OTEL_BSP_SCHEDULE_DELAY", SPAN_DELAY_MS),
+    batch: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", BATCH),
+    mostSpans: mostSpans === 0 ? null : mostSpans,
+    metricsEveryMs: number("OTEL_METRIC_EXPORT_INTERVAL", METRICS_EVERY_MS),
+    delta: ["delta", "lowmemory"].includes(
+      env("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() ?? "",
+    ),
+    newestOnly: listOf(env("OTEL_SEMCONV_STABILITY_OPT_IN")).includes("gen_ai_latest_experimental"),
+    mistakes,
+  };
+}
+
+function destinationOf(
+  signal: "TRACES" | "METRICS",
+  env: Env,
+  number: (name: string, otherwise: number) => number,
+): Destination {
+  const own = (what: string) => `OTEL_EXPORTER_OTLP_${signal}_${what}`;
+  const all = (what: string) => `OTEL_EXPORTER_OTLP_${what}`;
+  const of = (what: string) => env(own(what))?.trim() || env(all(what))?.trim() || undefined;
+  const protocol = of("PROTOCOL") ?? "http/protobuf";
+  if (!PROTOCOLS.includes(protocol)) {
+    throw new TypeError(`${all("PROTOCOL")} is "${protocol}", expected one of ${PROTOCOLS.join(", ")}`);
+  }
+  const base = env(all("ENDPOINT"))?.trim() || (protocol === "grpc" ? DEFAULTS.grpc : DEFAULTS.url);
+  const path = protocol === "grpc" ? "" : signal === "TRACES" ? "/v1/traces" : "/v1/metrics";
+  const url = env(own("ENDPOINT"))?.trim() || base.replace(/\/+$/, "") + path;
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    throw new TypeError(`${all("ENDPOINT")} is no address, expected one like ${DEFAULTS.url}`);
+  }
+  return {
+    url,
+    protocol: protocol as Protocol,
+    headers: headersOf(of("HEADERS")),
+    timeoutMs: number(own("TIMEOUT"), number(all("TIMEOUT"), DEFAULTS.timeoutMs)),
+    certificate: of("CERTIFICATE"),
+    clientCertificate: of("CLIENT_CERTIFICATE"),
+    clientKey: of("CLIENT_KEY"),
+  };
+}
+
+function resourceOf(env: Env): Record<string, string> {
+  const said = pairsOf(env("OTEL_RESOURCE_ATTRIBUTES"));
+  const name = env("OTEL_SERVICE_NAME")?.trim();
+  return { ...said, "service.name": name || said["service.name"] || "sluice" };
+}
+
+/** `a=b,c=d`, with values as in addresses. */
+function pairsOf(text: string | undefined): Record<string, string> {
+  const pairs = listOf(text).flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), plain(pair.slice(at + 1).trim())]];
+  });
+  return Object.fromEntries(pairs.filter(([name]) => /^[\x21-\x7e]+$/.test(name)));
+}
+
+/** What no header can be is left out. */
+function headersOf(text: string | undefined): Record<string, string> {
+  const usable = Object.entries(pairsOf(text)).filter(([name, value]) =>
+    /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+  );
+  return Object.fromEntries(usable.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const listOf = (text: string | undefined): string[] =>
+  (text ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");

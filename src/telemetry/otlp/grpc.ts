@@ -1,0 +1,65 @@
+/** One call of gRPC without streams: a message behind five bytes, over HTTP/2. */
+import { Buffer } from "node:buffer";
+import { connect } from "node:http2";
+import type { Destination } from "./environment.ts";
+import type { Certificates, Outcome, Post } from "./post.ts";
+
+const OK = 0;
+/** Statuses after which the specification has a call made again. */
+const LATER: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
+const PREFIX_BYTES = 5;
+
+export function grpcPost(to: Destination, path: string, certificates: Certificates): Post {
+  return async (body, signal) => {
+    const framed = new Uint8Array(PREFIX_BYTES + body.length);
+    new DataView(framed.buffer).setUint32(1, body.length);
+    framed.set(body, PREFIX_BYTES);
+    return await call(to, { framed, path, certificates, signal });
+  };
+}
+
+interface GrpcCall {
+  framed: Uint8Array;
+  path: string;
+  certificates: Certificates;
+  signal: AbortSignal;
+}
+
+function call(to: Destination, { framed, path, certificates, signal }: GrpcCall): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    // A connection a call: batches are seconds apart.
+    const session = connect(new URL(to.url).origin, certificates);
+    const fail = (error: unknown) => {
+      session.destroy();
+      reject(error);
+    };
+    signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+    session.on("error", fail);
+    const request = session.request({
+      ...to.headers,
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+    });
+    let status: number | undefined;
+    let http = 0;
+    const note = (fields: Record<string, unknown>) => {
+      http = Number(fields[":status"] ?? http);
+      if (fields["grpc-status"] !== undefined) status = Number(fields["grpc-status"]);
+    };
+    request.on("response", note);
+    request.on("trailers", note);
+    request.on("error", fail);
+    request.on("data", () => {});
+    request.on("end", () => {
+      session.close();
+      if (status === OK) return resolve({ kind: "taken" });
+      const why = status === undefined
+        ? `it answered ${http} without gRPC`
+        : `it answered gRPC status ${status}`;
+      resolve({ kind: status !== undefined && LATER.has(status) ? "later" : "refused", why });
+    });
+    request.end(Buffer.from(framed.buffer, framed.byteOffset, framed.length));
+  });
+}

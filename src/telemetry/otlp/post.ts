@@ -1,0 +1,84 @@
+/** One request to a collector: over HTTP, or by gRPC. */
+import { directly } from "./direct.ts";
+import type { Destination } from "./environment.ts";
+
+export type Outcome =
+  | { kind: "taken" }
+  /** Another try may do. @param afterMs as it asked for; undefined: it did not say */
+  | { kind: "later"; why: string; afterMs?: number }
+  | { kind: "refused"; why: string };
+
+export type Post = (body: Uint8Array<ArrayBuffer>, signal: AbortSignal) => Promise<Outcome>;
+
+/** Statuses after which the specification has a request sent again. */
+const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+export interface PostOptions {
+  path:
+    | "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+    | "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+  readText(path: string): string;
+  /** A proxy stands between this process and the address. */
+  proxied(url: string): boolean;
+}
+
+export interface Certificates {
+  /** Texts in PEM. */
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+export async function openPost(to: Destination, { path, readText, proxied }: PostOptions): Promise<Post> {
+  const read = (file: string | undefined) => file === undefined ? undefined : readText(file);
+  const certificates: Certificates = {
+    ca: read(to.certificate),
+    cert: read(to.clientCertificate),
+    key: read(to.clientKey),
+  };
+  if (to.protocol === "grpc") {
+    const { grpcPost } = await import("./grpc.ts");
+    return grpcPost(to, path, certificates);
+  }
+  const headers = {
+    ...to.headers,
+    "user-agent": "sluice",
+    "content-type": to.protocol === "http/json" ? "application/json" : "application/x-protobuf",
+  };
+  const url = new URL(to.url);
+  const through = proxied(to.url) ? byFetch(url, certificates) : directly(url, certificates);
+  return async (body, signal) => {
+    const { status, retryAfter } = await through({ headers, body, signal });
+    if (status >= 200 && status < 300) return { kind: "taken" };
+    const why = `it answered ${status}`;
+    if (!LATER.has(status)) return { kind: "refused", why };
+    const seconds = Number(retryAfter ?? NaN);
+    return { kind: "later", why, ...(seconds >= 0 && { afterMs: seconds * 1000 }) };
+  };
+}
+
+export interface Sent {
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer>;
+  signal: AbortSignal;
+}
+
+export interface Told {
+  status: number;
+  retryAfter: string | null;
+}
+
+function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {
+  const client = ca !== undefined || (cert !== undefined && key !== undefined)
+    ? Deno.createHttpClient({
+      ...(ca !== undefined && { caCerts: [ca] }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+    })
+    : undefined;
+  return async ({ headers, body, signal }) => {
+    const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual", client });
+    // What it says may be long, and helps nobody here.
+    await response.body?.cancel().catch(() => {});
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+}

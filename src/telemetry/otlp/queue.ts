@@ -1,0 +1,105 @@
+/** Bodies of requests on their way to a collector: one after the other, tried again for a while, dropped beyond a bound. */
+import type { Post } from "./post.ts";
+
+/** Memory for what waits, of one kind of data. */
+const MOST_BYTES = 32 << 20;
+const TRIES = 5;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Batch {
+  body: Uint8Array<ArrayBuffer>;
+  /** Spans or measurements in it. */
+  count: number;
+}
+
+export interface QueueOptions {
+  post: Post;
+  timeoutMs: number;
+  /** Told of what has been lost. */
+  lost(count: number, why: string): void;
+  /** In [0, 1). */
+  random(): number;
+}
+
+export class Queue {
+  readonly #options: QueueOptions;
+  readonly #batches: Batch[] = [];
+  #bytes = 0;
+  #count = 0;
+  #sending: Promise<void> | null = null;
+  /** Nothing is tried again from then on. */
+  readonly #closing = Promise.withResolvers<void>();
+  #closes = false;
+  /** What is under way ends. */
+  readonly #stop = new AbortController();
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** Spans or measurements that wait. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(batch: Batch): void {
+    if (this.#bytes + batch.body.length > MOST_BYTES) {
+      return this.#options.lost(batch.count, "it takes them more slowly than they come");
+    }
+    this.#bytes += batch.body.length;
+    this.#count += batch.count;
+    this.#batches.push(batch);
+    this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
+  }
+
+  /** Resolves when all has been sent, or when the time is up. */
+  async close(ms: number): Promise<void> {
+    this.#closes = true;
+    this.#closing.resolve();
+    const timer = setTimeout(() => this.#stop.abort(), ms);
+    await this.#sending;
+    clearTimeout(timer);
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#batches.length > 0) {
+      const batch = this.#batches[0];
+      const why = await this.#send(batch);
+      this.#batches.shift();
+      this.#bytes -= batch.body.length;
+      this.#count -= batch.count;
+      if (why !== null) this.#options.lost(batch.count, why);
+    }
+  }
+
+  /** Null: it was taken. */
+  async #send({ body }: Batch): Promise<string | null> {
+    const { post, timeoutMs, random } = this.#options;
+    const stop = this.#stop.signal;
+    for (let tries = 1;; tries++) {
+      if (stop.aborted) return "the process ended";
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
+      let pauseMs = FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + random());
+      let why: string;
+      try {
+        const outcome = await post(body, signal);
+        if (outcome.kind === "taken") return null;
+        why = outcome.why;
+        if (outcome.kind === "refused") return why;
+        pauseMs = outcome.afterMs ?? pauseMs;
+      } catch {
+        why = signal.aborted ? "it did not answer in time" : "it cannot be reached";
+      }
+      if (tries === TRIES || this.#closes) return why;
+      await this.#pause(Math.min(LONGEST_PAUSE_MS, pauseMs));
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, ms);
+    await Promise.race([over.promise, this.#closing.promise]);
+    clearTimeout(timer);
+  }
+}
