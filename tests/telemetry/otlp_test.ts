@@ -1,6 +1,6 @@
 /** The bytes that are exported, read by a decoder that is not ours, and the ways to a collector. */
 import { assert, assertEquals } from "@std/assert";
-import { createServer } from "node:http2";
+import { createServer, type ServerHttp2Stream } from "node:http2";
 import { fixedOf } from "../../src/telemetry/otlp/attributes.ts";
 import { exportSettings } from "../../src/telemetry/otlp/environment.ts";
 import { TELEMETRY_VARIABLES } from "../../src/telemetry/config.ts";
@@ -159,7 +159,7 @@ Deno.test("otlp: over gRPC a message and its status go over HTTP/2", async () =>
   const seen: { path: string; bytes: Uint8Array; headers: Record<string, unknown> }[] = [];
   let status = 0;
   const server = createServer();
-  server.on("stream", (stream, headers) => {
+  server.on("stream", (stream: ServerHttp2Stream, headers: Record<string, unknown>) => {
     const chunks: Uint8Array[] = [];
     stream.on("data", (chunk: Uint8Array) => chunks.push(new Uint8Array(chunk)));
     stream.on("end", () => {
