@@ -17,7 +17,7 @@ export type { PayloadOutcome } from "./writer.ts";
 /** What the pipeline needs of it. */
 export interface PayloadLog {
   /** @param bytes about how many the payload has, which is made once there is time */
-  add(id: string, bytes: number, make: () => unknown): void;
+  add(id: string, key: string, bytes: number, make: () => unknown): void;
 }
 
 export interface OpenPayloads extends PayloadLog {
@@ -55,7 +55,7 @@ export async function openPayloads(config: PayloadsConfig, options: PayloadsOpti
   if (sweeps) retention.start();
   return {
     config,
-    add: (id, bytes, make) => writer.add(id, bytes, make),
+    add: (id, key, bytes, make) => writer.add(id, key, bytes, make),
     bytes: () => writer.bytes,
     async read(id) {
       if (!isGenerationId(id)) return null;

@@ -4,6 +4,7 @@
  */
 import { jsonPieces } from "../exchange/json_pieces.ts";
 import { type PayloadKey, seal } from "./envelope.ts";
+import { Shares } from "./shares.ts";
 import type { PayloadStorage } from "./storage.ts";
 
 export type PayloadOutcome = "stored" | "dropped" | "failed";
@@ -37,7 +38,7 @@ const DRAIN_MS = 5000;
 
 export class PayloadWriter {
   readonly #options: WriterOptions;
-  readonly #queue: Entry[] = [];
+  readonly #queue = new Shares<Entry>();
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   #bytes = 0;
@@ -54,15 +55,19 @@ export class PayloadWriter {
 
   /**
    * Takes a payload, unless there is no room. It is made when its turn comes; nothing that it is made of may change any more.
+   * @param key whose it is: what waits of one key takes no room from others that have less
    * @param bytes about how many it has
    */
-  add(id: string, bytes: number, make: () => unknown): void {
-    if (this.#bytes + bytes > this.#options.queueBytes || this.#ending.signal.aborted) {
+  add(id: string, key: string, bytes: number, make: () => unknown): void {
+    if (this.#ending.signal.aborted) return this.#end("dropped", "the process ended");
+    while (this.#bytes + bytes > this.#options.queueBytes) {
+      const other = this.#queue.makeRoom(key, bytes);
       this.#end("dropped", "the queue is full");
-      return;
+      if (other === null) return;
+      this.#bytes -= other.bytes;
     }
     this.#bytes += bytes;
-    this.#queue.push({ id, bytes, make });
+    this.#queue.add(key, { id, bytes, make });
     if (this.#running.size < PLACES) this.#serve();
   }
 
@@ -76,7 +81,7 @@ export class PayloadWriter {
     await Promise.race([this.idle(), new Promise<void>((resolve) => timer = setTimeout(resolve, drainMs))]);
     clearTimeout(timer);
     this.#ending.abort();
-    for (const _ of this.#queue.splice(0)) this.#end("dropped", "the process ended");
+    while (this.#queue.next() !== undefined) this.#end("dropped", "the process ended");
   }
 
   #serve(): void {
@@ -87,7 +92,7 @@ export class PayloadWriter {
   async #work(): Promise<void> {
     // The call that brought it ends first.
     await new Promise((resolve) => setTimeout(resolve));
-    for (let entry = this.#queue.shift(); entry !== undefined; entry = this.#queue.shift()) {
+    for (let entry = this.#queue.next(); entry !== undefined; entry = this.#queue.next()) {
       try {
         await this.#write(entry);
       } catch (error) {

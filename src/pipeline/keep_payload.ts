@@ -62,7 +62,7 @@ export async function* keepPayload(
       dlp: screened && { mode: screened.mode, findings: screened.findings },
       answer_cut: answer.cut,
     };
-    log.add(arrival.id, sizeUpTo(body, MOST_BYTES) + answer.chars, () => ({
+    log.add(arrival.id, arrival.key.id, sizeUpTo(body, MOST_BYTES) + answer.chars, () => ({
       ...known,
       answer: answerOf(answer.complete(), call, kit),
       request: body,

@@ -27,7 +27,12 @@ async function fleet(
     told(): Promise<AlertEvent[]>;
     kill(node: number): Promise<void>;
   }) => Promise<void>,
-  { size = 3, observe = () => ({}) }: { size?: number; observe?: () => Record<string, number> } = {},
+  { size = 3, observe = () => ({}), workers = false }: {
+    size?: number;
+    observe?: () => Record<string, number>;
+    /** They are processes of one machine. */
+    workers?: boolean;
+  } = {},
 ): Promise<void> {
   await store.prepare();
   let now = Date.UTC(2026, 0, 1);
@@ -41,8 +46,8 @@ async function fleet(
     node.alerts = new Alerts({ rules: parsed, smtp: null }, {
       store,
       node: `node_${i}`,
-      machine: `machine${i}`,
-      first: true,
+      machine: workers ? "machine" : `machine${i}`,
+      first: !workers || i === 0,
       collect: () => registry.collect(),
       ready: () => node.up,
       wake() {},
@@ -127,6 +132,15 @@ onBothEngines(({ name, place }) => {
         assertEquals(events[0].starts, events[1].starts);
       }),
   );
+
+  test("a storm on three workers of a machine gives one alert and one recovery", (store) =>
+    fleet(store, [RULE], async ({ pass, told }) => {
+      // A thousand calls a second in all, for a minute.
+      await pass(12, generated("completed", 2500));
+      await pass(12, generated("failed", 2500));
+      await pass(60, generated("completed", 2500));
+      assertEquals((await told()).map(({ event }) => event), ["alert.firing", "alert.recovered"]);
+    }, { size: 3, workers: true }));
 
   test(
     "a value around its limit makes one alert, a peak shorter than the rule's time none",

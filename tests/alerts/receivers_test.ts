@@ -5,6 +5,7 @@ import { type AlertReceiver, receiversOf } from "../../src/alerts/receivers.ts";
 import { subjectOf, textOf } from "../../src/alerts/text.ts";
 import type { AlertEvent } from "../../src/store/mod.ts";
 import { mailServer, posts } from "./support.ts";
+import { OTHER, TLS } from "../support/tls.ts";
 
 const EVENT: AlertEvent = {
   event: "alert.firing",
@@ -107,6 +108,54 @@ Deno.test("nothing is sent to a mail server that does not encrypt, unless that i
     assertEquals(mail.mails, []);
   } finally {
     mail.close();
+  }
+});
+
+Deno.test("mail over implicit TLS goes to a server whose certificate is known, and to no other", async () => {
+  const code = `
+    import { sendMail } from ${JSON.stringify(new URL("../../src/alerts/mail.ts", import.meta.url).href)};
+    const smtp = {
+      host: "localhost", port: Number(Deno.args[0]), security: "tls",
+      user: "u", password: "mail-secret", from: "sluice@example.com",
+    };
+    const mail = { to: ["ops@example.com"], subject: "s", text: "t", id: "i" };
+    console.log(JSON.stringify(await sendMail(smtp, mail, new AbortController().signal)));
+  `;
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const ca = new URL("../support/tls/ca.pem", import.meta.url).pathname;
+  const file = await Deno.makeTempFile({ suffix: ".ts" });
+  await Deno.writeTextFile(file, code);
+  try {
+    for (const [certificate, good] of [[TLS, true], [OTHER, false]] as const) {
+      const mail = mailServer(certificate);
+      try {
+        const { stdout } = await new Deno.Command(Deno.execPath(), {
+          args: [
+            "run",
+            "-A",
+            "--no-check",
+            "--no-lock",
+            "--config",
+            config,
+            "--cert",
+            ca,
+            file,
+            `${mail.port}`,
+          ],
+          stderr: "inherit",
+        }).output();
+        const said = JSON.parse(new TextDecoder().decode(stdout));
+        if (good) assertEquals([said, mail.mails.map(({ to }) => to.length)], [null, [1]]);
+        else {
+          assertMatch(said, /^the mail server/);
+          assertEquals(mail.mails, []);
+        }
+      } finally {
+        mail.close();
+      }
+    }
+  } finally {
+    await Deno.remove(file);
   }
 });
 

@@ -54,7 +54,7 @@ onBothEngines(({ name, place }) => {
       const section = PAYLOADS.parse({ to: `file:${folder}`, key: PAYLOAD_KEY });
       const log = await payloadLog(section, { now: () => now, log() {}, store, sweeps: false });
       const id = generationId(now);
-      log.add(id, 1, () => "x");
+      log.add(id, "key", 1, () => "x");
       await log.close();
       // Nodes over one SQLite file are on one machine.
       assertEquals(await store.payloadPlace(id), name === "postgres" ? nodeName() : null);

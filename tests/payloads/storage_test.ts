@@ -55,7 +55,7 @@ async function onS3(body: (ground: Ground) => Promise<void>): Promise<void> {
 }
 
 interface Log extends OpenPayloads {
-  keep(id: string, value: unknown): void;
+  keep(id: string, value: unknown, key?: string): void;
   outcomes: PayloadOutcome[];
   lines: string[];
 }
@@ -75,7 +75,8 @@ async function open(
     sweeps: false,
     ...options,
   });
-  const keep = (id: string, value: unknown) => log.add(id, sizeUpTo(value, 2 ** 32), () => value);
+  const keep = (id: string, value: unknown, key = "key") =>
+    log.add(id, key, sizeUpTo(value, 2 ** 32), () => value);
   return { ...log, keep, outcomes, lines };
 }
 
@@ -210,6 +211,40 @@ Deno.test("s3: a storage that hangs fills the queue to its bound and no further"
     assertEquals(log.lines.length, 1);
   } finally {
     hanging.resolve(new Response(null));
+    await log.close();
+    await server.close();
+  }
+});
+
+Deno.test("s3: what waits of one key takes no room from others, and keys take turns", async () => {
+  const server = s3Server("kept");
+  const hanging = Promise.withResolvers<Response>();
+  server.instead = () => hanging.promise;
+  const log = await open({
+    to: "s3://kept",
+    endpoint: server.url,
+    region: "eu-central-1",
+    ...S3_KEYS,
+    queue_bytes: 1 << 20,
+  });
+  try {
+    const body = "x".repeat(10_000);
+    const flood = Array.from({ length: 1000 }, () => generationId(NOON));
+    for (const id of flood) log.keep(id, { body }, "loud");
+    const few = Array.from({ length: 20 }, () => generationId(NOON));
+    for (const id of few.slice(0, 10)) log.keep(id, { body }, "quiet");
+    for (const id of flood) log.keep(id, { body }, "loud");
+    for (const id of few.slice(10)) log.keep(id, { body }, "quiet too");
+    assert(log.bytes() <= 1 << 20);
+    server.instead = null;
+    hanging.resolve(new Response(null, { status: 503 }));
+    await log.idle();
+    for (const id of few) assert(await log.read(id) !== null, "a payload of a key with few is lost");
+    // Whoever has few does not wait for all of the flood.
+    const order = server.requests.filter((request) => request.startsWith("PUT "));
+    const last = Math.max(...few.map((id) => order.findLastIndex((request) => request.includes(id))));
+    assert(order.length > 80 && last < order.length - 20, `${last} of ${order.length}`);
+  } finally {
     await log.close();
     await server.close();
   }
