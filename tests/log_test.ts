@@ -3,6 +3,7 @@ import type { GenerationView } from "../src/accounts/mod.ts";
 import { Log } from "../src/log.ts";
 import { serveProgram } from "./support/program.ts";
 import { eventually } from "./support/time.ts";
+import { exporting, otlpReceiver } from "./telemetry/receiver.ts";
 
 const linesOf = (text: string) =>
   text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
@@ -106,6 +107,79 @@ Deno.test("logs: json tells each generation with its record, and nothing of what
   }
   assertEquals(program.err(), "");
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("lines of JSON have the fields that the manual lists, each of them, and no others", async () => {
+  const manual = await Deno.readTextFile(new URL("../src/manual/pages/operation.md", import.meta.url));
+  const [, table] = /\n\| field +\| value[^]*?\n((?:\|.*\n)+)/.exec(manual.slice(manual.indexOf("## Logs")))!;
+  const listed = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name).sort();
+  const folder = await Deno.makeTempDir();
+  const secret = "sk_live_0123456789abcdef0123456789";
+  const admin = "the-admin-key-of-tests";
+  const receiver = otlpReceiver();
+  const failing = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => Response.json({ error: { message: "no" } }, { status: 400 }),
+  );
+  const program = await serveProgram(["serve"], {
+    cwd: folder,
+    env: {
+      ...exporting(receiver),
+      SLUICE_CONFIG: JSON.stringify({
+        logs: "json",
+        admin_key: admin,
+        server: { port: 0, workers: 2 },
+        store: { url: "sqlite:./s.db" },
+        providers: {
+          demo: { api: "demo" },
+          bad: { api: "openai-chat", base_url: `http://127.0.0.1:${failing.addr.port}` },
+        },
+        models: ["demo", "bad"].map((provider) => ({
+          id: `${provider}/m`,
+          routes: [{ provider, model: "small" }],
+          pricing: { prompt: "0.000001", completion: "0.000002" },
+        })),
+        keys: [{ name: "dev", secret }],
+      }),
+    },
+  });
+  try {
+    for (const model of ["demo/m", "bad/m", "none/m"]) {
+      const response = await fetch(`${program.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "x" }] }),
+      });
+      await response.text();
+    }
+    const told = () => linesOf(program.out()).filter(({ event }) => event === "generation");
+    await eventually(() => told().length >= 1);
+    const { data: [record] } = await (await fetch(`${program.url}/admin/generations`, {
+      headers: { authorization: `Bearer ${admin}` },
+    })).json();
+    for (const { generation, request_id } of told()) {
+      assertEquals(Object.keys(generation).sort(), Object.keys(record).sort());
+      assertEquals(request_id, generation.id);
+    }
+    program.kill("SIGHUP");
+    await eventually(() => program.out().includes("configuration reloaded"));
+  } finally {
+    program.kill("SIGTERM");
+    await program.ended;
+    await failing.shutdown();
+    await receiver.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+  const lines = linesOf(program.out());
+  assertEquals([...new Set(lines.flatMap((line) => Object.keys(line)))].sort(), listed);
+  for (const { time, level, event, message, generation } of lines) {
+    assertMatch(time, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
+    assert(["info", "warn"].includes(level));
+    assertEquals(
+      [typeof message, typeof generation],
+      event === "message" ? ["string", "undefined"] : ["undefined", "object"],
+    );
+  }
 });
 
 Deno.test("Log writes text that a terminal may show, leaves out lower levels, and names requests", async () => {
