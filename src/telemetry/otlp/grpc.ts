@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:http2";
 import type { Destination } from "./environment.ts";
-import type { Certificates, Outcome, Post } from "./post.ts";
+import type { Certificates, Outcome, Post } from "./request.ts";
 
 const OK = 0;
 /** Statuses after which the specification has a call made again. */

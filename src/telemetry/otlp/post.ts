@@ -1,14 +1,7 @@
 /** One request to a collector: over HTTP, or by gRPC. */
 import { directly } from "./direct.ts";
 import type { Destination } from "./environment.ts";
-
-export type Outcome =
-  | { kind: "taken" }
-  /** Another try may do. @param afterMs as it asked for; undefined: it did not say */
-  | { kind: "later"; why: string; afterMs?: number }
-  | { kind: "refused"; why: string };
-
-export type Post = (body: Uint8Array<ArrayBuffer>, signal: AbortSignal) => Promise<Outcome>;
+import type { Certificates, Post, Sent, Told } from "./request.ts";
 
 /** Statuses after which the specification has a request sent again. */
 const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -20,13 +13,6 @@ export interface PostOptions {
   readText(path: string): string;
   /** A proxy stands between this process and the address. */
   proxied(url: string): boolean;
-}
-
-export interface Certificates {
-  /** Texts in PEM. */
-  ca?: string;
-  cert?: string;
-  key?: string;
 }
 
 export async function openPost(to: Destination, { path, readText, proxied }: PostOptions): Promise<Post> {
@@ -55,17 +41,6 @@ export async function openPost(to: Destination, { path, readText, proxied }: Pos
     const seconds = Number(retryAfter ?? NaN);
     return { kind: "later", why, ...(seconds >= 0 && { afterMs: seconds * 1000 }) };
   };
-}
-
-export interface Sent {
-  headers: Record<string, string>;
-  body: Uint8Array<ArrayBuffer>;
-  signal: AbortSignal;
-}
-
-export interface Told {
-  status: number;
-  retryAfter: string | null;
 }
 
 function byFetch(url: URL, { ca, cert, key }: Certificates): (sent: Sent) => Promise<Told> {

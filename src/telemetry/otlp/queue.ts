@@ -1,5 +1,5 @@
 /** Bodies of requests on their way to a collector: one after the other, tried again for a while, dropped beyond a bound. */
-import type { Post } from "./post.ts";
+import type { Post } from "./request.ts";
 
 /** Memory for what waits, of one kind of data. */
 const MOST_BYTES = 32 << 20;
