@@ -1,11 +1,12 @@
 /** Everything that can be repeated in what others send. */
 import { ANSWERS } from "./answers.ts";
 import type { Dimension } from "./dimension.ts";
+import { OTHERS } from "./others.ts";
 import { REQUESTS } from "./requests.ts";
 
 export type { Dimension } from "./dimension.ts";
 
-export const DIMENSIONS: readonly Dimension[] = [...REQUESTS, ...ANSWERS];
+export const DIMENSIONS: readonly Dimension[] = [...REQUESTS, ...ANSWERS, ...OTHERS];
 
 /** Work that grows faster than its input to this power is no longer linear. */
 export const MOST_EXPONENT = 1.15;
