@@ -187,7 +187,7 @@ const answers: Dimension[] = [
   screened("digits", (i) => String(i % 10).repeat(60), false),
   screened("addresses", (i) => `u${i}@corp.example, `, false),
   screened("JSON", (i) => i === 0 ? '{"a":"' : `card ${i} \\n`, true),
-  screened("escapes", (i) => i === 0 ? '{"a":"' : "\\u0041".repeat(10), true),
+  screened("escapes", (i) => i === 0 ? '{"a":"' : "\\u0041".repeat(40), true),
   other("answer: views of escapes", (n) => {
     const text = `"${"\\u0041\\n".repeat(n * 10)}"`;
     return () => unescaped(text)?.text;
