@@ -29,6 +29,9 @@ import { plausible } from "./plausible.ts";
 /** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
 const TURN_BYTES = 65_536;
 
+/** Bytes of one read whose conversion may take more than a millisecond. */
+const WORTH_MEASURING = 16_384;
+
 /** Pieces of a large request that are written before others have their turn. */
 const PIECES = 16;
 
@@ -166,7 +169,7 @@ export async function* generate(
         continue;
       }
       ended = bytes === null;
-      const reading = read(reader!, bytes, batch, (work) => kit.slices.run(key.id, work, "convert"));
+      const reading = read(reader!, bytes, batch, key.id, kit);
       failure = reading instanceof Promise ? await reading : reading;
       // A provider that sends faster than others get their turn.
       unpaused += bytes?.length ?? 0;
@@ -246,7 +249,7 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const batch: Part[] = [];
   let unpaused = 0;
   for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-    const reading = read(reader, bytes, batch, (work) => slices.run(id, work, "convert"));
+    const reading = read(reader, bytes, batch, id, kit);
     const failure = reading instanceof Promise ? await reading : reading;
     unpaused += bytes?.length ?? 0;
     if (unpaused >= TURN_BYTES) {
@@ -265,10 +268,21 @@ function read(
   reader: AnswerReader,
   bytes: Uint8Array | null,
   out: Part[],
-  run: <T>(work: Generator<void, T>) => Promise<T>,
+  key: string,
+  { slices, metrics }: Kit,
 ): Failure | undefined | Promise<Failure | undefined> {
-  if (reader.isLarge) return run(bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out));
-  return bytes === null ? reader.end(out) : reader.push(bytes, out);
+  if (reader.isLarge) {
+    return slices.run(
+      key,
+      bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out),
+      "convert",
+    );
+  }
+  if (bytes === null) return reader.end(out);
+  // Fewer bytes are never worth a look at the clock.
+  return bytes.length < WORTH_MEASURING
+    ? reader.push(bytes, out)
+    : metrics.holding("convert", () => reader.push(bytes, out));
 }
 
 /**

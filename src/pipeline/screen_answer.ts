@@ -32,6 +32,8 @@ export interface AnswerGuard {
   ticker: Ticker;
   /** Lets others have their turn. */
   pause(): Promise<void>;
+  /** Told how long a piece of an answer took. */
+  held(ms: number): void;
   /** Which of several answers that are asked for one by one. */
   choice: number;
   /** Length of the prompt, for an estimate. */
@@ -90,7 +92,9 @@ export async function* screenAnswer(
             first = false;
             const begun = performance.now();
             await screen.push(portion, out);
-            unpaused += performance.now() - begun;
+            const took = performance.now() - begun;
+            guard.held(took);
+            unpaused += took;
           }
         }
       }

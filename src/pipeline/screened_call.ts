@@ -54,6 +54,7 @@ export function screenedCall(
         rules,
         ticker: kit.ticker,
         pause: () => kit.slices.pause(call.arrival.key.id),
+        held: (ms) => kit.metrics.held("screen", ms),
         choice,
         promptChars: call.size.chars,
         lengths,

@@ -316,6 +316,7 @@ async function privateKey(): Promise<string> {
 Deno.test("a gateway among servers that repeat all they are sent tells no secret", async () => {
   const folder = await Deno.makeTempDir({ prefix: "sluice-secrets-" });
   const asked = new Set<string>();
+  let count = 0;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname, origin } = new URL(request.url);
     asked.add(pathname);
@@ -327,7 +328,7 @@ Deno.test("a gateway among servers that repeat all they are sent tells no secret
     if (pathname.startsWith("/sts")) {
       return new Response(`<Error><Code>x</Code><Message>${all}</Message></Error>`, { status: 403 });
     }
-    const status = pathname.includes("token") ? 400 : [400, 401, 403, 500][asked.size % 4];
+    const status = pathname.includes("token") ? 400 : [400, 401, 422, 403, 500, 400][count++ % 6];
     return Response.json(
       { error: { message: all, code: "x", type: all }, error_description: all, message: all, detail: all },
       { status },

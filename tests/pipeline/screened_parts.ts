@@ -71,6 +71,7 @@ export function guardOf({ secrets, known, ticker, ...rules }: Options, found: Fo
     ticker: ticker ?? new Ticker({ now: () => 0 }),
     choice: 0,
     pause: () => Promise.resolve(),
+    held() {},
     promptChars: 40,
     lengths: new Map<string, number>(),
     found: ({ entityType, start, end }: Finding, location: string) =>

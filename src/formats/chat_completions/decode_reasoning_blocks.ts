@@ -10,7 +10,7 @@ import {
   type OpenReasoning,
   readSigned,
 } from "./decode_state.ts";
-import { addDetail, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
+import { addDetail, LOOK_BACK, type ReasoningField, signedFields, textKey } from "./reasoning.ts";
 
 export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loose, out: Part[]): void {
   const first = string(delta.reasoning_content);
@@ -30,7 +30,7 @@ export function readReasoning(state: AnswerState, choice: OpenChoice, delta: Loo
     choice.source ??= "string";
     if (choice.source === "string") {
       open.spoken = true;
-      const section = Math.max(0, open.details.filter((entry) => textKey(entry) !== undefined).length - 1);
+      const section = Math.max(0, sectionsBefore(open) - 1);
       out.push({ type: "reasoning-delta", block: open.block, section, text });
     }
   }
@@ -60,17 +60,20 @@ function readDetail(
   out.push({
     type: "reasoning-delta",
     block: open.block,
-    section: sectionOf(open.details, kept),
+    section: sectionsBefore(open, kept),
     text: words,
   });
 }
 
-/** The place of an entry among those with text. */
-function sectionOf(details: readonly Loose[], entry: Loose): number {
-  let section = 0;
-  for (const other of details) {
-    if (other === entry) return section;
-    if (textKey(other) !== undefined) section++;
+/** How many entries with text stand before one of the last {@link LOOK_BACK}, or in all. What stands before these stays as it is. */
+function sectionsBefore(open: OpenReasoning, entry?: Loose): number {
+  const { details, settled } = open;
+  for (; settled.entries < details.length - LOOK_BACK; settled.entries++) {
+    if (textKey(details[settled.entries]) !== undefined) settled.texts++;
+  }
+  let section = settled.texts;
+  for (let i = settled.entries; i < details.length && details[i] !== entry; i++) {
+    if (textKey(details[i]) !== undefined) section++;
   }
   return section;
 }
@@ -92,7 +95,13 @@ function start(
   out: Part[],
 ): OpenReasoning {
   closeText(choice, out);
-  const open: OpenReasoning = { block: state.nextBlock++, field, details: [], spoken: false };
+  const open: OpenReasoning = {
+    block: state.nextBlock++,
+    field,
+    details: [],
+    settled: { entries: 0, texts: 0 },
+    spoken: false,
+  };
   choice.reasoning = open;
   out.push({
     type: "reasoning-start",

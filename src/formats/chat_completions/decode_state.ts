@@ -28,6 +28,8 @@ export interface OpenReasoning {
   block: number;
   field: ReasoningField | undefined;
   details: Loose[];
+  /** Of the first entries of `details`, which no piece changes any more: their number, and how many of them have a text. */
+  settled: { entries: number; texts: number };
   /** Some text was passed on from this block. */
   spoken: boolean;
 }

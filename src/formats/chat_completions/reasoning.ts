@@ -72,7 +72,7 @@ export function textKey(entry: Loose): "text" | "summary" | undefined {
 }
 
 /** How many entries back a piece may belong: a hostile list must not cost its square. */
-const LOOK_BACK = 8;
+export const LOOK_BACK = 8;
 
 /**
  * Adds a piece to a list of details, and returns the entry it became part of. Providers stream an entry in pieces of one

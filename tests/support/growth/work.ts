@@ -78,6 +78,8 @@ const COSTS: readonly [object, Record<string, Cost>][] = [
     trim: lengthOf,
     trimStart: lengthOf,
   }],
+  // What is not watched is looked at by these.
+  [Object, { hasOwn: () => 1, keys: made, values: made, entries: made }],
   // Reading a pattern takes at least one look at each place it begins at.
   [RegExp.prototype, { [Symbol.replace]: made as Cost } as unknown as Record<string, Cost>],
 ];
