@@ -1,4 +1,5 @@
 /** What a server and its connections know of each other. */
+import type { HeldAnswers } from "./held_answers.ts";
 import type { Incoming } from "./incoming.ts";
 
 /** What a connection is about, as far as its bounds are concerned. */
@@ -41,6 +42,8 @@ export interface Host {
   closed(connection: Hosted): void;
   /** A WebSocket waits for a message of its caller, or does so no longer. */
   rests(connection: Hosted, rests: boolean): void;
+  /** Large answers that callers are taking. */
+  readonly held: HeldAnswers<Hosted>;
   /** No further requests are taken. */
   readonly stopping: boolean;
   /** Longest silence within a body, in milliseconds. */

@@ -18,6 +18,8 @@ export interface ServeOptions {
   headerMs: number;
   /** Longest time between requests, and until a caller takes bytes that it was sent. */
   idleMs: number;
+  /** Most bytes of large answers that callers are taking; absent: 128 MiB. */
+  heldBytes?: number;
   handle: Host["handle"];
   log?(line: string): void;
   /** For the bounds in time; absent: the process's own. */

@@ -5,6 +5,7 @@
  * `Deno.serve` has none of these bounds: it keeps idle connections and half-sent heads for ever, and ends the process once
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
+import { HeldAnswers } from "./held_answers.ts";
 import { serveByHost } from "./host_server.ts";
 import type { Host, Hosted } from "./host.ts";
 import type { Certificate, Conn, Listener } from "./listener.ts";
@@ -128,6 +129,7 @@ function serveOn(
     handle,
     headerMs,
     idleMs,
+    held: new HeldAnswers(options.heldBytes),
     get stopping() {
       return stopping;
     },

@@ -7,6 +7,7 @@
 import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
+import { LARGE_BYTES } from "./held_answers.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
@@ -256,10 +257,16 @@ export class ServerConnection implements Hosted {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    let done = 0;
-    while (done < bytes.length) {
-      if (this.phase !== "lingering") this.#enter("writing");
-      done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
+    const large = bytes.length > LARGE_BYTES;
+    if (large) this.#host.held.begin(this, bytes.length);
+    try {
+      let done = 0;
+      while (done < bytes.length) {
+        if (this.phase !== "lingering") this.#enter("writing");
+        done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
+      }
+    } finally {
+      if (large) this.#host.held.end(this);
     }
     if (this.#socket !== null) this.#enter("upgraded");
   }

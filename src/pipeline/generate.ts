@@ -18,6 +18,7 @@ import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import { AnswerBounds } from "./answer_bounds.ts";
+import { AnswerMemory, type HeldAnswer } from "./answer_memory.ts";
 import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
@@ -36,6 +37,9 @@ const WORTH_MEASURING = 16_384;
 const PIECES = 16;
 
 const decoder = new TextDecoder();
+
+/** Of this process. */
+const memory = new AnswerMemory();
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -112,7 +116,10 @@ export async function* generate(
     ? await openHedged(kit.providers, routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),
-      lost: ({ begun }) => bill(begun, prompt, call, kit),
+      lost({ begun }) {
+        begun.held?.close();
+        bill(begun, prompt, call, kit);
+      },
     })
     : { ...await kit.providers.open(routes, openingOf("first")), which: "first" as const };
   const { followed } = opened;
@@ -185,6 +192,7 @@ export async function* generate(
   } finally {
     call.answers.delete(end);
     opened.close();
+    begun.held?.close();
   }
 }
 
@@ -222,6 +230,8 @@ interface Begun {
   failure?: Failure;
   /** Reads on; null: that was all. */
   reader: AnswerReader | null;
+  /** What it holds until its parts have been taken. */
+  held?: HeldAnswer;
 }
 
 /**
@@ -233,15 +243,28 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const { slices } = kit;
   const { id } = call.arrival.key;
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    const body = readBody(reply, first, () => slices.pause(id));
-    const bytes = body instanceof Promise ? await body : body;
-    const text = () => withheld.answer(decoder.decode(bytes));
-    if (bytes.length <= LARGE) {
-      return { batch: kit.metrics.holding("convert", () => readWhole(text(), format)), reader: null };
+    let held: HeldAnswer | undefined;
+    // Called for each so many bytes of a large answer.
+    const pause = async () => {
+      held ??= memory.open(id);
+      await held.grow(LARGE);
+      await slices.pause(id);
+    };
+    try {
+      const body = readBody(reply, first, pause);
+      const bytes = body instanceof Promise ? await body : body;
+      const text = () => withheld.answer(decoder.decode(bytes));
+      if (bytes.length <= LARGE) {
+        return { batch: kit.metrics.holding("convert", () => readWhole(text(), format)), reader: null };
+      }
+      call.large = true;
+      const decoded = await slices.step(id, "convert", text);
+      const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
+      return { batch, reader: null, held };
+    } catch (thrown) {
+      held?.close();
+      throw thrown;
     }
-    call.large = true;
-    const decoded = await slices.step(id, "convert", text);
-    return { batch: await slices.run(id, readWholeInSlices(decoded, format), "convert"), reader: null };
   }
   const { prompt, arrival: { gone } } = call;
   const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });

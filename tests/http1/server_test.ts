@@ -135,6 +135,35 @@ Deno.test("serve() reads hundreds of requests that were sent ahead, wherever its
   await server.shutdown();
 });
 
+Deno.test("serve() gives up who takes nothing of large answers, where they hold too much, and never who is alone", async () => {
+  const large = "x".repeat(8 << 20);
+  const server = listening({ heldBytes: 20 << 20, handle: () => Promise.resolve(new Response(large)) });
+  const slow: Deno.TcpConn[] = [];
+  const first = new Uint8Array(1 << 16);
+  for (let i = 0; i < 4; i++) {
+    const conn = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+    await conn.write(encoder.encode(get("/a", CLOSE)));
+    await conn.read(first);
+    slow.push(conn);
+  }
+  // Four of them hold 32 MiB, of which two answers have room.
+  const got = await Promise.all(slow.map(async (conn) => {
+    let bytes = 0;
+    try {
+      for await (const piece of conn.readable) bytes += piece.length;
+    } catch {
+      // Given up with bytes that were not taken.
+    }
+    return bytes;
+  }));
+  assertEquals(got.map((bytes) => bytes > large.length - first.length), [false, false, true, true]);
+  const alone = listening({ heldBytes: 1, handle: () => Promise.resolve(new Response(large)) });
+  const response = await fetch(`http://127.0.0.1:${alone.addr.port}/a`);
+  assertEquals((await response.bytes()).length, large.length);
+  await server.shutdown();
+  await alone.shutdown();
+});
+
 Deno.test("atHand() gives a body that came with its head, and takes nothing of the request behind it", async () => {
   const handle = async (request: Incoming | Request) => {
     const decode = (bytes: Uint8Array) => {
