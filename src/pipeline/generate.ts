@@ -134,7 +134,7 @@ export async function* generate(
   }
 
   const restore = names === null ? null : restoreTools(names);
-  let { batch, failure } = begun;
+  let { batch, failure, held } = begun;
   const { reader } = begun;
   let ended = reader === null;
   const end = () => opened.close();
@@ -165,6 +165,10 @@ export async function* generate(
       if (failure) throw failure;
       if (over) return;
       batch = [];
+      if (held !== undefined && !reader!.isLarge) {
+        held.close();
+        held = undefined;
+      }
       let bytes: Uint8Array | null;
       try {
         bytes = await opened.reply.read();
@@ -176,6 +180,7 @@ export async function* generate(
         continue;
       }
       ended = bytes === null;
+      if (bytes !== null && reader!.isLarge) await (held ??= memory.open(key.id)).grow(bytes.length);
       const reading = read(reader!, bytes, batch, key.id, kit);
       failure = reading instanceof Promise ? await reading : reading;
       // A provider that sends faster than others get their turn.
@@ -192,7 +197,7 @@ export async function* generate(
   } finally {
     call.answers.delete(end);
     opened.close();
-    begun.held?.close();
+    held?.close();
   }
 }
 
@@ -271,18 +276,25 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
   const batch: Part[] = [];
   let unpaused = 0;
-  for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-    const reading = read(reader, bytes, batch, id, kit);
-    const failure = reading instanceof Promise ? await reading : reading;
-    unpaused += bytes?.length ?? 0;
-    if (unpaused >= TURN_BYTES) {
-      unpaused = 0;
-      await slices.pause(id);
+  let held: HeldAnswer | undefined;
+  try {
+    for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
+      if (reader.isLarge && bytes !== null) await (held ??= memory.open(id)).grow(bytes.length);
+      const reading = read(reader, bytes, batch, id, kit);
+      const failure = reading instanceof Promise ? await reading : reading;
+      unpaused += bytes?.length ?? 0;
+      if (unpaused >= TURN_BYTES) {
+        unpaused = 0;
+        await slices.pause(id);
+      }
+      if (failure && batch.every(isPreamble)) throw failure;
+      if (failure || batch.length > 0 || bytes === null) {
+        return { batch, failure, reader: bytes === null ? null : reader, held };
+      }
     }
-    if (failure && batch.every(isPreamble)) throw failure;
-    if (failure || batch.length > 0 || bytes === null) {
-      return { batch, failure, reader: bytes === null ? null : reader };
-    }
+  } catch (thrown) {
+    held?.close();
+    throw thrown;
   }
 }
 
