@@ -57,6 +57,8 @@ const MOST_OF_MEMBER = 20;
 const TICK_MS = 250;
 /** With many watchers each is served more rarely: a write costs as much for few bytes as for many. */
 const WATCHERS_A_TICK = 250;
+/** To write to so many takes about a millisecond. */
+const WATCHERS_AT_ONCE = 50;
 /** What a watcher may lag behind. */
 const BUFFER_BYTES = 256 << 10;
 /** What all watchers together are sent in a second, at most. */
@@ -158,15 +160,21 @@ export class Live implements CallWatch {
     this.#quietSince = this.#options.now();
     const seconds = rounds * TICK_MS / 1000;
     const most = BYTES_A_SECOND * seconds / this.#watchers.size;
+    void this.#hand([...this.#watchers], (watcher) => {
+      // How much others do is nobody else's affair.
+      const left = watcher.member === undefined ? dropped : 0;
+      return chunkOf(events, (said) => this.#isWanted(said, watcher), { most, dropped: left });
+    });
+  }
+
+  /** Some watchers at a time, so that calls go on between them. What those with the same wish get is made once. */
+  async #hand(watchers: readonly Watcher[], make: (watcher: Watcher) => Chunk | null): Promise<void> {
     const chunks = new Map<string, Chunk | null>();
-    for (const watcher of this.#watchers) {
+    for (const [i, watcher] of watchers.entries()) {
+      if (i > 0 && i % WATCHERS_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (!this.#watchers.has(watcher)) continue;
       let chunk = chunks.get(watcher.wants);
-      if (chunk === undefined) {
-        // How much others do is nobody else's affair.
-        const left = watcher.member === undefined ? dropped : 0;
-        chunk = chunkOf(events, (said) => this.#isWanted(said, watcher), { most, dropped: left });
-        chunks.set(watcher.wants, chunk);
-      }
+      if (chunk === undefined) chunks.set(watcher.wants, chunk = make(watcher));
       if (chunk === null) continue;
       if ((watcher.controller.desiredSize ?? 0) <= 0) {
         watcher.lost += chunk.events;
