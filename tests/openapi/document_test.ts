@@ -89,7 +89,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Of these the answers are of many kinds, or are documents of their own. */
 const OPEN = ["/openapi.json", "/config.schema.json", "/healthz", "/readyz"];
 /** Objects whose fields are names of the operator's or the caller's, or whose kind the document leaves open. */
-const FREE = /\.(?:tags|pricing|prices|types|places|rules|left_out|fields|before|config|steps\.\d+)$/;
+const FREE = /\.(?:tags|pricing|prices|types|places|rules|left_out|fields|before|config\.\w+|steps\.\d+)$/;
 
 /** The answer once for each object in it that the document describes, with a field there that it does not have. */
 // deno-lint-ignore no-explicit-any

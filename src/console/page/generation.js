@@ -185,7 +185,7 @@ const SHOWN = new Set(["kind", "name", "start_ms", "ms", "outcome", "provider", 
 /** @type {Record<string, (value: unknown) => string>} */
 const DETAILS = {
   head_ms: (ms) => `the answer began after ${ms} ms`,
-  hits: (n) => `${n} hits`,
+  hits: (n) => `${n} ${Number(n) === 1 ? "hit" : "hits"}`,
   findings: (n) => `${n} findings`,
   status: (status) => `HTTP ${status}`,
 };

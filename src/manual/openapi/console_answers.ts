@@ -4,6 +4,7 @@ import type { Matter } from "../../console/attention.ts";
 import type { overview } from "../../console/overview.ts";
 import { DIMENSIONS, RANGES } from "../../console/overview_ranges.ts";
 import type { NodeStatus } from "../../http/endpoint.ts";
+import { configJsonSchema } from "../../config/schema.ts";
 import { GENERATION_FIELDS } from "./answers.ts";
 import {
   always,
@@ -17,7 +18,6 @@ import {
   moment,
   money,
   number,
-  object,
   orNull,
   ref,
   type Schema,
@@ -50,6 +50,12 @@ const STATUS: { readonly [K in keyof NodeStatus]: Schema } = {
   reload: orNull(closed({ at: moment(), ok: flag(), mistakes: list(text()) })),
   warnings: list(text()),
 };
+
+/** What stands in a section is as in `/config.schema.json`, but for texts in the place of secrets and variables. */
+const SECTIONS = Object.fromEntries(
+  Object.entries(configJsonSchema().properties as Record<string, Schema>)
+    .map(([name, { description }]) => [name, any(description as string | undefined)]),
+);
 
 export const CONSOLE_ANSWERS: Readonly<Record<string, Schema>> = {
   Overview: exactly<Overview>({
@@ -131,7 +137,10 @@ export const CONSOLE_ANSWERS: Readonly<Record<string, Schema>> = {
     request: any("As the provider was asked, with what was masked."),
   }, { description: "Request and answer as they were kept." }),
   RunningConfiguration: closed({
-    config: object({}, { description: "The sections of the configuration file, without secrets." }),
+    config: closed(SECTIONS, {
+      optional: Object.keys(SECTIONS),
+      description: "The sections of the configuration file, without secrets; variables stand by their names.",
+    }),
     defaults: list(text(), "Paths of fields that the file leaves out."),
     ...STATUS,
     nodes: orNull(list(closed({ node: text(), self: flag(), about: orNull(exactly<NodeStatus>(STATUS)) }))),
