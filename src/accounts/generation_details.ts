@@ -1,5 +1,6 @@
 /** What administrators see of one generation beside its record: its steps, the prices it was billed at, what screening found. */
 import type { Generation, Store } from "../store/mod.ts";
+import { keptVersion } from "./money.ts";
 import { stepsView, type StepView } from "./steps_view.ts";
 import { auditView, type GenerationView, generationView } from "./views.ts";
 
@@ -20,9 +21,11 @@ export async function generationDetails(
   g: Generation,
   store: Pick<Store, "pricesOf" | "listAudit">,
 ): Promise<GenerationDetails> {
-  const versions = g.priceVersion?.split(", ") ?? [];
+  const kept = new Map(
+    (g.priceVersion?.split(", ") ?? []).map((named) => [keptVersion(named, g.model), named]),
+  );
   const [prices, entries] = await Promise.all([
-    store.pricesOf(versions),
+    store.pricesOf([...kept.keys()]),
     g.dlp === null || g.dlp.findings === 0 ? [] : store.listAudit({
       kind: "dlp",
       keyId: g.keyId,
@@ -33,7 +36,7 @@ export async function generationDetails(
   return {
     ...generationView(g),
     steps: stepsView(g),
-    prices: prices.map(({ version, prices }) => ({ version, prices })),
+    prices: prices.map(({ version, prices }) => ({ version: kept.get(version)!, prices })),
     findings: entries.map(auditView).filter((entry) => entry.generation === g.id),
   };
 }

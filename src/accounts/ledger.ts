@@ -8,7 +8,15 @@ import type { Charge, GenerationEnd, GenerationStart } from "../exchange/generat
 import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
 import type { Generation } from "../store/mod.ts";
 import type { Key } from "./types.ts";
-import { costOf, costOfAll, MAX_AMOUNT, type Prices, priceTable, savedByCache } from "./money.ts";
+import {
+  costOf,
+  costOfAll,
+  MAX_AMOUNT,
+  type Prices,
+  priceTable,
+  rememberPrices,
+  savedByCache,
+} from "./money.ts";
 
 const TEXT_CHARS = 200;
 
@@ -69,10 +77,12 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   const cutShort = billed === null || billed.input !== end.usage?.input || billed.output !== end.usage.output;
   // Of what the caller paid, nothing is billed, whatever its numbers are.
   const charges = cutShort && own.length === 0 ? null : end.charges ?? null;
+  const model = end.model === undefined ? beginning.model : clean(end.model);
+  for (const charge of [...charges ?? [], ...own]) rememberPrices(charge, model);
   const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
   return {
     ...beginning,
-    model: end.model === undefined ? beginning.model : clean(end.model),
+    model,
     provider: end.provider === null ? null : clean(end.provider),
     status: end.status,
     errorCode: end.errorCode,

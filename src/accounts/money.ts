@@ -20,7 +20,7 @@
  * | `web_search`                                           | searches; a price each                         |
  */
 import { createHash } from "node:crypto";
-import type { Prices } from "../exchange/prices.ts";
+import type { PriceChoice, Prices } from "../exchange/prices.ts";
 import type { Usage } from "../exchange/usage.ts";
 
 export type { Prices } from "../exchange/prices.ts";
@@ -126,6 +126,27 @@ function versionOf(prices: Prices): string {
   const version = createHash("sha256").update(JSON.stringify(named)).digest("hex").slice(0, 16);
   versions.set(version, Object.fromEntries(named));
   return version;
+}
+
+/** Versions that tell the prices of one model from all others that it has had. */
+const OF_MODELS = /^(?:file [0-9a-f]{8}|genai-prices )/;
+
+/** The name under which prices are kept that a record of this model names so. */
+export function keptVersion(version: string, model: string): string {
+  return OF_MODELS.test(version) ? `${version} of ${model}` : version;
+}
+
+/** Prices with the model that they were remembered for last: every call asks. */
+const remembered = new WeakMap<Prices, string>();
+
+/** A call of the model is billed at these prices. */
+export function rememberPrices({ version, prices }: PriceChoice, model: string): void {
+  if (remembered.get(prices) === model) return;
+  remembered.set(prices, model);
+  const kept = keptVersion(version, model);
+  if (kept === version || versions.has(kept)) return;
+  const named = Object.entries(prices).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  versions.set(kept, Object.fromEntries(named));
 }
 
 /** Undefined: a version that another process has given. */

@@ -19,7 +19,7 @@ import {
 import type { Clock } from "../timing/clock.ts";
 import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
-import { pricesOfVersion } from "./money.ts";
+import { keptVersion, pricesOfVersion } from "./money.ts";
 import { Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
 
@@ -297,10 +297,13 @@ export class StoreSync {
   /** Prices that records of the batch name and the store may not have. */
   #untoldPrices(batch: readonly OutboxEntry[]): PriceVersion[] {
     const untold = new Map<string, PriceVersion>();
-    for (const { record: { priceVersion: version } } of batch) {
-      if (version === null || this.#toldPrices.has(version) || untold.has(version)) continue;
-      const prices = pricesOfVersion(version);
-      if (prices !== undefined) untold.set(version, { version, prices });
+    for (const { record: { priceVersion, model } } of batch) {
+      for (const named of priceVersion?.split(", ") ?? []) {
+        const version = keptVersion(named, model);
+        if (this.#toldPrices.has(version) || untold.has(version)) continue;
+        const prices = pricesOfVersion(version);
+        if (prices !== undefined) untold.set(version, { version, prices });
+      }
     }
     return [...untold.values()];
   }

@@ -134,8 +134,10 @@ export const ADMINISTRATION: readonly Endpoint[] = [
     async ({ administration, state, parameters }) => {
       const found = await administration.generation(parameters.id);
       const model = state.kit.catalog.models.find(({ id }) => id === found.model);
-      const prices = pricesUsed(model, found.price_version);
-      return { ...found, prices: [...found.prices ?? [], ...prices] };
+      const kept = found.prices ?? [];
+      const prices = pricesUsed(model, found.price_version)
+        .filter(({ version }) => kept.every((one) => one.version !== version));
+      return { ...found, prices: [...kept, ...prices] };
     },
     { access: "read_own", parameters: [{ name: "id", in: "path", description: "The generation's id." }] },
   ),

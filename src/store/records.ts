@@ -111,6 +111,7 @@ export interface LedgerRecord extends EncodedRow {
   readonly account: string;
   /** Picodollars. */
   readonly cost: bigint;
+  readonly model: string;
   /** Of the prices it was billed at; null: not known. */
   readonly priceVersion: string | null;
   /** Null: it has none. */
@@ -130,6 +131,7 @@ export function encodeRecord(g: Generation): LedgerRecord {
     keyId: g.keyId,
     account: g.account,
     cost: g.cost,
+    model: g.model,
     priceVersion: g.priceVersion,
     labels: labelsOf(g),
   };
@@ -139,8 +141,8 @@ export function encodeRecord(g: Generation): LedgerRecord {
 export function decodeRecord(json: string): LedgerRecord {
   // All of it, since a row that cannot be read back would spoil every page that it stands on.
   const g = decodeJson(json);
-  const { id, created, keyId, account, cost, priceVersion } = g;
-  return { id, json, created, keyId, account, cost, priceVersion, labels: labelsOf(g) };
+  const { id, created, keyId, account, cost, model, priceVersion } = g;
+  return { id, json, created, keyId, account, cost, model, priceVersion, labels: labelsOf(g) };
 }
 
 /** The generation that {@link encodeRecord} has encoded. */

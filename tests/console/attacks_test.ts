@@ -1,5 +1,6 @@
 /** What somebody could try against sessions, tokens and roles. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ENDPOINTS } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
 import { ADMIN, askerOf, cookieOf, signedIn, withConsole } from "./rig.ts";
@@ -229,3 +230,76 @@ Deno.test("whoever changes much is slowed, and the audit log is not filled by re
     await provider.close();
   }
 });
+
+Deno.test("no endpoint that changes something takes the session's cookie alone, or another session's csrf value", () =>
+  withConsole(async (ask, gateway) => {
+    const own = await signedIn(ask);
+    const other = await signedIn(ask);
+    const changing = ENDPOINTS.endpoints.filter((e) =>
+      e.credential === "admin_key" && e.method !== "GET" ||
+      e.path === "/console/session" && e.method === "DELETE"
+    );
+    assert(changing.length > 15);
+    const trails = async () =>
+      (await ask("GET", "/admin/audit?kind=admin&limit=1000", { headers: bearer(ADMIN) })).json.data.length;
+    const before = await trails();
+    for (const { method, path } of changing) {
+      const filled = path.replaceAll(/\{\w+\+?\}/g, "nothing");
+      for (const csrf of [null, "", "x", other.csrf, `${own.csrf}x`]) {
+        const headers = { cookie: own.cookie, ...(csrf !== null && { "x-svc-csrf": csrf }) };
+        const { status, json } = await ask(method, filled, { body: {}, headers });
+        assertEquals([status, json.error.code], [403, "permission_denied"], `${method} ${path} with ${csrf}`);
+      }
+      // A page of another origin has made the browser ask, with everything.
+      for (const site of ["cross-site", "same-site"]) {
+        const headers = { cookie: own.cookie, "x-svc-csrf": own.csrf, "sec-fetch-site": site };
+        assertEquals(
+          (await ask(method, filled, { body: {}, headers })).status,
+          403,
+          `${method} ${path} from ${site}`,
+        );
+      }
+    }
+    assertEquals(await trails(), before, "nothing was begun");
+    assertEquals((await ask("GET", "/console/session", { headers: { cookie: own.cookie } })).status, 200);
+    assert(gateway.url !== "");
+  }));
+
+Deno.test("an operator cannot reach what owners decide, by any field, path or method", () =>
+  withConsole(async (ask) => {
+    const made = await ask("POST", "/admin/tokens", {
+      body: { name: "op", role: "operator" },
+      headers: bearer(ADMIN),
+    });
+    const headers = bearer(made.json.secret);
+    const session = await ask("POST", "/console/session", { body: { admin_key: ADMIN } });
+    const [{ id }] = (await ask("GET", "/admin/sessions", { headers: bearer(ADMIN) })).json.data;
+    const tries: [string, string, unknown?][] = [
+      ["POST", "/admin/tokens", { name: "up", role: "owner" }],
+      ["GET", "/admin/tokens"],
+      ["HEAD", "/admin/tokens"],
+      ["DELETE", `/admin/tokens/${made.json.id}`],
+      ["GET", "/admin/sessions"],
+      ["DELETE", `/admin/sessions/${id}`],
+      ["DELETE", "/admin/sessions?member=x"],
+      ["GET", "/admin/tokens/"],
+      ["GET", "/admin//tokens"],
+      ["GET", "/ADMIN/tokens"],
+      ["GET", "/admin/keys/..%2Ftokens"],
+      ["GET", "/admin/%74okens"],
+    ];
+    for (const [method, path, body] of tries) {
+      const answer = await ask(method, path, { body, headers });
+      assert([403, 404, 405].includes(answer.status), `${method} ${path}: ${answer.status} ${answer.text}`);
+    }
+    for (const header of ["x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url"]) {
+      const answer = await ask("GET", "/admin/keys", { headers: { ...headers, [header]: "/admin/tokens" } });
+      assert(!answer.text.includes(made.json.id), header);
+    }
+    const { cookie } = { cookie: cookieOf(session) };
+    assertEquals(
+      (await ask("GET", "/console/session", { headers: { cookie } })).status,
+      200,
+      "the owner stays in",
+    );
+  }));

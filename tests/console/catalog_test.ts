@@ -147,4 +147,37 @@ Deno.test("a price that is another one since the last run is told after the star
   }
 });
 
+Deno.test("a generation shows the prices that it was billed at, also when the file has others by now", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-prices-" });
+  let id = "";
+  const shown = async (prompt: string, calls: boolean) => {
+    const gateway = await testGateway(
+      { demo: { api: "demo", url: "", model: { pricing: { prompt, completion: "0.000002" } } } },
+      { admin_key: "the-admin-key", store: { url: `sqlite:${folder}/s.db` } },
+    );
+    try {
+      if (calls) {
+        const messages = [{ role: "user", content: "hi" }];
+        const answer = await gateway.post("/v1/chat/completions", { model: "demo/model", messages });
+        await answer.body?.cancel();
+        id = answer.headers.get("x-request-id")!;
+        await gateway.gateway.idle();
+      }
+      const headers = { authorization: "Bearer the-admin-key" };
+      const { prices, price_version } =
+        await (await fetch(`${gateway.url}/admin/generations/${id}`, { headers })).json();
+      return [prices.length, prices[0].version === price_version, prices[0].prices.prompt];
+    } finally {
+      await gateway.close();
+    }
+  };
+  try {
+    assertEquals(await shown("0.000001", true), [1, true, "0.000001"]);
+    assertEquals(await shown("0.000003", false), [1, true, "0.000001"]);
+    assertEquals(await shown("0.000003", true), [1, true, "0.000003"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 const exists = (path: string) => Deno.stat(path).then(() => true, () => false);
