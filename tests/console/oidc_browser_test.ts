@@ -24,6 +24,8 @@ Deno.test({
     try {
       provider.person = { sub: "ada", preferred_username: "ada", roles: ["dev"], groups: ["research"] };
       const page = await browser.page();
+      // Without motion: what fades in has less contrast for a moment.
+      await page.colours("light");
       await page.open(`${gateway.url}/console`);
       await page.until("document.querySelector('a[href=\"/console/oidc/start\"]')");
       await page.click("a", "Sign in with your organisation");
