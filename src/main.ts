@@ -86,6 +86,9 @@ const EXIT_MS = 1500;
 /** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
 const DEPLOY_GRACE_MS = 4000;
 
+/** A terminal and the parent process both pass on one Ctrl-C. */
+const SAME_SIGNAL_MS = 500;
+
 /** Deno traces requests that are no part of a call too, with their addresses; some hold secrets. */
 async function serveQuietly(source: string | undefined, flags: Flags): Promise<void> {
   const { withinNoTrace } = await import("./telemetry/mod.ts");
@@ -94,6 +97,10 @@ async function serveQuietly(source: string | undefined, flags: Flags): Promise<v
 
 async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const demo = source === undefined && !env("SLUICE_CONFIG");
+  // A signal that nobody listens to would end the process.
+  let reloads: (() => void) | null = null;
+  let reloadAsked = false;
+  Deno.addSignalListener("SIGHUP", () => reloads === null ? reloadAsked = true : reloads());
   const { config, warnings } = await load(source, flags);
   const worker = workerOf(env(WORKER));
   leastLevel = config.logLevel;
@@ -173,7 +180,8 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       administered: config.adminKey !== null,
     }));
   }
-  Deno.addSignalListener("SIGHUP", () => void reload(source, flags, { gateway, secure }));
+  reloads = () => void reload(source, flags, { gateway, secure });
+  if (reloadAsked) reloads();
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, () => resolve());
     if (worker !== null) void parentGone().then(resolve);
@@ -189,12 +197,24 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
       env("DENO_DEPLOY") ? Math.min(shutdownGraceMs, DEPLOY_GRACE_MS) : shutdownGraceMs,
     );
   });
-  await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace]);
+  await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace, askedAgain()]);
   clearTimeout(timer);
   await gateway.close();
   await Promise.all([json?.flush(), lines?.flush()]);
   if (telemetryIsOn(env)) await (await import("./telemetry/mod.ts")).exitWithin(EXIT_MS);
   Deno.exit(0);
+}
+
+/** Resolves when somebody who waits asks once more to end. */
+function askedAgain(): Promise<void> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    Deno.addSignalListener("SIGINT", () => {
+      if (performance.now() - began < SAME_SIGNAL_MS) return;
+      log("stopping now: generations under way are recorded as interrupted");
+      resolve();
+    });
+  });
 }
 
 function writeTo(output: { write(bytes: Uint8Array): Promise<number> }): (text: string) => Promise<void> {

@@ -174,6 +174,19 @@ Deno.test("a gateway with the permissions of one configuration reads and writes 
     assertEquals(await Deno.stat(`${folder}/elsewhere`).catch(() => null), null);
   }));
 
+Deno.test("a start that lacks a permission says which one", () =>
+  granted(1, async (folder, flags) => {
+    for (const lacks of ["--allow-net", "--allow-write"]) {
+      const { code, err } = await runProgram(["serve", "--config", "sluice.json", "--port", "0"], {
+        cwd: folder,
+        env: ENV,
+        permissions: flags.filter((flag) => !flag.startsWith(lacks)),
+      });
+      assertEquals(code, 2, err);
+      assertStringIncludes(err, lacks);
+    }
+  }));
+
 function* sources(directory: URL): Generator<[string, string]> {
   for (const { name, isDirectory } of Deno.readDirSync(directory)) {
     if (isDirectory) yield* sources(new URL(`${name}/`, directory));

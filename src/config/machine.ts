@@ -25,10 +25,13 @@ function databaseTrouble(path: string): string | null {
   } catch (error) {
     if (error instanceof Deno.errors.IsADirectory) return "the path of a file, which this is a directory at";
     if (error instanceof Deno.errors.NotFound) return folderTrouble(folderOf(path));
+    if (error instanceof Deno.errors.NotCapable) return NOT_ALLOWED;
     if (!passes(error)) return "the path of a file that can be written";
   }
   return folderTrouble(folderOf(path));
 }
+
+const NOT_ALLOWED = "a path that Deno lets the program read and write (--allow-read, --allow-write)";
 
 /** How every file of SQLite begins. */
 const SQLITE = "SQLite format 3\0";
@@ -43,7 +46,7 @@ function folderTrouble(folder: string): string | null {
       return null;
     } catch (error) {
       // It may make the folder that is to be, and not look at what that will be in.
-      if (error instanceof Deno.errors.NotCapable && at !== folder) return null;
+      if (error instanceof Deno.errors.NotCapable) return at === folder ? NOT_ALLOWED : null;
       if (!(error instanceof Deno.errors.NotFound)) return passes(error) ? null : allowed;
       const above = folderOf(at.replace(/\/+$/, ""));
       // A folder that is there and in which nothing can be found, like those of /proc.
@@ -82,7 +85,10 @@ export function checkAddress({ hostname }: { hostname: string }, report: Report)
     Deno.listen({ hostname, port: 0 }).close();
   } catch (error) {
     if (passes(error)) return;
-    report.expect("an address of this machine, or a host name that leads to one", hostname, [
+    const wanted = error instanceof Deno.errors.NotCapable
+      ? "an address that Deno lets the program listen at (--allow-net)"
+      : "an address of this machine, or a host name that leads to one";
+    report.expect(wanted, hostname, [
       "server",
       "hostname",
     ]);

@@ -12,17 +12,19 @@ import { asksForWebSocket, WebSocketUpgrade } from "./upgrade.ts";
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {
   log?.("the host opens no sockets for this process: bounds on connections are the host's");
   let underWay = 0;
-  const sockets = new Set<HostSocket>();
+  const sockets = new Map<HostSocket, Promise<unknown>>();
+  let stopping = false;
 
   function upgraded(request: Request, upgrade: WebSocketUpgrade): Response {
     const idleTimeout = Math.ceil(upgrade.options.pingMs / 1000);
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
     const held = new HostSocket(socket, upgrade.options);
-    sockets.add(held);
-    upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => {
+    const over = upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => {
       sockets.delete(held);
       upgrade.options.over?.();
     });
+    sockets.set(held, over);
+    if (stopping) held.stop();
     return response;
   }
 
@@ -55,7 +57,10 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
     refused: 0,
     look() {},
     async shutdown() {
-      for (const socket of sockets) socket.stop();
+      stopping = true;
+      for (const socket of sockets.keys()) socket.stop();
+      // The host's own end would cut those with a turn under way.
+      while (sockets.size > 0) await Promise.all(sockets.values());
       await server.shutdown();
     },
   };

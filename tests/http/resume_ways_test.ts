@@ -5,6 +5,7 @@ import { loadValue } from "../../src/config/load.ts";
 import { serveByHost } from "../../src/http1/host_server.ts";
 import { serveTls } from "../../src/http1/server.ts";
 import { searchStage } from "../clients/search_stage.ts";
+import { hosted } from "../support/deploy_shape.ts";
 import { SECRET, testConfig, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { scriptedProvider } from "../support/script/mod.ts";
@@ -125,7 +126,7 @@ Deno.test("a stream with a mended call comes back as it was mended", async () =>
   await provider.close();
 });
 
-Deno.test("a stream comes back over TLS, and on Deno.serve", async () => {
+Deno.test("a stream comes back over TLS, and on Deno.serve", { ignore: hosted }, async () => {
   for (const way of ["tls", "deno"] as const) {
     const provider = frames();
     const { config } = loadValue(testConfig({ p: { api: "openai-chat", url: provider.url } }), {

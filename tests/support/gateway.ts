@@ -4,6 +4,7 @@ import type { Gateway, GatewayOptions } from "../../src/assembly/gateway.ts";
 import { loadValue } from "../../src/config/load.ts";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
 import { serve } from "../../src/http1/server.ts";
+import { deployStore } from "./deploy_shape.ts";
 import { steadyClock } from "./time.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
@@ -78,7 +79,13 @@ export async function testGateway(
   config: Record<string, unknown> = {},
   { onRequest, ...options }: TestOptions = {},
 ): Promise<TestGateway> {
-  const { config: loaded } = loadValue(testConfig(providers, config), { env: () => undefined });
+  const store = await deployStore?.(config.store);
+  const { config: loaded } = loadValue(
+    testConfig(providers, { ...config, ...(store && { store: store.section }) }),
+    {
+      env: () => undefined,
+    },
+  );
   const logged: string[] = [];
   const gateway = await assemble(loaded, {
     now: Date.now,
@@ -93,6 +100,7 @@ export async function testGateway(
   const server = serve({
     hostname: "127.0.0.1",
     port: 0,
+    byHost: deployStore !== null,
     maxConnections: { most: loaded.server.maxConnections ?? 1000 },
     headerMs: loaded.server.headerMs,
     idleMs: loaded.server.idleMs,
@@ -100,6 +108,8 @@ export async function testGateway(
     log: (line) => logged.push(line),
   });
   gateway.observe(server);
+  // Of what the start says there.
+  if (deployStore !== null) logged.length = 0;
   const url = `http://127.0.0.1:${server.addr.port}`;
   return {
     url,
@@ -116,6 +126,7 @@ export async function testGateway(
       await server.shutdown();
       await gateway.idle();
       await gateway.close();
+      await store?.remove();
     },
   };
 }

@@ -26,6 +26,8 @@ export interface ProgramOptions {
   flags?: readonly string[];
   /** Where the program is; absent: here. */
   root?: string;
+  /** Told of the process, which does not listen yet. */
+  spawned?(pid: number): void;
   /** The module that is run; absent: the program. */
   entry?: URL;
 }
@@ -82,6 +84,7 @@ export interface Serving {
 export async function serveProgram(args: readonly string[], options: ProgramOptions): Promise<Serving> {
   const port = options.env?.PORT === undefined ? ["--port", "0"] : [];
   const child = command([...args, ...port], options).spawn();
+  options.spawned?.(child.pid);
   const texts = { out: "", err: "" };
   const waiting = new Set<() => void>();
   const read = async (stream: ReadableStream<Uint8Array>, into: "out" | "err") => {

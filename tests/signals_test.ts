@@ -1,0 +1,91 @@
+/** Signals at moments when they are not convenient: while the program starts, and again while it ends. */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { SECRET } from "./support/gateway.ts";
+import { runProgram, serveProgram } from "./support/program.ts";
+import { eventually } from "./support/time.ts";
+
+const CONFIG = {
+  providers: { demo: { api: "demo" } },
+  models: [{
+    id: "demo/small",
+    routes: [{ provider: "demo", model: "small" }],
+    pricing: { prompt: "0.001", completion: "0.001" },
+  }],
+  keys: [{ name: "test", secret: SECRET }],
+};
+
+async function inFolder(test: (cwd: string) => Promise<void>): Promise<void> {
+  const cwd = await Deno.makeTempDir({ prefix: "sluice-signals-" });
+  try {
+    await Deno.writeTextFile(`${cwd}/sluice.json`, JSON.stringify(CONFIG));
+    await test(cwd);
+  } finally {
+    await Deno.remove(cwd, { recursive: true });
+  }
+}
+
+Deno.test("whoever asks once more to end does not wait for streams, which are recorded as interrupted", () =>
+  inFolder(async (cwd) => {
+    const program = await serveProgram(["--config", "sluice.json"], { cwd });
+    const response = await fetch(`${program.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${SECRET}` },
+      body: JSON.stringify({
+        model: "demo/small",
+        stream: true,
+        // A word every 20 ms: a minute.
+        messages: [{ role: "user", content: "word ".repeat(3000) }],
+      }),
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    program.kill("SIGINT");
+    await program.said("stopping:");
+    let over = false;
+    void program.ended.then(() => over = true);
+    await eventually(() => {
+      try {
+        program.kill("SIGINT");
+      } catch {
+        // It has ended.
+      }
+      return over;
+    });
+    assertEquals(await program.ended, 0);
+    assertStringIncludes(program.err(), "stopping now");
+    await reader.cancel().catch(() => {});
+    const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
+    assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), ["interrupted"]);
+  }));
+
+Deno.test("SIGHUP while the program starts does not end it, and a store that is away is told with its reason", () =>
+  inFolder(async (cwd) => {
+    // A database that takes connections and says nothing: the start waits for it.
+    const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const held: Deno.Conn[] = [];
+    const connected = Promise.withResolvers<void>();
+    const accepting = (async () => {
+      for await (const connection of deaf) {
+        held.push(connection);
+        connected.resolve();
+      }
+    })();
+    const { port } = deaf.addr as Deno.NetAddr;
+    const env = { SLUICE_STORE: `postgres://sluice:hush@127.0.0.1:${port}/sluice` };
+    const pid = Promise.withResolvers<number>();
+    const starting = serveProgram(["--config", "sluice.json"], { cwd, env, spawned: pid.resolve });
+    await connected.promise;
+    Deno.kill(await pid.promise, "SIGHUP");
+    deaf.close();
+    for (const connection of held) connection.close();
+    const program = await starting;
+    await program.said("configuration reloaded");
+    assertMatch(
+      program.err(),
+      /The store is unavailable \(.*(?:time|gone|ended|REFUSED).*\); starting with what/,
+    );
+    assertEquals(program.err().includes("hush"), false);
+    program.kill("SIGTERM");
+    assertEquals(await program.ended, 0);
+    await accepting.catch(() => {});
+  }));
