@@ -15,8 +15,6 @@ import manifest from "../deno.json" with { type: "json" };
 /** What the process has for its commands. */
 export interface Machine {
   env(name: string): string | undefined;
-  /** Names of all variables that are set. */
-  variables(): string[];
   log(line: string, level?: Level): void;
   /** The configuration that is named, else that of the environment, else that of demo mode. */
   load(
@@ -165,7 +163,7 @@ async function screenFiles(command: Extract<Command, { command: "dlp" }>, { load
 }
 
 /** The least permissions for a configuration. */
-async function permissions(named: string | undefined, { env, variables, load }: Machine): Promise<string[]> {
+async function permissions(named: string | undefined, { env, load }: Machine): Promise<string[]> {
   const { permissionFlags } = await import("./commands/permissions.ts");
   const asked = new Set<string>();
   const { config } = await load(named, {}, {
@@ -180,7 +178,6 @@ async function permissions(named: string | undefined, { env, variables, load }: 
     source: source === "" || source.includes("{") ? null : source,
     program: Deno.build.standalone ? [] : [import.meta.dirname!, await packagesFolder()],
     deno: Deno.execPath(),
-    set: variables(),
   });
 }
 

@@ -44,7 +44,6 @@ export async function main(): Promise<void> {
   try {
     await follow(parseCommand(Deno.args), {
       env,
-      variables: () => Object.keys(Deno.env.toObject()),
       log,
       load,
       serve: telemetryIsOn(env) ? serveQuietly : serve,

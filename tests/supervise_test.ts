@@ -70,7 +70,7 @@ Deno.test("what is said of HTTPS names it, and its files may be read", () => {
   const value = { ...CONFIG, server: { tls: { cert: "/etc/a/cert.pem", key: "/etc/a/key.pem" } } };
   const { config } = loadValue(value, { env: () => undefined });
   assertMatch(describe(config), /^listens on https:/);
-  const place = { source: null, program: [], deno: "deno", set: [] };
+  const place = { source: null, program: [], deno: "deno" };
   const read = permissionFlags(config, [], () => undefined, place).find((flag) =>
     flag.startsWith("--allow-read")
   )!;

@@ -23,9 +23,6 @@ const ALWAYS = [
   "SLUICE_HUB",
 ];
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"];
-/** What the PostgreSQL client asks for, where its address does not say it. */
-const POSTGRES = /^PG[A-Z_]*$/;
-
 const S3_VARIABLES = [...CREDENTIAL_NEEDS.aws.variables, "AWS_ENDPOINT_URL_S3"];
 
 export interface Place {
@@ -35,8 +32,6 @@ export interface Place {
   program: readonly string[];
   /** The program that workers are started with. */
   deno: string;
-  /** All variables that are set. */
-  set: readonly string[];
 }
 
 /** @param asked names of all variables that were asked for while the configuration was read */
@@ -44,7 +39,7 @@ export function permissionFlags(
   config: Config,
   asked: Iterable<string>,
   env: Env,
-  { source, program, deno, set }: Place,
+  { source, program, deno }: Place,
 ): string[] {
   const needs = config.providers.map(({ auth }) => CREDENTIAL_NEEDS[auth.type]);
   const payloads = config.payloads?.to.kind === "file" ? [config.payloads.to.folder] : [];
@@ -55,7 +50,8 @@ export function permissionFlags(
     ...PROXIES.flatMap((name) => [name, name.toLowerCase()]),
     ...needs.flatMap((need) => need.variables),
     ...(config.payloads?.to.kind === "s3" ? S3_VARIABLES : []),
-    ...(config.store.url.startsWith("postgres") ? set.filter((name) => POSTGRES.test(name)) : []),
+    // Its client asks for many of them, set or not.
+    ...(config.store.url.startsWith("postgres") ? ["PG*"] : []),
   ];
   const files = [
     ...program,

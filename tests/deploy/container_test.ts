@@ -70,7 +70,7 @@ Deno.test({
           }],
           // A pattern of one's own needs a thread, and several workers need programs to be started.
           server: { workers: 2 },
-          dlp_policies: { own: { mode: "mask", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
+          dlp_policies: { own: { mode: "alert", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
           keys: [{ name: "test", secret: SECRET, dlp_policy: "own" }],
         }),
       );

@@ -19,7 +19,7 @@ const CONFIG = {
     pricing: { prompt: "0.001", completion: "0.001" },
     capabilities: { features: ["tools"] },
   }],
-  dlp_policies: { own: { mode: "mask", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
+  dlp_policies: { own: { mode: "alert", regexes: [{ name: "order", pattern: "AB-\\d{4}" }] } },
   keys: [{ name: "test", secret: SECRET, dlp_policy: "own" }],
 };
 
