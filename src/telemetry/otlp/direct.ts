@@ -66,19 +66,19 @@ async function readHead(conn: Deno.Conn): Promise<Told> {
   const buffer = new Uint8Array(4096);
   let text = "";
   while (text.length < MOST_HEAD_BYTES) {
-    const count = await conn.read(buffer);
-    if (count === null) break;
-    text += decoder.decode(buffer.subarray(0, count), { stream: true });
-    if (!HEAD_END.test(text)) continue;
-    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(text)?.[1]);
-    if (!(status >= 100)) break;
-    const rest = text.slice(text.search(HEAD_END)).replace(HEAD_END, "");
-    // It says that it will answer.
-    if (status < 200) {
-      text = rest;
+    const end = HEAD_END.exec(text);
+    if (end === null) {
+      const count = await conn.read(buffer);
+      if (count === null) break;
+      text += decoder.decode(buffer.subarray(0, count), { stream: true });
       continue;
     }
-    return { status, retryAfter: /^retry-after:[ \t]*(\S+)/im.exec(text)?.[1] ?? null };
+    const head = text.slice(0, end.index);
+    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(head)?.[1]);
+    if (!(status >= 100)) break;
+    // Below, it says that it will answer.
+    if (status >= 200) return { status, retryAfter: /^retry-after:[ \t]*(\S+)/im.exec(head)?.[1] ?? null };
+    text = text.slice(end.index + end[0].length);
   }
   throw new TypeError("The collector's answer is not one of HTTP/1.1.");
 }

@@ -1,0 +1,99 @@
+/** Collectors that answer oddly, over the connections that exports make. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { directly } from "../../src/telemetry/otlp/direct.ts";
+import { CA, OTHER, TLS } from "../support/tls.ts";
+
+/** What it answers each connection, once it has been sent something; null: nothing, ever. */
+function collector(answer: string | null, tls?: { cert: string; key: string }) {
+  const options = { hostname: "127.0.0.1", port: 0 };
+  const listener = tls ? Deno.listenTls({ ...options, ...tls }) : Deno.listen(options);
+  const conns: Deno.Conn[] = [];
+  let seen = "";
+  const serving = (async () => {
+    for await (const conn of listener) {
+      conns.push(conn);
+      void (async () => {
+        const buffer = new Uint8Array(65_536);
+        const count = await conn.read(buffer);
+        seen += new TextDecoder("latin1").decode(buffer.subarray(0, count ?? 0));
+        if (answer !== null) await conn.write(new TextEncoder().encode(answer));
+        while (await conn.read(buffer) !== null);
+      })().catch(() => {});
+    }
+  })().catch(() => {});
+  return {
+    url: new URL(
+      `${tls ? "https" : "http"}://localhost:${(listener.addr as Deno.NetAddr).port}/v1/traces?a=b`,
+    ),
+    seen: () => seen,
+    async close() {
+      listener.close();
+      await serving;
+      for (const conn of conns) conn.close();
+    },
+  };
+}
+
+const body = new TextEncoder().encode("spans");
+const never = () => new AbortController().signal;
+const sent = (signal = never()) => ({ headers: { "x-a": "b" }, body, signal });
+
+Deno.test("otlp, directly: the status counts, whatever stands around it", async () => {
+  const answers: [string, { status: number; retryAfter: string | null }][] = [
+    ["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", { status: 200, retryAfter: null }],
+    ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n", { status: 202, retryAfter: null }],
+    ["HTTP/1.0 429 Slow\nRetry-After:  7\n\nmore", { status: 429, retryAfter: "7" }],
+    [`HTTP/1.1 400 No\r\n\r\n${"x".repeat(1 << 20)}`, { status: 400, retryAfter: null }],
+    ["HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n", { status: 302, retryAfter: null }],
+  ];
+  for (const [answer, told] of answers) {
+    const server = collector(answer);
+    try {
+      assertEquals(await directly(server.url, {})(sent()), told);
+      assert(server.seen().startsWith("POST /v1/traces?a=b HTTP/1.1\r\n"));
+      assert(server.seen().includes("x-a: b\r\ncontent-length: 5\r\n\r\n"));
+    } finally {
+      await server.close();
+    }
+  }
+});
+
+Deno.test("otlp, directly: what is no answer is an error, and a collector that is silent is left", async () => {
+  for (
+    const answer of [
+      "SSH-2.0-x\r\n\r\n",
+      "HTTP/1.1 abc\r\n\r\n",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1 << 20)}`,
+    ]
+  ) {
+    const server = collector(answer);
+    try {
+      await assertRejects(() => directly(server.url, {})(sent()), TypeError);
+    } finally {
+      await server.close();
+    }
+  }
+  const silent = collector(null);
+  try {
+    const aborter = new AbortController();
+    const sending = directly(silent.url, {})(sent(aborter.signal));
+    aborter.abort(new Error("late"));
+    await assertRejects(() => sending, Error, "late");
+    await assertRejects(() => directly(silent.url, {})(sent(aborter.signal)), Error, "late");
+  } finally {
+    await silent.close();
+  }
+});
+
+Deno.test("otlp, directly: a collector behind TLS is known by its certificate", async () => {
+  for (const [certificate, good] of [[TLS, true], [OTHER, false]] as const) {
+    const server = collector("HTTP/1.1 200 OK\r\n\r\n", certificate);
+    try {
+      const sending = directly(server.url, { ca: CA })(sent());
+      if (good) assertEquals((await sending).status, 200);
+      else await assertRejects(() => sending, Deno.errors.InvalidData);
+    } finally {
+      await server.close();
+    }
+  }
+});
