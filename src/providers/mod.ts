@@ -7,27 +7,21 @@
  * that is the answer.
  */
 import { Failure } from "../exchange/failure.ts";
-import { decodeFailure } from "../formats/decode_failure.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
-import { apiOf, callHeaders, type Door, type Provider, type Route } from "./provider.ts";
+import { type Exchanged, type Heard, openExchanges, type Outgoing } from "./exchange.ts";
+import { apiOf, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { byLatency, byPrice, drawFor, inOrder, partition, type RouteOrder } from "./routes.ts";
 import type { Reply } from "./reply.ts";
 import { openTransport, type Send } from "./send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { noteFailure } from "./last_failure.ts";
-import { cancelled, credentialRefused, noPlace, noRoute, ownCredentialRefused } from "./refusals.ts";
-import { readRefusal } from "./reply_body.ts";
+import { cancelled, noPlace, noRoute } from "./refusals.ts";
 import type { Ticker } from "../timing/ticker.ts";
-import { Withheld } from "./withheld.ts";
+import type { Withheld } from "./withheld.ts";
 
 export type { ProviderHealth } from "./states.ts";
-
-export interface Outgoing {
-  body: string;
-  headers?: Record<string, string>;
-}
 
 /** A provider's good answer, of which the first bytes are there. It holds one of the provider's places until closed. */
 export interface Opened {
@@ -112,20 +106,6 @@ export interface ProvidersOptions {
   sleep?(ms: number): Promise<void>;
 }
 
-/** Statuses that are about who asks. */
-const REFUSED_CREDENTIAL: ReadonlySet<number> = new Set([401, 403]);
-/** Statuses of an address that a provider does not have. */
-const UNKNOWN_ADDRESS: ReadonlySet<number> = new Set([404, 405, 501]);
-
-/** What an exchange has come to, besides what it gives back. */
-interface Heard {
-  measured: boolean;
-  /** When the head of the answer was there. */
-  head: number | null;
-  /** Of a refusal. */
-  status: number | null;
-}
-
 /** An attempt that gave no answer. */
 interface Failed {
   failure: Failure;
@@ -135,7 +115,7 @@ interface Failed {
 
 export function openProviders(list: readonly Provider[], options: ProvidersOptions): Providers {
   const { ticker, routes, log, previous, random = Math.random, sleep = pause } = options;
-  const send = options.send ?? openTransport();
+  const exchange = openExchanges(options.send ?? openTransport(), ticker);
   const states = openStates(list, {
     ticker,
     routes,
@@ -143,60 +123,6 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     log,
     previous: previous?.states,
   });
-
-  /** One exchange up to its first bytes, or what the provider's status says. */
-  async function exchange(
-    door: Door,
-    route: Route,
-    { outgoing, again = false, ...opening }:
-      & Pick<Opening<unknown>, "stream" | "signal" | "missing">
-      & { outgoing: Outgoing; heard: Heard; again?: boolean },
-  ): Promise<{ reply: Reply; first: Uint8Array; withheld: Withheld } | Failure> {
-    const { provider, api } = door;
-    let { withheld } = door;
-    const { credential } = provider;
-    const { stream, signal, missing, heard } = opening;
-    const request = {
-      url: api.address(provider.baseUrl, route.model, stream),
-      headers: callHeaders(door, outgoing.headers),
-      body: outgoing.body,
-      firstByteMs: provider.firstByteMs,
-      idleMs: provider.idleMs,
-      signal,
-    };
-    const signed = credential.sign && await credential.sign({ method: "POST", ...request });
-    if (signed) {
-      request.headers = { ...request.headers, ...signed };
-      withheld = new Withheld({ ...door.headers, ...signed });
-    }
-    const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
-    if (heard.measured) heard.head = ticker.now();
-    if (reply.status < 200 || reply.status >= 300) {
-      heard.status = reply.status;
-      const text = withheld.refusal(await readRefusal(reply, ticker));
-      if (missing !== undefined && UNKNOWN_ADDRESS.has(reply.status)) return missing;
-      if (door.passing && REFUSED_CREDENTIAL.has(reply.status)) return ownCredentialRefused(reply.status);
-      const refusal = { status: reply.status, header: (name: string) => reply.header(name), text };
-      if (signed === undefined || !credential.refused?.(refusal, signed)) {
-        // Once more, since JSON writes each character in more than one way.
-        return withheld.failure(decodeFailure(refusal));
-      }
-      return again
-        ? credentialRefused(refusal.status)
-        : exchange(door, route, { ...opening, outgoing, again: true });
-    }
-    // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
-    request.body = outgoing.body = "";
-    try {
-      const first = await reply.read();
-      if (first !== null) return { reply, first, withheld };
-      reply.close();
-      return new Failure("provider_unavailable", "The provider's answer is empty.");
-    } catch (thrown) {
-      reply.close();
-      throw thrown;
-    }
-  }
 
   /**
    * One attempt on a route. The caller has taken a place for it, which is given back when the attempt fails.
@@ -278,7 +204,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       return { failure, silent: false };
     }
 
-    let got: Awaited<ReturnType<typeof exchange>>;
+    let got: Exchanged | Failure;
     try {
       const { stream, signal, missing } = opening;
       const asking = { outgoing, stream, signal, missing, heard };
