@@ -9,7 +9,6 @@ import {
   type BudgetRef,
   type BudgetWarning,
   type LedgerRecord,
-  type PriceVersion,
   StaleSync,
   type Store,
   StoreUnavailable,
@@ -19,9 +18,10 @@ import {
 import type { Clock } from "../timing/clock.ts";
 import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
-import { keptVersion, pricesOfVersion } from "./money.ts";
+import { LeaseWaiters } from "./lease_waiters.ts";
 import { Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
+import { ToldPrices } from "./told_prices.ts";
 
 export interface StoreSyncOptions {
   store: Store;
@@ -40,14 +40,6 @@ export interface StoreSyncOptions {
   warned?(warnings: readonly BudgetWarning[]): void;
 }
 
-interface Waiter {
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
-/** By the lease that they wait for. */
-type Waiters = Map<Lease, Waiter[]>;
-
 /** What one transaction takes with it, to be put back if it fails. */
 interface Round {
   batch: readonly OutboxEntry[];
@@ -56,7 +48,7 @@ interface Round {
   renewing: readonly Lease[];
   dropped: readonly string[];
   exhausted: readonly Lease[];
-  waiters: Waiters;
+  waiters: LeaseWaiters;
   running: RunningChanges;
 }
 
@@ -73,10 +65,9 @@ export class StoreSync {
   readonly leases = new LeaseTable();
   readonly #options: StoreSyncOptions;
   readonly #outbox = new Outbox();
-  /** Versions of prices that the store has from here. */
-  readonly #toldPrices = new Set<string>();
+  readonly #toldPrices = new ToldPrices();
   readonly #running: RunningReport;
-  #waiters: Waiters = new Map();
+  readonly #waiters = new LeaseWaiters();
   #exhausted = new Set<Lease>();
   #current: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -117,7 +108,7 @@ export class StoreSync {
     this.leases.renew(lease);
     lease.addWaiting(amount);
     return new Promise((resolve, reject) => {
-      addTo(this.#waiters, lease, { resolve, reject });
+      this.#waiters.add(lease, { resolve, reject });
       this.#start();
     });
   }
@@ -212,7 +203,7 @@ export class StoreSync {
       this.#closed = true;
       clearTimeout(this.#timer);
       if (this.#current !== null) await this.#current;
-      rejectAll(this.#waiters, new StoreUnavailable("Shutting down."));
+      this.#waiters.reject(new StoreUnavailable("Shutting down."));
       if (this.#up && this.#outbox.isEmpty) {
         await this.#options.store.removeNodes([this.node]).catch(() => {});
       }
@@ -257,7 +248,7 @@ export class StoreSync {
     await Promise.resolve();
     const { store, node, clock } = this.#options;
     const round = this.#take();
-    const prices = this.#untoldPrices(round.batch);
+    const prices = this.#toldPrices.lackingFor(round.batch);
     const leases = round.renewing.map((lease) => lease.renewal(round.charges.get(lease) ?? 0n));
     for (const lease of round.renewing) lease.clearWaiting();
     try {
@@ -285,27 +276,13 @@ export class StoreSync {
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
       else {
-        for (const { version } of prices) this.#toldPrices.add(version);
+        this.#toldPrices.told(prices);
         this.#finish(round, result);
       }
     } catch (error) {
       this.#running.putBack(round.running);
       this.#failed(error, round);
     }
-  }
-
-  /** Prices that records of the batch name and the store may not have. */
-  #untoldPrices(batch: readonly OutboxEntry[]): PriceVersion[] {
-    const untold = new Map<string, PriceVersion>();
-    for (const { record: { priceVersion, model } } of batch) {
-      for (const named of priceVersion?.split(", ") ?? []) {
-        const version = keptVersion(named, model);
-        if (this.#toldPrices.has(version) || untold.has(version)) continue;
-        const prices = pricesOfVersion(version);
-        if (prices !== undefined) untold.set(version, { version, prices });
-      }
-    }
-    return [...untold.values()];
   }
 
   #take(): Round {
@@ -315,13 +292,6 @@ export class StoreSync {
       for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
     }
     const renewing = this.leases.takeToRenew();
-    const waiters: Waiters = new Map();
-    for (const lease of renewing) {
-      const waiting = this.#waiters.get(lease);
-      if (waiting === undefined) continue;
-      waiters.set(lease, waiting);
-      this.#waiters.delete(lease);
-    }
     const exhausted = [...this.#exhausted];
     this.#exhausted = new Set();
     return {
@@ -330,7 +300,7 @@ export class StoreSync {
       renewing,
       dropped: this.leases.takeDropped(),
       exhausted,
-      waiters,
+      waiters: this.#waiters.take(renewing),
       running: this.#running.take(),
     };
   }
@@ -346,7 +316,7 @@ export class StoreSync {
     if (result.grants.length > 0) this.#options.granted();
     if (result.warnings.length > 0) this.#options.warned?.(result.warnings);
     for (const entry of batch) entry.delivered();
-    for (const waiting of waiters.values()) for (const { resolve } of waiting) resolve();
+    waiters.resolve();
   }
 
   /** This node was given up for dead: its leases are gone, what it used still counts. */
@@ -358,7 +328,7 @@ export class StoreSync {
     this.#running.putBack(running);
     this.leases.revokeAll();
     for (const lease of renewing) this.leases.renew(lease);
-    for (const [lease, waiting] of waiters) for (const waiter of waiting) addTo(this.#waiters, lease, waiter);
+    this.#waiters.putBack(waiters);
   }
 
   #failed(error: unknown, { batch, renewing, dropped, exhausted, waiters }: Round): void {
@@ -369,8 +339,7 @@ export class StoreSync {
     if (error instanceof StoreUnavailable) {
       // Those for whom there was no room in this transaction would not fare better in the next.
       while (this.leases.hasToRenew) notRenewed.push(...this.leases.takeToRenew());
-      rejectAll(this.#waiters, error);
-      this.#waiters = new Map();
+      this.#waiters.reject(error);
       if (this.#up) warn(`The store is unavailable (${error.reason}); records wait here.`);
       this.#up = false;
       this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
@@ -380,18 +349,8 @@ export class StoreSync {
       this.#up = batch.length > 0;
     }
     for (const lease of notRenewed) if (lease.giveBack) this.leases.renew(lease);
-    rejectAll(waiters, error);
+    waiters.reject(error);
   }
-}
-
-function addTo(waiters: Waiters, lease: Lease, waiter: Waiter): void {
-  const others = waiters.get(lease);
-  if (others === undefined) waiters.set(lease, [waiter]);
-  else others.push(waiter);
-}
-
-function rejectAll(waiters: Waiters, error: unknown): void {
-  for (const waiting of waiters.values()) for (const { reject } of waiting) reject(error);
 }
 
 /** An error's kind without its text, which may quote a row. */

@@ -1,0 +1,48 @@
+/** Calls that wait until their lease is renewed. */
+import type { Lease } from "./lease.ts";
+
+export interface LeaseWaiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export class LeaseWaiters {
+  readonly #byLease = new Map<Lease, LeaseWaiter[]>();
+
+  add(lease: Lease, waiter: LeaseWaiter): void {
+    const others = this.#byLease.get(lease);
+    if (others === undefined) this.#byLease.set(lease, [waiter]);
+    else others.push(waiter);
+  }
+
+  /** Those who wait for these leases wait here no more. */
+  take(leases: readonly Lease[]): LeaseWaiters {
+    const taken = new LeaseWaiters();
+    for (const lease of leases) {
+      const waiting = this.#byLease.get(lease);
+      if (waiting === undefined) continue;
+      taken.#byLease.set(lease, waiting);
+      this.#byLease.delete(lease);
+    }
+    return taken;
+  }
+
+  /** Behind those who have come since. */
+  putBack(taken: LeaseWaiters): void {
+    for (const [lease, waiting] of taken.#byLease) for (const waiter of waiting) this.add(lease, waiter);
+  }
+
+  resolve(): void {
+    for (const waiting of this.#emptied()) for (const { resolve } of waiting) resolve();
+  }
+
+  reject(error: unknown): void {
+    for (const waiting of this.#emptied()) for (const { reject } of waiting) reject(error);
+  }
+
+  #emptied(): LeaseWaiter[][] {
+    const all = [...this.#byLease.values()];
+    this.#byLease.clear();
+    return all;
+  }
+}
