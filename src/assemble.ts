@@ -5,10 +5,10 @@
 import manifest from "../deno.json" with { type: "json" };
 import { type AccountsService, openAccounts } from "./accounts/mod.ts";
 import { AllMetrics } from "./assembly/all_metrics.ts";
+import { autoRouter } from "./assembly/auto_router.ts";
 import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
 import { accountsConfig, accountsOptions, storeOf } from "./assembly/gateway_accounts.ts";
 import { CONSOLE } from "./console/mod.ts";
-import type { Alerts } from "./alerts/engine.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
@@ -23,8 +23,7 @@ import { SocketsOfKeys } from "./http/sockets_of_keys.ts";
 import { RequestRates } from "./http/request_rates.ts";
 import { Sessions } from "./http/session.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
-import type { AutoRouter } from "./models/auto.ts";
-import { type Catalog, openCatalog } from "./models/catalog.ts";
+import { openCatalog } from "./models/catalog.ts";
 import { MANUAL } from "./manual/mod.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
@@ -40,6 +39,7 @@ import { Credentials } from "./providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "./providers/mod.ts";
 import { KeptCatalog } from "./assembly/kept_catalog.ts";
 import { RunningOperation } from "./assembly/operation.ts";
+import { RunningAlerts } from "./assembly/running_alerts.ts";
 import type { Resumption } from "./resume/mod.ts";
 import { proxied, readProxies } from "./providers/proxies.ts";
 import { openTransport } from "./providers/send.ts";
@@ -47,7 +47,6 @@ import { printable } from "./exchange/printable.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { askedOf, effectiveModels, listsFile, snapshotFile } from "./discovery/effective_catalog.ts";
 import { telemetryIsOn } from "./telemetry/config.ts";
-import type { PayloadsConfig } from "./payloads/config.ts";
 import type { OpenPayloads } from "./payloads/mod.ts";
 import { Slices } from "./timing/slices.ts";
 import { Ticker } from "./timing/ticker.ts";
@@ -291,7 +290,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
   async function openLog({ payloads: section }: Config): Promise<OpenPayloads | null> {
     if (section === null) return null;
     const open = state?.kit.payloads?.log;
-    if (open && sameSection(open.config, section)) return open;
+    if (open && JSON.stringify(open.config) === JSON.stringify(section)) return open;
     const { payloadLog } = await import("./assembly/payload_log.ts");
     return payloadLog(section, {
       ...options,
@@ -316,24 +315,13 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     const { length } = state.kit.catalog.models;
     options.log(`the providers' models have changed: ${length} in the catalog, ${before} before`);
   }
-  let alerts: Alerts | null = null;
-  /** Those that nothing has changed about keep what they have measured. */
-  async function watch({ alerts: rules, smtp }: Config): Promise<void> {
-    if (alerts && JSON.stringify(alerts.config) === JSON.stringify({ rules, smtp })) return;
-    const before = alerts;
-    alerts = null;
-    accounts.tellAlso([]);
-    await before?.stop({ leaves: rules.length === 0 });
-    if (rules.length === 0) return;
-    const { openAlerts } = await import("./assembly/alert_rules.ts");
-    alerts = openAlerts({ rules, smtp }, {
-      ...options,
-      accounts,
-      store,
-      collect: () => metrics.registry.collect(),
-      first: (worker?.which ?? 1) === 1,
-    });
-  }
+  const alerts = new RunningAlerts({
+    ...options,
+    accounts,
+    store,
+    collect: () => metrics.registry.collect(),
+    first: (worker?.which ?? 1) === 1,
+  });
   // One after the other, so that the last one stays.
   await turns.run(async () => {
     await follow(config);
@@ -341,7 +329,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     const before = await served.before();
     become(await stateOf(config));
     operation.catalogResumed(before);
-    await watch(config);
+    await alerts.follow(config);
     // Of merging lists much is left behind, and nobody is waiting yet.
     if (state!.kit.catalog.models !== config.models) collectNow();
   });
@@ -370,7 +358,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
           become(made);
           running = next;
           operation.reloaded(warnings);
-          await watch(next);
+          await alerts.follow(next);
         } catch (error) {
           void follow(running);
           const log = made?.kit.payloads?.log;
@@ -381,7 +369,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     stop: () => stopped = true,
     idle: () => inFlight.idle(),
     async close() {
-      await alerts?.stop();
+      await alerts.stop();
       // Before the store: what is kept is noted there.
       await state?.kit.payloads?.log.close();
       await (await resumption)?.close();
@@ -397,15 +385,4 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       await telemetry?.close();
     },
   };
-}
-
-function sameSection(a: PayloadsConfig, b: PayloadsConfig): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Loaded only where it is used: the predictor's weights take longer to read than the rest of the start. */
-async function autoRouter(config: Config, catalog: Catalog): Promise<AutoRouter | null> {
-  if (config.auto.models.length === 0) return null;
-  const { openAuto } = await import("./models/auto.ts");
-  return openAuto(config.auto, catalog);
 }

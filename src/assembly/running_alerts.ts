@@ -1,0 +1,29 @@
+/** The alerts that the configuration of the moment asks for; their code is loaded once there are rules. */
+import type { Alerts } from "../alerts/engine.ts";
+import type { Config } from "../config/schema.ts";
+import type { AlertRulesOptions } from "./alert_rules.ts";
+
+export class RunningAlerts {
+  readonly #options: AlertRulesOptions;
+  #alerts: Alerts | null = null;
+
+  constructor(options: AlertRulesOptions) {
+    this.#options = options;
+  }
+
+  /** Those that nothing has changed about keep what they have measured. */
+  async follow({ alerts: rules, smtp }: Config): Promise<void> {
+    const before = this.#alerts;
+    if (before && JSON.stringify(before.config) === JSON.stringify({ rules, smtp })) return;
+    this.#alerts = null;
+    this.#options.accounts.tellAlso([]);
+    await before?.stop({ leaves: rules.length === 0 });
+    if (rules.length === 0) return;
+    const { openAlerts } = await import("./alert_rules.ts");
+    this.#alerts = openAlerts({ rules, smtp }, this.#options);
+  }
+
+  async stop(): Promise<void> {
+    await this.#alerts?.stop();
+  }
+}
