@@ -164,8 +164,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(() => {
     gateway.mayOpen(bound.files);
-    // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
-    void Deno.permissions.revoke({ name: "run" });
+    // The shell was asked for a limit, and only a process that starts workers starts others: a call never does. An exit that a
+    // collector holds up takes a signal, which needs the permission too.
+    if (!telemetryIsOn(env)) void Deno.permissions.revoke({ name: "run" });
   });
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
