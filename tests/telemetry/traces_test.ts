@@ -1,157 +1,9 @@
-/** Traces and metrics as a collector gets them from a gateway that runs as a process of its own. */
+/** Traces as a collector gets them from a gateway that runs as a process of its own. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { loopbackProvider, SECRET, serveProgram, type Serving, sseResponse } from "../support/mod.ts";
+import { SECRET } from "../support/mod.ts";
 import { eventually } from "../support/time.ts";
-import { exporting, otlpReceiver, type Receiver, type SpanSeen } from "./receiver.ts";
-
-const PROMPT = "canary-prompt";
-const ANSWER = "canary-answer";
-const PROVIDER_KEY = "canary-provider-key-000001";
-const TRACE = "0af7651916cd43dd8448eb211c80319c";
-const PARENT = "b7ad6b7169203331";
-const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
-
-const USAGE = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
-
-const whole = (message: Record<string, unknown>, finish = "stop") =>
-  Response.json({
-    id: "c",
-    object: "chat.completion",
-    model: "model-2026",
-    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
-    usage: USAGE,
-  });
-
-const frame = (delta: unknown, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      model: "model-2026",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-      ...(finish && { usage: USAGE }),
-    })
-  }\n\n`;
-
-interface Rig {
-  receiver: Receiver;
-  gateway: Serving;
-  /** Headers that the provider got, with the request's text. */
-  seen: { headers: Headers; text: string }[];
-  ask(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
-  /** All spans of a trace, once its server span is there. */
-  trace(traceId?: string): Promise<{ server: SpanSeen; of(name: string): SpanSeen[]; all: SpanSeen[] }>;
-}
-
-async function withRig(
-  test: (rig: Rig) => Promise<void>,
-  { config = {}, provider = {}, env = {}, answer }: {
-    config?: Record<string, unknown>;
-    provider?: Record<string, unknown>;
-    env?: Record<string, string>;
-    answer?: () => Response | Promise<Response>;
-  } = {},
-): Promise<void> {
-  const receiver = otlpReceiver(answer);
-  const hanging = Promise.withResolvers<void>();
-  const upstream = loopbackProvider(async ({ text, body }, nth) => {
-    if (text.includes("please fail") || (text.includes("please retry") && nth === 0)) {
-      return Response.json({ error: { message: `no place for ${PROVIDER_KEY}` } }, { status: 503 });
-    }
-    if (text.includes("please hang")) await hanging.promise;
-    if (text.includes("please search") && !text.includes("call_1")) {
-      const call = { name: "web_search", arguments: `{"query":"${PROMPT} weather"}` };
-      return whole(
-        { content: null, tool_calls: [{ id: "call_1", type: "function", function: call }] },
-        "tool_calls",
-      );
-    }
-    if (body.stream !== true) return whole({ content: ANSWER });
-    return sseResponse([
-      frame({ role: "assistant", content: ANSWER }),
-      frame({}, "stop"),
-      "data: [DONE]\n\n",
-    ]);
-  });
-  const engine = loopbackProvider(() =>
-    Response.json({ results: [{ url: "https://site.test/a", title: "A", content: ANSWER }] })
-  );
-  const cwd = await Deno.makeTempDir();
-  const gateway = await serveProgram(["serve"], {
-    cwd,
-    env: {
-      ...exporting(receiver),
-      ...env,
-      SLUICE_CONFIG: JSON.stringify({
-        store: { url: "sqlite::memory:" },
-        providers: {
-          up: {
-            api: "openai-chat",
-            base_url: upstream.url,
-            api_key: PROVIDER_KEY,
-            trace_context: true,
-            ...provider,
-          },
-        },
-        models: [{
-          id: "v/m",
-          capabilities: { features: ["tools"] },
-          routes: [{ provider: "up", model: "m" }],
-          pricing: { prompt: "0", completion: "0" },
-        }],
-        search: { engine: "searxng", base_url: engine.url, price: "0" },
-        dlp_policies: { strict: { mode: "block", entity_types: ["EMAIL_ADDRESS"] } },
-        keys: [
-          { name: "test", secret: SECRET, team: "crew" },
-          { name: "strict", secret: "sk_live_strictstrictstrictstrict01", dlp_policy: "strict" },
-        ],
-        teams: [{ name: "crew" }],
-        ...config,
-      }),
-    },
-  });
-  try {
-    await test({
-      receiver,
-      gateway,
-      seen: upstream.seen,
-      ask: (body, headers = {}) =>
-        fetch(`${gateway.url}/v1/chat/completions`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json", ...headers },
-          body: JSON.stringify({ model: "v/m", messages: [{ role: "user", content: PROMPT }], ...body }),
-        }),
-      async trace(traceId = TRACE) {
-        const isServer = (span: SpanSeen) => span.kind === 2 && span.traceId === traceId;
-        await receiver.until(({ spans }) => spans.some(isServer));
-        const all = receiver.spans.filter((span) => span.traceId === traceId);
-        return { server: all.find(isServer)!, of: (name) => all.filter((span) => span.name === name), all };
-      },
-    });
-    for (const canary of [PROMPT, ANSWER, PROVIDER_KEY, SECRET]) {
-      assertEquals(receiver.raw.filter((text) => text.includes(canary)), [], canary);
-    }
-  } finally {
-    hanging.resolve();
-    gateway.kill("SIGTERM");
-    await gateway.ended;
-    await upstream.close();
-    await engine.close();
-    await receiver.close();
-    await Deno.remove(cwd, { recursive: true });
-  }
-}
-
-/** Every span but the first has a parent in the trace that was there when it began. */
-function assertTree({ server, all }: { server: SpanSeen; all: SpanSeen[] }): void {
-  const byId = new Map(all.map((span) => [span.spanId, span]));
-  for (const span of all) {
-    if (span === server) continue;
-    const parent = byId.get(span.parentSpanId);
-    assert(parent !== undefined, `${span.name} has no parent`);
-    assert(span.start >= parent!.start - 1 && span.end >= span.start, span.name);
-  }
-}
+import { type Receiver, type SpanSeen } from "./receiver.ts";
+import { ANSWER, assertTree, PARENT, PROMPT, TRACE, TRACEPARENT, whole, withRig } from "./rig.ts";
 
 Deno.test("telemetry: a whole and a streamed call continue the caller's trace and hand it on", async () => {
   await withRig(async ({ ask, trace, seen, receiver }) => {
@@ -257,6 +109,67 @@ Deno.test("telemetry: a searched, a retried, a failed and a refused call show ea
   }, { provider: { retries: 1 } });
 });
 
+Deno.test("telemetry: calls refused for what they cost or how many they are have whole traces", async () => {
+  const keys = {
+    spent: "sk_live_spentspentspentspentspent01",
+    poor: "sk_live_poorpoorpoorpoorpoorpoor01",
+    fast: "sk_live_fastfastfastfastfastfast01",
+  };
+  const cases = [
+    { key: keys.spent, status: 429, type: "api_key_limit_exceeded" },
+    { key: keys.poor, status: 402, type: "insufficient_funds" },
+    { key: keys.fast, status: 429, type: "provider_rate_limited" },
+  ];
+  await withRig(async ({ ask, trace, seen }) => {
+    await (await ask({}, { authorization: `Bearer ${keys.fast}` })).json();
+    assertEquals(seen.length, 1);
+    let nth = 0;
+    for (const { key, status, type } of cases) {
+      for (const stream of [false, true]) {
+        const traceId = String(++nth).repeat(32);
+        const headers = { traceparent: `00-${traceId}-${PARENT}-01`, authorization: `Bearer ${key}` };
+        const response = await ask({ stream }, headers);
+        const said = await response.text();
+        assertEquals(response.status, status, said);
+        const refused = await trace(traceId);
+        assertTree(refused);
+        const { server } = refused;
+        assertEquals([server.name, server.parentSpanId, server.status], [
+          "POST /v1/chat/completions",
+          PARENT,
+          0,
+        ]);
+        assertEquals(server.attributes["http.response.status_code"], status);
+        assertEquals(server.attributes["error.type"], type);
+        assertEquals(server.attributes["sluice.team"], "crew");
+        const [admission, ...more] = refused.of("admission");
+        assertEquals([admission.parentSpanId, admission.attributes["error.type"]], [server.spanId, type]);
+        assertEquals([more, refused.of("chat m")], [[], []]);
+      }
+    }
+    assertEquals(seen.length, 1);
+  }, {
+    config: {
+      keys: [
+        {
+          name: "spent",
+          secret: keys.spent,
+          team: "crew",
+          spend_limit: { amount: "0.0000001", period: "total" },
+        },
+        { name: "poor", secret: keys.poor, team: "crew", account: "poor" },
+        { name: "fast", secret: keys.fast, team: "crew", rate_limit: { requests_per_minute: 1 } },
+      ],
+      accounts: [{ name: "default", credits: null }, { name: "poor", credits: "0" }],
+      models: [{
+        id: "v/m",
+        routes: [{ provider: "up", model: "m" }],
+        pricing: { prompt: "0.000001", completion: "0.000001" },
+      }],
+    },
+  });
+});
+
 Deno.test("telemetry: the spans of a caller who left end with the call", async () => {
   await withRig(async ({ ask, trace, seen, receiver }) => {
     const response = await ask({ stream: true }, { traceparent: TRACEPARENT });
@@ -310,25 +223,6 @@ Deno.test("telemetry: what is no trace counts for none, and what callers do not 
   });
 });
 
-Deno.test("telemetry: sampling leaves out traces and no measurement, and names of callers are no labels", async () => {
-  await withRig(async ({ ask, receiver, seen }) => {
-    for (let i = 0; i < 20; i++) {
-      await (await ask({ messages: [{ role: "user", content: "please search" }], web_search_options: {} }))
-        .text();
-      await (await ask({ model: `none-${i}/x` })).text();
-    }
-    const counted = ({ metrics }: Receiver) =>
-      (metrics.get("gen_ai.client.operation.duration") ?? []).reduce((sum, { count }) => sum + count, 0);
-    await receiver.until((r) => counted(r) === 40);
-    assertEquals(receiver.spans.filter(({ scope }) => scope === "sluice"), []);
-    assertEquals(seen.filter(({ headers }) => headers.get("traceparent") !== null), []);
-    for (const [name, points] of receiver.metrics) {
-      if (name.startsWith("gen_ai.")) assert(points.length <= 2, name);
-      assert(!JSON.stringify(points).includes("none-"), name);
-    }
-  }, { config: { telemetry: { sample: 0 } } });
-});
-
 Deno.test("telemetry: Langfuse's names are there where they are wanted", async () => {
   await withRig(async ({ ask, trace }) => {
     await (await ask({}, { traceparent: TRACEPARENT, "x-svc-session": "s-1", "x-svc-tags": "app=x" })).json();
@@ -345,69 +239,6 @@ Deno.test("telemetry: Langfuse's names are there where they are wanted", async (
       total: 12,
     });
   }, { config: { telemetry: { langfuse: true } } });
-});
-
-Deno.test("telemetry: bytes say what JSON says", async () => {
-  await withRig(async ({ ask, trace, receiver }) => {
-    await (await ask({ stream: true }, { traceparent: TRACEPARENT })).text();
-    const traced = await trace();
-    assertTree(traced);
-    assertEquals(traced.server.parentSpanId, PARENT);
-    assertEquals(traced.of("chat m")[0].attributes["gen_ai.usage.output_tokens"], 2);
-    await receiver.until(({ counters }) => counters.has("gen_ai.client.inference.usage.input_tokens"));
-    const own = receiver.heads.filter((head) => head.get("user-agent") === "sluice");
-    assertEquals(new Set(own.map((head) => head.get("content-type"))), new Set(["application/x-protobuf"]));
-    assertEquals(new Set(own.map((head) => head.get("authorization"))), new Set(["Bearer canary"]));
-  }, {
-    env: {
-      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
-      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20canary",
-    },
-  });
-});
-
-Deno.test("telemetry: metrics have the newest names, and those of before unless only the newest are wanted", async () => {
-  const NEWEST = [
-    "gen_ai.client.inference.duration",
-    "gen_ai.client.inference.operation.input_tokens",
-    "gen_ai.client.inference.operation.output_tokens",
-    "gen_ai.client.inference.time_to_first_chunk",
-  ];
-  const BEFORE = [
-    "gen_ai.client.operation.duration",
-    "gen_ai.client.token.usage",
-    "gen_ai.server.time_to_first_token",
-  ];
-  for (const newestOnly of [false, true]) {
-    await withRig(async ({ ask, receiver }) => {
-      await (await ask({ stream: true })).text();
-      await receiver.until(({ metrics }) => metrics.has(NEWEST[3]));
-      const names = [...receiver.metrics.keys()].filter((name) => name.startsWith("gen_ai.")).sort();
-      assertEquals(names, newestOnly ? NEWEST : [...NEWEST, ...BEFORE].sort());
-      const [input] = receiver.counters.get("gen_ai.client.inference.usage.input_tokens")!;
-      assertEquals([input.sum, input.attributes["gen_ai.token.modality"]], [10, "unknown"]);
-      assertEquals(input.attributes["server.address"], "127.0.0.1");
-    }, { env: newestOnly ? { OTEL_SEMCONV_STABILITY_OPT_IN: "gen_ai_latest_experimental" } : {} });
-  }
-});
-
-Deno.test("telemetry: the process says who it is", async () => {
-  await withRig(async ({ ask, trace, receiver }) => {
-    await (await ask({}, { traceparent: TRACEPARENT })).text();
-    await trace();
-    await receiver.until(({ metrics }) => metrics.size > 0);
-    // Deno exports measurements of its own.
-    const [{ "service.instance.id": id, "service.version": version, ...rest }] = receiver.resources.filter(
-      (resource) => resource["telemetry.sdk.name"] === "sluice",
-    );
-    assert(/^[0-9a-f-]{36}$/.test(String(id)) && /^\d+\.\d+/.test(String(version)));
-    assertEquals([rest["service.name"], rest["deployment.environment.name"]], ["gate", "a,b"]);
-  }, {
-    env: {
-      OTEL_SERVICE_NAME: "gate",
-      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=a%2Cb",
-    },
-  });
 });
 
 Deno.test("telemetry: what Deno traces by itself joins the tree of a call, and nothing else that it traces says a word", async () => {
@@ -472,47 +303,6 @@ Deno.test("telemetry: what Deno traces by itself joins the tree of a call, and n
   }
 });
 
-Deno.test("telemetry: a process that is told to end does not wait for a collector that does not answer", async () => {
-  // It accepts connections and never says a word.
-  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const conns: Deno.Conn[] = [];
-  const accepting = (async () => {
-    for await (const conn of silent) conns.push(conn);
-  })();
-  for (const protocol of ["http/protobuf", "http/json", "grpc"]) {
-    // It ends, or this waits for good: Deno itself would.
-    await withRig(async ({ ask }) => {
-      for (let i = 0; i < 20; i++) assertEquals((await ask({})).status, 200);
-      await eventually(() => conns.length > 0);
-    }, {
-      env: {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent.addr.port}`,
-        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-      },
-    });
-  }
-  silent.close();
-  await accepting.catch(() => {});
-  for (const conn of conns) conn.close();
-});
-
-Deno.test("telemetry: a collector that hangs or refuses holds up no call", async () => {
-  const stuck = Promise.withResolvers<void>();
-  const answers = [() => stuck.promise.then(() => new Response()), () => new Response("no", { status: 500 })];
-  for (const answer of answers) {
-    await withRig(async ({ ask, receiver }) => {
-      while (receiver.raw.length === 0) assertEquals((await ask({})).status, 200);
-      const statuses = await Promise.all(Array.from({ length: 50 }, async () => {
-        const response = await ask({});
-        await response.text();
-        return response.status;
-      }));
-      assertEquals(new Set(statuses), new Set([200]));
-      stuck.resolve();
-    }, { answer });
-  }
-});
-
 Deno.test("telemetry: a turn over a WebSocket has a trace too", async () => {
   await withRig(async ({ gateway, trace, seen }) => {
     const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/v1/responses`, {
@@ -531,25 +321,4 @@ Deno.test("telemetry: a turn over a WebSocket has a trace too", async () => {
     assertEquals([turn.server.name, turn.server.parentSpanId], ["POST /v1/responses", PARENT]);
     assertEquals(seen[0].headers.get("traceparent"), `00-${TRACE}-${turn.of("chat m")[0].spanId}-01`);
   });
-});
-
-Deno.test("telemetry: endless lists of a trace are refused with the head that holds them", async () => {
-  await withRig(async ({ ask, seen }) => {
-    const tracestate = `vendor=${"x".repeat(1 << 20)}`;
-    const refused = await ask({}, { traceparent: TRACEPARENT, tracestate }).catch(() => null);
-    assert(refused === null || refused.status === 431, `${refused?.status}`);
-    assertEquals(seen.length, 0);
-  });
-});
-
-Deno.test("telemetry: without OTEL_DENO a provider that wants it is told the caller's trace as it came", async () => {
-  await withRig(async ({ ask, seen, receiver }) => {
-    const headers = { traceparent: TRACEPARENT, tracestate: "vendor=1" };
-    assertEquals((await ask({}, headers)).status, 200);
-    assertEquals(seen[0].headers.get("traceparent"), TRACEPARENT);
-    assertEquals(seen[0].headers.get("tracestate"), "vendor=1");
-    assertEquals((await ask({}, { traceparent: "garbage", tracestate: "vendor=1" })).status, 200);
-    assertEquals(seen[1].headers.get("tracestate"), null);
-    assertEquals(receiver.raw, []);
-  }, { env: { OTEL_DENO: "" } });
 });
