@@ -13,6 +13,7 @@ import {
 import { ACCOUNTS, CONFIG_KEY } from "../../src/accounts/config.ts";
 import type { Failure } from "../../src/exchange/failure.ts";
 import type { Store } from "../../src/store/mod.ts";
+import type { Ground } from "../support/cluster.ts";
 import { PATIENCE_MS, StoppedClock } from "../support/time.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);
@@ -118,4 +119,36 @@ export async function admitAtOnce(
     }
   }));
   return { reservations, refused };
+}
+
+export type Again = (config?: AccountsConfig, more?: Partial<AccountsOptions>) => Promise<Running>;
+
+/** Registers tests of a service on a store of their own; `again` opens another service on it. */
+export function testsOn({ name, place }: Ground) {
+  return function (
+    title: string,
+    config: AccountsConfig,
+    body: (service: Running, again: Again) => Promise<void>,
+    more: Partial<AccountsOptions> = {},
+  ): void {
+    Deno.test(`${name}: ${title}`, async () => {
+      const here = place();
+      const opened: Running[] = [];
+      const again: Again = async (next = config, options = more) => {
+        const service = await open(here.open(), next, options);
+        opened.push(service);
+        return service;
+      };
+      try {
+        await body(await again(), again);
+      } finally {
+        for (const service of opened) await service.close();
+        here.remove();
+      }
+    });
+  };
+}
+
+export async function keyOf(service: Running, secret = SECRET): Promise<Key> {
+  return await service.authenticate(secret);
 }

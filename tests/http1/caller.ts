@@ -1,0 +1,97 @@
+/** A server that says what it was asked, and a caller that sends it bytes. */
+import { type Incoming, serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
+
+export const encoder = new TextEncoder();
+
+/** Says what it was asked. */
+export async function echo(request: Incoming | Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/unread") return new Response("unread");
+  if (pathname === "/stream") {
+    let n = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      if (n++ < 3) controller.enqueue(encoder.encode(`data: ${n}\n\n`));
+      else controller.close();
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+  const body = request.headers.has("content-length")
+    ? new TextDecoder().decode(await request.arrayBuffer())
+    : request.body === null
+    ? ""
+    : await new Response(request.body).text();
+  return new Response(`${request.method} ${pathname} ${body}`, {
+    headers: { "x-host": request.headers.get("host") ?? "" },
+  });
+}
+
+export function listening(options: Partial<ServeOptions> = {}): Server {
+  return serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxConnections: { most: 100 },
+    headerMs: 60_000,
+    idleMs: 60_000,
+    handle: echo,
+    ...options,
+  });
+}
+
+export class Caller {
+  readonly #conn: Deno.TcpConn;
+  readonly #buffer = new Uint8Array(1 << 16);
+  text = "";
+
+  private constructor(conn: Deno.TcpConn) {
+    this.#conn = conn;
+  }
+
+  static async to(server: Server): Promise<Caller> {
+    return new Caller(await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port }));
+  }
+
+  async send(text: string): Promise<void> {
+    const bytes = encoder.encode(text);
+    for (let done = 0; done < bytes.length;) done += await this.#conn.write(bytes.subarray(done));
+  }
+
+  /** Reads until the text matches; false: the server has closed before. */
+  async sees(pattern: RegExp): Promise<boolean> {
+    while (!pattern.test(this.text)) {
+      const n = await this.#conn.read(this.#buffer).catch(() => null);
+      if (n === null) return false;
+      this.text += new TextDecoder().decode(this.#buffer.subarray(0, n));
+    }
+    return true;
+  }
+
+  /** Everything until the server closes. */
+  async end(): Promise<string> {
+    await this.sees(/(?!)/);
+    this.close();
+    return this.text;
+  }
+
+  half(): Promise<void> {
+    return this.#conn.closeWrite();
+  }
+
+  close(): void {
+    try {
+      this.#conn.close();
+    } catch {
+      // Closed before.
+    }
+  }
+}
+
+export async function once(server: Server, text: string): Promise<string> {
+  const caller = await Caller.to(server);
+  await caller.send(text);
+  return await caller.end();
+}
+
+export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nhost: h\r\n${more}\r\n`;
+export const CLOSE = "connection: close\r\n";

@@ -1,0 +1,166 @@
+/** How long connections may take, and how many there may be. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { WebSocketUpgrade } from "../../src/http1/upgrade.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
+import { Caller, CLOSE, echo, get, listening, once } from "./caller.ts";
+
+Deno.test("serve() ends heads and bodies that do not come, and idle connections, and gives up what they held", async () => {
+  const failed: string[] = [];
+  const server = listening({
+    headerMs: 100,
+    idleMs: 300,
+    handle: async (request) => {
+      try {
+        return await echo(request);
+      } catch (thrown) {
+        failed.push(String(thrown));
+        throw thrown;
+      }
+    },
+  });
+  const head = await once(server, "GET / HTTP/1.1\r\nhos");
+  assertMatch(head, /^HTTP\/1\.1 408 /);
+  assertEquals(await once(server, ""), "");
+  for (const body of ["content-length: 500\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n5\r\nab"]) {
+    assertMatch(
+      await once(server, `POST / HTTP/1.1\r\nhost: h\r\n${body}`),
+      /^HTTP\/1\.1 408 [^]*connection: close\r\n/,
+    );
+  }
+  assertEquals(failed.length, 2);
+  const idle = await once(server, get("/x"));
+  assertMatch(idle, /GET \/x $/);
+  assertEquals(server.connections, {});
+  await server.shutdown();
+});
+
+Deno.test("serve() lets a body take its time as long as it goes on", async () => {
+  const clock = new StoppedClock();
+  const came = { bytes: 0 };
+  const server = listening({
+    headerMs: 1000,
+    clock,
+    looking: false,
+    async handle(request) {
+      for await (const bytes of request.body!) came.bytes += bytes.length;
+      return new Response("whole");
+    },
+  });
+  const caller = await Caller.to(server);
+  await caller.send(`POST /slow HTTP/1.1\r\nhost: h\r\n${CLOSE}content-length: 10\r\n\r\n`);
+  for (let i = 1; i <= 10; i++) {
+    await caller.send("x");
+    await eventually(() => came.bytes === i);
+    clock.move(900);
+    server.look();
+  }
+  assertMatch(await caller.end(), /whole$/);
+  await server.shutdown();
+});
+
+Deno.test("serve() gives the place of who has waited longest to who comes, and keeps those with a request", async () => {
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  let held = 0;
+  const server = listening({
+    maxConnections: { most: 4 },
+    handle: async (request) => {
+      if (request.url.endsWith("/hold")) {
+        held++;
+        await going;
+      }
+      return await echo(request);
+    },
+  });
+  const holding: Caller[] = [];
+  for (let i = 0; i < 3; i++) {
+    const caller = await Caller.to(server);
+    await caller.send(get("/hold", CLOSE));
+    holding.push(caller);
+  }
+  const idle = await Caller.to(server);
+  await idle.send(get("/idle"));
+  assert(await idle.sees(/GET \/idle $/));
+  // The connections of the three are looked at before those of the forty that come now.
+  await eventually(() => held === 3);
+  for (let i = 0; i < 40; i++) (await Caller.to(server)).close();
+  assertMatch(await once(server, get("/x", CLOSE)), /GET \/x $/);
+  assertEquals(await idle.sees(/(?!)/), false);
+  idle.close();
+  const fourth = await Caller.to(server);
+  await fourth.send(get("/hold", CLOSE));
+  await eventually(() => held === 4);
+  const fifth = await Caller.to(server);
+  await fifth.send(get("/x"));
+  assert(await fifth.sees(/^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*\}$/));
+  fifth.close();
+  go();
+  for (const caller of [...holding, fourth]) assertMatch(await caller.end(), /GET \/hold $/);
+  assertEquals(server.refused, 1);
+  await server.shutdown();
+});
+
+const HANDSHAKE = "GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+Deno.test("serve() has room for WebSockets at rest beside the connections that it may have", async () => {
+  let rest = 0;
+  const server = listening({
+    maxConnections: { most: 2, resting: 3 },
+    handle: (request) => {
+      const socket = WebSocketUpgrade.of(
+        request,
+        { mostMessageBytes: 100, pingMs: 60_000 },
+        async (socket) => {
+          rest++;
+          await socket.receive();
+          rest--;
+          await socket.close(1000, "");
+        },
+      );
+      return socket === null ? echo(request) : Promise.resolve(socket);
+    },
+  });
+  const sockets: Caller[] = [];
+  for (let i = 1; i <= 3; i++) {
+    const socket = await Caller.to(server);
+    await socket.send(HANDSHAKE);
+    assert(await socket.sees(/^HTTP\/1\.1 101 /));
+    sockets.push(socket);
+    await eventually(() => rest === i);
+  }
+  const idle = await Caller.to(server);
+  await idle.send(get("/idle"));
+  assert(await idle.sees(/GET \/idle $/));
+  assertMatch(await once(server, get("/x", CLOSE)), /GET \/x $/);
+  assertEquals(server.connections, { upgraded: 3, idle: 1 });
+  // Another one would take the place of a connection at work: now they are one too many.
+  const fourth = await Caller.to(server);
+  await fourth.send(HANDSHAKE);
+  assert(await fourth.sees(/^HTTP\/1\.1 101 /));
+  await eventually(() => rest === 4);
+  assertMatch(await once(server, get("/y", CLOSE)), /GET \/y $/);
+  assertEquals(await idle.sees(/(?!)/), false);
+  assertEquals(rest, 4);
+  for (const caller of [...sockets, fourth, idle]) caller.close();
+  await server.shutdown();
+});
+
+Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest, unless it is told a bound", async () => {
+  const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
+  const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
+    for (const configured of [null, 40]) {
+      const bound = connectionBound(configured, 1, () => {});
+      await bound.find();
+      console.log(JSON.stringify([bound.most, bound.resting, bound.files]));
+    }
+    Deno.exit();`;
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", 'ulimit -n 300; exec "$0" eval "$1"', Deno.execPath(), script],
+    stderr: "null",
+  }).output();
+  const [free, bounded] = new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
+  const [most, resting, files] = free;
+  assert(files > 200 && files < 300, `${files}`);
+  assertEquals([most, resting], [Math.floor(files / 2), Math.floor(files / 4)]);
+  assertEquals(bounded.slice(0, 2), [40, 0]);
+});
