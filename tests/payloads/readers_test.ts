@@ -6,6 +6,7 @@ import { nodeName } from "../../src/payloads/mod.ts";
 import { generationId } from "../../src/http/ids.ts";
 import { SECRET } from "../support/gateway.ts";
 import { onBothEngines } from "../support/cluster.ts";
+import { S3_KEYS } from "./s3_server.ts";
 import { ADMIN, keeping, PAYLOAD_KEY } from "./support.ts";
 
 const CHAT = { model: "p/model", messages: [{ role: "user", content: "hi" }] };
@@ -42,6 +43,18 @@ for (const readers of [["owner"], ["owner", "auditor"], []]) {
     }
   });
 }
+
+Deno.test("a payload of what is no generation's id is not found, also while the storage is away", async () => {
+  // Nothing listens at this port.
+  const away = { to: "s3://kept", endpoint: "http://127.0.0.1:1", region: "eu-central-1", ...S3_KEYS };
+  await keeping({ payloads: { ...away, key: PAYLOAD_KEY } }, async ({ payload }) => {
+    assertEquals((await payload(generationId(Date.UTC(2026, 5, 15)))).status, 503);
+    for (const id of ["x", "%25", "a%00b", "..%2F..%2Fetc", `GEN_${"0".repeat(32)}`, "x".repeat(5000)]) {
+      const { status, json } = await payload(id);
+      assertEquals([status, json.error.code], [404, "not_found"], id);
+    }
+  });
+});
 
 onBothEngines(({ name, place }) => {
   Deno.test(`${name}: a node that does not have a payload in its files knows who has`, async () => {
