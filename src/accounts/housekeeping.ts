@@ -4,6 +4,7 @@
  * Small steps with pauses in between, apart from the turns, so that neither heartbeats nor calls wait for it.
  */
 import type { Store } from "../store/mod.ts";
+import { BackgroundRounds } from "../timing/background_rounds.ts";
 import type { Clock } from "../timing/clock.ts";
 
 export interface HousekeepingOptions {
@@ -33,11 +34,7 @@ const DAY = 86_400_000;
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  #stopped = false;
-  #running: Promise<void> = Promise.resolve();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Ends a pause. */
-  #wake = () => {};
+  readonly #rounds = new BackgroundRounds();
   #complaint = "";
   #indexed = false;
 
@@ -46,21 +43,15 @@ export class Housekeeping {
   }
 
   start(): void {
-    this.#running = this.#rounds();
+    this.#rounds.start(async () => {
+      if (!this.#options.ready()) return UNREADY_MS;
+      await this.round();
+      return ROUND_MS;
+    });
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake();
-    await this.#running;
-  }
-
-  async #rounds(): Promise<void> {
-    while (!this.#stopped) {
-      const ready = this.#options.ready();
-      if (ready) await this.round();
-      await this.#pause(ready ? ROUND_MS : UNREADY_MS);
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   /** Everything that there is to do now. */
@@ -69,7 +60,7 @@ export class Housekeeping {
     const before = clock.now() - retentionDays * DAY;
     try {
       await this.#buildSums();
-      if (!this.#indexed && !this.#stopped) await store.makeIndexes();
+      if (!this.#indexed && !this.#rounds.stopped) await store.makeIndexes();
       this.#indexed = true;
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireSessions(before, RETIRED_ROWS) > 0);
@@ -101,21 +92,10 @@ export class Housekeeping {
   }
 
   async #steps(step: () => Promise<boolean>): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#rounds.stopped) {
       const began = performance.now();
       if (!await step()) return;
-      await this.#pause(Math.max(LEAST_PAUSE_MS, (performance.now() - began) / 2));
+      await this.#rounds.pause(Math.max(LEAST_PAUSE_MS, (performance.now() - began) / 2));
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        clearTimeout(this.#timer);
-        resolve();
-      };
-      this.#timer = setTimeout(resolve, ms);
-    });
   }
 }

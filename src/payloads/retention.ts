@@ -1,4 +1,5 @@
 /** Deletes payloads whose days are over: in rounds, a part at a time with rests between, so that a large day stops nothing. */
+import { BackgroundRounds } from "../timing/background_rounds.ts";
 import { dayOf, type PayloadStorage } from "./storage.ts";
 
 export interface RetentionOptions {
@@ -15,9 +16,7 @@ const DAY_MS = 86_400_000;
 
 export class Retention {
   readonly #options: RetentionOptions;
-  #stopped = false;
-  #running: Promise<void> = Promise.resolve();
-  #wake = () => {};
+  readonly #rounds = new BackgroundRounds();
   #complaint = "";
 
   constructor(options: RetentionOptions) {
@@ -25,16 +24,17 @@ export class Retention {
   }
 
   start(): void {
-    this.#running = this.#rounds();
+    this.#rounds.start(async () => {
+      await this.round();
+      return ROUND_MS;
+    });
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake();
     // A storage that hangs must not hold up the end of the process.
     let timer: ReturnType<typeof setTimeout> | undefined;
     await Promise.race([
-      this.#running,
+      this.#rounds.stop(),
       new Promise<void>((resolve) => timer = setTimeout(resolve, PATIENCE_MS)),
     ]);
     clearTimeout(timer);
@@ -47,30 +47,12 @@ export class Retention {
       await storage.tidy?.();
       // A day is over at its end: its last payloads are kept for the whole time.
       const before = dayOf(now() - days * DAY_MS);
-      while (!this.#stopped && await storage.removeBefore(before)) await this.#pause(REST_MS);
+      while (!this.#rounds.stopped && await storage.removeBefore(before)) await this.#rounds.pause(REST_MS);
       this.#complaint = "";
     } catch (error) {
       const complaint = error instanceof Error ? `${error.name}: ${error.message}` : "for an unknown reason";
       if (this.#complaint !== complaint) warn(`payloads past their time could not be deleted: ${complaint}`);
       this.#complaint = complaint;
     }
-  }
-
-  async #rounds(): Promise<void> {
-    while (!this.#stopped) {
-      await this.round();
-      await this.#pause(ROUND_MS);
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

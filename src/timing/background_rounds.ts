@@ -1,0 +1,39 @@
+/** Work that nobody waits for, in rounds with pauses between: one stop ends a pause at once, and lets a round end its step. */
+export class BackgroundRounds {
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
+  /** Ends a pause. */
+  #wake = () => {};
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** @param round does what there is to do, and answers how many milliseconds to pause after it */
+  start(round: () => Promise<number>): void {
+    this.#running = this.#rounds(round);
+  }
+
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    return this.#running;
+  }
+
+  /** Also ends when this is stopped. */
+  pause(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #rounds(round: () => Promise<number>): Promise<void> {
+    while (!this.#stopped) await this.pause(await round());
+  }
+}
