@@ -1,4 +1,5 @@
 /** Rows of the audit log, kept apart from the ledger: written in batches, read in pages, deleted past their retention. */
+import { conditionsIn } from "./conditions.ts";
 import type { Columns, Engine, Query } from "./engine.ts";
 import type { Position } from "./position.ts";
 import { asInt, asText, optional, type Row, type Value } from "./rows.ts";
@@ -61,11 +62,7 @@ export async function listAudit(
 ): Promise<AuditRecord[]> {
   const where: string[] = [];
   const params: Value[] = [];
-  const add = (condition: string, value: Value | undefined) => {
-    if (value === undefined) return;
-    params.push(value);
-    where.push(`${condition} $${params.length}`);
-  };
+  const add = conditionsIn(where, params);
   add("kind =", filter.kind);
   add("key_id =", filter.keyId);
   add("key_name =", filter.key);

@@ -1,6 +1,7 @@
 /** The ledger: taking records in, and reading them back in pages. */
 import { noteRemoved } from "./chain/removed.ts";
 import { type Chaining, ChainWriter } from "./chain/writer.ts";
+import { conditionsIn } from "./conditions.ts";
 import { type Engine, type Query, valuesOf } from "./engine.ts";
 import { countIn, ofLabel } from "./labels.ts";
 import type { Position } from "./position.ts";
@@ -312,11 +313,7 @@ export async function generationById(query: Query, id: string): Promise<Generati
 export function conditions(filter: GenerationFilter): { where: string[]; params: Value[] } {
   const where: string[] = [];
   const params: Value[] = [];
-  const add = (condition: string, value: Value | undefined) => {
-    if (value === undefined) return;
-    params.push(value);
-    where.push(`${condition} $${params.length}`);
-  };
+  const add = conditionsIn(where, params);
   add("key_id =", filter.keyId);
   add("key_name =", filter.key);
   add("account =", filter.account);

@@ -3,6 +3,7 @@
  * number of records, tells how far it came, and goes on from there when it is asked again. The sums by day tell which days
  * need not be looked at.
  */
+import { conditionsIn } from "./conditions.ts";
 import type { Query } from "./engine.ts";
 import { conditions, type GenerationFilter, keysNamed } from "./generations.ts";
 import { ofLabel, OTHER_VALUES, tagLabel } from "./labels.ts";
@@ -141,9 +142,7 @@ async function between(
 }
 
 function addTraits(traits: GenerationTraits, where: string[], params: Value[]): void {
-  const add = (condition: string, value: Value | undefined) => {
-    if (value !== undefined) where.push(`${condition} $${params.push(value)}`);
-  };
+  const add = conditionsIn(where, params);
   add("provider =", traits.provider);
   add("format =", traits.format);
   add("status =", traits.status);
