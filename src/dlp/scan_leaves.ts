@@ -100,7 +100,9 @@ export class Scan {
   /** Adds what is found in one leaf. */
   *leaf(leaf: Leaf, found: Found[]): Generator<void, void> {
     const view = viewOf(leaf);
+    const told = toldOf(leaf, found);
     for (const raw of yield* this.text(view?.text ?? leaf.text)) {
+      if (told !== null && isTold(raw, told)) continue;
       const start = view ? view.from![raw.start] : raw.start;
       const end = view ? view.to![raw.end - 1] : raw.end;
       found.push({
@@ -267,6 +269,26 @@ class Judgement {
     this.#known.set(key, one);
     this.all.push(one);
   }
+}
+
+/** How often each value was found in a text that this leaf is another reading of; null: there is none. */
+function toldOf(leaf: Leaf, found: readonly Found[]): Map<string, number> | null {
+  if (leaf.document === undefined) return null;
+  const told = new Map<string, number>();
+  for (const one of found) {
+    if (one.leaf.holder !== leaf.holder || one.leaf.key !== leaf.key) continue;
+    const key = `${one.reported.entity_type} ${one.value}`;
+    told.set(key, (told.get(key) ?? 0) + 1);
+  }
+  return told;
+}
+
+/** Whether it was found as often before; what is left can be masked in one reading and not in the other. */
+function isTold({ entityType, value }: Judged, told: Map<string, number>): boolean {
+  const key = `${entityType} ${value}`;
+  const left = told.get(key) ?? 0;
+  if (left > 0) told.set(key, left - 1);
+  return left > 0;
 }
 
 function reportedOf(

@@ -37,7 +37,11 @@ export function* partsOf(archive: Uint8Array, wants: (name: string) => boolean):
     const local = bytes.readUInt32LE(at + 42);
     const name = bytes.toString("utf8", at + 46, at + 46 + nameLength);
     at += 46 + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
-    if (name.endsWith("/") || !wants(name)) continue;
+    if (name.endsWith("/")) {
+      yield { name, bytes: new Uint8Array() };
+      continue;
+    }
+    if (!wants(name)) continue;
     if ((flags & ENCRYPTED) !== 0) throw new Unreadable("encrypted");
     if (local + 30 > bytes.length || bytes.readUInt32LE(local) !== LOCAL) throw new Unreadable("no part");
     const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
@@ -51,6 +55,12 @@ export function* partsOf(archive: Uint8Array, wants: (name: string) => boolean):
     if (left < 0) throw new Unreadable("too large");
     yield { name, bytes: part };
   }
+}
+
+/** What an archive says of itself. */
+export function commentOf(archive: Uint8Array): string {
+  const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  return bytes.toString("utf8", endOf(bytes) + END_SIZE);
 }
 
 /** Where the last record stands, behind which there is only a comment. */

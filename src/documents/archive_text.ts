@@ -1,22 +1,26 @@
 /**
  * The text of an archive: files of office programs (DOCX, XLSX, PPTX, OpenDocument, EPUB), or any files in a ZIP. Parts that
- * are neither text nor a document are named as not read: images, sound, programs, archives in archives.
+ * are neither text nor a document are named as not read: images, sound, programs.
  */
 import { Buffer } from "node:buffer";
-import { gunzipSync } from "node:zlib";
 import { textOfFile } from "./data_text.ts";
-import { MOST_BYTES, MOST_TEXT } from "./bounds.ts";
-import { partsOf } from "./archive.ts";
+import { MOST_TEXT } from "./bounds.ts";
+import { commentOf, partsOf } from "./archive.ts";
 import type { DocumentText } from "./kind.ts";
 import { type SharedStrings, sharedStrings, sheetText } from "./sheet_text.ts";
 import { markupText } from "./markup_text.ts";
 
 /** Parts that say how a document looks, not what it says. */
 const LOOKS =
-  /^(?:\[Content_Types\]\.xml$|mimetype$|META-INF\/(?!.*\.(?:txt|mf)$)|(?:word|xl|ppt)\/(?:theme|styles|fontTable|settings|webSettings|_rels\/.*theme)|ppt\/(?:slideLayouts|slideMasters|notesMasters|tableStyles|viewProps|presProps)|docProps\/thumbnail|Thumbnails\/|styles\.xml$|settings\.xml$|.*\.(?:ttf|otf|woff2?|odttf|css)$)/i;
-const MARKUP = /\.(?:xml|rels|x?html?|opf|ncx|svg|vml)$/i;
+  /^(?:\[Content_Types\]\.xml$|mimetype$|META-INF\/(?!.*\.(?:txt|mf)$)|(?:word|xl|ppt)\/(?:theme|fontTable|_rels\/.*theme)|docProps\/thumbnail|Thumbnails\/|.*\.(?:ttf|otf|woff2?|odttf)$)/i;
+/** Markup whose names and tags are those of office programs and say nothing by themselves. */
+const OFFICE =
+  /^(?:(?:word|xl|ppt|docProps|_rels|META-INF)\/[\w./-]*|(?:content|styles|settings|meta))\.(?:xml|rels|vml)$/i;
 
-export function readArchive(bytes: Uint8Array): DocumentText {
+export async function readArchive(
+  bytes: Uint8Array,
+  inner: (bytes: Uint8Array) => Promise<DocumentText>,
+): Promise<DocumentText> {
   const texts: string[] = [];
   let length = 0;
   let whole = true;
@@ -31,22 +35,22 @@ export function readArchive(bytes: Uint8Array): DocumentText {
   for (const { name, bytes: part } of partsOf(bytes, (name) => !LOOKS.test(name))) {
     if (name === "xl/sharedStrings.xml") strings = sharedStrings(decoded(part));
     else if (/^xl\/(?:work|chart|dialog)sheets\/[^/]+\.xml$/.test(name)) sheets.push(part);
+    else if (OFFICE.test(name)) add(`${markupText(decoded(part))}\n`);
     else {
-      const text = textOfFile(part)?.text;
-      if (text === undefined) whole &&= part.length === 0;
-      else add(`${MARKUP.test(name) ? markupText(text) : text}\n`);
+      const read = await inner(part);
+      whole &&= read.whole;
+      add(`${read.text}\n`);
     }
     // The name of a part may hold a value as well as the part itself.
-    if (!MARKUP.test(name)) add(`${name}\n`);
+    if (!OFFICE.test(name)) add(`${name}\n`);
+    if (length >= MOST_TEXT) return { text: texts.join(""), whole: false };
   }
   // Cells refer to strings in a part that may stand behind them.
-  for (const sheet of sheets) add(sheetText(decoded(sheet), strings));
+  const told = new Set<string>();
+  for (const sheet of sheets) add(sheetText(decoded(sheet), strings, told));
+  add(strings.filter((string) => !told.has(string)).join("\n"));
+  add(commentOf(bytes));
   return { text: texts.join(""), whole };
-}
-
-export function readGzip(bytes: Uint8Array): DocumentText | null {
-  const text = textOfFile(gunzipSync(bytes, { maxOutputLength: MOST_BYTES }))?.text;
-  return text === undefined ? null : { text: text.slice(0, MOST_TEXT), whole: text.length <= MOST_TEXT };
 }
 
 function decoded(bytes: Uint8Array): string {

@@ -1,6 +1,24 @@
 /** Documents, told by how they begin, whatever type is declared, and what is read out of them. */
 
-export type DocumentKind = "pdf" | "zip" | "gzip";
+export type DocumentKind = "pdf" | "zip" | "gzip" | WrittenKind;
+
+/** Text that says more than its characters do: it is scanned as it stands, and as it is shown. */
+export type WrittenKind = "rtf" | "mail" | "markup";
+
+/** The kind of document that a text is; null: a plain text. */
+export function writtenKind(text: string): WrittenKind | null {
+  const head = text.slice(0, 65_536).trimStart();
+  if (head.startsWith("{\\rtf")) return "rtf";
+  if (/^<(?:!doctype|html|head|body|\?xml|!--|[a-z][\w:.-]*[\s>/])/i.test(head)) return "markup";
+  return /^(?:[A-Za-z][\w-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?\n/.test(head) &&
+      /^(?:content-[\w-]+|mime-version|subject|from|received|message-id):/im.test(head)
+    ? "mail"
+    : null;
+}
+
+export function isWritten(kind: DocumentKind): kind is WrittenKind {
+  return kind === "rtf" || kind === "mail" || kind === "markup";
+}
 
 /** The kind of document that begins so; null: none of them. */
 export function documentKind(head: Uint8Array): DocumentKind | null {

@@ -5,29 +5,48 @@ import { decodeXML } from "entities";
 const LINE =
   /^(?:[\w-]+:)?(?:p|br|cr|h\d?|tr|table-row|table-cell|tc|td|th|li|div|title|row|si|c|cell|lastModifiedBy|creator|subject|description|keywords|category|company|manager|comment|item|dt|dd|option|section|Relationship|text-box|property|lpwstr|bookmark)$/i;
 const BLANK = /^(?:[\w-]+:)?(?:tab|s|noBreakHyphen)$/;
+/** Values of attributes that may say something: shorter ones are sizes, colours and names of styles. */
+const SAID = /\s([\w:.-]+)\s*=\s*(?:"([^"]{5,})"|'([^']{5,})')/g;
+/** Attributes that a reader sees or follows, however short. */
 const SEEN =
-  /\s(?:[\w-]+:)?(?:descr|title|alt|tooltip|Target|href|value|string-value|instr|author|name|content|display-name)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+  /^(?:[\w-]+:)?(?:descr|title|alt|tooltip|Target|href|value|string-value|instr|author|name|content|display-name)$/;
+const LEAST = 9;
+const OF_THE_FORMAT = /^(?:https?:\/\/(?:schemas\.|www\.w3\.org|purl\.)|urn:schemas)/;
 const TAG =
-  /<(?:!\[CDATA\[([\s\S]*?)\]\]>|!--[\s\S]*?-->|[?!][^>]*>|(\/?)([\w:.-]+)((?:"[^"]*"|'[^']*'|[^>"'])*)>)/g;
+  /<(?:!\[CDATA\[([\s\S]*?)\]\]>|!--([\s\S]*?)-->|[?!][^>]*>|(\/?)([\w:.-]+)((?:"[^"]*"|'[^']*'|[^>"'])*)>)/g;
 
 export function markupText(markup: string): string {
   const out: string[] = [];
-  const attributes: string[] = [];
+  const attributes = new Set<string>();
+  const aside: string[] = [];
+  let deleted = false;
   let at = 0;
   TAG.lastIndex = 0;
   for (let tag = TAG.exec(markup); tag; tag = TAG.exec(markup)) {
-    if (tag.index > at) out.push(written(markup.slice(at, tag.index)));
+    if (tag.index > at) (deleted ? aside : out).push(written(markup.slice(at, tag.index)));
     at = TAG.lastIndex;
-    const [, data, , name, rest] = tag;
+    const [, data, comment, close, name, rest] = tag;
     if (data !== undefined) out.push(data);
+    else if (comment !== undefined) aside.push(comment);
     else if (name !== undefined) {
       if (LINE.test(name)) out.push("\n");
       else if (BLANK.test(name)) out.push(name.endsWith("noBreakHyphen") ? "-" : " ");
-      if (rest.length > 8) { for (const [, a, b] of rest.matchAll(SEEN)) attributes.push(decodeXML(a ?? b)); }
+      // Deleted text stands between parts of what is left.
+      deleted = close === "" && /^(?:[\w-]+:)?del(?:Text|InstrText)$/.test(name);
+      if (rest.length > 8) sayings(rest, attributes);
     }
   }
   if (at < markup.length) out.push(written(markup.slice(at)));
-  return [...out, "\n", attributes.filter((value) => value.length > 4).join("\n")].join("");
+  return [...out, "\n", ...aside, "\n", [...attributes].join("\n")].join("");
+}
+
+function sayings(rest: string, attributes: Set<string>): void {
+  for (const [, name, a, b] of rest.matchAll(SAID)) {
+    const value = a ?? b;
+    if ((value.length >= LEAST || SEEN.test(name)) && !OF_THE_FORMAT.test(value)) {
+      attributes.add(decodeXML(value));
+    }
+  }
 }
 
 /** Line breaks between elements are none of the text. */

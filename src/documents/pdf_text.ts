@@ -3,11 +3,17 @@ import { Buffer } from "node:buffer";
 import { inflateSync } from "node:zlib";
 import { getDocumentProxy } from "unpdf";
 import { MOST_BYTES, MOST_PARTS, MOST_TEXT } from "./bounds.ts";
-import type { DocumentText } from "./kind.ts";
 import { textOfFile } from "./data_text.ts";
+import type { DocumentText } from "./kind.ts";
 
-export async function readPdf(bytes: Uint8Array): Promise<DocumentText | null> {
-  if (unfoldsTooFar(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))) return null;
+export async function readPdf(
+  bytes: Uint8Array,
+  inner: (bytes: Uint8Array) => Promise<DocumentText>,
+): Promise<DocumentText | null> {
+  const named = new Set<string>();
+  if (unfoldsTooFar(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), named)) return null;
+  // The library takes the bytes.
+  const attaches = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("/EmbeddedFile");
   const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
   const texts: string[] = [];
   let length = 0;
@@ -22,19 +28,33 @@ export async function readPdf(bytes: Uint8Array): Promise<DocumentText | null> {
     const { items } = await page.getTextContent();
     let text = "";
     for (const item of items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
-    const notes = (await page.getAnnotations()).flatMap(noteTexts);
+    const annotations = await page.getAnnotations();
+    const notes = annotations.flatMap(noteTexts);
+    // What a stamp shows is drawn, and is no text of the page.
+    if (annotations.some(({ subtype, hasAppearance }) => hasAppearance && DRAWN.test(subtype))) whole = false;
     // A page without a letter is a picture of one.
     if (text.trim() === "" && notes.length === 0) whole = false;
     add(`${text}\n${notes.map((note) => `${note}\n`).join("")}`);
     page.cleanup();
   }
-  const { info } = await pdf.getMetadata();
-  for (const value of Object.values(info ?? {})) if (typeof value === "string") add(`${value}\n`);
-  for (const { content, filename } of Object.values(await pdf.getAttachments() ?? {}) as Attachment[]) {
-    const text = textOfFile(content)?.text;
-    if (text === undefined) whole = false;
-    add(`${filename}\n${text ?? ""}\n`);
+  const { info, metadata } = await pdf.getMetadata();
+  const said = [
+    info,
+    [...metadata ?? []],
+    await pdf.getOutline(),
+    await pdf.getPageLabels(),
+    await pdf.getJSActions(),
+  ];
+  for (const text of new Set(stringsOf(said))) add(`${text}\n`);
+  for (const text of named) add(`${text}\n`);
+  const attached = Object.values(await pdf.getAttachments() ?? {}) as Attachment[];
+  for (const { content, filename } of attached) {
+    const read = await inner(content);
+    whole &&= read.whole;
+    add(`${filename}\n${read.text}\n`);
   }
+  // Files that are attached in a way that the library does not list.
+  if (attached.length === 0 && attaches) whole = false;
   return { text: texts.join(""), whole };
 }
 
@@ -43,22 +63,69 @@ interface Attachment {
   filename: string;
 }
 
+const DRAWN = /^(?:Stamp|Ink|FileAttachment|Watermark|Screen|RichMedia|3D)$/;
+
 // deno-lint-ignore no-explicit-any
 function noteTexts(note: any): string[] {
-  return [note.fieldValue, note.contentsObj?.str, note.titleObj?.str, note.unsafeUrl ?? note.url]
-    .flat().filter((text) => typeof text === "string" && text !== "");
+  const {
+    fieldValue,
+    defaultFieldValue,
+    alternativeText,
+    options,
+    contentsObj,
+    titleObj,
+    richText,
+    textContent,
+  } = note;
+  return [
+    fieldValue,
+    defaultFieldValue,
+    alternativeText,
+    contentsObj?.str,
+    titleObj?.str,
+    richText?.str,
+    note.unsafeUrl ?? note.url,
+    textContent?.join("\n"),
+    ...stringsOf(options),
+  ].flat().filter((text) => typeof text === "string" && text !== "");
+}
+
+/** Every text in what the library says of a document. */
+function stringsOf(value: unknown, depth = 0): string[] {
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (typeof value !== "object" || value === null || depth > 20 || ArrayBuffer.isView(value)) return [];
+  return Object.values(value).flatMap((one) => stringsOf(one, depth + 1));
+}
+
+/** Texts that stand behind a name in the file's objects, whether or not the library reads that name. */
+const NAMED =
+  /\/[A-Za-z]{1,40}\s{0,4}(?:\(((?:\\[\s\S]|[^\\()]){5,4000})\)|<((?:[0-9A-Fa-f]{2}\s?){5,4000})>)/g;
+
+function addNamed(content: string, named: Set<string>): void {
+  for (const [, written, hex] of content.matchAll(NAMED)) {
+    const bytes = hex === undefined
+      ? Buffer.from(
+        written.replace(/\\(?:([0-7]{1,3})|\r?\n|(.))/g, (_, octal, sign) =>
+          octal ? String.fromCharCode(parseInt(octal, 8) & 255) : sign ?? ""),
+        "latin1",
+      )
+      : Buffer.from(hex.replace(/\s/g, ""), "hex");
+    if (named.size < MOST_PARTS) named.add(textOfFile(bytes)?.text ?? "");
+  }
 }
 
 const STREAM = Buffer.from("stream");
 
-/** Whether the packed parts of a file, unpacked, are more than may be read. */
-function unfoldsTooFar(bytes: Buffer): boolean {
+/** Whether the packed parts of a file, unpacked, are more than may be read; notes the named texts in them. */
+function unfoldsTooFar(bytes: Buffer, named: Set<string>): boolean {
+  const written = bytes.toString("latin1");
   if (
     /\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\s{0,8}\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\b/
-      .test(bytes.toString("latin1"))
+      .test(written)
   ) {
     return true;
   }
+  addNamed(written, named);
   let left = MOST_BYTES;
   for (let at = bytes.indexOf(STREAM); at >= 0; at = bytes.indexOf(STREAM, at + STREAM.length)) {
     let start = at + STREAM.length;
@@ -67,7 +134,9 @@ function unfoldsTooFar(bytes: Buffer): boolean {
     // The first byte of all that Flate packs with a window of up to 32 KB.
     if ((bytes[start] & 0x0f) !== 8) continue;
     try {
-      left -= inflateSync(bytes.subarray(start), { maxOutputLength: left + 1 }).length;
+      const unpacked = inflateSync(bytes.subarray(start), { maxOutputLength: left + 1 });
+      left -= unpacked.length;
+      if (left >= 0 && unpacked.length < MOST_TEXT) addNamed(unpacked.toString("latin1"), named);
     } catch (error) {
       // Other errors: it is no Flate, or ends early.
       if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return true;

@@ -1,5 +1,6 @@
 /** Cells of a spreadsheet: a line a row, with tabs between. Strings stand in a part of their own and are named by number. */
 import { decodeXML } from "entities";
+import { markupText } from "./markup_text.ts";
 
 export type SharedStrings = readonly string[];
 
@@ -19,28 +20,36 @@ function textIn(xml: string): string {
 const CELL =
   /<(?:\w+:)?row\b|<(?:\w+:)?c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/(?:\w+:)?c>)|<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>([^<]*)|<(?:\w+:)?hyperlink\b[^>]*\b(?:display|location)="([^"]*)"/g;
 
-export function sheetText(xml: string, strings: SharedStrings): string {
+export function sheetText(xml: string, strings: SharedStrings, told: Set<string>): string {
   const out: string[] = [];
   for (const [whole, attributes, inner, margin, link] of xml.matchAll(CELL)) {
     if (margin !== undefined || link !== undefined) out.push("\n", decodeXML(margin ?? link));
     else if (attributes === undefined) out.push("\n");
-    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings), "\t");
+    else if (inner !== undefined && whole !== "") out.push(cell(attributes, inner, strings, told), "\t");
   }
+  // What stands around the cells: rules and lists of what may be put in, links, names.
+  out.push("\n", markupText(xml.replace(/<(?:\w+:)?sheetData\b[\s\S]*<\/(?:\w+:)?sheetData>/, "")));
   return `${out.join("")}\n`;
 }
 
-function cell(attributes: string, inner: string, strings: SharedStrings): string {
+function cell(attributes: string, inner: string, strings: SharedStrings, told: Set<string>): string {
   const value = /<(?:\w+:)?v\b[^>]*>([^<]*)</.exec(inner)?.[1];
   const formula = /<(?:\w+:)?f\b[^>]*>([^<]*)</.exec(inner)?.[1];
-  const kind = /\bt="(\w+)"/.exec(attributes)?.[1];
+  const kind = /\bt=["'](\w+)["']/.exec(attributes)?.[1];
   const said = kind === "s"
-    ? strings[Number(value)] ?? ""
+    ? shared(Number(value), strings, told)
     : kind === "inlineStr"
     ? textIn(inner)
     : kind === undefined || kind === "n"
     ? number(value ?? "")
     : decodeXML(value ?? "");
   return formula === undefined ? said : `${said} ${decodeXML(formula)}`;
+}
+
+function shared(index: number, strings: SharedStrings, told: Set<string>): string {
+  const string = strings[index] ?? "";
+  told.add(string);
+  return string;
 }
 
 /** Long numbers are stored as `4.539E+15`, and shown in full. */

@@ -9,7 +9,7 @@
 import { Buffer } from "node:buffer";
 import { isObject, type Loose, parseExact } from "../exchange/json.ts";
 import { textOf } from "../documents/data_text.ts";
-import { type DocumentKind, documentKind } from "../documents/kind.ts";
+import { type DocumentKind, documentKind, writtenKind } from "../documents/kind.ts";
 import { isSetting } from "./enumerations.ts";
 
 export interface Leaf {
@@ -365,10 +365,8 @@ const NO_BASE64 = /[^A-Za-z0-9+/=_\s-]|^[\d\s-]+$/;
 function base64(walk: Walk, holder: Loose, key: string, path: string, start: number, type: string): void {
   const value = holder[key] as string;
   const document = documentKind(Buffer.from(value.slice(start, start + 12), "base64"));
-  if (document !== null) {
-    const run = { start, end: value.length };
-    return add(walk, "document", "", holder, key, path, { run, document, fixed: true });
-  }
+  const run = { start, end: value.length };
+  if (document !== null) return add(walk, "document", "", holder, key, path, { run, document, fixed: true });
   const content = textOf(value, start, type);
   if (content === null) {
     // What is no base64, or digits alone, is a text that was put in the place of data.
@@ -377,11 +375,13 @@ function base64(walk: Walk, holder: Loose, key: string, path: string, start: num
   }
   if (content.text === "") return;
   add(walk, "encoded", content.text, holder, key, path, {
-    run: { start, end: value.length },
+    run,
     // What is written back is UTF-8, which the reader of another encoding would not understand.
     fixed: content.foreign,
     write: (text) => value.slice(0, start) + Buffer.from(text).toString("base64"),
   });
+  const shown = writtenKind(content.text);
+  if (shown !== null) add(walk, "document", "", holder, key, path, { run, document: shown, fixed: true });
 }
 
 function percent(walk: Walk, holder: Loose, key: string, path: string, start: number): void {

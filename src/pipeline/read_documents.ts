@@ -1,6 +1,7 @@
 /** Puts the text of documents into a reading, so that it is screened as everything else is. */
 import { Buffer } from "node:buffer";
 import { textOfFile } from "../documents/data_text.ts";
+import { isWritten } from "../documents/kind.ts";
 import type { Documents } from "../documents/mod.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves.ts";
 
@@ -27,8 +28,9 @@ export async function readDocuments(reading: BodyLeaves, documents: Documents): 
     }
     const value = (leaf.holder[leaf.key] as string).slice(leaf.run!.start);
     const read = await documents.read(leaf.document!, Uint8Array.from(Buffer.from(value, "base64")));
-    // Broken as a document, it may still be read as a text.
-    const text = read?.text ?? textOfFile(Buffer.from(value, "base64"))?.text ?? "";
+    // Broken as a document, it may still be read as a text, as all that is written is anyhow.
+    const text = read?.text ??
+      (isWritten(leaf.document!) ? null : textOfFile(Buffer.from(value, "base64"))?.text) ?? "";
     if (text !== "") leaves.push({ ...leaf, kind: "encoded", text });
     if (!read?.whole) leaves.push(media);
   }
