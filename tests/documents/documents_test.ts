@@ -110,3 +110,25 @@ Deno.test("a document that takes too long is given up, and the next one is read"
   documents.close();
   assertEquals(await documents.read("pdf", pdf(["x"])), null);
 });
+
+const FILLER = " ".repeat(40_000_000);
+const deep = (levels: number): Uint8Array<ArrayBuffer> =>
+  levels === 0 ? zip({ "a.txt": CARD }) : zip({ "a.zip": deep(levels - 1) });
+const PARTLY: [name: string, bytes: Uint8Array<ArrayBuffer>, found: boolean][] = [
+  ["archives in archives, four deep", deep(3), true],
+  ["archives in archives, deeper than is read", deep(9), false],
+  ["a packed bomb in an archive", zip({ "a.gz": gzipSync(FILLER + FILLER), "b.txt": CARD }), true],
+  [
+    "many archives that each unfold far",
+    zip(Object.fromEntries(["a", "b", "c"].map((n) => [n, zip({ n: FILLER })]))),
+    false,
+  ],
+];
+for (const [name, bytes, found] of PARTLY) {
+  Deno.test(`of ${name} what is left out is told`, async () => {
+    const got = (await read(bytes))!;
+    assert(got.text.length <= 8_100_000);
+    assertEquals(got.text.includes(CARD), found);
+    if (!name.endsWith("four deep")) assertEquals(got.whole, false);
+  });
+}
