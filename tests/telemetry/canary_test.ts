@@ -1,8 +1,12 @@
 /** A thousand calls of every kind, none of which leaves a secret or a word of its conversation where operators look. */
 import { assert, assertEquals } from "@std/assert";
 import { loopbackProvider, SECRET, serveProgram, sseResponse } from "../support/mod.ts";
+import { leastAnswer } from "../support/answers.ts";
+import type { Seen } from "../support/provider.ts";
 import { formsOf } from "../support/forms.ts";
-import { exporting, otlpReceiver } from "./receiver.ts";
+import { eventually } from "../support/time.ts";
+import { mailServer, posts } from "../alerts/support.ts";
+import { exporting, latin1, otlpReceiver } from "./receiver.ts";
 
 const PROMPT = "canary-prompt-5f1c";
 const ANSWER = "canary-answer-77ab";
@@ -76,8 +80,24 @@ function answerTo(text: string, streams: boolean): Response {
   ]);
 }
 
-/** Providers of other APIs: what they are answered is none of theirs, or an error that repeats everything. */
+/** Providers of other APIs. They answer "say it" in their own words; else what is none of theirs, or an error that repeats everything. */
 const OTHERS = ["anthropic-messages", "gemini", "openai-responses", "bedrock-converse"];
+const OTHER_PATH = /\/(?:messages|responses|converse)$|generateContent/i;
+
+/** The answer in the words of another provider's API, whole or streamed; of Converse whole only. */
+async function otherAnswer(seen: Seen): Promise<Response> {
+  if (seen.path.endsWith("/converse")) {
+    return Response.json({
+      output: { message: { role: "assistant", content: [{ text: ANSWER }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 },
+    });
+  }
+  const least = leastAnswer(seen);
+  const text = (await least.text()).replaceAll('"hi"', JSON.stringify(ANSWER));
+  return new Response(text, { headers: { "content-type": least.headers.get("content-type")! } });
+}
+
 const WISHES = [
   "say it",
   "fail with 500",
@@ -158,12 +178,26 @@ function overSocket(url: string, text: string): Promise<void> {
   });
 }
 
-Deno.test("a thousand calls of every kind leave no secret and no word in logs, traces and metrics", async () => {
+/** Bytes of the store's files, of the log beside it too, each as a character. */
+async function storeIn(folder: string): Promise<string> {
+  let text = "";
+  for await (const { name } of Deno.readDir(folder)) {
+    if (name.startsWith("canary.db")) text += latin1(await Deno.readFile(`${folder}/${name}`));
+  }
+  return text;
+}
+
+Deno.test("a thousand calls of every kind leave no secret and no word in logs, traces, metrics, alerts and the store", async () => {
   const receiver = otlpReceiver();
-  const upstream = loopbackProvider(({ text, body }) => answerTo(text, body.stream === true));
+  const upstream = loopbackProvider((seen) =>
+    OTHER_PATH.test(seen.path) && seen.text.includes("say it")
+      ? otherAnswer(seen)
+      : answerTo(seen.text, seen.body.stream === true || /stream/i.test(seen.path))
+  );
   const engine = loopbackProvider(() =>
     Response.json({ results: [{ url: `https://site.test/${HIT}`, title: HIT, content: HIT }] })
   );
+  const [slack, hook, mail] = [posts(), posts(), mailServer()];
   const cwd = await Deno.makeTempDir();
   const policy = (mode: string) => ({ mode, entity_types: ["EMAIL_ADDRESS"], answers: mode });
   const program = await serveProgram(["serve"], {
@@ -174,7 +208,14 @@ Deno.test("a thousand calls of every kind leave no secret and no word in logs, t
         logs: "json",
         telemetry: { langfuse: true },
         admin_key: ADMIN_KEY,
-        store: { url: "sqlite::memory:" },
+        store: { url: "sqlite:./canary.db" },
+        alerts: [{
+          name: "errors",
+          when: { metric: "error_rate", above: 0.01, over: "5m", least: 5 },
+          for: "1s",
+          to: [{ slack: slack.url }, { email: ["ops@example.com"] }, { webhook: hook.url, secret: "whsec" }],
+        }],
+        smtp: { host: "127.0.0.1", port: mail.port, security: "none", from: "sluice@example.com" },
         providers: Object.fromEntries(
           ["openai-chat", ...OTHERS].map((api) => [api === "openai-chat" ? "up" : api, {
             api,
@@ -246,8 +287,22 @@ Deno.test("a thousand calls of every kind leave no secret and no word in logs, t
       headers: { authorization: `Bearer ${ADMIN_KEY}` },
     });
     const shown = await metrics.text();
+    await eventually(() => [slack.got, hook.got, mail.mails].every(({ length }) => length > 0));
+    // While it runs, pages are in the log beside the file; as it ends, they come into the file.
+    const store = await storeIn(cwd);
     program.kill("SIGTERM");
     assertEquals(await program.ended, 0);
+    const names = (text: string) => text.includes("v/m") && text.includes("masked");
+    for (const api of OTHERS) {
+      const done = `"model":"${api}/m"`;
+      assert(
+        program.out().split("\n").some((line) =>
+          line.includes(done) && line.includes('"status":"completed"')
+        ),
+        `no call of ${api} was completed`,
+      );
+    }
+    assert(names(store) && names(await storeIn(cwd)), "the store is not where it is looked for");
     // What was not exported by then was with the process's end.
     assert([200, 400, 401, 403, 404, 502].every((status) => statuses.has(status)), `${[...statuses]}`);
     const lines = program.out().split("\n").filter((line) => line.includes('"event":"generation"'));
@@ -258,6 +313,10 @@ Deno.test("a thousand calls of every kind leave no secret and no word in logs, t
       errors: program.err(),
       metrics: shown,
       traces: receiver.raw.join("\n"),
+      slack: slack.got.map(({ text }) => text).join("\n"),
+      webhook: hook.got.map(({ text }) => text).join("\n"),
+      mail: mail.mails.map(({ data }) => data).join("\n"),
+      store: store + await storeIn(cwd),
     };
     for (const [place, text] of Object.entries(places)) {
       for (const canary of [...CANARIES, "jane.canary"]) {
@@ -271,6 +330,9 @@ Deno.test("a thousand calls of every kind leave no secret and no word in logs, t
     await upstream.close();
     await engine.close();
     await receiver.close();
+    await slack.close();
+    await hook.close();
+    mail.close();
     await Deno.remove(cwd, { recursive: true });
   }
 });
