@@ -51,6 +51,7 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
   const heard: Heard = { text: "", last: null, id: null };
   const until = performance.now() + PATIENCE_MS;
   let node = order.node;
+  let broke = false;
   while (sent.saw === "lost" && performance.now() < until) {
     sent.connections++;
     const known = stream && heard.id !== null;
@@ -77,7 +78,8 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
         // known must be found.
         else if (mayAgain || (known && response.status === 503)) await pause(50);
         else {
-          sent.saw = "told";
+          // A gateway that cannot ask the store tells nothing of a call that began at another one and broke off.
+          sent.saw = response.status === 503 && broke ? "interrupted" : "told";
           // What the gateway refuses before it runs has an id that is no generation's: an attempt before it may have run.
           if (response.status !== 503 && (!known || joined)) sent.id = response.headers.get("x-request-id");
           if (known && response.status !== 503) sent.wrong = `a kept stream is ${response.status}: ${text}`;
@@ -95,6 +97,7 @@ export async function sendResuming(nodes: readonly Node[], order: Order, drawn: 
       }
     } catch {
       // The connection broke.
+      broke = true;
       if (heard.text !== "" && endOf(heard.text, format) !== "lost") sent.saw = endOf(heard.text, format);
     }
     if (heard.text.includes(": resumption ended")) sent.unkept = true;
