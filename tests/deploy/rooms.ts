@@ -9,7 +9,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const ROOMS = ["http", "websearch", "clients", "openapi", "console", "scenarios_test.ts"];
 /** Tests that need more than that for themselves: connections of bytes, files, programs. */
 const OWN_NEEDS =
-  /\bDeno\.(?:listen|listenTls|connect|Command|makeTemp\w*|execPath)\b|\bcuttingProxy\(|support\/cluster\.ts|openBrowser|searxHere/;
+  /\bDeno\.(?:listen|listenTls|connect|Command|makeTemp\w*|execPath)\b|\bcuttingProxy\(|support\/(?:cluster|browser)\.ts|searxHere/;
 function* testsIn(path: string): Generator<string> {
   if (path.endsWith("_test.ts")) yield path;
   else if (!path.endsWith(".ts")) {
