@@ -13,7 +13,7 @@ const MOST_BYTES = 512 * MB;
 const MOST_KEPT_BYTES = 64 * MB;
 /** Characters of text and media. */
 const MOST_CHARS = 64 * MB;
-/** Everything that is no text: starts and ends of blocks, citations, reports of usage. */
+/** What stays of an answer beside its text: starts and ends of blocks, citations. */
 const MOST_EVENTS = 100_000;
 /** Bytes that come without saying anything; the largest frame is half as much. */
 const MOST_SILENT_BYTES = 64 * MB;
@@ -49,10 +49,11 @@ export class AnswerBounds {
     for (let i = from; i < parts.length; i++) {
       const part = parts[i];
       if ("text" in part) this.#chars += part.text.length;
+      // Some providers report usage with each word: one report takes the place of another, and says nothing.
+      else if (part.type === "usage") continue;
       else {
         this.#events++;
         if (part.type === "media") this.#chars += part.data.length;
-        if (part.type === "usage") continue;
       }
       this.#said = this.#bytes;
     }

@@ -42,6 +42,10 @@ Deno.test("an answer has so many characters and so many events at most, counted 
   for (let i = 0; i < 1000; i++) assertEquals(counted.take(1, parts, 999), undefined);
 });
 
+Deno.test("an answer may be as long where each word comes with a report of usage", () => {
+  assertEquals(taken(bounds(), 1, [TEXT, USAGE], 300_000), Infinity);
+});
+
 Deno.test("a provider that says nothing for half an hour, byte by byte, is given up", () => {
   const hour = 3_600_000;
   const slow = bounds({ times: [0, 0, hour / 3, hour] });
