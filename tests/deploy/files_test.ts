@@ -4,6 +4,7 @@ import { parse, parseAll } from "@std/yaml/mod.js";
 import manifest from "../../deno.json" with { type: "json" };
 import { loadConfig } from "../../src/config/load.ts";
 import { V8_FLAGS } from "../../src/memory.ts";
+import { isInstalled } from "../support/installed.ts";
 import { renderChart } from "./chart.ts";
 
 const DEPLOY = new URL("../../.deploy/", import.meta.url);
@@ -14,13 +15,9 @@ const read = (name: string) => Deno.readTextFileSync(new URL(name, DEPLOY));
 type Loose = any;
 
 async function isThere(program: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(program, { args: ["--help"], stdout: "null", stderr: "null" }).output())
-      .success;
-  } catch {
-    console.warn(`${program} is not installed: what it would say of .deploy is not known.`);
-    return false;
-  }
+  const there = await isInstalled(program, "--help");
+  if (!there) console.warn(`${program} is not installed: what it would say of .deploy is not known.`);
+  return there;
 }
 
 async function output(program: string, args: string[]): Promise<{ success: boolean; text: string }> {

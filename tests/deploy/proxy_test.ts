@@ -2,6 +2,7 @@
 import { assert } from "@std/assert";
 import { PAGES } from "../../src/manual/pages.ts";
 import { freePort } from "../support/cluster.ts";
+import { isInstalled } from "../support/installed.ts";
 import { assertBilled, doesItsJob } from "../support/main_job.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
 import { eventually } from "../support/time.ts";
@@ -60,9 +61,7 @@ http { access_log off; ${paths.join(" ")} ${settings} }`,
 ];
 
 async function isHere(program: string): Promise<boolean> {
-  const args = [program === "nginx" ? "-v" : "version"];
-  const here = await new Deno.Command(program, { args, stdout: "null", stderr: "null" }).output()
-    .then(({ success }) => success, () => false);
+  const here = await isInstalled(program, program === "nginx" ? "-v" : "version");
   if (!here) console.warn(`${program} is not installed: the gateway behind it is not tried.`);
   return here;
 }

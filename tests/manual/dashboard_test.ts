@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { FILES } from "../../src/manual/files.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { prometheusHere, startPrometheus } from "../support/prometheus.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { eventually } from "../support/time.ts";
 
@@ -15,12 +16,11 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-const here = await new Deno.Command("prometheus", { args: ["--version"], stdout: "null", stderr: "null" })
-  .output().then(({ success }) => success, () => false);
-
 Deno.test({
-  name: `every panel of the dashboard has series${here ? "" : " (skipped: prometheus is not installed)"}`,
-  ignore: !here,
+  name: `every panel of the dashboard has series${
+    prometheusHere ? "" : " (skipped: prometheus is not installed)"
+  }`,
+  ignore: !prometheusHere,
   async fn() {
     const provider = loopbackProvider((seen) => {
       if (seen.text.includes("please fail")) return new Response("down", { status: 500 });
@@ -52,27 +52,7 @@ Deno.test({
       dlp_policies: { mask: { mode: "mask", entity_types: ["EMAIL_ADDRESS"] } },
       keys: [{ name: "test", secret: SECRET, payloads: true, dlp_policy: "mask" }],
     });
-    await Deno.writeTextFile(`${folder}/sluice.token`, ADMIN);
-    await Deno.writeTextFile(`${folder}/sluice.rules.yml`, FILES["sluice.rules.yml"].text);
-    await Deno.writeTextFile(
-      `${folder}/prometheus.yml`,
-      FILES["prometheus.yml"].text.replace("127.0.0.1:8787", new URL(gateway.url).host).replaceAll(
-        "15s",
-        "1s",
-      ),
-    );
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    listener.close();
-    const child = new Deno.Command("prometheus", {
-      args: [
-        `--config.file=${folder}/prometheus.yml`,
-        `--storage.tsdb.path=${folder}/data`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const prometheus = await startPrometheus(gateway.url, ADMIN);
     try {
       for (const text of ["hi", "mail a@example.org", "please fail", "please search"]) {
         for (const stream of [false, true]) {
@@ -95,10 +75,8 @@ Deno.test({
         const empty: string[] = [];
         for (const expr of asked) {
           const query = expr.replaceAll("$__rate_interval", "1m").replace(/\$(?:model|instance)/g, ".*");
-          const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`;
-          const response = await fetch(url).catch(() => null);
-          const said = await response?.json().catch(() => null);
-          if (!(said?.data?.result?.length > 0)) empty.push(expr);
+          const found = await prometheus.ask(`/api/v1/query?query=${encodeURIComponent(query)}`);
+          if (!(found?.result?.length > 0)) empty.push(expr);
         }
         return empty;
       };
@@ -106,8 +84,7 @@ Deno.test({
       await eventually(async () => (empty = await without()).length === 0).catch(() => {});
       assertEquals(empty, []);
     } finally {
-      child.kill("SIGTERM");
-      await child.status;
+      await prometheus.stop();
       await gateway.close();
       await provider.close();
       await engine.close();

@@ -6,26 +6,18 @@ import { type MetricRow, METRICS } from "../../src/metrics/rows.ts";
 import { FILES } from "../../src/manual/files.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { testGateway } from "../support/gateway.ts";
+import { isInstalled } from "../support/installed.ts";
+import { prometheusHere, startPrometheus } from "../support/prometheus.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { eventually } from "../support/time.ts";
 
-async function has(program: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(program, { args: ["--version"], stdout: "null", stderr: "null" }).output())
-      .success;
-  } catch {
-    return false;
-  }
-}
-
-const promtool = await has("promtool");
-const prometheus = await has("prometheus");
+const promtool = await isInstalled("promtool", "--version");
 const skipped = (program: string, here: boolean) => here ? "" : ` (skipped: ${program} is not installed)`;
 
-async function written(changes: (name: string, text: string) => string = (_, text) => text): Promise<string> {
+async function written(): Promise<string> {
   const folder = await Deno.makeTempDir();
   for (const [name, { text }] of Object.entries(FILES)) {
-    await Deno.writeTextFile(`${folder}/${name}`, changes(name, text));
+    await Deno.writeTextFile(`${folder}/${name}`, text);
   }
   await Deno.writeTextFile(`${folder}/sluice.token`, "the-admin-key-of-tests");
   return folder;
@@ -103,30 +95,14 @@ Deno.test("a gateway serves the files", async () => {
 });
 
 Deno.test({
-  name: `Prometheus scrapes a gateway and its rules are evaluated${skipped("prometheus", prometheus)}`,
-  ignore: !prometheus,
+  name: `Prometheus scrapes a gateway and its rules are evaluated${skipped("prometheus", prometheusHere)}`,
+  ignore: !prometheusHere,
   async fn() {
     const provider = loopbackProvider(leastAnswer);
     const gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } }, {
       admin_key: "the-admin-key-of-tests",
     });
-    const folder = await written((name, text) =>
-      name !== "prometheus.yml"
-        ? text
-        : text.replace("127.0.0.1:8787", new URL(gateway.url).host).replaceAll("15s", "1s")
-    );
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    listener.close();
-    const child = new Deno.Command("prometheus", {
-      args: [
-        `--config.file=${folder}/prometheus.yml`,
-        `--storage.tsdb.path=${folder}/data`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const { ask, stop } = await startPrometheus(gateway.url, "the-admin-key-of-tests");
     try {
       const page = await fetch(`${gateway.url}/metrics`, {
         headers: { authorization: "Bearer the-admin-key-of-tests" },
@@ -135,14 +111,6 @@ Deno.test({
       assertMatch(await page.text(), /^# HELP sluice_responses_total/);
       const body = { model: "p/model", messages: [{ role: "user", content: "hi" }] };
       await (await gateway.post("/v1/chat/completions", body)).text();
-      const ask = async (path: string) => {
-        const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
-        if (!response?.ok) {
-          await response?.body?.cancel();
-          return null;
-        }
-        return (await response.json()).data;
-      };
       const found = await eventually(async () =>
         (await ask("/api/v1/query?query=sluice_generations_total"))?.result?.[0]
       );
@@ -160,11 +128,9 @@ Deno.test({
         assertEquals([name, health, lastError], [name, "ok", undefined]);
       }
     } finally {
-      child.kill("SIGTERM");
-      await child.status;
+      await stop();
       await gateway.close();
       await provider.close();
-      await Deno.remove(folder, { recursive: true });
     }
   },
 });

@@ -8,42 +8,12 @@ import type { Query } from "../../src/store/engine.ts";
 import { encodeRecord, type Generation, type Store } from "../../src/store/mod.ts";
 import { contentOfRow, decodeRecord } from "../../src/store/records.ts";
 import { onBothEngines, type Place } from "../support/cluster.ts";
+import { generation, NOW } from "./samples.ts";
 
 const KEY = "key of the chains";
 const DAY = 86_400_000;
-const NOON = Date.UTC(2026, 0, 15, 12);
 
-const PLAIN: Generation = {
-  id: "gen_plain",
-  created: NOON,
-  keyId: "key_1",
-  key: "dev",
-  account: "acme",
-  format: "messages",
-  requestedModel: "a/b",
-  model: "a/b",
-  provider: "p",
-  stream: true,
-  status: "completed",
-  errorCode: null,
-  usage: { ...NO_USAGE, input: 10, cached: 3, output: 7 },
-  estimated: false,
-  searches: 0,
-  cost: 5n,
-  ttftMs: 12,
-  latencyMs: 34,
-  clientGone: false,
-  dlp: null,
-  tags: null,
-  session: null,
-  team: null,
-  priceVersion: null,
-  cacheSaved: null,
-  toolCalls: null,
-  repaired: null,
-  steps: null,
-  listCost: null,
-};
+const PLAIN: Generation = generation("gen_plain");
 
 /** What is recorded of a call whose node seems to have died. */
 const PRESUMED: Partial<Generation> = {
@@ -63,7 +33,7 @@ const count = fc.oneof(fc.nat(), fc.constant(2 ** 53 - 1));
 const money = fc.bigInt(-(2n ** 62n), 2n ** 62n);
 const generations: fc.Arbitrary<Generation> = fc.record({
   id: fc.uuid().map((id) => `gen_${id}`),
-  created: fc.nat(3 * DAY - 1).map((ms) => NOON + ms),
+  created: fc.nat(3 * DAY - 1).map((ms) => NOW + ms),
   keyId: text,
   key: text,
   account: text,
@@ -128,7 +98,7 @@ onBothEngines(({ name, place }) => {
             const seq = (seqs.get(node) ?? 0) + 1;
             seqs.set(node, seq);
             const encoded = records.map((more) => encodeRecord({ ...PLAIN, id: `gen_${++count}`, ...more }));
-            await store.sync({ node, seq, now: NOON, records: encoded, leases: [] });
+            await store.sync({ node, seq, now: NOW, records: encoded, leases: [] });
           },
           proof: (key = KEY) => verify(here.address, () => Promise.resolve(key)),
           async behind(work) {
@@ -150,8 +120,8 @@ onBothEngines(({ name, place }) => {
   /** Two nodes, two days, three transactions each. */
   async function fill({ record }: Bench): Promise<void> {
     for (let round = 0; round < 3; round++) {
-      await record("node_a", {}, { created: NOON - DAY }, { created: NOON - 5 });
-      await record("node_b", { created: NOON + 7 }, { created: NOON - DAY + round });
+      await record("node_a", {}, { created: NOW - DAY }, { created: NOW - 5 });
+      await record("node_b", { created: NOW + 7 }, { created: NOW - DAY + round });
     }
   }
 
@@ -181,7 +151,7 @@ onBothEngines(({ name, place }) => {
       await store.sync({
         node: "node_a",
         seq: i + 1,
-        now: NOON,
+        now: NOW,
         records: records.slice(i, i + 50),
         leases: [],
       });
@@ -231,7 +201,7 @@ onBothEngines(({ name, place }) => {
       "one put in without a link",
       `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, stream, status,
          measured, searches, cost, latency_ms, client_gone, summed)
-       VALUES ('gen_x', ${NOON}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 0, 1, 0, 1)`,
+       VALUES ('gen_x', ${NOW}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 0, 1, 0, 1)`,
       [["unchained", null, null]],
       ["generations"],
     ],
@@ -306,13 +276,13 @@ onBothEngines(({ name, place }) => {
     const budget = {
       scope: "key",
       owner: PLAIN.keyId,
-      starts: NOON - NOON % DAY,
-      ends: NOON - NOON % DAY + DAY,
+      starts: NOW - NOW % DAY,
+      ends: NOW - NOW % DAY + DAY,
     } as const;
     const leases = [{ budget: { id: "k:one", limit: 100n, ...budget }, floor: 1n, exact: false }];
     await bench.store.registerNode("n");
-    await bench.store.sync({ node: "n", seq: 1, now: NOON, records: [], leases });
-    while (await bench.store.retireSome(NOON, 100));
+    await bench.store.sync({ node: "n", seq: 1, now: NOW, records: [], leases });
+    while (await bench.store.retireSome(NOW, 100));
     assertEquals((await bench.proof()).faults, 0);
     const shown = async () =>
       (await bench.proof()).shown.map((fault) =>
@@ -342,7 +312,7 @@ onBothEngines(({ name, place }) => {
     ];
     for (const [change, ...expected] of changes) {
       const run = (by: number) =>
-        bench.behind((query) => query(change, change.includes("$2") ? [by, NOON - NOON % DAY] : [by]));
+        bench.behind((query) => query(change, change.includes("$2") ? [by, NOW - NOW % DAY] : [by]));
       await run(7);
       assertEquals(await shown(), expected.sort(), change);
       await run(-7);
@@ -350,14 +320,14 @@ onBothEngines(({ name, place }) => {
     }
     // From one key to another, in all kinds: the records know better.
     await bench.behind((query) =>
-      query("UPDATE sums SET key_id = 'key_other' WHERE kind <> 'day' AND starts >= $1", [NOON - NOON % DAY])
+      query("UPDATE sums SET key_id = 'key_other' WHERE kind <> 'day' AND starts >= $1", [NOW - NOW % DAY])
     );
     assert((await shown()).includes("sums differ "));
   });
 
   test("a record that comes twice has one link", async (bench) => {
     await bench.record("node_a", { id: "gen_twice" }, { id: "gen_b" });
-    await bench.record("node_a", { id: "gen_c" }, { id: "gen_twice" }, { id: "gen_d", created: NOON + DAY });
+    await bench.record("node_a", { id: "gen_c" }, { id: "gen_twice" }, { id: "gen_d", created: NOW + DAY });
     await bench.record("node_b", { id: "gen_twice" }, { id: "gen_b" });
     await bench.record("node_b", { id: "gen_e" }, { id: "gen_e" });
     const proof = await bench.proof();
@@ -371,7 +341,7 @@ onBothEngines(({ name, place }) => {
     await bench.store.sync({
       node: "node_a",
       seq: 3,
-      now: NOON,
+      now: NOW,
       records: [],
       leases: [],
       released: ["gen_y"],
@@ -390,12 +360,12 @@ onBothEngines(({ name, place }) => {
 
   test("records that retention deletes are not missed, those of the same chain's other days are", async (bench) => {
     await fill(bench);
-    await bench.record("node_b", { id: "gen_x", ...PRESUMED, created: NOON - DAY });
-    await bench.record("node_a", { id: "gen_x", created: NOON - DAY });
-    while (await bench.store.retireSome(NOON, 2) > 0);
+    await bench.record("node_b", { id: "gen_x", ...PRESUMED, created: NOW - DAY });
+    await bench.record("node_a", { id: "gen_x", created: NOW - DAY });
+    while (await bench.store.retireSome(NOW, 2) > 0);
     const proof = await bench.proof();
     assertEquals([proof.shown, proof.records, proof.replaced], [[], 9, 0]);
-    assertEquals(proof.retiredBefore, NOON - DAY / 2);
+    assertEquals(proof.retiredBefore, NOW - DAY / 2);
     await bench.behind((query) => query("DELETE FROM generations WHERE id = 'gen_1'"));
     assertEquals(kinds(await bench.proof()), [["removed", "node_a", 1]]);
   });
@@ -406,7 +376,7 @@ onBothEngines(({ name, place }) => {
       query(
         `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, stream, status,
            measured, searches, cost, latency_ms, client_gone)
-         VALUES ('gen_old', ${NOON}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 9, 1, 0)`,
+         VALUES ('gen_old', ${NOW}, 'key_1', 'dev', 'acme', 'chat', 'm', 'm', 0, 'completed', 1, 0, 9, 1, 0)`,
       )
     );
     await bench.behind((query) => query("UPDATE budgets SET spent = spent + 9 WHERE id = 'a:acme'"));
