@@ -13,6 +13,7 @@ import { proofOf } from "../../src/commands/ledger.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { judge, parseHeard, type Recorded } from "./check.ts";
 import { strayedBudgets, strayedSums, toldTwice } from "./sums.ts";
+import { type Care, PAST, stated, strayedBackup, strayedPast, takeCare } from "./care.ts";
 import { type Counted, disturb, mountSmall, unmount } from "./disturb.ts";
 import { type CameBack, sendResuming } from "./come_back.ts";
 import { draw, type Send, send, type Sent, startLoad } from "./load.ts";
@@ -78,6 +79,8 @@ if (!hasDisk && !values.diskless) {
 }
 const cluster = values.store === "postgres" ? await makeCluster() : null;
 const file = cluster === null ? `${disk}/store.db` : null;
+const storeUrl = cluster?.url ?? `sqlite:${file}`;
+const openEngine = () => file === null ? openPostgres(storeUrl, { connections: 2 }) : openSqlite(file);
 let passed = false;
 try {
   passed = await run();
@@ -119,7 +122,7 @@ async function run(): Promise<boolean> {
   const nodes = await startNodes({
     count: Number(values.nodes),
     provider: `http://127.0.0.1:${port}`,
-    store: cluster === null ? `sqlite:${file}` : cluster.url,
+    store: storeUrl,
     journal: values.diskless ? null : `${disk}/node`,
     config: `${folder}/config.json`,
     stderr: `${folder}/nodes.log`,
@@ -143,6 +146,7 @@ async function run(): Promise<boolean> {
       disk: hasDisk ? disk : null,
       file,
     });
+    const care = takeCare({ url: storeUrl, folder, engine: openEngine });
     let lastLine = 0;
     const { counted } = disturbance;
     const enough = () => counted.kills >= Number(values.kills) && load.sent.length >= Number(values.requests);
@@ -153,7 +157,7 @@ async function run(): Promise<boolean> {
       say(progress(load.sent.length, counted));
     }
     await disturbance.stop();
-    await load.stop();
+    await Promise.all([load.stop(), care.stop()]);
     say(progress(load.sent.length, counted));
 
     await allUp(nodes);
@@ -166,6 +170,7 @@ async function run(): Promise<boolean> {
     });
     await quiet(nodes);
     const creditsAfter = await balance(nodes.list[0]);
+    const statements = await stated(nodes.list[0], Date.now() - elapsed() * 1000);
     const codes = await nodes.end();
     say(`stopped, exit status ${codes.join(", ")}`);
     if (cluster !== null) await cluster.start();
@@ -174,6 +179,8 @@ async function run(): Promise<boolean> {
       spent: creditsBefore - creditsAfter,
       codes,
       probe,
+      care,
+      statements,
     });
   } finally {
     await nodes.end();
@@ -213,7 +220,7 @@ async function quiet(nodes: Nodes): Promise<void> {
 
 /** Whether the store knows of no more nodes than there are: it takes up to a minute to see that one does not come back. */
 async function deadAreGone(living: number): Promise<boolean> {
-  const engine = cluster === null ? openSqlite(file!) : openPostgres(cluster.url, { connections: 2 });
+  const engine = openEngine();
   const [{ n }] = await engine.query("SELECT COUNT(*) AS n FROM nodes");
   await engine.close();
   return Number(n) <= living;
@@ -236,11 +243,16 @@ interface Outcome {
   spent: bigint;
   codes: number[];
   probe: Sent;
+  care: Care;
+  statements: Awaited<ReturnType<typeof stated>>;
 }
 
-async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): Promise<boolean> {
+async function verdict(
+  sent: Sent[],
+  { nodes, spent, codes, probe, care, statements }: Outcome,
+): Promise<boolean> {
   const heard = parseHeard(await Deno.readTextFile(`${folder}/heard`));
-  const engine = cluster === null ? openSqlite(file!) : openPostgres(cluster.url);
+  const engine = openEngine();
   const records = await readRecords(engine);
   const one = async (sql: string) => BigInt((await engine.query(sql))[0].n ?? 0);
   const open = {
@@ -252,8 +264,10 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   const budgets = await strayedBudgets(engine);
   const told = toldTwice(await Deno.readTextFile(`${folder}/heard.hooks`));
   const ledger = await one(`SELECT spent AS n FROM budgets WHERE id = 'a:${ACCOUNT}'`);
+  const past = await strayedPast(engine, care.written);
   await engine.close();
-  const proof = await proofOf({ url: cluster?.url ?? `sqlite:${file}`, pepper: null, journal: null });
+  const copy = care.file === null ? [] : await strayedBackup(care.file, folder);
+  const proof = await proofOf({ url: storeUrl, pepper: null, journal: null });
   const journals = [...Deno.readDirSync(disk)].map(({ name }) => name)
     .filter((name) => /\.(journal|lock|next|probe)$/.test(name));
 
@@ -285,6 +299,13 @@ async function verdict(sent: Sent[], { nodes, spent, codes, probe }: Outcome): P
   fails(strayed.length > 0, `sums are not those of the records: ${strayed.join(", ")}`);
   fails(budgets.length > 0, `budgets are not what was spent of them: ${budgets.slice(0, 5).join(", ")}`);
   fails(told.length > 0, `events were told under several ids: ${told.slice(0, 5).join(", ")}`);
+  problems.push(...past, ...copy);
+  for (const [of, { generations, cost }] of Object.entries(statements)) {
+    fails(
+      generations !== records.length || cost !== counts.cost,
+      `the statement's ${of} are ${generations} generations for ${formatAmount(cost)}`,
+    );
+  }
   fails(proof.faults > 0, `the ledger is not intact: ${JSON.stringify(proof.shown.slice(0, 5))}`);
   fails(proof.unchained > 0, `${proof.unchained} records are in no chain`);
   fails(open.leases > 0n, "leases are left");
@@ -319,6 +340,11 @@ searches                  billed ${counts.searchesBilled}, run ${counts.searches
 chained                   ${proof.chained} in ${proof.chains} chains, ${proof.replaced} replaced
 costs                     ${formatAmount(counts.cost)}
 credits before less after ${formatAmount(spent)}
+statement                 ${
+    formatAmount(statements.total.cost)
+  } for ${statements.total.generations} generations
+past the retention        ${care.written} written${proof.retiredBefore > 0 ? ", deleted while calls ran" : ""}
+backups                   ${care.backups}
 small limit               ${TIGHT_LIMIT}, spent ${formatAmount(tight)}
 left over                 ${open.leases} leases, ${open.running} running, ${open.nodes} nodes, ${journals.length} journals
 restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts that failed`);
@@ -342,7 +368,7 @@ restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts th
 async function readRecords(engine: Engine): Promise<Recorded[]> {
   const rows = await engine.query(
     `SELECT id, created, key_name, status, measured, input, cached, output, reasoning, searches, cost
-     FROM generations`,
+     FROM generations WHERE account <> '${PAST}'`,
   );
   const number = (value: unknown) => value === null ? null : Number(value);
   return rows.map((row) => ({
