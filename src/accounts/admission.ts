@@ -9,6 +9,7 @@
  * An estimate larger than what is left is refused even when nothing else runs: the limit is a limit.
  */
 import type { Clock } from "../timing/clock.ts";
+import type { Estimate } from "./money.ts";
 import type { Demand, Demands } from "./demands.ts";
 import type { Holds, Taken } from "./holds.ts";
 import { type Journal, type JournalEntry, JournalFull } from "./journal.ts";
@@ -81,13 +82,13 @@ export class Admission {
   async #wait(request: AdmissionRequest): Promise<Takings> {
     const { clock, demands, holds } = this.#options;
     const { estimate, key } = request;
-    const outputs = stepsOf(estimate.output, estimate.leastOutput);
+    const estimates = stepsOf(estimate);
     // Each time with the key's state of then: its limits may have changed.
     let state!: KeyState;
     const steps = () => {
       const time = clock.now();
       state = this.#goodState(key, time);
-      return outputs.map((output) => demands.of(request, { ...estimate, output }, state, time));
+      return estimates.map((step) => demands.of(request, step, state, time));
     };
     const { step, ...more } = await holds.take(key.id, steps);
     const now = clock.now();
@@ -97,9 +98,9 @@ export class Admission {
       for (const hold of more.holds) hold.lease.release(hold);
       throw error;
     }
-    const output = outputs[step];
-    const demanded = demands.of(request, { ...estimate, output }, state, now);
-    return { key: state.key, demanded, taken: { holds: more.holds, output }, now };
+    const granted = estimates[step];
+    const demanded = demands.of(request, granted, state, now);
+    return { key: state.key, demanded, taken: { holds: more.holds, output: granted.output }, now };
   }
 
   #goodState(key: Key, now: number): KeyState {
@@ -141,10 +142,18 @@ export class Admission {
   }
 }
 
-/** Outputs to try for: the most, then halves of it down to the least. */
-function stepsOf(most: number, least = most): number[] {
+/** What to try for: the most, then halves of what may be less, down to the least. */
+function stepsOf(most: Estimate): Estimate[] {
+  const { media = 0, leastMedia = media, output, leastOutput = output } = most;
   const steps = [most];
-  for (let next = most / 2; next > least; next /= 2) steps.push(Math.floor(next));
-  if (least < most) steps.push(least);
-  return steps;
+  for (let half = 0.5;; half /= 2) {
+    const less = {
+      ...most,
+      media: Math.max(leastMedia, Math.floor(media * half)),
+      output: Math.max(leastOutput, Math.floor(output * half)),
+    };
+    const last = steps[steps.length - 1];
+    if (less.media >= (last.media ?? 0) && less.output >= last.output) return steps;
+    steps.push(less);
+  }
 }

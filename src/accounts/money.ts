@@ -222,6 +222,8 @@ export interface Estimate {
   input: number;
   /** Tokens of images, audio and whatever else only the provider can tell the kind of. */
   media?: number;
+  /** Where a provider's tools may make it read the prompt again and again: less that the call may run with. */
+  leastMedia?: number;
   output: number;
   /** Where the request names no cap: less output that it may be granted, if not so much is left. */
   leastOutput?: number;

@@ -32,9 +32,14 @@ export interface PromptSize {
   media: number;
   /** Tokens that templates put around messages, tools and fields, at most. */
   frames: number;
+  /** How often a provider whose tools run there may read the prompt within one call; absent: once. */
+  rounds?: number;
   /** Tokens that the text surely has, once they were counted. */
   counted?: number;
 }
+
+/** Rounds that a provider's own tools may take within one call. */
+export const TOOL_ROUNDS = 20;
 
 /** Measures a request and refuses what is over a limit of the service. */
 export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits): PromptSize {
@@ -59,7 +64,10 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
     // An earlier spoken answer, named by its id.
     if (turn.extra?.fields.audio !== undefined) size.media += SPOKEN_ANSWER;
   }
-  if (prompt.tools.some(runsElsewhere)) size.media = UNSEEN;
+  if (prompt.tools.some(runsElsewhere)) {
+    size.media = UNSEEN;
+    size.rounds = TOOL_ROUNDS;
+  }
   return size;
 }
 
@@ -87,7 +95,7 @@ function framesOf({ turns, tools, search, output }: Prompt): number {
 const CLIENT_RUN = /^(?:bash|text_editor|computer|memory|local_shell|shell|apply_patch|namespace)(?:_|$)/;
 
 /** What a provider's own tool finds goes into the prompt without being seen here. */
-function runsElsewhere(tool: Prompt["tools"][number]): boolean {
+export function runsElsewhere(tool: Prompt["tools"][number]): boolean {
   return tool.kind === "opaque" && !CLIENT_RUN.test(String(tool.value.type));
 }
 

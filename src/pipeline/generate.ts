@@ -339,10 +339,17 @@ function noteUsage(
     use.service = part.service ?? use.service;
     if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
+    const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`);
+    if (bounded.searches !== part.searches) {
+      say(
+        `the provider reports ${part.searches} searches of its own; ${bounded.searches ?? 0} of them can be`,
+      );
+    }
+    if (bounded.usage === part.usage && !part.estimated) continue;
     const { input, output } = part.usage;
-    kit.log(
-      `${call.arrival.id} ${call.model.id}: the provider's report of its tokens ` +
-        (bounded === part
+    say(
+      "the provider's report of its tokens " +
+        (bounded.usage === part.usage
           ? "holds values that are no counts"
           : `(${input} of input, ${output} of output) is more than the model can hold`) +
         "; the record is marked as estimated",

@@ -6,29 +6,36 @@ import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
+import { runsElsewhere, TOOL_ROUNDS } from "../models/limits.ts";
 
 /** The longest context that there is, for models whose own is not known. */
 const LONGEST_CONTEXT = 10_000_000;
-/** Rounds that a provider's own tools may take within one call. */
-const TOOL_ROUNDS = 20;
 
 type UsagePart = Extract<Part, { type: "usage" }>;
 
-/** The part itself, or one whose counts are cut and which is marked as an estimate. */
+/**
+ * The part itself, or one whose counts are cut and which is marked as an estimate. Searches that a provider counts are its
+ * own tools': the gateway counts those that it runs itself, and offers no other to a provider.
+ */
 export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsagePart {
-  const rounds = prompt.tools.some((tool) => tool.kind === "opaque") ? TOOL_ROUNDS : 1;
+  const elsewhere = prompt.tools.length > 0 && prompt.tools.some(runsElsewhere);
+  const rounds = elsewhere ? TOOL_ROUNDS : 1;
+  const searches = elsewhere ? TOOL_ROUNDS : 0;
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;
   const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;
-  const { usage } = part;
-  if (usage.input <= input && usage.output <= output) return part;
+  const { usage, searches: told, ...rest } = part;
+  const few = told === undefined || told <= searches;
+  const fits = usage.input <= input && usage.output <= output;
+  if (few && fits) return part;
   return {
-    ...part,
-    usage: normalizeUsage({
+    ...rest,
+    ...(told !== undefined && searches > 0 && { searches: Math.min(told, searches) }),
+    usage: fits ? usage : normalizeUsage({
       ...usage,
       input: Math.min(usage.input, input),
       output: Math.min(usage.output, output),
     }),
-    estimated: true,
+    ...(!fits && { estimated: true }),
   };
 }

@@ -7,7 +7,7 @@
 import { type Estimate, hasOutputPrice } from "../accounts/mod.ts";
 import { marksHour, type Prompt } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
-import { mostInput, type PromptSize } from "../models/limits.ts";
+import { mostInput, type PromptSize, TOOL_ROUNDS } from "../models/limits.ts";
 import type { Shape } from "./shape.ts";
 
 /** Output of a model whose maximum is not known. It is sent as the cap. */
@@ -49,15 +49,17 @@ export function upperBound(
   const n = prompt.n ?? 1;
   const cap = Math.max(LEAST_CAP, prompt.maxOutput ?? model.maxCompletion ?? LEAST_UNCAPPED);
   const rounds = search ? SEARCH_ROUNDS : 1;
+  const elsewhere = size.rounds ?? 1;
   const usual = Math.ceil(size.chars / CHARS_PER_TOKEN) + size.attachments * USUAL_ATTACHMENT;
   return {
     input: text * calls * rounds + (search ? SEARCH_RESULTS : 0),
-    media: media * calls * rounds,
+    media: media * calls * rounds * elsewhere,
+    ...(elsewhere > 1 && { leastMedia: media * calls * rounds }),
     output: cap * n + predicted(prompt),
     ...(prompt.maxOutput === undefined && {
       leastOutput: Math.min(cap, LEAST_UNCAPPED) * n + predicted(prompt),
     }),
-    searches: search ? 1 : 0,
+    searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
   };

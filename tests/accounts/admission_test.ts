@@ -66,6 +66,30 @@ onBothEngines((ground) => {
     },
   );
 
+  test(
+    "admit() reserves all that tools of a provider may read while there is as much, then halves, then the least",
+    configOf({ spend_limit: { amount: "1.00", period: "day" } }),
+    async (service) => {
+      const key = await keyOf(service);
+      const estimate = { input: 0, media: 40, leastMedia: 2, output: 8, leastOutput: 1, searches: 0 };
+      const admit = () => service.admit(requestOf(key, 0, { estimate }));
+      const reservations = [await admit(), await admit()];
+      // Of the 4 cents that are left the least takes 3.
+      reservations.push(await admit());
+      assertEquals(reservations.map(({ output }) => output), [8, 8, 1]);
+      reservations.push(await service.admit(requestOf(key, 1)));
+      assertEquals(await codeOf(() => service.admit(requestOf(key, 1))), "provider_rate_limited");
+      for (const reservation of reservations) reservation.release();
+      // Between the most and the least: half of both.
+      const first = await service.admit(requestOf(key, 60));
+      const second = await admit();
+      assertEquals(second.output, 4);
+      const third = await service.admit(requestOf(key, 16));
+      for (const reservation of [first, second, third]) reservation.release();
+      (await service.admit(requestOf(key, 100))).release();
+    },
+  );
+
   test("admit() lets an overrun pass the limit once and no more", configOf({}, "1.00"), async (service) => {
     const key = await keyOf(service);
     await (await service.admit(requestOf(key, 90))).settle(endOf({ input: 150 }));

@@ -3,11 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { costAtMost, type Prices, priceTable } from "../../src/accounts/money.ts";
 import type { Estimate } from "../../src/accounts/mod.ts";
-import { dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
+import { CONTEXT, dearestAnswer, MOST_OUTPUT, PRICES } from "../support/dearest_provider.ts";
 import { type Api, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
-const APIS: Api[] = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"];
+const APIS: Api[] = ["openai-chat", "openai-responses", "anthropic-messages", "gemini", "bedrock-converse"];
 const LONG = "word ".repeat(3000);
 const SCHEMA = { type: "object", properties: { answer: { type: "string", description: LONG } } };
 const png = Buffer.alloc(600, 7);
@@ -102,7 +102,12 @@ async function billed(
 ): Promise<{ reserved: bigint; cost: number; status: number; sent: Record<string, unknown>[] }> {
   const provider = loopbackProvider((seen) => dearestAnswer(seen));
   const gateway = await testGateway({
-    p: { api, url: provider.url, model: { pricing: PRICES, max_completion_tokens: MOST_OUTPUT, ...model } },
+    p: {
+      api,
+      url: provider.url,
+      model: { pricing: PRICES, max_completion_tokens: MOST_OUTPUT, ...model },
+      ...(api === "bedrock-converse" && { more: { preset: "bedrock", region: "eu-central-1" } }),
+    },
   }, { accounts: [{ name: "default", credits: "1000" }] });
   const { accounts } = gateway.gateway;
   const { admit } = accounts;
@@ -124,6 +129,22 @@ async function billed(
     await provider.close();
   }
 }
+
+Deno.test("tools that run at the provider are reserved as often as they may read all of the context", async () => {
+  const kind = (path: string, more: Record<string, unknown>) => ({ path, body: { max_tokens: 50, ...more } });
+  const server = { type: "mcp", server_label: "elsewhere", server_url: "https://a.test" };
+  const toolset = { type: "mcp_toolset", mcp_server_name: "elsewhere" };
+  const messages = [{ role: "user", content: "hi" }];
+  for (
+    const [api, asked] of [
+      ["anthropic-messages", kind("/v1/messages", { messages, tools: [toolset] })],
+      ["openai-responses", kind("/v1/responses", { input: "hi", tools: [server], max_tokens: undefined })],
+    ] as [Api, Kind][]
+  ) {
+    const { reserved, cost } = await billed(asked, api, { context_length: CONTEXT });
+    assert(cost > 0.5 && cost <= Number(reserved) / 1e12, `${api}: ${cost} of ${Number(reserved) / 1e12}`);
+  }
+});
 
 for (const [what, kind] of Object.entries(KINDS)) {
   Deno.test(`${what}: no provider bills more than was reserved`, async (t) => {

@@ -6,6 +6,9 @@ import type { Seen } from "./provider.ts";
 
 /** What its models give where no cap is named. */
 export const MOST_OUTPUT = 8192;
+/** What its models read at once, where it is asked for tools of its own. */
+export const CONTEXT = 30_000;
+const MOST_ROUNDS = 20;
 
 /** Each kind of token has a price, most far above the text's. */
 export const PRICES = {
@@ -52,12 +55,14 @@ interface Options {
 }
 
 export function dearestAnswer({ body, path }: Seen, { searches = false }: Options = {}): Response {
-  const config = (body.generationConfig ?? {}) as Record<string, number>;
+  const config = (body.generationConfig ?? body.inferenceConfig ?? {}) as Record<string, number>;
   const cap = body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ??
-    config.maxOutputTokens ?? MOST_OUTPUT;
+    config.maxOutputTokens ?? config.maxTokens ?? MOST_OUTPUT;
   const n = Number(body.n ?? config.candidateCount ?? 1);
+  const rounds = JSON.stringify(body.tools ?? []).includes('"elsewhere"') ? MOST_ROUNDS : 0;
   const { text, media } = count(body, { text: 0, media: 0 });
-  const input = text + media;
+  // Tools that run at the provider fill its model's context again and again.
+  const input = rounds > 0 ? rounds * CONTEXT : text + media;
   const output = Number(cap) * n;
   const hour = JSON.stringify(body).includes('"1h"');
   const marked = JSON.stringify(body).includes('"cache_control"');
@@ -74,6 +79,7 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
         output_tokens: output,
         cache_creation_input_tokens: marked ? input : 0,
         cache_creation: { ephemeral_1h_input_tokens: marked && hour ? input : 0 },
+        ...(rounds > 0 && { server_tool_use: { web_search_requests: rounds } }),
       },
     });
   }
@@ -95,6 +101,19 @@ export function dearestAnswer({ body, path }: Seen, { searches = false }: Option
         output_tokens: output,
         total_tokens: input + output,
         output_tokens_details: { reasoning_tokens: output },
+      },
+    });
+  }
+  if (path.endsWith("/converse")) {
+    return Response.json({
+      output: { message: { role: "assistant", content: [{ text: "hello" }] } },
+      stopReason: "end_turn",
+      usage: {
+        inputTokens: 0,
+        cacheWriteInputTokens: input,
+        cacheDetails: [{ ttl: JSON.stringify(body).includes('"1h"') ? "1h" : "5m", inputTokens: input }],
+        outputTokens: output,
+        totalTokens: input + output,
       },
     });
   }

@@ -9,7 +9,13 @@ import { steadyClock } from "./time.ts";
 
 export const SECRET = "sk_live_testkeytestkeytestkeytestkey01";
 
-export type Api = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini" | "demo";
+export type Api =
+  | "openai-chat"
+  | "openai-responses"
+  | "anthropic-messages"
+  | "gemini"
+  | "bedrock-converse"
+  | "demo";
 
 export interface TestProvider {
   api: Api;

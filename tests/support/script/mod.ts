@@ -15,7 +15,7 @@ export type { Call, Loose, Said } from "./shape.ts";
 /** One line of the script: what the model says, or any answer at all. */
 export type Line = Said | ((seen: Seen) => Response);
 
-export type ScriptedApi = Exclude<Api, "demo">;
+export type ScriptedApi = Exclude<Api, "demo" | "bedrock-converse">;
 
 export const SCRIPTS: Readonly<Record<ScriptedApi, Script>> = {
   "openai-chat": chat,
