@@ -23,6 +23,9 @@ export interface Job {
   /** Time before counting begins, and of counting. */
   warmMs: number;
   runMs: number;
+  /** So many calls are counted from the first one on, in place of a time; then the time until what they leave to do is done. */
+  calls?: number;
+  settleMs?: number;
   /** Time over which the connections begin. */
   rampMs?: number;
   /** Text that the first token of an answer shows. */
@@ -253,10 +256,11 @@ async function work(job: Job): Promise<Seen> {
     conn.setNoDelay(true);
     return new Line(conn, run, job, request);
   };
+  let left = job.calls ?? Infinity;
   const closed = async (i: number) => {
     await pause((job.rampMs ?? 0) * i / job.connections);
     let line = await open();
-    while (!run.over) {
+    while (!run.over && left-- > 0) {
       try {
         await line.ask();
       } catch (error) {
@@ -268,9 +272,11 @@ async function work(job: Job): Promise<Seen> {
     }
     line.close();
   };
-  const running = job.rate === undefined
-    ? Promise.all(Array.from({ length: job.connections }, (_, i) => closed(i)))
-    : atRate(job.rate, run, job.connections, open);
+  const runs = () =>
+    job.rate === undefined
+      ? Promise.all(Array.from({ length: job.connections }, (_, i) => closed(i)))
+      : atRate(job.rate, run, job.connections, open);
+  const before = job.calls === undefined ? runs() : null;
 
   await pause(job.warmMs);
   const helpers = () => [Deno.pid, ...job.helpers].map(cpuMicros);
@@ -278,7 +284,12 @@ async function work(job: Job): Promise<Seen> {
   const others = helpers();
   const started = performance.now();
   run.counting = true;
-  await pause(job.runMs);
+  const running = before ?? runs();
+  if (before !== null) await pause(job.runMs);
+  else {
+    await running;
+    await pause(job.settleMs ?? 0);
+  }
   run.counting = false;
   const micros = (performance.now() - started) * 1000;
   const spent = (before: number | null, after: number | null) =>

@@ -28,7 +28,8 @@ import {
   skipped,
 } from "./rounds.ts";
 import { garbage } from "./garbage.ts";
-import { agents, crowd, http2, search, store, telemetry, tls } from "./surroundings.ts";
+import { agents, crowd, http2, search, store, tls } from "./surroundings.ts";
+import { telemetry } from "./telemetry.ts";
 import { children, residentBytes } from "./system.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 

@@ -48,14 +48,18 @@ async function pinnable(): Promise<boolean> {
 interface StartOptions {
   stdin?: "piped" | "null";
   env?: Record<string, string>;
+  cwd?: string | URL;
 }
 
-function start(core: number, args: string[], { stdin = "null", env }: StartOptions = {}): Deno.ChildProcess {
+function start(
+  core: number,
+  args: string[],
+  { stdin = "null", env, cwd = ROOT }: StartOptions = {},
+): Deno.ChildProcess {
   const command = [Deno.execPath(), "run", "-A", "--no-check", ...args];
   const [program, ...rest] = PINNED ? ["taskset", "-c", `${core}`, ...command] : command;
   const stderr = stdin === "piped" ? "inherit" : "piped";
-  const child = new Deno.Command(program, { args: rest, cwd: ROOT, env, stdin, stdout: "piped", stderr })
-    .spawn();
+  const child = new Deno.Command(program, { args: rest, cwd, env, stdin, stdout: "piped", stderr }).spawn();
   running.add(child);
   void child.status.then(() => running.delete(child));
   return child;
@@ -128,7 +132,7 @@ export function startRelay(
 export async function startGateway(
   folder: string,
   provider: ProviderProgram,
-  { args = [], flags = [], env, store, keys = [], models = [], sections }: GatewayOptions = {},
+  { args = [], flags = [], env, store, keys = [], models = [], sections, root }: GatewayOptions = {},
 ): Promise<Program> {
   const path = `${folder}/bench.json`;
   const config = configuration(provider.address, store ?? `sqlite:${folder}/bench.db`);
@@ -137,7 +141,7 @@ export async function startGateway(
   await Deno.writeTextFile(path, JSON.stringify({ ...config, ...sections }));
   const command = [...flags, ...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args];
   // As the start task has it.
-  return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env } }));
+  return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env }, cwd: root }));
 }
 
 /** Takes what gateways export, and throws it away. */
@@ -152,6 +156,8 @@ export interface GatewayOptions {
   args?: readonly string[];
   /** Further arguments of `deno run`. */
   flags?: readonly string[];
+  /** Where its sources are; absent: these. */
+  root?: string;
   /** Sections of the configuration in place of the usual ones. */
   sections?: Record<string, unknown>;
   /** Variables of its environment besides those of the benchmark. */

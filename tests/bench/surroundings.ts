@@ -6,14 +6,7 @@ import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { TLS } from "../support/tls.ts";
 import { gatewayAs } from "./calls.ts";
 import type { Seen } from "./load.ts";
-import {
-  type GatewayOptions,
-  MODELS,
-  startCollector,
-  startGateway,
-  startRelay,
-  startTlsProvider,
-} from "./programs.ts";
+import { type GatewayOptions, MODELS, startGateway, startRelay, startTlsProvider } from "./programs.ts";
 import {
   type Bench,
   cost,
@@ -242,52 +235,4 @@ export const agents: Measure = async (bench) => {
       cost(floor, requests),
     )
   );
-};
-
-/** Of calls whose traces are recorded in part, and the most CPU time of a call over one without telemetry. */
-const SAMPLES: readonly { name: string; sample: number; most: number }[] = [
-  { name: "metrics alone", sample: 0, most: 1.05 },
-  { name: "10 % of the traces", sample: 0.1, most: 1.05 },
-  { name: "all traces", sample: 1, most: 1.15 },
-];
-
-/** Gateways that export to a collector, against one that has telemetry off, with all else alike. */
-export const telemetry: Measure = async (bench) => {
-  const folder = await Deno.makeTempDir({ dir: bench.folder });
-  const collector = await startCollector();
-  const env = {
-    OTEL_DENO: "true",
-    OTEL_SERVICE_NAME: "sluice",
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
-  };
-  const folders = ["off", ...SAMPLES.map(({ sample }) => `${sample}`)].map((name) => `${folder}/${name}`);
-  const programs = await Promise.all(folders.map(async (folder, i) => {
-    await Deno.mkdir(folder);
-    const options = i === 0 ? {} : { env, sections: { telemetry: { sample: SAMPLES[i - 1].sample } } };
-    return await startGateway(folder, bench.provider, options);
-  }));
-  const targets = programs.map((program, i) => ({
-    ...gatewayAs(program, "chat"),
-    name: i === 0 ? "telemetry off" : SAMPLES[i - 1].name,
-  }));
-  try {
-    const [off, ...on] = await rounds(bench, "telemetry", targets, {
-      rounds: bench.quick ? 3 : 8,
-      model: "whole",
-      shape: busy(bench),
-    });
-    return on.map((seen, i) =>
-      row(
-        `telemetry, ${SAMPLES[i].name}`,
-        "CPU µs/request over telemetry off",
-        cost(seen, requests),
-        cost(off, requests),
-        {
-          must: atMost(SAMPLES[i].most),
-        },
-      )
-    );
-  } finally {
-    await Promise.all([...programs, collector].map((program) => program.stop()));
-  }
 };

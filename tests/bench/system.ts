@@ -1,4 +1,4 @@
-/** What Linux says of a process and those it started: CPU time and memory. Null where the system does not say. */
+/** What Linux says of a process and those it started: CPU time, memory, instructions. Null where the system does not say. */
 
 const PAGE_BYTES = 4096;
 
@@ -28,6 +28,66 @@ export function children(pid: number): number | null {
     return processes(pid).length - 1;
   } catch {
     return null;
+  }
+}
+
+export interface Counting {
+  /** Instructions of all threads since the beginning. */
+  stop(): Promise<number>;
+}
+
+/**
+ * Counts what a process executes outside of the kernel, by `perf`; null: it is not here, or may not. What the kernel does for a
+ * call depends on how many of them it hands over at once, and so on who else is busy.
+ */
+export async function countInstructions(pid: number): Promise<Counting | null> {
+  const report = await Deno.makeTempFile();
+  try {
+    const perf = new Deno.Command("perf", {
+      args: ["stat", "-x", ",", "-e", "instructions:u", "-p", `${pid}`, "-o", report],
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    if (!await attached(perf, pid)) {
+      await Deno.remove(report);
+      return null;
+    }
+    return {
+      async stop() {
+        perf.kill("SIGINT");
+        await perf.status;
+        const count = /^(\d+),.*instructions/m.exec(await Deno.readTextFile(report))?.[1];
+        await Deno.remove(report);
+        return Number(count ?? NaN);
+      },
+    };
+  } catch (error) {
+    await Deno.remove(report);
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/** It says nothing when it begins to count: it has a counter open for each thread then. */
+async function attached(perf: Deno.ChildProcess, pid: number): Promise<boolean> {
+  let over = false;
+  void perf.status.then(() => over = true);
+  const threads = Array.from(Deno.readDirSync(`/proc/${pid}/task`)).length;
+  while (!over) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (counters(perf.pid) >= threads) return true;
+  }
+  return false;
+}
+
+function counters(pid: number): number {
+  try {
+    return Array.from(Deno.readDirSync(`/proc/${pid}/fd`)).filter(({ name }) =>
+      Deno.readLinkSync(`/proc/${pid}/fd/${name}`).includes("perf_event")
+    ).length;
+  } catch {
+    return 0;
   }
 }
 
