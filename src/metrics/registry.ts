@@ -106,6 +106,9 @@ export class MetricRegistry {
       const { buckets } = row;
       if (buckets !== undefined) this.#histograms.set(id, new Series(() => new Histogram(buckets)));
       else if (!row.observable) this.#counters.set(id, new Series(() => ({ value: 0 })));
+      if (row.known !== undefined) {
+        for (const labels of combinations(row.known)) this.#counters.get(id)!.at(labels);
+      }
     }
   }
 
@@ -150,4 +153,12 @@ export class MetricRegistry {
       return { row: { ...row, type }, samples: series.map(([labels, { value }]) => ({ labels, value })) };
     });
   }
+}
+
+/** Each value of the first label with each of the second, and so on. */
+function combinations(known: readonly (readonly Label[])[]): Label[][] {
+  return known.reduce<Label[][]>(
+    (made, values) => made.flatMap((labels) => values.map((value) => [...labels, value])),
+    [[]],
+  );
 }

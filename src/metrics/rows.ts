@@ -10,6 +10,11 @@ export interface MetricRow {
   type: "counter" | "gauge" | "histogram";
   help: string;
   labels: readonly string[];
+  /**
+   * Values of each label that are known from the start on: their counters begin with 0. Of one that appears with 1 Prometheus
+   * sees no increase, so that the first event, which may be the only one, would be no alert.
+   */
+  known?: readonly (readonly (string | number)[])[];
   /** The value is kept elsewhere and read when somebody asks. Gauges always are. */
   observable?: true;
   /** Upper bounds of a histogram, ascending. */
@@ -65,18 +70,21 @@ export const METRICS = {
     help:
       "Budgets that have reached 50, 80 or 100 per cent of their limit, by what they are of: account, key, team, session, tag.",
     labels: ["scope", "percent"],
+    known: [["account", "key", "team", "session", "tag"], [50, 80, 100]],
   },
   webhookDeliveries: {
     name: "sluice_webhook_deliveries_total",
     type: "counter",
     help: "Events told to webhooks, by outcome: delivered, failed (tried again), dropped (too old).",
     labels: ["outcome"],
+    known: [["delivered", "failed", "dropped"]],
   },
   telemetryLost: {
     name: "sluice_telemetry_lost_total",
     type: "counter",
     help: "Spans and measurements of OpenTelemetry that the collector did not take, by kind.",
     labels: ["kind"],
+    known: [["spans", "measurements"]],
   },
   payloads: {
     name: "sluice_payloads_total",
@@ -84,6 +92,7 @@ export const METRICS = {
     help:
       "Payloads by what became of them: stored, dropped (the queue was full), failed (the storage refused them).",
     labels: ["outcome"],
+    known: [["stored", "dropped", "failed"]],
   },
   cost: {
     name: "sluice_cost_dollars_total",
@@ -97,6 +106,7 @@ export const METRICS = {
     help:
       "Streams that are kept, by what came of it: resumed (a caller came back), joined (a repeated request), lost (the store was away, or a bound was reached).",
     labels: ["outcome"],
+    known: [["resumed", "joined", "lost"]],
   },
   keptChars: {
     name: "sluice_kept_stream_chars",
