@@ -3,21 +3,22 @@
  *
  * Calls do not wait for watchers. What happens is collected, and a few times a second encoded once and handed to all who want
  * the same. Each watcher has a bounded buffer; what does not fit in it is left out, and the watcher is told how much. So is what
- * would make all watchers together cost more than a bounded number of bytes a second.
+ * would make all watchers together cost more than a bounded number of bytes a second. What a watcher costs is the write to its
+ * connection, some 20 µs: many of them are written to more rarely, and a few at a time.
  */
 import { Failure } from "../exchange/failure.ts";
 import type { Generation } from "../store/mod.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Beginning } from "./ledger.ts";
 import { Elsewhere, type OtherProcesses } from "./live_elsewhere.ts";
+import { add, Audience, type Chunk, lose, type Watcher } from "./live_audience.ts";
 import {
-  type Chunk,
-  chunkOf,
   encode,
   frame,
   type LiveFilter,
+  type Lost,
   matches,
-  type Said,
+  Said,
   type UnrecordedView,
 } from "./live_events.ts";
 import { type BeginningView, beginningView, generationView } from "./views.ts";
@@ -43,29 +44,29 @@ export interface WatchOptions {
   stillMay(): boolean;
 }
 
-interface Watcher extends WatchOptions {
-  controller: ReadableStreamDefaultController<Uint8Array>;
-  /** The same for all that want the same. */
-  wants: string;
-  /** Events that it was not given since it was last told. */
-  lost: number;
-}
-
 /** Each has a buffer. */
 const MOST_WATCHERS = 5000;
 const MOST_OF_MEMBER = 20;
 const TICK_MS = 250;
-/** With many watchers each is served more rarely: a write costs as much for few bytes as for many. */
+/** With many watchers each is served more rarely, but not less than once a second. */
 const WATCHERS_A_TICK = 250;
-/** To write to so many takes about a millisecond. */
-const WATCHERS_AT_ONCE = 50;
+const MOST_TICKS = 1000 / TICK_MS;
+/** Who is told only a part of what happens, because it is too much, need not have it within the second. */
+const OVERFLOWING_A_SECOND = 500;
+const MOST_SECONDS = 4;
+/** To write to so many takes half a millisecond, which is as long as a call waits at most. */
+const WATCHERS_AT_ONCE = 25;
+/** Between them others have their turn. */
+const PAUSE_MS = 4;
 /** What a watcher may lag behind. */
 const BUFFER_BYTES = 256 << 10;
 /** What all watchers together are sent in a second, at most. */
 const BYTES_A_SECOND = 4 << 20;
 /** Events that are kept until the next tick, at most. */
-const MOST_EVENTS = 2000;
+const MOST_EVENTS = 5000;
+/** So that a watcher whose connection is gone is noticed, and nothing in between takes it for dead. */
 const KEEP_ALIVE_MS = 15_000;
+const KEEP_ALIVE: Chunk = { bytes: encode(": still here\n\n"), holds: { events: 0, ended: 0 } };
 /** How often other processes are looked after. */
 const LOOK_EVERY_MS = 500;
 /** How many of the calls that run, and of those that ended last, a watcher is told of at first. */
@@ -73,12 +74,13 @@ const FIRST = 100;
 
 export class Live implements CallWatch {
   readonly #options: LiveOptions;
-  readonly #watchers = new Set<Watcher>();
+  /** By what they want. */
+  readonly #audiences = new Map<string, Audience>();
+  #watching = 0;
   #events: Said[] = [];
-  #dropped = 0;
+  #dropped: Lost = { events: 0, ended: 0 };
   #timer: ReturnType<typeof setInterval> | undefined;
   #turn = 0;
-  #quietSince = 0;
   #looked = 0;
   #elsewhere: Elsewhere | null = null;
   /** What watchers have been told of whose calls are told. */
@@ -90,50 +92,69 @@ export class Live implements CallWatch {
   }
 
   get watchers(): number {
-    return this.#watchers.size;
+    return this.#watching;
   }
 
   began(beginning: Beginning): void {
-    if (this.#watchers.size > 0) this.#say({ event: "start", view: beginningView(beginning), text: null });
+    if (this.#watching > 0) this.#say(new Said("start", beginning.id, () => beginningView(beginning)));
   }
 
   ended(generation: Generation): void {
-    if (this.#watchers.size === 0) return;
+    if (this.#watching === 0) return;
     this.#elsewhere?.endedHere(generation.id);
-    this.#say({ event: "end", view: generationView(generation), text: null });
+    this.#say(new Said("end", generation.id, () => generationView(generation)));
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
-    if (this.#watchers.size === 0) return;
-    this.#say({ event: "end", view: unrecordedView(beginning, errorCode, this.#options.now()), text: null });
+    if (this.#watching === 0) return;
+    const now = this.#options.now();
+    this.#say(new Said("end", beginning.id, () => unrecordedView(beginning, errorCode, now)));
   }
 
   /** Events for one watcher, as server-sent events: `hello`, then `start`, `end`, `seen` and `lost`. */
   watch(options: WatchOptions): ReadableStream<Uint8Array> {
     this.#refuseTooMany(options);
+    const { stillMay } = options;
     let watcher: Watcher;
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
-        const { filter, member } = options;
-        watcher = { ...options, controller, lost: 0, wants: JSON.stringify([member ?? null, filter]) };
+        watcher = { controller, stillMay, lost: { events: 0, ended: 0 } };
         this.#elsewhere ??= this.#open();
         this.#seen ||= frame("seen", this.#elsewhere.seen);
         controller.enqueue(encode(this.#hello(options)));
-        this.#watchers.add(watcher);
-        this.#quietSince = this.#options.now();
+        this.#audience(options).watchers.add(watcher);
+        this.#watching++;
         this.#timer ??= setInterval(() => this.flush(), TICK_MS);
       },
       cancel: () => this.#remove(watcher),
     }, new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }));
   }
 
+  #audience(options: WatchOptions): Audience {
+    const { filter, member } = options;
+    const name = JSON.stringify([member ?? null, filter]);
+    let audience = this.#audiences.get(name);
+    if (audience === undefined) {
+      const all = member === undefined && Object.values(filter).every((value) => value === undefined);
+      const wants = all ? null : (said: Said) => this.#isWanted(said, options);
+      this.#audiences.set(name, audience = new Audience(wants, member, this.#options.now()));
+    }
+    return audience;
+  }
+
+  *#everybody(): Generator<Watcher> {
+    for (const { watchers } of this.#audiences.values()) yield* watchers;
+  }
+
   #refuseTooMany({ member }: WatchOptions): void {
-    if (this.#watchers.size >= MOST_WATCHERS) {
+    if (this.#watching >= MOST_WATCHERS) {
       throw new Failure("service_unavailable", "Too many watch just now; try again soon.");
     }
     if (member === undefined) return;
     let own = 0;
-    for (const watcher of this.#watchers) if (watcher.member === member) own++;
+    for (const audience of this.#audiences.values()) {
+      if (audience.member === member) own += audience.watchers.size;
+    }
     if (own < MOST_OF_MEMBER) return;
     throw new Failure("provider_rate_limited", `A member may watch ${MOST_OF_MEMBER} times at once.`, {
       retryAfter: 10,
@@ -142,47 +163,58 @@ export class Live implements CallWatch {
 
   /** Ends all streams: the process stops. */
   end(): void {
-    for (const watcher of this.#watchers) this.#close(watcher);
+    for (const watcher of [...this.#everybody()]) this.#close(watcher);
   }
 
   /** Hands out what has happened. */
   flush(): void {
     if (this.#options.now() - this.#looked >= LOOK_EVERY_MS) void this.look();
-    const rounds = Math.max(1, Math.ceil(this.#watchers.size / WATCHERS_A_TICK));
-    this.#turn = (this.#turn + 1) % Math.min(rounds, 1000 / TICK_MS);
+    this.#turn = (this.#turn + 1) % this.#rounds;
     if (this.#turn !== 0) return;
-    for (const watcher of this.#watchers) if (!watcher.stillMay()) this.#close(watcher);
+    for (const watcher of [...this.#everybody()]) if (!watcher.stillMay()) this.#close(watcher);
     const events = this.#events;
     const dropped = this.#dropped;
     this.#events = [];
-    this.#dropped = 0;
-    if (events.length === 0 && dropped === 0) return this.#keepAlive();
-    this.#quietSince = this.#options.now();
-    const seconds = rounds * TICK_MS / 1000;
-    const most = BYTES_A_SECOND * seconds / this.#watchers.size;
-    void this.#hand([...this.#watchers], (watcher) => {
-      // How much others do is nobody else's affair.
-      const left = watcher.member === undefined ? dropped : 0;
-      return chunkOf(events, (said) => this.#isWanted(said, watcher), { most, dropped: left });
-    });
+    this.#dropped = { events: 0, ended: 0 };
+    for (const audience of this.#audiences.values()) {
+      audience.take(events, dropped);
+      this.#serve(audience);
+    }
   }
 
-  /** Some watchers at a time, so that calls go on between them. What those with the same wish get is made once. */
-  async #hand(watchers: readonly Watcher[], make: (watcher: Watcher) => Chunk | null): Promise<void> {
-    const chunks = new Map<string, Chunk | null>();
-    for (const [i, watcher] of watchers.entries()) {
-      if (i > 0 && i % WATCHERS_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-      if (!this.#watchers.has(watcher)) continue;
-      let chunk = chunks.get(watcher.wants);
-      if (chunk === undefined) chunks.set(watcher.wants, chunk = make(watcher));
-      if (chunk === null) continue;
-      if ((watcher.controller.desiredSize ?? 0) <= 0) {
-        watcher.lost += chunk.events;
+  /** Ticks from one time that watchers are served to the next. */
+  get #rounds(): number {
+    return Math.min(MOST_TICKS, Math.max(1, Math.ceil(this.#watching / WATCHERS_A_TICK)));
+  }
+
+  #serve(audience: Audience): void {
+    audience.waited++;
+    const seconds = Math.min(MOST_SECONDS, this.#watching / OVERFLOWING_A_SECOND);
+    if (audience.overflows && audience.waited * this.#rounds < seconds * MOST_TICKS) return;
+    const share = BYTES_A_SECOND / this.#watching;
+    const chunk = audience.chunk(share * audience.waited * this.#rounds / MOST_TICKS);
+    audience.waited = 0;
+    const now = this.#options.now();
+    if (chunk === null && now - audience.quietSince < KEEP_ALIVE_MS) return;
+    audience.quietSince = now;
+    void this.#hand([...audience.watchers], chunk ?? KEEP_ALIVE);
+  }
+
+  /** Some watchers at a time, so that calls go on between them. */
+  async #hand(watchers: readonly Watcher[], { bytes, holds }: Chunk): Promise<void> {
+    for (const [i, { controller, lost }] of watchers.entries()) {
+      if (i > 0 && i % WATCHERS_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      // Null: it has left.
+      if (controller.desiredSize === null) continue;
+      if (controller.desiredSize <= 0) {
+        add(lost, holds);
         continue;
       }
-      if (watcher.lost > 0) watcher.controller.enqueue(encode(frame("lost", { events: watcher.lost })));
-      watcher.lost = 0;
-      watcher.controller.enqueue(chunk.bytes);
+      if (lost.events > 0) {
+        controller.enqueue(encode(frame("lost", lost)));
+        lost.events = lost.ended = 0;
+      }
+      controller.enqueue(bytes);
     }
   }
 
@@ -201,7 +233,7 @@ export class Live implements CallWatch {
     if (seen === this.#seen) return;
     this.#seen = seen;
     const bytes = encode(seen);
-    for (const { controller } of this.#watchers) {
+    for (const { controller } of this.#everybody()) {
       if ((controller.desiredSize ?? 0) > 0) controller.enqueue(bytes);
     }
   }
@@ -209,8 +241,8 @@ export class Live implements CallWatch {
   #open(): Elsewhere {
     const { others, now } = this.#options;
     const opened: Elsewhere = new Elsewhere(others, {
-      start: (view) => this.#elsewhere === opened && this.#say({ event: "start", view, text: null }),
-      end: (view) => this.#elsewhere === opened && this.#say({ event: "end", view, text: null }),
+      start: (view) => this.#elsewhere === opened && this.#say(new Said("start", view.id, () => view)),
+      end: (view) => this.#elsewhere === opened && this.#say(new Said("end", view.id, () => view)),
     }, now);
     return opened;
   }
@@ -222,7 +254,7 @@ export class Live implements CallWatch {
 
   #say(said: Said): void {
     if (this.#events.length < MOST_EVENTS) this.#events.push(said);
-    else this.#dropped++;
+    else lose(this.#dropped, said);
   }
 
   #hello(options: WatchOptions): string {
@@ -242,17 +274,6 @@ export class Live implements CallWatch {
     yield* this.#elsewhere!.running();
   }
 
-  /** So that a watcher whose connection is gone is noticed, and nothing in between takes it for dead. */
-  #keepAlive(): void {
-    const now = this.#options.now();
-    if (now - this.#quietSince < KEEP_ALIVE_MS) return;
-    this.#quietSince = now;
-    const comment = encode(": still here\n\n");
-    for (const { controller } of this.#watchers) {
-      if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment);
-    }
-  }
-
   #close(watcher: Watcher): void {
     this.#remove(watcher);
     try {
@@ -263,12 +284,16 @@ export class Live implements CallWatch {
   }
 
   #remove(watcher: Watcher): void {
-    this.#watchers.delete(watcher);
-    if (this.#watchers.size > 0) return;
+    for (const [name, { watchers }] of this.#audiences) {
+      if (!watchers.delete(watcher)) continue;
+      this.#watching--;
+      if (watchers.size === 0) this.#audiences.delete(name);
+    }
+    if (this.#watching > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#events = [];
-    this.#dropped = 0;
+    this.#dropped = { events: 0, ended: 0 };
     this.#elsewhere = null;
     this.#seen = "";
   }

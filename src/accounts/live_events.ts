@@ -1,5 +1,5 @@
 /** What watchers of calls are told, as server-sent events, and which of it each of them wants. */
-import type { BeginningView, GenerationView } from "./views.ts";
+import type { BeginningView } from "./views.ts";
 
 /** Which calls a watcher wants; what is absent is any. */
 export interface LiveFilter {
@@ -31,16 +31,41 @@ export interface Seen {
   told: number;
 }
 
-/** What has happened. Its text is made once, when somebody wants it. */
-export type Said =
-  | { event: "start"; view: BeginningView; text: string | null }
-  | { event: "end"; view: GenerationView | UnrecordedView; text: string | null };
-
-/** What all watchers that want the same are sent. */
-export interface Chunk {
-  bytes: Uint8Array;
-  /** That happened, told or left out. */
+/** Events that a watcher was not told. */
+export interface Lost {
   events: number;
+  /** Those of them that were ends of calls. */
+  ended: number;
+}
+
+type SaidView = BeginningView & { provider?: string | null; status?: string };
+
+/** What has happened. Calls do not wait for its view and its text: they are made once, when somebody wants them. */
+export class Said {
+  readonly event: "start" | "end";
+  /** Of the call. */
+  readonly id: string;
+  #make: (() => SaidView) | null;
+  #view: SaidView | null = null;
+  #text: string | null = null;
+
+  constructor(event: "start" | "end", id: string, make: () => SaidView) {
+    this.event = event;
+    this.id = id;
+    this.#make = make;
+  }
+
+  get view(): SaidView {
+    if (this.#view === null) {
+      this.#view = this.#make!();
+      this.#make = null;
+    }
+    return this.#view;
+  }
+
+  get text(): string {
+    return this.#text ??= frame(this.event, this.view);
+  }
 }
 
 const encoder = new TextEncoder();
@@ -50,36 +75,8 @@ export function frame(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Null: nothing of it is wanted. */
-export function chunkOf(
-  events: readonly Said[],
-  wants: (said: Said) => boolean,
-  { most, dropped }: { most: number; dropped: number },
-): Chunk | null {
-  let text = "";
-  let given = 0;
-  let lost = dropped;
-  for (const said of events) {
-    if (!wants(said)) continue;
-    // One fits always.
-    if (given > 0 && text.length >= most) {
-      lost++;
-      continue;
-    }
-    text += said.text ??= frame(said.event, said.view);
-    given++;
-  }
-  if (given === 0 && lost === 0) return null;
-  const before = lost > 0 ? frame("lost", { events: lost }) : "";
-  return { bytes: encode(before + text), events: given + lost };
-}
-
 /** A start does not yet tell who answers, and how it ends. */
-export function matches(
-  event: Said["event"],
-  view: BeginningView & { provider?: string | null; status?: string },
-  filter: LiveFilter,
-): boolean {
+export function matches(event: Said["event"], view: SaidView, filter: LiveFilter): boolean {
   if (event === "start" && (filter.status !== undefined || filter.provider !== undefined)) return false;
   const is = (wanted: string | undefined, ...found: (string | null | undefined)[]) =>
     wanted === undefined || found.includes(wanted);

@@ -2,6 +2,7 @@
 import { STATUS_TEXT, type StatusCode } from "@std/http/status.js";
 import { Buffer } from "node:buffer";
 import { PlainResponse } from "./plain_response.ts";
+import { sharedChunk } from "./shared_bytes.ts";
 import { headBytes, putBytes } from "./text_bytes.ts";
 
 /** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
@@ -40,7 +41,15 @@ function isOurs(name: string): boolean {
 
 /** A chunk with what goes before it, in one piece. */
 export function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
-  if (!chunked && head === "") return bytes;
+  if (head === "") {
+    if (!chunked) return bytes;
+    const shared = sharedChunk(bytes, () => joinedChunk("", bytes, true));
+    if (shared !== null) return shared;
+  }
+  return joinedChunk(head, bytes, chunked);
+}
+
+function joinedChunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
   const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
   const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
   putBytes(joined, before, 0);

@@ -35,7 +35,7 @@ function reading(stream: ReadableStream<Uint8Array>) {
     async next(): Promise<[string, any][]> {
       const { value, done } = await reader.read();
       if (done) return [];
-      return decoder.decode(value).split("\n\n").filter(Boolean).map((frame) => {
+      return decoder.decode(value).split("\n\n").filter((frame) => frame.startsWith("event")).map((frame) => {
         const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(frame)!;
         return [event, JSON.parse(data)];
       });
@@ -168,6 +168,52 @@ Deno.test("Live: many watchers share the encoded events, and get a bounded numbe
   await Promise.all(watchers.map((watcher) => watcher.cancel()));
 });
 
+Deno.test("Live: of more than can be told, calls whose beginning was told are told to their end", async () => {
+  const live = liveOf();
+  const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
+  const filtered = reading(live.watch(options({ key: "rare" })));
+  await Promise.all([...watchers, filtered].map((watcher) => watcher.next()));
+  /** Each watcher is served in every fifth turn or sooner, those who are told a part in every twelfth. */
+  const turns = () => {
+    for (let i = 0; i < 12; i++) live.flush();
+  };
+  for (let i = 0; i < 1000; i++) live.began(beginning(`gen_${i}`));
+  turns();
+  const [[lost, first], ...begun] = await watchers[0].next();
+  assertEquals([lost, first], ["lost", { events: 1000 - begun.length, ended: 0 }]);
+  // Others end first.
+  for (let i = 999; i >= 0; i--) live.ended(ended(`gen_${i}`));
+  live.began(beginning("gen_rare", { key: "rare" }));
+  turns();
+  const [[, second], ...told] = await watchers[0].next();
+  const ends = told.filter(([event]) => event === "end");
+  assertEquals(second, { events: 1001 - told.length, ended: 1000 - ends.length });
+  const ids = new Set(ends.map(([, { id }]) => id));
+  assert(begun.length > 0 && begun.slice(0, ends.length).every(([, { id }]) => ids.has(id)), [...ids].join());
+  assertEquals((await filtered.next()).map(([, { id }]) => id), ["gen_rare"], "a filter leaves nothing out");
+  await Promise.all([...watchers, filtered].map((watcher) => watcher.cancel()));
+});
+
+Deno.test("Live: a watcher whose filter lets nothing through is sent comments while others are told of calls", async () => {
+  let now = 0;
+  const live = liveOf({ now: () => now });
+  const [all, none] = [{}, { key: "other" }].map((filter) => reading(live.watch(options(filter))));
+  await Promise.all([all.next(), none.next()]);
+  let comments = 0;
+  const silent = none.next().then(() => comments++);
+  for (; now < 14_000; now += 1000) {
+    live.began(beginning(`gen_${now}`));
+    live.flush();
+    assertEquals((await all.next()).length, 1);
+  }
+  assertEquals(comments, 0);
+  now = 15_000;
+  live.flush();
+  await silent;
+  assertEquals(comments, 1);
+  await Promise.all([all.cancel(), none.cancel()]);
+});
+
 Deno.test("Live: who may not watch any more is told no more, and the end of the process ends all", async () => {
   const live = liveOf();
   let may = true;
@@ -256,7 +302,7 @@ Deno.test("Live: a member is told of calls of own keys alone, and not of how muc
     return [...running, ...recent].map(({ id }: { id: string }) => id);
   }));
   assertEquals(first, [["gen_1"], ["gen_2", "gen_0"], []]);
-  for (let i = 0; i < 3000; i++) live.began(beginning(`gen_x${i}`, { keyId: "key_other" }));
+  for (let i = 0; i < 6000; i++) live.began(beginning(`gen_x${i}`, { keyId: "key_other" }));
   live.began(beginning("gen_dropped"));
   live.flush();
   const told = await bob.next();

@@ -17,12 +17,13 @@ const FILTERS = ["key", "model", "provider", "team", "session", "tag", "status"]
 /** Calls of some milliseconds come in crowds: they are shown a few times a second. */
 const SHOW_MS = 150;
 const AGAIN_MS = 2000;
+const PACE_MS = 8000;
 
 export default function Live() {
   const route = useRoute();
   const [paused, setPaused] = useState(false);
   const asked = query(Object.fromEntries(FILTERS.map((name) => [name, route.query[name]])));
-  const { calls, state, lost, seen } = useLive(`/admin/live${asked}`, paused);
+  const { calls, state, lost, pace, seen } = useLive(`/admin/live${asked}`, paused);
   const [, setNow] = useState(0);
   const running = calls.filter(({ status }) => status === "running");
   useEffect(() => {
@@ -63,10 +64,7 @@ export default function Live() {
           <//>
         <//>
         ${lost > 0 && html`
-          <p class="strip warn"
-            role="status">${count(
-              lost,
-            )} events were left out: more happens than a page can follow. A filter makes it less.</p>
+          <p class="strip warn" role="status">${left(lost, pace)}</p>
         `}
         <${Panel} title=${html`${count(running.length)} running, ${
           count(calls.length - running.length)
@@ -99,6 +97,18 @@ function told(seen) {
     return `Calls of all ${nodes} processes as they begin and end; of those that do not serve this page a second later.`;
   }
   return `Calls of ${told} of ${nodes} processes as they begin and end; of the others once they have ended.`;
+}
+
+/**
+ * What was left out.
+ * @param {number} lost events
+ * @param {{ told: number, all: number }} pace ends of calls a second
+ */
+function left(lost, { told, all }) {
+  const more = html`A filter shows all of fewer calls, <a href=${href("explore")}>Explore</a> has every one.`;
+  return all > told
+    ? html`Showing ${count(Math.round(told))} of ${count(Math.round(all))} calls a second. ${more}`
+    : html`${count(lost)} events were left out when more happened than a page can follow. ${more}`;
 }
 
 /** @type {import("../lib/table.js").Column<Call>[]} */
@@ -149,6 +159,33 @@ function had(calls, name) {
   return [...new Set(values.filter(Boolean))].sort().slice(0, 50);
 }
 
+/** Ends of calls a second, over the last few: events come in bursts, with seconds between them. */
+class Pace {
+  /** @type {{ at: number, told: number, left: number }[]} */
+  #seconds = [];
+  #began = Date.now();
+
+  /**
+   * @param {number} told
+   * @param {number} left
+   */
+  add(told, left) {
+    const at = Math.floor(Date.now() / 1000);
+    if (this.#seconds.at(-1)?.at !== at) this.#seconds.push({ at, told: 0, left: 0 });
+    const last = this.#seconds[this.#seconds.length - 1];
+    last.told += told;
+    last.left += left;
+  }
+
+  now() {
+    const from = Date.now() - PACE_MS;
+    this.#seconds = this.#seconds.filter(({ at }) => at * 1000 >= from);
+    const seconds = Math.max(1, Math.min(PACE_MS, Date.now() - this.#began) / 1000);
+    const told = this.#seconds.reduce((sum, second) => sum + second.told, 0) / seconds;
+    return { told, all: told + this.#seconds.reduce((sum, second) => sum + second.left, 0) / seconds };
+  }
+}
+
 /**
  * Follows the events; begins anew when the connection breaks.
  *
@@ -156,7 +193,13 @@ function had(calls, name) {
  * @param {boolean} paused
  */
 function useLive(path, paused) {
-  const [shown, setShown] = useState(/** @type {{ calls: Call[], lost: number }} */ ({ calls: [], lost: 0 }));
+  const [shown, setShown] = useState(
+    /** @type {{ calls: Call[], lost: number, pace: { told: number, all: number } }} */ ({
+      calls: [],
+      lost: 0,
+      pace: { told: 0, all: 0 },
+    }),
+  );
   const [state, setState] = useState("connecting");
   const [seen, setSeen] = useState(
     /** @type {import("../../../accounts/live_events.ts").Seen | null} */ (null),
@@ -169,6 +212,7 @@ function useLive(path, paused) {
     let calls = new Map();
     let lost = 0;
     let changed = true;
+    const ends = new Pace();
     const timer = setInterval(() => {
       if (!changed || held.current) return;
       changed = false;
@@ -176,7 +220,7 @@ function useLive(path, paused) {
         a.created < b.created ? 1 : a.created > b.created ? -1 : a.id < b.id ? 1 : -1
       );
       calls = new Map(all.slice(0, 2 * MOST_SHOWN).map((call) => [call.id, call]));
-      setShown({ calls: all.slice(0, MOST_SHOWN), lost });
+      setShown({ calls: all.slice(0, MOST_SHOWN), lost, pace: ends.now() });
     }, SHOW_MS);
     const follow = async () => {
       for await (const { event, data } of events(path, aborter.signal)) {
@@ -189,9 +233,13 @@ function useLive(path, paused) {
           setSeen(data.seen);
         } else if (event === "start") {
           if (!calls.has(data.id)) calls.set(data.id, { ...data, status: "running" });
-        } else if (event === "end") calls.set(data.id, data);
-        else if (event === "lost") lost += data.events;
-        else if (event === "seen") setSeen(data);
+        } else if (event === "end") {
+          calls.set(data.id, data);
+          ends.add(1, 0);
+        } else if (event === "lost") {
+          lost += data.events;
+          ends.add(0, data.ended);
+        } else if (event === "seen") setSeen(data);
       }
     };
     (async () => {
