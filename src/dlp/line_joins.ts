@@ -65,10 +65,18 @@ function isTable(text: string, left: number, right: number): boolean {
   let parts = 0;
   for (let i = Math.max(0, left - CELLS), stop = Math.min(text.length, right + CELLS); i < stop; i++) {
     const c = text.charCodeAt(i);
-    if (c > 127 || (CLASS_OF[c] & LETTER) !== 0) return false;
+    if (isExponent(text, i)) parts++;
+    else if (c > 127 || (CLASS_OF[c] & LETTER) !== 0) return false;
     if (c === 44 || c === 59 || c === 9 || c === 124 || c === 10) parts++;
   }
   return parts > 1;
+}
+
+/** The letter in a number of scientific notation, as in `1.5e+3`: no value that is looked for has one. */
+function isExponent(text: string, at: number): boolean {
+  const sign = text.charCodeAt(at + 1);
+  return (text.charCodeAt(at) | 32) === 101 && (sign === 43 || sign === 45) &&
+    isDigit(text, at - 1) && isDigit(text, at + 2);
 }
 
 /** Whether the lines around a break are two of a row of records: of one length, or beginning alike with no words. */

@@ -34,10 +34,13 @@ const CVV =
 /** The code's name at the end of a field's: "cardCvc", "card_cvv". */
 const CVV_AT_END = /(?<=[a-z_-])(?:[Cc][Vv][Vv]2?|CVC2?|[Cc]vc2?|[Cc]sc|[Cc]vn|[Ss]ecurity_?[Cc]ode)$/;
 
-/** The last letter of one of these names. */
-function mayEndInName(unit: number): boolean {
-  const small = unit | 32;
-  return small === 118 || small === 99 || small === 110 || small === 101 || unit === 50;
+/** The last two characters of one of these names. */
+const ENDS: ReadonlySet<number> = new Set(
+  ["vv", "vc", "sc", "vn", "de", "v2", "c2"].map((end) => endAt(end, 2)),
+);
+
+function endAt(text: string, end: number): number {
+  return (text.charCodeAt(end - 2) | 32) << 8 | text.charCodeAt(end - 1) | 32;
 }
 
 /** The second letter of these names. */
@@ -46,9 +49,7 @@ for (const letter of "vsaerVSAER") SECONDS[letter.charCodeAt(0)] = 1;
 
 /** Tries for a card's security code named by, or at the end of, the run at `[start, end)`. */
 function scanCvv(view: ScannedView, start: number, end: number): void {
-  const inner = mayEndInName(view.text.charCodeAt(end - 1))
-    ? CVV_AT_END.exec(view.text.slice(start, end))
-    : null;
+  const inner = ENDS.has(endAt(view.text, end)) ? CVV_AT_END.exec(view.text.slice(start, end)) : null;
   const second = view.text.charCodeAt(start + 1);
   if (inner === null && second < 128 && SECONDS[second] === 0) return;
   CVV.lastIndex = inner ? start + inner.index : start;

@@ -161,7 +161,8 @@ function scanChain(view: ScannedView, table: NumberTable, start: number, end: nu
   }
   if (n === 0) return end;
   const last = ends[n - 1];
-  if ((digits >= FEWEST_DIGITS || mixed >= LONG_MIXED) && last - starts[0] >= 6) {
+  const isDump = n === MAX_GROUPS && isDumpRow(text);
+  if (!isDump && (digits >= FEWEST_DIGITS || mixed >= LONG_MIXED) && last - starts[0] >= 6) {
     for (let i = 0; i < n; i++) {
       if (i > 0 && !attachable(text, i)) continue;
       if (kinds[i] !== DIGIT && ends[i] - starts[i] >= 8 && (kinds[i] & DIGIT) !== 0) {
@@ -209,6 +210,17 @@ function tryGluedRows(view: ScannedView, table: NumberTable, n: number): void {
 function isInTable(text: string, start: number, end: number, length: number): boolean {
   return isHexGroup(text, start - length - 1, length) && isHexGroup(text, end + 1, length) &&
     text.charCodeAt(start - 1) <= 32 && text.charCodeAt(end) <= 32;
+}
+
+/** Whether the groups of a full chain are the middle of a hexadecimal dump: none of them begins or ends a number. */
+function isDumpRow(text: string): boolean {
+  const length = ends[0] - starts[0];
+  if (length > 4 || length < 2) return false;
+  for (let i = 0; i < MAX_GROUPS; i++) {
+    if (starts[i] !== starts[0] + i * (length + 1) || text.charCodeAt(starts[i] - 1) > 32) return false;
+    if (!isHexGroup(text, starts[i], length)) return false;
+  }
+  return isInTable(text, starts[0], ends[MAX_GROUPS - 1], length);
 }
 
 function isHexGroup(text: string, start: number, length: number): boolean {

@@ -3,6 +3,7 @@
  * model a name is a name because something introduces it.
  */
 
+import { CLASS_OF, DIGIT, isDigit, LETTER, LOWER } from "./character_class.ts";
 import { validDate } from "./checksums.ts";
 import { matchesOf } from "./matches.ts";
 import type { Recognizer } from "./recognizer.ts";
@@ -21,14 +22,17 @@ const BIRTH_WORDS = [
   "дата рождения|родил(?:ся|ась)",
   "出生日期|出生于|生于|生日|生年月日|誕生日|생년월일|생일|출생",
 ].join("|");
-const BIRTH = new RegExp(
-  `(?<![A-Za-z])(?:${BIRTH_WORDS})["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?\\s{0,2}` +
+/** Where a date may begin that these words name. */
+const NAMED_BIRTH = new RegExp(
+  `(?<=(?<![A-Za-z])(?:${BIRTH_WORDS})["'\\])]{0,2}(?: ?\\([^)\\n]{2,16}\\))?\\s{0,2}` +
     `(?:(?:is|was|ist|lautet|war|est|es|é|è|to|jest|şu|это|は|은|는|이|是|为|為)?\\s?(?:[:=#|-]|：)?)` +
-    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(]?`,
-  "gi",
+    `[ \\t._]{0,40}\\n?[ \\t]{0,8}["'(]?)`,
+  "iy",
 );
+/** How far before a date its name may begin. */
+const NAMED_WITHIN = 120;
 /** Words behind one. */
-const BORN_BEHIND = / ?(?:г\. ?р\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣]))/g;
+const BORN_BEHIND = / ?(?:г\. ?р\.|года рождения|doğumlu|生まれ|出生|생(?![가-힣]))/y;
 const MONTHS = [
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?",
   "jän(?:ner)?|januar|februar|märz|mai|juni|juli|oktober|dezember",
@@ -47,15 +51,21 @@ const WRITTEN_DATE =
   `|\\d{1,2}(?:st|nd|rd|th|er)?\\.? (?:of |de )?(?:${MONTHS})\\.?,? (?:de )?\\d{4}` +
   `|\\d{4}年\\d{1,2}月\\d{1,2}日|\\d{4}년 ?\\d{1,2}월 ?\\d{1,2}일)`;
 const DATE = new RegExp(`${WRITTEN_DATE}(?=T\\d|(?!\\w))`, "iy");
-const DATE_AT_END = new RegExp(`(?<![\\w./-])${WRITTEN_DATE}$`, "i");
-/** The longest that a date is. */
-const LONGEST_DATE = 30;
-const NAME = "[A-Z\\u00c0-\\u024f][a-z\\u00df-\\u024f'’-]{1,24}";
-const NAMES = `${NAME}(?: (?:[A-Z]\\. )?(?:van |von |de |da |del |bin |al-)?${NAME}){0,3}`;
+/** A month in letters before its day. */
+const MONTH_AT_END = new RegExp(`(?:${MONTHS})\\.? $`, "i");
+const LONGEST_MONTH = 14;
+/** A pattern that begins with what it takes is looked for at capitals alone, so what stands before it is tested behind that. */
+const CAPITAL = "[A-Z\\u00c0-\\u024f]";
+const SMALL = "[a-z\\u00df-\\u024f'’-]{1,24}";
+const NAME = `${CAPITAL}${SMALL}`;
+const MORE_NAMES = `(?: (?:[A-Z]\\. )?(?:van |von |de |da |del |bin |al-)?${NAME}){0,3}`;
+const NAMES = `${NAME}${MORE_NAMES}`;
 const PERSON = new RegExp(
-  `(?<=\\b(?:[Mm]y name is|[Nn]ame:|I am|I'm|called|[Ss]igned,?|[Dd]ear|[Rr]egards,?) )${NAMES}` +
-    `|(?<=\\b(?:Mr|Mrs|Ms|Mx|Miss|Dr|Prof|Sir|Herr|Frau|Monsieur|Madame|Señora?)\\.? )${NAMES}` +
-    `|(?<="(?:full_?|first_?|last_?|customer_?|owner_?)name"\\s?:\\s?")${NAMES}|(?<="name"\\s?:\\s?")${NAMES} ${NAME}(?=")`,
+  `${CAPITAL}(?<=[ "]${CAPITAL})(?:(?:` +
+    `(?<=\\b(?:[Mm]y name is|[Nn]ame:|I am|I'm|called|[Ss]igned,?|[Dd]ear|[Rr]egards,?) ${CAPITAL})` +
+    `|(?<=\\b(?:Mr|Mrs|Ms|Mx|Miss|Dr|Prof|Sir|Herr|Frau|Monsieur|Madame|Señora?)\\.? ${CAPITAL})` +
+    `|(?<="(?:full_?|first_?|last_?|customer_?|owner_?)name"\\s?:\\s?"${CAPITAL})` +
+    `)${SMALL}${MORE_NAMES}|(?<="name"\\s?:\\s?"${CAPITAL})${SMALL}${MORE_NAMES} ${NAME}(?="))`,
   "g",
 );
 const AGE =
@@ -65,20 +75,54 @@ const ORGANIZATION = new RegExp(
   "g",
 );
 const LOCATION = new RegExp(
-  `(?<=\\b(?:lives? in|living in|moved to|based in|born in|located in|flew to|city of) )${NAMES}`,
+  `${CAPITAL}(?<= ${CAPITAL})(?<=\\b(?:lives? in|living in|moved to|based in|born in|located in|flew to|city of) ${CAPITAL})` +
+    `${SMALL}${MORE_NAMES}`,
   "g",
 );
 
-function scanBirthDates(view: ScannedView): void {
-  for (const m of view.text.matchAll(BIRTH)) {
-    DATE.lastIndex = m.index + m[0].length;
-    const date = DATE.exec(view.text);
-    if (date && exists(date)) report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
+/** A part that holds digits: the date that begins in it, if words say that it is a day of birth. */
+function scanBirthDate(view: ScannedView, start: number, end: number): void {
+  const { text } = view;
+  let at = start;
+  // Digits that a word is glued to: "DOB1990-05-31".
+  if (!isDigit(text.charCodeAt(start))) { for (at = end; isDigit(text.charCodeAt(at - 1)); at--); }
+  const month = text.charCodeAt(at - 1) === 32 && isMonthEnd(text.charCodeAt(at - 2))
+    ? MONTH_AT_END.exec(before(view, at, LONGEST_MONTH))?.[0].length ?? 0
+    : 0;
+  if (at === end || month === 0 && !mayBeDate(text, at)) return;
+  DATE.lastIndex = at - month;
+  const date = DATE.exec(text);
+  if (!date || !exists(date)) return;
+  // What fills a line counts once.
+  const lead = before(view, date.index, NAMED_WITHIN).replace(/([ \t._])\1+/g, "$1");
+  NAMED_BIRTH.lastIndex = lead.length;
+  BORN_BEHIND.lastIndex = DATE.lastIndex;
+  if (NAMED_BIRTH.test(lead) || BORN_BEHIND.test(text) && !/[\w./-]$/.test(lead)) {
+    report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
   }
-  for (const { index } of view.text.matchAll(BORN_BEHIND)) {
-    const date = DATE_AT_END.exec(before(view, index, LONGEST_DATE));
-    if (date && exists(date)) report(view, "DATE_OF_BIRTH", index - date[0].length, index, 0.85);
+}
+
+/** Letters, or the dot of what is cut short. */
+function isMonthEnd(unit: number): boolean {
+  return (CLASS_OF[unit] & LOWER) !== 0 || unit === 46;
+}
+
+/** Whether a date may begin with these digits: most numbers are told from one by what stands behind them. */
+function mayBeDate(text: string, start: number): boolean {
+  let end = start;
+  while (end - start < 5 && isDigit(text.charCodeAt(end))) end++;
+  const joint = text.charCodeAt(end);
+  if (joint > 127) return true;
+  if (joint === 32 || joint === 46 && text.charCodeAt(end + 1) === 32) {
+    const letter = text.charCodeAt(joint === 32 ? end + 1 : end + 2);
+    return letter > 127 || (CLASS_OF[letter] & LETTER) !== 0;
   }
+  if (joint !== 45 && joint !== 46 && joint !== 47) {
+    return (CLASS_OF[joint] & LETTER) !== 0 && (CLASS_OF[text.charCodeAt(end + 1)] & LETTER) !== 0;
+  }
+  // The month between two like signs.
+  const month = text.charCodeAt(end + 2) === joint ? end + 2 : end + 3;
+  return text.charCodeAt(month) === joint && isDigit(text.charCodeAt(month + 1));
 }
 
 /** Numeric dates must exist, in one of the two orders of day and month. */
@@ -95,7 +139,7 @@ export const PERSON_DATA: readonly Recognizer[] = [
     type: "DATE_OF_BIRTH",
     group: "PERSON_DATA",
     aliases: ["DATE_OF_BIRTH_DOB", "DOB"],
-    triggers: [{ on: "view", scan: scanBirthDates }],
+    triggers: [{ on: "part", longest: 16, holds: DIGIT, scan: scanBirthDate }],
     samples: {
       found: [
         "born on «12 March 1981»",
@@ -117,14 +161,7 @@ export const PERSON_DATA: readonly Recognizer[] = [
     type: "PERSON",
     group: "PERSON_DATA",
     aliases: ["NAME", "PERSON_NAME"],
-    triggers: [
-      matchesOf(
-        "PERSON",
-        PERSON,
-        () => 0.5,
-        /name|I am|I'm|called|igned|ear|egards|M[rsx]|Miss|Dr|Prof|Sir|Herr|Frau|Mons|Mad|Señ/,
-      ),
-    ],
+    triggers: [matchesOf("PERSON", PERSON, () => 0.5)],
     samples: {
       found: ["My name is «Ada Brandt».", "Dr. «Grete Holm»", '"full_name": "«Jan van Dijk»"'],
       clean: ["Ada Brandt", "my name is secret"],
@@ -145,14 +182,7 @@ export const PERSON_DATA: readonly Recognizer[] = [
   {
     type: "LOCATION",
     group: "PERSON_DATA",
-    triggers: [
-      matchesOf(
-        "LOCATION",
-        LOCATION,
-        () => 0.5,
-        /lives? in|living in|moved to|based in|born in|located in|flew to|city of/,
-      ),
-    ],
+    triggers: [matchesOf("LOCATION", LOCATION, () => 0.5)],
     samples: { found: ["who lives in «Bergen»"], clean: ["Bergen", "lives in a house"] },
   },
 ];

@@ -57,11 +57,11 @@ const PHONE_BEHIND = /^\s?(?:numara(?!l)|로 (?:연락|전화)|으로 (?:연락|
 /** How far before a telephone number a word may stand that names it. */
 const NAMED_WITHIN = 40;
 
-/** Whether there is a letter: a table of numbers names none. */
+/** Whether there is a letter that hexadecimal has not, which each of these words has: a table of numbers names none. */
 function isWordNear(text: string, start: number): boolean {
   for (let i = start - 1, stop = Math.max(0, start - NAMED_WITHIN); i >= stop; i--) {
-    const c = text.charCodeAt(i);
-    if (c > 127 || (CLASS_OF[c] & ALPHANUMERIC & ~DIGIT) !== 0) return true;
+    const c = text.charCodeAt(i) | 32;
+    if (c > 127 || c > 102 && c < 123) return true;
   }
   return false;
 }

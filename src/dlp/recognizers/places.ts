@@ -1,14 +1,16 @@
 /** Web addresses, host names, streets and postal codes: looked for on request only. */
 
+import { CLASS_OF, DIGIT, isAlphanumeric, WORD } from "./character_class.ts";
 import { COUNTRIES } from "./countries.ts";
 import { matchesOf } from "./matches.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { before, isAlone, type ScannedView, words } from "./scanned_view.ts";
+import { before, isAlone, report, type ScannedView, words } from "./scanned_view.ts";
 
 const URL =
   /(?<![A-Za-z0-9])(?:https?|ftps?|wss?):\/\/[^\s<>"'`{}|\\^[\]]{3,2000}|(?<![A-Za-z0-9.@-])www\.[A-Za-z0-9-]{1,63}\.[^\s<>"'`{}|\\^[\]]{2,2000}/gi;
-const DOMAIN =
-  /(?<![A-Za-z0-9@._/-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![A-Za-z0-9@_(])/gi;
+const DOMAIN = /(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![A-Za-z0-9@_(])/iy;
+/** The longest name that a dot ends. */
+const LONGEST_LABEL = 63;
 /** Domains that nothing else is written like. */
 const SURE_DOMAIN =
   /^(?:com|org|net|edu|gov|mil|de|uk|fr|nl|ch|se|eu|ca|au|jp|cn|br|ru|dk|fi|cz|hu|gr|pt|ie|nz|za|mx|ar|kr|tr|ua|ro|local|internal|corp|example|arpa)$/;
@@ -40,15 +42,53 @@ function domainConfidence(view: ScannedView, start: number, end: number): number
   return named || other && isAlone(view, start, end) ? 0.6 : 0;
 }
 
+/** Whether a unit may stand in a path, an address or a name with dots, which is one domain at most and begins with it. */
+function isInPath(unit: number): boolean {
+  return (CLASS_OF[unit] & WORD) !== 0 || unit === 46 || unit === 47 || unit === 64;
+}
+
+/** A dot: the domain that it is the first dot of. Answers where what holds it ends. */
+function scanDomain(view: ScannedView, at: number): number | void {
+  const { text } = view;
+  if (!isAlphanumeric(text.charCodeAt(at - 1)) || !isAlphanumeric(text.charCodeAt(at + 1))) return;
+  let start = at - 1;
+  while (start > 0 && at - start <= LONGEST_LABEL && isInPath(text.charCodeAt(start - 1))) start--;
+  let stop = at + 1;
+  while (isInPath(text.charCodeAt(stop))) stop++;
+  DOMAIN.lastIndex = start;
+  if (at - start > LONGEST_LABEL || !DOMAIN.test(text)) return stop;
+  const end = DOMAIN.lastIndex;
+  const confidence = domainConfidence(view, start, end);
+  if (confidence >= 0.5) report(view, "DOMAIN_NAME", start, end, confidence);
+  return stop;
+}
+
 const STREET =
-  /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?|(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/g;
+  /(?<![\w.])\d{1,5}[A-Za-z]? (?:[A-Z][A-Za-z'.-]{1,20} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Square|Sq|Way|Terrace|Place|Pl|Parkway|Pkwy|Highway|Hwy)\b\.?(?:,? (?:Apt|Suite|Ste|Unit|#) ?\w{1,6})?/g;
+/** A street's name before its number. */
+const NAMED_STREET = /(?<!\w)[A-ZÄÖÜ][a-zäöüß]{2,20}(?:straße|strasse|str\.|weg|platz|allee|gasse) $/;
+const LONGEST_STREET = 32;
+const HOUSE_NUMBER = /\d{1,4}[a-z]?\b/y;
+/** Last units of a street's name. */
+const STREET_ENDS = "e.gz";
+
+/** A number behind a street whose name says what it is, as in German. */
+function scanHouseNumber(view: ScannedView, start: number): void {
+  const { text } = view;
+  if (text.charCodeAt(start - 1) !== 32 || !STREET_ENDS.includes(text.charAt(start - 2))) return;
+  const street = NAMED_STREET.exec(before(view, start, LONGEST_STREET));
+  HOUSE_NUMBER.lastIndex = start;
+  if (street && HOUSE_NUMBER.test(text)) {
+    report(view, "STREET_ADDRESS", start - street[0].length, HOUSE_NUMBER.lastIndex, 0.65);
+  }
+}
 /** Of the United Kingdom. */
 const AREA =
   "(?:[BEGLMNSW]|A[BL]|B[ABDHLNRSTX]|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]|F[KY]|G[LUY]|H[ADGPRSUX]|I[GMPV]|JE|" +
   "K[ATWY]|L[ADELNSU]|M[EKL]|N[EGNPRW]|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]|T[ADFNQRSW]|UB|W[ACDFNRSV]|YO|ZE)";
 const POSTCODE = new RegExp(
-  `(?<![\\w#])(?:GIR ?0AA|${AREA}\\d(?:\\d|[ABEHJKMNPR-Y])? ?\\d[ABD-HJLNP-UW-Z]{2})(?!\\w)` +
-    `|(?<![\\w#])[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z] ?\\d[ABCEGHJ-NPRSTV-Z]\\d(?!\\w)`,
+  `(?=[A-Z]{1,2}\\d|GIR)(?<![\\w#])(?:GIR ?0AA|${AREA}\\d(?:\\d|[ABEHJKMNPR-Y])? ?\\d[ABD-HJLNP-UW-Z]{2})(?!\\w)` +
+    `|(?=[A-Z]\\d[A-Z])(?<![\\w#])[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z] ?\\d[ABCEGHJ-NPRSTV-Z]\\d(?!\\w)`,
   "g",
 );
 
@@ -58,7 +98,7 @@ function postcodeConfidence(view: ScannedView, start: number, end: number): numb
   return ZIP_WORDS.test(before(view, start, 24)) || isAlone(view, start, end) ? 0.6 : 0;
 }
 
-const ZIP = /(?<![\w.,$-])\d{5}(?:-\d{4})?(?![\w.-]*\d)/g;
+const ZIP = /\d(?<![\w.,$-]\d)\d{4}(?:-\d{4})?(?![\w.-]*\d)/g;
 const ZIP_WORDS = words(
   "zip(?: ?code)?",
   "postal(?: ?code)?",
@@ -88,7 +128,7 @@ export const PLACES: readonly Recognizer[] = [
   {
     type: "DOMAIN_NAME",
     group: "CONTACT",
-    triggers: [matchesOf("DOMAIN_NAME", DOMAIN, domainConfidence, /[A-Za-z0-9]\.[A-Za-z]/)],
+    triggers: [{ on: "sign", signs: ".", scan: scanDomain }],
     samples: {
       found: ["host «mail.example.org» is down", "domain: «corp.io»"],
       clean: [
@@ -111,8 +151,9 @@ export const PLACES: readonly Recognizer[] = [
         "STREET_ADDRESS",
         STREET,
         () => 0.65,
-        /[a-zA-Z.] (?:St|Ave|R|Bou|Bl|L|Dr|C|Sq|Way|T|P|H)|stra(?:ß|ss)e|str\.|weg|platz|allee|gasse/,
+        /[a-zA-Z.] (?:St|Ave|R|Bou|Bl|L|Dr|C|Sq|Way|T|P|H)/,
       ),
+      { on: "part", longest: 5, first: DIGIT, scan: scanHouseNumber },
     ],
     samples: {
       found: ["at «12 Old Mill Road», Springfield", "in der «Goethestraße 7a»"],
