@@ -7,11 +7,12 @@
 
 import { decodeHTMLStrict } from "entities";
 import { fold } from "./fold.ts";
+import { isDigit } from "./recognizers/character_class.ts";
 import type { Spot } from "./view.ts";
 
 /** Where an escape may begin. Control characters that text does not hold hide between the digits of a value. */
 // deno-lint-ignore no-control-regex
-const MARK = /[%&\\\x00-\x08\x0e-\x1f\x7f]|=(?=[0-9A-F]{2}|\r?\n)|(?<=\d)\+(?=\d)/g;
+const MARK = /[%&\\=+\x00-\x08\x0e-\x1f\x7f]/g;
 const BACKSLASH =
   /\\{1,8}(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|([nrtbfv0"'/]))/y;
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,64}|%u([0-9A-Fa-f]{4})/y;
@@ -38,8 +39,8 @@ export function escapes(text: string): Spot[] {
   const spots: Spot[] = [];
   let quoted: RegExp | undefined;
   MARK.lastIndex = 0;
-  for (let m = MARK.exec(text); m; m = MARK.exec(text)) {
-    const start = m.index;
+  while (MARK.test(text)) {
+    const start = MARK.lastIndex - 1;
     switch (text.charCodeAt(start)) {
       case 92:
         backslash(text, start, spots);
@@ -51,6 +52,7 @@ export function escapes(text: string): Spot[] {
         percent(text, start, spots);
         break;
       case 61:
+        if (!isQuotedPrintable(text, start + 1)) break;
         quoted ??= QUOTED.test(text) ? QUOTED_RUN : QUOTED_ALONE;
         quotedPrintable(text, start, quoted, spots);
         break;
@@ -60,6 +62,7 @@ export function escapes(text: string): Spot[] {
         break;
       }
       case 43:
+        if (!isDigit(text.charCodeAt(start - 1)) || !isDigit(text.charCodeAt(start + 1))) break;
         spots.push({ start, end: start + 1, says: " " });
         break;
       default:
@@ -69,6 +72,18 @@ export function escapes(text: string): Spot[] {
     if (last && last.end > start) MARK.lastIndex = last.end;
   }
   return spots;
+}
+
+/** Two hexadecimal digits with capitals, or a line's end. */
+function isQuotedPrintable(text: string, at: number): boolean {
+  const first = text.charCodeAt(at);
+  if (first === 10) return true;
+  const second = text.charCodeAt(at + 1);
+  return first === 13 ? second === 10 : isHex(first) && isHex(second);
+}
+
+function isHex(unit: number): boolean {
+  return isDigit(unit) || unit >= 65 && unit <= 70;
 }
 
 /** A terminal's sequence for a colour or a place. */

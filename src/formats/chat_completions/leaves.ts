@@ -8,21 +8,15 @@ import {
   json,
   jsonText,
   link,
-  list,
   media,
-  messageList,
-  objectOf,
   opaque,
-  parts,
   partText,
-  type Rule,
   seed,
   senderName,
   setting,
-  settings,
-  shape,
   text,
-} from "../leaves.ts";
+} from "../leaf_rules.ts";
+import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
 
 /** `{url}`, or the URL itself. */
 function linked(): Rule {

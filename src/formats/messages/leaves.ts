@@ -5,21 +5,15 @@ import {
   fixed,
   json,
   link,
-  list,
   media,
-  messageList,
-  objectOf,
   opaque,
-  parts,
   partText,
-  type Rule,
   senderName,
   setting,
-  settings,
-  shape,
   signedBy,
   text,
-} from "../leaves.ts";
+} from "../leaf_rules.ts";
+import { list, messageList, objectOf, parts, type Rule, settings, shape } from "../leaves.ts";
 
 /** Blocks hold blocks: results and documents have content of their own. */
 const blocks: Rule = (walk, holder, key, path) => BLOCKS(walk, holder, key, path);
