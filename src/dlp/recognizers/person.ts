@@ -97,7 +97,7 @@ function scanBirthDate(view: ScannedView, start: number, end: number): void {
   const lead = before(view, date.index, NAMED_WITHIN).replace(/([ \t._])\1+/g, "$1");
   NAMED_BIRTH.lastIndex = lead.length;
   BORN_BEHIND.lastIndex = DATE.lastIndex;
-  if (NAMED_BIRTH.test(lead) || BORN_BEHIND.test(text) && !/[\w./-]$/.test(lead)) {
+  if (NAMED_BIRTH.test(lead + date[0]) || BORN_BEHIND.test(text) && !/[\w./-]$/.test(lead)) {
     report(view, "DATE_OF_BIRTH", date.index, DATE.lastIndex, 0.85);
   }
 }
@@ -144,6 +144,8 @@ export const PERSON_DATA: readonly Recognizer[] = [
       found: [
         "born on «12 March 1981»",
         "DOB: «1990-05-31»",
+        "Patient, *«14.06.2002», Tel.",
+        "DOB«1990-05-31»",
         '{"dateOfBirth":"«1990-05-31»T00:00:00Z"}',
         "geboren am «31.12.1999»",
         "생년월일은 «1981년 3월 12일»",
