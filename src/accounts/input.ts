@@ -88,6 +88,8 @@ export interface UsageQuery extends PageQuery {
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;
+  /** However many records have to be read: nobody waits for it. */
+  whole?: boolean;
 }
 
 /** The most that one page of a list holds. */

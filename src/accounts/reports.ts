@@ -73,8 +73,8 @@ const PAGE = 50;
 
 export interface UsageList extends Listed<UsageView> {
   /**
-   * Records before this time may be missing from the sums, as long as those that an older release left are being summed up.
-   * Absent: none is.
+   * Records before this time may be missing from the sums: those that an older release left are being summed up, or they
+   * are too many to be read for a sum by two labels. Absent: none is.
    */
   incomplete_before?: string;
 }
@@ -192,12 +192,17 @@ export class Reports {
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
     const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
     await sync.flush();
-    const incompleteBefore = await store.incompleteBefore({
+    const unsummed = await store.incompleteBefore({
       from: span.from ?? 0,
       to: span.to ?? Number.MAX_SAFE_INTEGER,
     });
+    const readFrom = query.whole ? null : await store.usageFrom({ by, ...span });
+    const incompleteBefore = unsummed === null || readFrom === null
+      ? unsummed ?? readFrom
+      : Math.max(unsummed, readFrom);
+    const from = readFrom ?? span.from;
     // One more than the page tells whether there is another.
-    const sums = await store.sumUsage({ by, ...span, member }, { skip, limit: limit + 1 });
+    const sums = await store.sumUsage({ by, ...span, from, member }, { skip, limit: limit + 1 });
     return {
       data: sums.slice(0, limit).map(usageView),
       next_cursor: sums.length > limit ? encodeOffset(skip + limit) : null,

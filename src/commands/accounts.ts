@@ -8,7 +8,7 @@ export type AccountsCommand = Extract<Command, { command: "keys" | "usage" | "ge
 export async function runCommand(command: AccountsCommand, accounts: Administration): Promise<string> {
   switch (command.command) {
     case "usage": {
-      const { data, incomplete_before: missing } = await accounts.usage(command);
+      const { data, incomplete_before: missing } = await accounts.usage({ ...command, whole: true });
       if (command.json) return JSON.stringify(data, null, 2);
       const note = `Records before ${missing} are being summed up; some are missing from these sums.`;
       return missing === undefined ? columns(data) : `${columns(data)}\n${note}`;

@@ -32,6 +32,7 @@ import { readSumsState } from "./sums_state.ts";
 import { sync } from "./sync.ts";
 import * as teams from "./teams.ts";
 import * as usage from "./usage.ts";
+import { isOfRecords, recordsFrom } from "./usage_dimensions.ts";
 
 export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
 export type { AuditFilter, AuditKind, AuditRecord } from "./audit.ts";
@@ -95,14 +96,8 @@ export type {
   StreamUpdate,
 } from "./streams.ts";
 export { StaleSync, type SyncRequest, type SyncResult } from "./sync.ts";
-export {
-  isUsageDimension,
-  USAGE_DIMENSIONS,
-  type UsageDimension,
-  type UsageFilter,
-  type UsagePage,
-  type UsageSum,
-} from "./usage.ts";
+export type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
+export { isUsageDimension, USAGE_DIMENSIONS, type UsageDimension } from "./usage_dimensions.ts";
 
 export interface StoreOptions {
   /** What names of a PostgreSQL node's files begin with. Null or absent: there is no disk, records wait in bounded memory. */
@@ -302,6 +297,13 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       const state = await readSumsState(workers.quick.of(asker), span);
       whole = state.built;
       return state.incompleteBefore;
+    },
+    async usageFrom({ by, from, to }, asker = "") {
+      if (!isOfRecords(by)) return null;
+      return await recordsFrom(workers.quick.of(asker), {
+        from: from ?? 0,
+        to: to ?? Number.MAX_SAFE_INTEGER,
+      });
     },
     sumUsage(filter, page, asker = "") {
       const lane = (filter.keyId ?? filter.member) === undefined ? workers.long : workers.quick;

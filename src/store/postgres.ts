@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import type { Columns, EncodedRow, Engine, Query, Reader, RowWriting } from "./engine.ts";
 import { isConflict, isConnectionLost } from "./postgres_errors.ts";
 import type { PostgresOptions } from "./postgres_options.ts";
-import { PostgresPool } from "./postgres_pool.ts";
-import { asText, type Row, type Value } from "./rows.ts";
+import { type LongConnection, PostgresPool } from "./postgres_pool.ts";
+import { asText, type Value } from "./rows.ts";
 
 const CHANNEL = "sluice";
 /** "sluice" in ASCII: the lock that migrating processes share. */
@@ -62,7 +62,7 @@ class PostgresEngine implements Engine {
   }
 
   /** Nothing else is said on this connection, so what begins here ends here. */
-  #reserved<T>(begin: string, work: (on: postgres.Sql) => Promise<T>): Promise<T> {
+  #reserved<T>(begin: string, work: (on: LongConnection) => Promise<T>): Promise<T> {
     return this.#pool.runLong(0, async (on) => {
       await on.unsafe(begin);
       try {
@@ -177,11 +177,12 @@ class PostgresEngine implements Engine {
   }
 }
 
-function queryOn(on: postgres.Sql | postgres.TransactionSql): Query {
-  return async (sql, params = []) => await on.unsafe<Row[]>(sql, params.map(bound), { prepare: true });
+function queryOn(on: LongConnection | postgres.Sql | postgres.TransactionSql): Query {
+  return async (sql, params = []) =>
+    await (on as LongConnection).unsafe(sql, params.map(bound), { prepare: true });
 }
 
-function readerOn(on: postgres.Sql): Reader {
+function readerOn(on: LongConnection): Reader {
   let cursors = 0;
   return {
     query: queryOn(on),
@@ -189,7 +190,7 @@ function readerOn(on: postgres.Sql): Reader {
       const cursor = `cursor_${cursors++}`;
       await on.unsafe(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, params.map(bound));
       for (;;) {
-        const rows = await on.unsafe<Row[]>(`FETCH ${FETCHED_ROWS} FROM ${cursor}`);
+        const rows = await on.unsafe(`FETCH ${FETCHED_ROWS} FROM ${cursor}`);
         if (rows.length === 0) break;
         yield [...rows];
       }

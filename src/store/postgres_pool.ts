@@ -9,9 +9,17 @@ import { StoreUnavailable } from "./engine.ts";
 import type { connect } from "./postgres_driver.ts";
 import { isConnectionLost, translate } from "./postgres_errors.ts";
 import { type PostgresOptions, STATEMENT_TIMEOUT_MS } from "./postgres_options.ts";
+import type { Row } from "./rows.ts";
 
 /** The client's own bound, for a server that does not answer at all. */
 const CALL_TIMEOUT_MS = 8000;
+
+/** A connection that is somebody's own. What is said on it fails once it is lost, which the driver never says. */
+export interface LongConnection {
+  unsafe(sql: string, params?: Said[1], options?: Said[2]): Promise<Row[]>;
+}
+
+type Said = Parameters<postgres.Sql["unsafe"]>;
 
 export interface Channel {
   name: string;
@@ -33,6 +41,8 @@ export class PostgresPool {
   /** Those of which each connection has been opened. */
   #opened: postgres.Sql | null = null;
   #closed = false;
+  /** Aborted where connections have been given up. */
+  readonly #lost = new WeakMap<postgres.Sql, AbortController>();
 
   constructor(url: string, options: PostgresOptions) {
     this.#url = url;
@@ -61,19 +71,22 @@ export class PostgresPool {
   }
 
   /** Runs work that may take longer on a connection of its own: so many milliseconds a statement, 0 for any time. */
-  async runLong<T>(statementMs: number, work: (on: postgres.Sql) => Promise<T>): Promise<T> {
-    const reserved = await this.run(async (on) => {
+  async runLong<T>(statementMs: number, work: (on: LongConnection) => Promise<T>): Promise<T> {
+    const { reserved, lost } = await this.run(async (on) => {
       await this.#openAll(on);
-      return await on.reserve();
+      return { reserved: await on.reserve(), lost: this.#lost.get(on)!.signal };
     });
+    const own: LongConnection = {
+      unsafe: (...said) => unlessLost(lost, () => reserved.unsafe<Row[]>(...said)),
+    };
     try {
       // Compiling a statement takes longer than to run one of these.
-      await reserved.unsafe(`SET statement_timeout = ${statementMs}; SET jit = off`);
-      return await work(reserved);
+      await own.unsafe(`SET statement_timeout = ${statementMs}; SET jit = off`);
+      return await work(own);
     } catch (error) {
       throw translate(error);
     } finally {
-      await reserved.unsafe(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`).catch(() => {});
+      await own.unsafe(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`).catch(() => {});
       reserved.release();
     }
   }
@@ -92,7 +105,9 @@ export class PostgresPool {
   async close(): Promise<void> {
     this.#channel = null;
     this.#closed = true;
-    await (this.#connections ?? await this.#opening)?.end({ timeout: 1 });
+    const connections = this.#connections ?? await this.#opening;
+    await connections?.end({ timeout: 1 });
+    if (connections) this.#lost.get(connections)?.abort();
   }
 
   #open(): Promise<postgres.Sql> {
@@ -105,6 +120,7 @@ export class PostgresPool {
 
   #connected(connecting: typeof connect): postgres.Sql {
     const connections: postgres.Sql = connecting(this.#url, this.#options, () => this.#renew(connections));
+    this.#lost.set(connections, new AbortController());
     return connections;
   }
 
@@ -113,6 +129,7 @@ export class PostgresPool {
     if (broken !== this.#connections || this.#closed) return;
     this.#connections = this.#connected(this.#connect!);
     broken.end({ timeout: 0 }).catch(() => {});
+    this.#lost.get(broken)?.abort();
   }
 
   /** The driver waits for ever for a connection that it opens only to reserve it. They stay open from here on. */
@@ -132,6 +149,17 @@ export class PostgresPool {
       throw error;
     }
   }
+}
+
+/** What is said on a connection that has been lost would never be answered. */
+function unlessLost<T>(lost: AbortSignal, say: () => PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new StoreUnavailable("The connection to the database was lost."));
+    if (lost.aborted) return end();
+    lost.addEventListener("abort", end, { once: true });
+    const done = () => lost.removeEventListener("abort", end);
+    say().then((rows) => (done(), resolve(rows)), (error) => (done(), reject(error)));
+  });
 }
 
 /** The driver queues while it connects and would wait as long as the server is away. */

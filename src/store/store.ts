@@ -160,6 +160,11 @@ export interface LedgerReader {
    * being summed up and there are too many to read. Null: none is missing. It only goes down, so ask before the sums.
    */
   incompleteBefore(span: SummedSpan, asker?: string): Promise<number | null>;
+  /**
+   * From when on records are few enough to be read for a sum that nothing but the records can tell. Null: it has all of its
+   * span.
+   */
+  usageFrom(filter: UsageFilter, asker?: string): Promise<number | null>;
   sumUsage(filter: UsageFilter, page?: UsagePage, asker?: string): Promise<UsageSum[]>;
 }
 

@@ -20,23 +20,13 @@ import {
   SUMS_OF_KEYS,
 } from "./sums.ts";
 import { readSumsState, type SumsState } from "./sums_state.ts";
-
-const PLAIN = ["key", "model", "day", "account", "provider", "format"] as const;
-type PlainDimension = typeof PLAIN[number];
-type LabelDimension = "team" | "session" | `tag:${string}`;
-export type UsageDimension = PlainDimension | LabelDimension;
-
-/** As an operator writes them; `tag:NAME` stands for any tag. */
-export const USAGE_DIMENSIONS = [...PLAIN, "team", "session", "tag:NAME"] as const;
-
-export function isUsageDimension(name: string): name is UsageDimension {
-  return (PLAIN as readonly string[]).includes(name) || name === "team" || name === "session" ||
-    /^tag:[A-Za-z0-9_.:\/-]{1,64}$/.test(name);
-}
-
-function isLabel(name: UsageDimension): name is LabelDimension {
-  return !(PLAIN as readonly string[]).includes(name);
-}
+import {
+  isLabel,
+  isOfRecords,
+  type LabelDimension,
+  type PlainDimension,
+  type UsageDimension,
+} from "./usage_dimensions.ts";
 
 export interface UsageSum {
   /**
@@ -275,9 +265,8 @@ function statement(
   const beside = labels.length === 2 && labels.includes("team")
     ? labels.find((name) => name !== "team")
     : undefined;
-  const apart = labels.length > 1 && beside === undefined;
+  const apart = isOfRecords(by);
   if (apart) {
-    // No sums tell two labels apart: the rows themselves do, as far back as they are kept.
     const [first] = parts;
     const from = first === undefined ? days.from : Math.min(first.from, days.from);
     selects.push(live(between(from, Math.max(days.to, ...parts.map(({ to }) => to)))));

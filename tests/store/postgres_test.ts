@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import postgres from "postgres";
-import { StoreUnavailable } from "../../src/store/engine.ts";
+import { type Query, StoreUnavailable } from "../../src/store/engine.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { eventually, pause } from "../support/time.ts";
 import { type Cluster, onCluster } from "../support/cluster.ts";
@@ -38,6 +38,47 @@ onCluster((cluster) => {
           await query("SELECT 1");
         }), StoreUnavailable);
       assertEquals((await engine.query("SELECT 2 AS x"))[0].x, 2n);
+    }
+    await engine.close();
+  });
+
+  Deno.test("openPostgres() ends long work whose connection breaks, wherever it is, and goes on", async () => {
+    const engine = openPostgres(cluster().url, { connections: 3 });
+    const breakOff = async (query: Query, nth: number) => {
+      const [{ pid }] = await query("SELECT pg_backend_pid() AS pid");
+      await terminate(cluster(), Number(pid));
+      await pause(nth);
+    };
+    const works: Record<string, (nth: number) => Promise<unknown>> = {
+      "a transaction": (nth) =>
+        engine.longTransaction(async (query) => {
+          await breakOff(query, nth);
+          await query("SELECT 1");
+        }),
+      "a snapshot": (nth) =>
+        engine.snapshot(async ({ query, stream }) => {
+          for await (const _ of stream("SELECT i FROM generate_series(1, 100000) AS i")) {
+            await breakOff(query, nth);
+          }
+        }),
+      "a statement": (nth) => {
+        const running = engine.longQuery!(`SELECT pg_sleep(600), ${nth}`);
+        const ended = assertRejects(() => running);
+        return eventually(async () => {
+          const found = await engine.query(
+            "SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' AND state = 'active'",
+          );
+          if (found.length > 0) await terminate(cluster(), Number(found[0].pid));
+          return found.length > 0;
+        }).then(() => ended).then(() => running);
+      },
+    };
+    for (const [what, work] of Object.entries(works)) {
+      for (let nth = 0; nth < 6; nth++) {
+        await assertRejects(() => work(nth), StoreUnavailable, undefined, what);
+        const [{ x }] = await engine.longQuery!("SELECT 2 AS x");
+        assertEquals(x, 2n);
+      }
     }
     await engine.close();
   });

@@ -141,7 +141,7 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
   })),
   UsageList: storedPage(USAGE, {
     incomplete_before: moment(
-      "Records before may be missing from the sums, for some minutes after an update of a large store. Absent: none is.",
+      "Records before may be missing from the sums, for some minutes after an update of a large store, and where a sum by two labels would read too many. Absent: none is.",
     ),
   }),
   GenerationDetails: {

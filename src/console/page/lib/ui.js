@@ -99,13 +99,13 @@ export function Empty({ title, children }) {
   }</div>`;
 }
 
-/** @param {{ before: string }} props sums to which records from before this time are still being added */
+/** @param {{ before: string }} props sums that may lack records from before this time */
 export function Incomplete({ before }) {
   return html`
     <p class="strip warn"
-      role="status">Records from before ${day(
+      role="status">Some records from before ${day(
         before,
-      )} are still being summed up after an update of the store; some are missing here.</p>
+      )} are missing here: sums by two labels are made from the newest records, and after an update of the store older records are still being summed up.</p>
   `;
 }
 
