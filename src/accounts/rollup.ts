@@ -171,24 +171,23 @@ export class Rollup {
   }
 }
 
-/** Each dimension as a text of its own, so that those that nobody asks for are not parsed. */
+/** A line of JSON for all and one for each dimension, so that those that nobody asks for are not parsed. */
 export function encodeRollup(rollup: Rollup): string {
   const by = DIMENSIONS.map((dimension) =>
     JSON.stringify([...rollup.by[dimension]].map(([value, cell]) => [value, encodeCell(cell)]))
   );
-  return JSON.stringify([encodeCell(rollup.all), ...by]);
+  return [JSON.stringify(encodeCell(rollup.all)), ...by].join("\n");
 }
 
 /** @param only the one dimension that is wanted; absent: all */
 export function decodeRollup(text: string, only?: Dimension): Rollup {
-  const [all, ...by] = JSON.parse(text) as [EncodedCell, ...(string | [string, EncodedCell][])[]];
+  const [all, ...by] = text.split("\n");
   const rollup = new Rollup();
-  rollup.all.merge(decodeCell(all));
+  rollup.all.merge(decodeCell(JSON.parse(all)));
   for (const [i, dimension] of DIMENSIONS.entries()) {
     if (only !== undefined && dimension !== only) continue;
-    const cells = by[i] ?? [];
-    const decoded: [string, EncodedCell][] = typeof cells === "string" ? JSON.parse(cells) : cells;
-    for (const [value, cell] of decoded) rollup.by[dimension].set(value, decodeCell(cell));
+    const cells: [string, EncodedCell][] = JSON.parse(by[i]);
+    for (const [value, cell] of cells) rollup.by[dimension].set(value, decodeCell(cell));
   }
   return rollup;
 }

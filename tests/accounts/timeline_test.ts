@@ -100,9 +100,9 @@ Deno.test("Timeline: two nodes write, either reads the sums of both, and nothing
   await one.write();
   await one.write();
   assertEquals(await requests(other), [[0, 5, 1], [2 * MINUTE, 1, 0]]);
-  const hour = { span: 60 * MINUTE, from: NOON, to: NOON + 60 * MINUTE };
-  assertEquals(await requests(one, hour), [[0, 6, 1]]);
-  assertEquals(await requests(other, hour), [[0, 6, 1]]);
+  const hours = { span: 120 * MINUTE, from: NOON, to: NOON + 120 * MINUTE };
+  assertEquals(await requests(one, hours), [[0, 6, 1]]);
+  assertEquals(await requests(other, hours), [[0, 6, 1]]);
   await store.close();
 });
 
@@ -133,6 +133,17 @@ Deno.test("Timeline: while the store is away the last hour is here, and it is wr
   await store.close();
 });
 
+Deno.test("Timeline leaves out what a node of another release wrote in another way", async () => {
+  const store = await memoryStore();
+  const one = new Timeline({ store, node: "node_1", now: () => NOON, ready: () => true });
+  one.add([call()], []);
+  await one.write();
+  await store.putRollups([{ span: MINUTE, starts: NOON, node: "node_2", data: '{"requests":7}' }]);
+  const { rollups } = await one.read({ span: MINUTE, from: NOON, to: NOON + MINUTE });
+  assertEquals([...rollups.values()].map(({ all }) => all.requests), [1]);
+  await store.close();
+});
+
 Deno.test("Timeline deletes spans that nobody can ask for any more", async () => {
   const store = await memoryStore();
   const old = {
@@ -141,11 +152,11 @@ Deno.test("Timeline deletes spans that nobody can ask for any more", async () =>
     node: "node_0",
     data: encodeRollup(new Rollup()),
   };
-  await store.putRollups([old, { ...old, span: 60 * MINUTE }]);
+  await store.putRollups([old, { ...old, span: 120 * MINUTE }]);
   const timeline = new Timeline({ store, node: "node_1", now: () => NOON, ready: () => true });
   timeline.add([call()], []);
   await timeline.write();
   assertEquals((await store.rollups({ span: MINUTE, from: 0, to: NOON })).length, 0);
-  assertEquals((await store.rollups({ span: 60 * MINUTE, from: 0, to: NOON })).length, 1);
+  assertEquals((await store.rollups({ span: 120 * MINUTE, from: 0, to: NOON })).length, 1);
   await store.close();
 });
