@@ -1,5 +1,5 @@
 /** What workers tell each other by way of the process that started them. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { joinHub, openHub } from "../src/assembly/siblings.ts";
 import { eventually } from "./support/time.ts";
 
@@ -32,4 +32,74 @@ Deno.test("workers ask each other, those that are gone or never answer are left 
   hub.close();
   await eventually(async () => Object.keys(await first.ask()).length === 0);
   for (const one of [first, stranger]) one.close();
+});
+
+/** Nobody is closed for being late. */
+const LONG_MS = 3_600_000;
+
+/** A stranger's connection to the hub, which says a line. Resolves with what it was sent once the hub has closed it. */
+async function stranger(port: number, line: string): Promise<string> {
+  using conn = await Deno.connect({ hostname: "127.0.0.1", port });
+  await conn.write(new TextEncoder().encode(line));
+  let heard = "";
+  try {
+    for await (const bytes of conn.readable) heard += new TextDecoder().decode(bytes);
+  } catch {
+    // Closed with bytes under way.
+  }
+  return heard;
+}
+
+Deno.test("the hub closes strangers at once that send long lines, what is no message, or the secret's beginning", async () => {
+  const hub = openHub(LONG_MS);
+  const worker = await joinHub(hub.address, 1, () => "here");
+  const other = await joinHub(hub.address, 2, () => "there");
+  await eventually(async () => Object.keys(await worker.ask()).length === 1);
+  const [port, secret] = hub.address.split(":");
+  const lines = [
+    "null\n",
+    "7\n",
+    "[]\n",
+    "{\n",
+    '{"ask":1}\n',
+    `{"hello":"${secret.slice(0, -1)}","worker":9}\n`,
+    `{"hello":["${secret}"],"worker":9}\n`,
+    `{"hello":"${secret}","worker":9,"more":"${"x".repeat(300)}"}\n`,
+  ];
+  for (const line of lines) assertEquals(await stranger(Number(port), line), "", line.slice(0, 60));
+  // Without an end: far more than is in the system's buffers cannot be written.
+  using endless = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
+  const piece = new Uint8Array(1 << 20).fill(97);
+  await assertRejects(async () => {
+    for (let written = 0; written < 512 << 20;) written += await endless.write(piece);
+  });
+  assertEquals(await worker.ask(), { 2: "there" });
+
+  hub.close();
+  for (const one of [worker, other]) one.close();
+});
+
+Deno.test("the hub keeps few strangers that say nothing, and workers come in beside them", async () => {
+  const hub = openHub(LONG_MS);
+  const worker = await joinHub(hub.address, 1, () => "here");
+  const [port] = hub.address.split(":");
+  const silent = await Promise.all(
+    Array.from({ length: 200 }, () => Deno.connect({ hostname: "127.0.0.1", port: Number(port) })),
+  );
+  const ended = silent.map(async (conn) => {
+    try {
+      return await conn.read(new Uint8Array(1)) === null;
+    } catch {
+      return true;
+    }
+  });
+  // The first ones had to go for the last ones, and not for being late.
+  await Promise.all(ended.slice(0, 100));
+  const late = await joinHub(hub.address, 2, () => "there");
+  await eventually(async () => Object.keys(await worker.ask()).length === 1);
+
+  hub.close();
+  await Promise.all(ended);
+  for (const conn of silent) conn.close();
+  for (const one of [worker, late]) one.close();
 });

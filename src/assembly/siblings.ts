@@ -4,11 +4,19 @@
  * Lines of JSON over loopback, since a worker's own output is its log. A hub knows its workers by a secret that only they were
  * given.
  */
-import { TextLineStream } from "@std/streams/text_line_stream.js";
+import { Buffer } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
 
 /** One that has not answered by then is left out. */
 const PATIENCE_MS = 1000;
 const HELLO_MS = 5000;
+/** Of who has not said the secret yet; what it says is two short fields. */
+const MOST_HELLO_BYTES = 256;
+/** Of a worker: its metrics, some hundred bytes each. */
+const MOST_LINE_BYTES = 64 << 20;
+/** Connections that have not said the secret yet: beyond those the oldest goes, since a worker says it at once. */
+const MOST_STRANGERS = 64;
+const LINE_FEED = 10;
 
 /** What was told, by the number of the worker. */
 export type Told = Readonly<Record<string, unknown>>;
@@ -31,6 +39,8 @@ interface Message {
 
 /** One end of a connection; what cannot be sent is lost with the connection. */
 class Line {
+  /** A longer line ends the connection. */
+  mostBytes = MOST_LINE_BYTES;
   readonly #connection: Deno.Conn;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
 
@@ -45,11 +55,33 @@ class Line {
 
   async *messages(): AsyncGenerator<Message> {
     try {
-      const lines: ReadableStream<string> = this.#connection.readable.pipeThrough(new TextDecoderStream())
-        .pipeThrough(new TextLineStream());
-      for await (const line of lines) yield JSON.parse(line);
+      for await (const line of this.#lines()) {
+        const message: unknown = JSON.parse(new TextDecoder().decode(line));
+        if (typeof message !== "object" || message === null) return;
+        yield message;
+      }
     } catch {
       // The other end is gone, or is no worker.
+    }
+  }
+
+  async *#lines(): AsyncGenerator<Uint8Array> {
+    let pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const bytes of this.#connection.readable) {
+      let from = 0;
+      while (true) {
+        const end = bytes.indexOf(LINE_FEED, from);
+        const piece = bytes.subarray(from, end < 0 ? undefined : end);
+        pieces.push(piece);
+        size += piece.length;
+        if (size > this.mostBytes) return;
+        if (end < 0) break;
+        yield Buffer.concat(pieces, size);
+        pieces = [];
+        size = 0;
+        from = end + 1;
+      }
     }
   }
 
@@ -74,11 +106,17 @@ interface Question {
   done(): void;
 }
 
-/** Passes on what workers ask each other. */
-export function openHub(): Hub {
+/**
+ * Passes on what workers ask each other.
+ *
+ * @param helloMs how long who connects has time to say the secret
+ */
+export function openHub(helloMs = HELLO_MS): Hub {
   const secret = crypto.randomUUID();
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const workers = new Map<Line, number>();
+  /** Who has not said the secret yet, the first one first. */
+  const strangers = new Set<Line>();
   const questions = new Map<number, Question>();
   let asked = 0;
 
@@ -105,16 +143,26 @@ export function openHub(): Hub {
 
   async function attend(connection: Deno.Conn): Promise<void> {
     const line = new Line(connection);
-    const stranger = setTimeout(() => line.close(), HELLO_MS);
+    line.mostBytes = MOST_HELLO_BYTES;
+    const stranger = setTimeout(() => line.close(), helloMs);
+    strangers.add(line);
+    const [oldest] = strangers;
+    if (strangers.size > MOST_STRANGERS) {
+      strangers.delete(oldest);
+      oldest.close();
+    }
     for await (const { hello, worker, ask: question, told, value } of line.messages()) {
       if (!workers.has(line)) {
-        if (hello !== secret || worker === undefined) break;
+        if (!isSame(hello, secret) || worker === undefined) break;
         clearTimeout(stranger);
+        strangers.delete(line);
+        line.mostBytes = MOST_LINE_BYTES;
         workers.set(line, worker);
       } else if (question !== undefined) ask(line, question);
       else if (told !== undefined) answered(line, told, value);
     }
     clearTimeout(stranger);
+    strangers.delete(line);
     workers.delete(line);
     for (const { waiting, done } of [...questions.values()]) {
       if (waiting.delete(line) && waiting.size === 0) done();
@@ -129,9 +177,15 @@ export function openHub(): Hub {
     address: `${listener.addr.port}:${secret}`,
     close() {
       listener.close();
-      for (const line of workers.keys()) line.close();
+      for (const line of [...workers.keys(), ...strangers]) line.close();
     },
   };
+}
+
+function isSame(given: unknown, secret: string): boolean {
+  if (typeof given !== "string") return false;
+  const [a, b] = [Buffer.from(given), Buffer.from(secret)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** @param tell what this worker says to others that ask */
