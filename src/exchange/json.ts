@@ -71,6 +71,8 @@ function hasLongNumber(text: string): boolean {
     let end = at + 1;
     while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
     while (end < length && isDigit(text.charCodeAt(end))) end++;
+    // All of them have been looked at: a text may be digits from its beginning to its end.
+    at += LONG_NUMBER * Math.floor((end - 1 - at) / LONG_NUMBER);
     if (end - start < LONG_NUMBER) continue;
     if (
       (start === 0 || MAY_PRECEDE[text.charCodeAt(start - 1)] === 1) &&

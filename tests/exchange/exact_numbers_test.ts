@@ -1,6 +1,6 @@
 /** Numbers with more digits than a number holds, on their way through requests, answers, streams and masks. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { argumentsObject, parse, parseExact, rounded } from "../../src/exchange/json.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { argumentsObject, mayRound, parse, parseExact, rounded } from "../../src/exchange/json.ts";
 import { PROVIDER_FORMATS } from "../../src/formats/mod.ts";
 import { decode, encode } from "../formats/conversions.ts";
 import { loopbackProvider, SECRET, sseResponse, testGateway } from "../support/mod.ts";
@@ -242,3 +242,30 @@ for (const api of ["anthropic-messages", "gemini", "openai-chat"] as const) {
     }
   });
 }
+
+Deno.test("mayRound() looks at each character of a text about once, however many digits stand together", () => {
+  for (
+    const text of [
+      "7".repeat(200_000),
+      `${"7".repeat(15)}x`.repeat(12_500),
+      `${"7".repeat(50)}x`.repeat(4000),
+    ]
+  ) {
+    let looks = 0;
+    const counted = {
+      length: text.length,
+      charCodeAt(at: number) {
+        looks++;
+        return text.charCodeAt(at);
+      },
+      // No pattern finds anything in it.
+      toString: () => "",
+    };
+    mayRound(`"${text}"`);
+    mayRound(counted as unknown as string);
+    assert(looks <= 3 * text.length, `${looks} looks at ${text.length} characters`);
+  }
+  // A number behind digits that are none is found all the same.
+  assertEquals(mayRound(`"${"7".repeat(100)}", ${LONG}`), true);
+  assertEquals(mayRound(`"x${"7".repeat(1000)}x"`), false);
+});
