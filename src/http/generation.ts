@@ -92,8 +92,10 @@ async function generate(
   let answered = false;
   const deadline = kit.ticker.deadline(() => connection = request.signal);
   deadline.arm(WATCH_AFTER_MS);
+  let release = () => {};
   const over = () => {
     deadline.close();
+    release();
     place.leave();
     followed?.close(answered ? STATUS_CODE.OK : null);
   };
@@ -139,6 +141,7 @@ async function generate(
     };
     const { call, parts } = await run(arrival, kit);
     handedOver = true;
+    release = () => call.held?.close();
     headers = call.headers;
     place.provider = () => call.provider;
     // The prompt has all of it, and a stream may last for an hour.

@@ -5,6 +5,7 @@
  * stays silent longer than the keep-alive interval commits the answer, and what fails later is the format's error event.
  * A caller who leaves does not end the run: it is read to its end, because it is paid for; but not without end.
  */
+import { HeldBody } from "../http1/held_body.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -36,17 +37,26 @@ export const STALL_MS = 600_000;
 
 const encoder = new TextEncoder();
 
-/** The whole answer in one body. Throws what the run throws. */
-export async function respondWhole(delivery: Delivery): Promise<Response> {
+/**
+ * The whole answer in one body. Throws what the run throws.
+ *
+ * @param told its text, piece by piece
+ */
+export async function respondWhole(
+  delivery: Delivery,
+  told: (piece: string) => void = () => {},
+): Promise<Response> {
   try {
     const collector = new Collector();
     for await (const batch of delivery.parts) collector.add(batch);
     const encode = () => delivery.format.encodeAnswer(collector.answer, delivery.context);
     const run = delivery.large();
-    const text = run ? await run(written(encode)) : JSON.stringify(encode());
+    const body = run ? await run(written(encode, told)) : JSON.stringify(encode());
     const headers = delivery.headers();
     headers["content-type"] = "application/json";
-    return new PlainResponse(text, { headers });
+    if (typeof body === "string") told(body);
+    else headers["content-length"] = String(body.length);
+    return new PlainResponse(body, { headers });
   } finally {
     delivery.over();
   }
@@ -55,15 +65,16 @@ export async function respondWhole(delivery: Delivery): Promise<Response> {
 /** Pieces that are written before others have their turn. */
 const PIECES = 16;
 
-function* written(encode: () => unknown): Generator<void, string> {
+function* written(encode: () => unknown, told: (piece: string) => void): Generator<void, HeldBody> {
   const answer = encode();
-  const pieces: string[] = [];
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
   for (const piece of jsonPieces(answer)) {
-    pieces.push(piece);
+    told(piece);
+    pieces.push(encoder.encode(piece));
     if (pieces.length % PIECES === 0) yield;
   }
   yield;
-  return pieces.join("");
+  return new HeldBody(pieces);
 }
 
 /** An event stream. Throws what the run throws before its first part, unless that comes after a keep-alive. */
@@ -123,6 +134,8 @@ function stream(
   const { format, parts, ticker, keepAliveMs } = delivery;
   const frames = format.encodeStream(delivery.context);
   let next = begun === null ? first : undefined;
+  /** Not kept for as long as the stream goes on: it may be large. */
+  let opening = begun;
   let pulling: Promise<void> = Promise.resolve();
   let ended = false;
   let gone = false;
@@ -201,9 +214,11 @@ function stream(
   return new ReadableStream({
     start(controller) {
       sink = controller;
-      if (begun === null) return write(format.keepAlive);
+      if (opening === null) return write(format.keepAlive);
+      const step = opening;
+      opening = null;
       try {
-        take(begun);
+        take(step);
       } catch (thrown) {
         fail(thrown);
       }

@@ -227,9 +227,11 @@ class Kept implements Keeping {
   async respond(delivery: KeptDelivery): Promise<Response> {
     const live = this.#live;
     if (!live.start.streamed) {
-      const response = await respondWhole(delivery);
-      live.begin({ status: 200, headers: { ...PlainResponse.fieldsOf(response) } });
-      live.append(PlainResponse.textOf(response)!);
+      let text = "";
+      const response = await respondWhole(delivery, (piece) => text += piece);
+      const { "content-length": _, ...headers } = PlainResponse.fieldsOf(response)!;
+      live.begin({ status: 200, headers });
+      live.append(text);
       live.end();
       await live.settled();
       return response;

@@ -1,10 +1,10 @@
 /**
- * Large answers that wait for callers to take them. Each holds its bytes, and a caller may take as long as it likes as long as it takes
+ * Answers that wait for callers to take them. Each holds its bytes, and a caller may take as long as it likes as long as it takes
  * some: what all of them hold together is bounded, and where it is over, who has taken nothing for longest is given up.
  */
 
-/** A smaller answer is in the system's own buffer before anybody looks. */
-export const LARGE_BYTES = 1 << 20;
+/** What a smaller answer holds is bounded by the number of connections. */
+export const LARGE_BYTES = 1 << 16;
 const MOST_BYTES = 128 << 20;
 
 interface Taker {
@@ -18,13 +18,19 @@ export class HeldAnswers<T extends Taker> {
   readonly #held = new Map<T, number>();
   #all = 0;
 
-  /** @param most of all together; one alone may be larger */
+  /** @param most of all together; one alone may hold more */
   constructor(most = MOST_BYTES) {
     this.#most = most;
   }
 
-  begin(taker: T, bytes: number): void {
-    this.#held.set(taker, bytes);
+  /** All that waits, in bytes. */
+  get bytes(): number {
+    return this.#all;
+  }
+
+  /** More waits for it. */
+  add(taker: T, bytes: number): void {
+    this.#held.set(taker, (this.#held.get(taker) ?? 0) + bytes);
     this.#all += bytes;
     while (this.#all > this.#most && this.#held.size > 1) {
       const slowest = this.#slowestBut(taker);
@@ -33,11 +39,19 @@ export class HeldAnswers<T extends Taker> {
     }
   }
 
-  end(taker: T): void {
-    const bytes = this.#held.get(taker);
-    if (bytes === undefined) return;
-    this.#held.delete(taker);
+  /** It has taken so much of it. */
+  taken(taker: T, bytes: number): void {
+    const held = this.#held.get(taker);
+    // It was given up.
+    if (held === undefined) return;
     this.#all -= bytes;
+    if (held > bytes) this.#held.set(taker, held - bytes);
+    else this.#held.delete(taker);
+  }
+
+  /** Nothing waits for it any more. */
+  end(taker: T): void {
+    this.taken(taker, this.#held.get(taker) ?? 0);
   }
 
   /** Of some that have waited as long the first. */

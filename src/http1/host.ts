@@ -42,7 +42,7 @@ export interface Host {
   closed(connection: Hosted): void;
   /** A WebSocket waits for a message of its caller, or does so no longer. */
   rests(connection: Hosted, rests: boolean): void;
-  /** Large answers that callers are taking. */
+  /** What callers have to take of large answers. */
   readonly held: HeldAnswers<Hosted>;
   /** No further requests are taken. */
   readonly stopping: boolean;

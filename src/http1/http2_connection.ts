@@ -3,8 +3,12 @@
  * `Deno.serve`, to which each has a connection on loopback: `node:http2` ends the process with a failed assertion when a caller
  * says that it goes away (Deno 2.9.6).
  */
+import { LARGE_BYTES } from "./held_answers.ts";
+import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import type { Conn } from "./listener.ts";
+import { PlainResponse } from "./plain_response.ts";
+import { isStream } from "./response_bytes.ts";
 import { WebSocketUpgrade } from "./upgrade.ts";
 
 const BUFFER_BYTES = 16 * 1024;
@@ -60,6 +64,8 @@ class Http2Connection implements Hosted {
   readonly #server: Http2Server;
   /** Requests under way. */
   #requests = 0;
+  /** Those of them whose whole answers wait for the caller to take them. */
+  #answered = 0;
   #writing = false;
   #closed = false;
   #inner: Deno.TcpConn | null = null;
@@ -89,17 +95,40 @@ class Http2Connection implements Hosted {
   async handle(request: Request, completed: Promise<void>): Promise<Response> {
     this.#requests++;
     this.#look();
-    completed.catch(() => {}).finally(() => {
+    let over = () => {
       this.#requests--;
+    };
+    let isOver = false;
+    completed.catch(() => {}).finally(() => {
+      isOver = true;
+      over();
       this.#look();
     });
     const response = await this.#host.handle(withHost(request), {
       remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
     });
     if (response instanceof WebSocketUpgrade) return new Response(null, { status: 400 });
+    const held = heldOf(response);
+    if (!isOver && !this.#closed && !isStream(response)) over = this.#answer(held?.length ?? 0);
     // Of an answer that makes its Headers when they are asked for, the host would see none.
     response.headers.delete("connection");
-    return response;
+    if (held === null || PlainResponse.heldOf(response) !== null) return response;
+    const { status, headers } = response;
+    headers.set("content-length", String(held.length));
+    return new Response(held.stream(), { status, headers });
+  }
+
+  /** A whole answer waits for the caller to take it. Gives what is done when it is over. */
+  #answer(size: number): () => void {
+    const { held } = this.#host;
+    this.#answered++;
+    if (size > 0) held.add(this, size);
+    this.#look();
+    return () => {
+      this.#requests--;
+      this.#answered--;
+      held.taken(this, size);
+    };
   }
 
   close(): void {
@@ -107,6 +136,7 @@ class Http2Connection implements Hosted {
     this.#closed = true;
     this.#conn.close();
     if (this.#inner !== null) this.#leave(this.#inner);
+    this.#host.held.end(this);
     this.#host.closed(this);
   }
 
@@ -142,7 +172,9 @@ class Http2Connection implements Hosted {
   /** What the connection is about now. */
   #look(): void {
     if (this.#closed) return;
-    const phase = this.#writing ? "writing" : this.#requests > 0
+    const phase = this.#writing || (this.#requests > 0 && this.#requests === this.#answered)
+      ? "writing"
+      : this.#requests > 0
       ? "handling"
       // What was answered last may still be on its way.
       : this.#host.stopping
@@ -171,9 +203,21 @@ class Http2Connection implements Hosted {
       this.#look();
       await writeAll(this.#conn, buffer.subarray(0, n));
       this.#writing = false;
+      if (this.#answered > 0) this.#enter(this.phase);
       this.#look();
     }
   }
+}
+
+/**
+ * A large body that is there as a whole, in pieces. `Deno.serve` says of a text that it is with the caller once it has taken it over
+ * itself (Deno 2.9.6).
+ */
+function heldOf(response: Response): HeldBody | null {
+  const held = PlainResponse.heldOf(response);
+  if (held !== null) return held;
+  const text = PlainResponse.textOf(response);
+  return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
 }
 
 /** The same with the header that HTTP/1.1 has for the name in the address. */

@@ -1,3 +1,5 @@
+import { HeldBody } from "./held_body.ts";
+
 /**
  * A Response that remembers how it was made, so that the server can write it without asking its Headers and its body. Its
  * Headers are made when somebody asks for them: to make sixteen takes 11 µs, and the Response alone 0.1 µs (Deno 2.9.6).
@@ -7,14 +9,17 @@
 export class PlainResponse extends Response {
   #fields: Readonly<Record<string, string>> | null;
   readonly #text: string | null;
+  readonly #held: HeldBody | null;
 
   /** @param headers names in lower case, values without line breaks */
   constructor(
-    body: string | ReadableStream<Uint8Array<ArrayBuffer>>,
+    body: string | HeldBody | ReadableStream<Uint8Array<ArrayBuffer>>,
     { status = 200, headers }: { status?: number; headers: Record<string, string> },
   ) {
-    super(body, { status });
+    const held = body instanceof HeldBody;
+    super(held ? body.stream() : body, { status });
     this.#text = typeof body === "string" ? body : null;
+    this.#held = held ? body : null;
     this.#fields = headers;
   }
 
@@ -41,5 +46,10 @@ export class PlainResponse extends Response {
   /** The body of a response whose headers are as they were given; null: it is a stream, or not known. */
   static textOf(response: Response): string | null {
     return response instanceof PlainResponse && !response.bodyUsed ? response.#text : null;
+  }
+
+  /** The body that was given in pieces; null: it was given otherwise. */
+  static heldOf(response: Response): HeldBody | null {
+    return response instanceof PlainResponse && !response.bodyUsed ? response.#held : null;
   }
 }

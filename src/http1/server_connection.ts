@@ -9,6 +9,7 @@ import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
+import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
@@ -258,17 +259,21 @@ export class ServerConnection implements Hosted {
 
   async write(bytes: Uint8Array): Promise<void> {
     const large = bytes.length > LARGE_BYTES;
-    if (large) this.#host.held.begin(this, bytes.length);
+    if (large) this.#host.held.add(this, bytes.length);
     try {
-      let done = 0;
-      while (done < bytes.length) {
-        if (this.phase !== "lingering") this.#enter("writing");
-        done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
-      }
+      await this.#put(bytes);
     } finally {
       if (large) this.#host.held.end(this);
     }
     if (this.#socket !== null) this.#enter("upgraded");
+  }
+
+  async #put(bytes: Uint8Array): Promise<void> {
+    let done = 0;
+    while (done < bytes.length) {
+      if (this.phase !== "lingering") this.#enter("writing");
+      done += await this.#conn.write(done === 0 ? bytes : bytes.subarray(done));
+    }
   }
 
   /** The connection belongs to a WebSocket from here to its end. */
@@ -302,6 +307,8 @@ export class ServerConnection implements Hosted {
   async #whole(response: Response, method: string, keeps: boolean, minor: number): Promise<void> {
     const { status } = response;
     const bare = method === "HEAD" || status === 204 || status === 304;
+    const held = bare ? null : PlainResponse.heldOf(response);
+    if (held !== null) return await this.#pieces(response, held, connectionField(keeps, minor));
     const text = bare ? null : PlainResponse.textOf(response);
     if (text !== null) {
       const size = Buffer.byteLength(text);
@@ -312,6 +319,20 @@ export class ServerConnection implements Hosted {
     const length = body === null ? "" : `content-length: ${body.length}\r\n`;
     const head = headOf(response, length + connectionField(keeps, minor));
     await this.write(body === null ? headBytes(head) : chunk(head, body, false));
+  }
+
+  async #pieces(response: Response, body: HeldBody, connection: string): Promise<void> {
+    const { held } = this.#host;
+    held.add(this, body.length);
+    try {
+      await this.#put(headBytes(headOf(response, `content-length: ${body.length}\r\n${connection}`)));
+      for (let piece = body.take(); piece !== null; piece = body.take()) {
+        await this.#put(piece);
+        held.taken(this, piece.length);
+      }
+    } finally {
+      held.end(this);
+    }
   }
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {

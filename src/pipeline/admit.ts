@@ -78,6 +78,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     created,
     headers,
     large: false,
+    held: null,
     repaired: 0,
     provider: null,
     answers: new Set(),

@@ -68,9 +68,14 @@ export class AnswerReader {
     this.#decoder = format.decodeStream();
   }
 
+  /** Bytes held that belong to no whole frame, or body, yet. */
+  get pending(): number {
+    return this.#plain?.bytes ?? this.#frames.pending;
+  }
+
   /** What has come may complete a frame, or a body, that takes long to read: only the methods in slices read on. */
   get isLarge(): boolean {
-    return this.#frames.pending > LARGE || (this.#plain?.bytes ?? 0) > LARGE;
+    return this.pending > LARGE;
   }
 
   push(bytes: Uint8Array, out: Part[]): Failure | undefined {

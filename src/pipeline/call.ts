@@ -12,6 +12,7 @@ import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
 import type { Passing, Route } from "../providers/provider.ts";
 import type { judgePart } from "../dlp/answer_fields.ts";
+import type { HeldAnswer } from "./answer_memory.ts";
 import type { screenAnswer } from "./screen_answer.ts";
 import type { Shape } from "./shape.ts";
 import type { Steps } from "./steps.ts";
@@ -100,6 +101,8 @@ export interface Call {
   headers: Record<string, string>;
   /** So is what is done with all of the answer. */
   large: boolean;
+  /** What it holds of large answers, until it is over; null: there are none. */
+  held: HeldAnswer | null;
   /** The provider that answers, once one does. */
   provider: string | null;
   /** Answers that are being read; ends each, so that nothing more comes of it. */

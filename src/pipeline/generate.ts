@@ -19,7 +19,7 @@ import { versionInForce } from "../providers/provider.ts";
 import { readBody } from "../providers/reply_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import { AnswerBounds } from "./answer_bounds.ts";
-import { AnswerMemory, type HeldAnswer } from "./answer_memory.ts";
+import { AnswerMemory, Intake } from "./answer_memory.ts";
 import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
@@ -118,7 +118,7 @@ export async function* generate(
       opening: openingOf,
       affords: () => affordsTwo(call),
       lost({ begun }) {
-        begun.held?.close();
+        begun.intake.passed();
         bill(begun, prompt, call, kit);
       },
     })
@@ -135,8 +135,10 @@ export async function* generate(
   }
 
   const restore = names === null ? null : restoreTools(names);
-  let { batch, failure, held } = begun;
-  const { reader } = begun;
+  let { batch, failure } = begun;
+  const { reader, intake } = begun;
+  // For as long as a stream goes on: it may be large.
+  begun.batch = [];
   let ended = reader === null;
   const end = () => opened.close();
   const { secrets: credentials } = opened.withheld;
@@ -166,10 +168,6 @@ export async function* generate(
       if (failure) throw failure;
       if (over) return;
       batch = [];
-      if (held !== undefined && !reader!.isLarge) {
-        held.close();
-        held = undefined;
-      }
       let bytes: Uint8Array | null;
       try {
         bytes = await opened.reply.read();
@@ -181,7 +179,8 @@ export async function* generate(
         continue;
       }
       ended = bytes === null;
-      if (bytes !== null && reader!.isLarge) await (held ??= memory.open(key.id)).grow(bytes.length);
+      const room = bytes === null ? null : take(reader!, bytes.length, intake, call);
+      if (room !== null) await room;
       const reading = read(reader!, bytes, batch, key.id, kit);
       failure = reading instanceof Promise ? await reading : reading;
       // A provider that sends faster than others get their turn.
@@ -198,7 +197,8 @@ export async function* generate(
   } finally {
     call.answers.delete(end);
     opened.close();
-    held?.close();
+    // A whole answer is collected, and then written for its caller.
+    if (prompt.stream) intake.passed();
   }
 }
 
@@ -236,8 +236,7 @@ interface Begun {
   failure?: Failure;
   /** Reads on; null: that was all. */
   reader: AnswerReader | null;
-  /** What it holds until its parts have been taken. */
-  held?: HeldAnswer;
+  intake: Intake;
 }
 
 /**
@@ -248,27 +247,37 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const { format, framing } = api;
   const { slices } = kit;
   const { id } = call.arrival.key;
+  const intake = new Intake(() => call.held ??= memory.open(id));
   if (!framing.isStream(reply.header("content-type") ?? "")) {
-    let held: HeldAnswer | undefined;
-    // Called for each so many bytes of a large answer.
-    const pause = async () => {
-      held ??= memory.open(id);
-      await held.grow(LARGE);
+    let unpaused = 0;
+    const came = async (bytes: number) => {
+      const room = intake.more(bytes);
+      if (room !== null) await room;
+      unpaused += bytes;
+      if (unpaused < LARGE) return;
+      unpaused = 0;
       await slices.pause(id);
     };
     try {
-      const body = readBody(reply, first, pause);
-      const bytes = body instanceof Promise ? await body : body;
-      const text = () => withheld.answer(decoder.decode(bytes));
-      if (bytes.length <= LARGE) {
-        return { batch: kit.metrics.holding("convert", () => readWhole(text(), format)), reader: null };
+      let bytes: Uint8Array | Promise<Uint8Array> | null = readBody(reply, first, came);
+      if (bytes instanceof Promise) bytes = await bytes;
+      const { length } = bytes;
+      const text = () => {
+        const decoded = decoder.decode(bytes as Uint8Array);
+        // The text takes their place.
+        bytes = null;
+        return withheld.answer(decoded);
+      };
+      if (length <= LARGE) {
+        const batch = kit.metrics.holding("convert", () => readWhole(text(), format));
+        return { batch, reader: null, intake };
       }
       call.large = true;
       const decoded = await slices.step(id, "convert", text);
       const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
-      return { batch, reader: null, held };
+      return { batch, reader: null, intake };
     } catch (thrown) {
-      held?.close();
+      intake.passed();
       throw thrown;
     }
   }
@@ -277,10 +286,10 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
   const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
   const batch: Part[] = [];
   let unpaused = 0;
-  let held: HeldAnswer | undefined;
   try {
     for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-      if (reader.isLarge && bytes !== null) await (held ??= memory.open(id)).grow(bytes.length);
+      const room = bytes === null ? null : take(reader, bytes.length, intake, call);
+      if (room !== null) await room;
       const reading = read(reader, bytes, batch, id, kit);
       const failure = reading instanceof Promise ? await reading : reading;
       unpaused += bytes?.length ?? 0;
@@ -290,13 +299,21 @@ async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: K
       }
       if (failure && batch.every(isPreamble)) throw failure;
       if (failure || batch.length > 0 || bytes === null) {
-        return { batch, failure, reader: bytes === null ? null : reader, held };
+        return { batch, failure, reader: bytes === null ? null : reader, intake };
       }
     }
   } catch (thrown) {
-    held?.close();
+    intake.passed();
     throw thrown;
   }
+}
+
+/** Bytes of a stream have come. Of a whole answer all of them stay; else those that complete no frame yet. */
+function take(reader: AnswerReader, bytes: number, intake: Intake, call: Call): Promise<void> | null {
+  if (call.prompt.stream) return intake.holds(reader.pending + bytes);
+  const room = intake.more(bytes);
+  if (intake.isLarge) call.large = true;
+  return room;
 }
 
 /** Reads on; in slices where much has come. Null: that was all. */

@@ -3,6 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import { Buffer } from "node:buffer";
 import { serveTls, type TlsServer } from "../../src/http1/server.ts";
+import { HeldBody } from "../../src/http1/held_body.ts";
+import { PlainResponse } from "../../src/http1/plain_response.ts";
 import type { ServeOptions } from "../../src/http1/serve_options.ts";
 import { eventually, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
@@ -208,4 +210,39 @@ Deno.test("a caller who opens streams only to reset them loses its connection", 
     }
     await eventually(() => Object.keys(server.connections).length === 0);
   }, { handle: never });
+});
+
+const LARGE = 3 << 20;
+const held = () => new HeldBody(Array.from({ length: LARGE >> 16 }, () => new Uint8Array(1 << 16).fill(120)));
+const LARGE_ANSWERS: Record<string, () => Response> = {
+  "a text": () => new PlainResponse("x".repeat(LARGE), { headers: {} }),
+  "pieces": () => new PlainResponse(held(), { headers: { "content-length": String(LARGE) } }),
+};
+
+for (const [name, make] of Object.entries(LARGE_ANSWERS)) {
+  Deno.test(`who takes nothing of large answers over HTTP/2 is given up for those who do: ${name}`, async () => {
+    await withServer(async (_, open) => {
+      const slow = open();
+      const stream = slow.request({ ":path": "/" });
+      stream.on("error", () => {});
+      await new Promise((resolve) => stream.once("response", resolve));
+      assertEquals((await ask(open(), { ":path": "/" })).text.length, LARGE);
+      await eventually(() => slow.destroyed || slow.closed);
+    }, { handle: () => Promise.resolve(make()), heldBytes: LARGE + 1 });
+  });
+}
+
+Deno.test("a caller over HTTP/2 who takes nothing of a small answer is left after a while", async () => {
+  await withServer(async ({ server }) => {
+    const session = connect(`https://localhost:${server.addr.port}`, {
+      ca: CA,
+      settings: { initialWindowSize: 0 },
+    });
+    session.on("error", () => {});
+    const stream = session.request({ ":path": "/" });
+    stream.on("error", () => {});
+    await new Promise((resolve) => stream.once("response", resolve));
+    await eventually(() => session.destroyed || session.closed);
+    await eventually(() => Object.keys(server.connections).length === 0);
+  }, { idleMs: 500 });
 });

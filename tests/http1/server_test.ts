@@ -1,5 +1,8 @@
 /** The server over real connections: answers, refusals, and what of one connection never reaches another. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { HeldBody } from "../../src/http1/held_body.ts";
+import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { eventually } from "../support/time.ts";
 import type { Incoming } from "../../src/http1/server.ts";
 import { Caller, CLOSE, echo, encoder, get, listening, once } from "./caller.ts";
 
@@ -66,6 +69,55 @@ Deno.test("serve() gives up who takes nothing of large answers, where they hold 
   assertEquals((await response.bytes()).length, large.length);
   await server.shutdown();
   await alone.shutdown();
+});
+
+Deno.test("serve() writes bodies in pieces, lets each go as it is taken, and gives up who takes none", async () => {
+  const pieces = () => Array.from({ length: 128 }, (_, i) => new Uint8Array(1 << 16).fill(97 + i % 26));
+  const size = 128 << 16;
+  const made: HeldBody[] = [];
+  const handle = () => {
+    const body = new HeldBody(pieces());
+    made.push(body);
+    return Promise.resolve(new PlainResponse(body, { headers: { "content-length": String(size) } }));
+  };
+  const server = listening({ heldBytes: 3 * size - 1, handle });
+  const url = `http://127.0.0.1:${server.addr.port}/a`;
+  const response = await fetch(url);
+  assertEquals(response.headers.get("content-length"), String(size));
+  const got = await response.bytes();
+  assertEquals([got.length, got[0], got[65_536], got.at(-1)], [size, 97, 98, 97 + 127 % 26]);
+  assertEquals(made[0].left, 0);
+  // Two have room, and a third has for what they took.
+  const slow: Deno.TcpConn[] = [];
+  for (let i = 0; i < 2; i++) {
+    const conn = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+    await conn.write(encoder.encode(get("/a", CLOSE)));
+    await conn.read(new Uint8Array(1));
+    slow.push(conn);
+  }
+  await eventually(() => made.length === 3 && made[2].left < size);
+  assertEquals((await (await fetch(url)).bytes()).length, size);
+  const left = made[1].left;
+  assert(left > 0 && left < size);
+  // Four more that take nothing: those that have waited longest go.
+  for (let i = 0; i < 4; i++) {
+    const conn = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+    await conn.write(encoder.encode(get("/a", CLOSE)));
+    await conn.read(new Uint8Array(1));
+    slow.push(conn);
+  }
+  const counts = await Promise.all(slow.map(async (conn) => {
+    let bytes = 0;
+    try {
+      for await (const piece of conn.readable) bytes += piece.length;
+    } catch {
+      // Given up with bytes that were not taken.
+    }
+    return bytes;
+  }));
+  assert(counts[0] < size, `${counts}`);
+  assert(counts[5] >= size, `${counts}`);
+  await server.shutdown();
 });
 
 Deno.test("atHand() gives a body that came with its head, and takes nothing of the request behind it", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AnswerMemory } from "../../src/pipeline/answer_memory.ts";
+import { AnswerMemory, Intake } from "../../src/pipeline/answer_memory.ts";
 
 /** Whether a promise has resolved by now. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
@@ -38,4 +38,48 @@ Deno.test("an answer that is given up waits no longer, and gives back what it he
   first.close();
   assertEquals(await settled(third.grow(50)), true);
   third.close();
+});
+
+Deno.test("answers of one call share what it holds, and those that wait go on when it is over", async () => {
+  const memory = new AnswerMemory(100);
+  const [first, second] = [memory.open("a"), memory.open("a")];
+  await first.grow(60);
+  const waits = [second.grow(10), second.grow(20)];
+  assertEquals(await Promise.all(waits.map(settled)), [false, false]);
+  first.shrink(40);
+  assertEquals(await Promise.all(waits.map(settled)), [true, true]);
+  assertEquals(memory.bytes, 50);
+  second.shrink(30);
+  first.close();
+  second.close();
+  // What is given back late is given back once.
+  second.shrink(30);
+  await second.grow(30);
+  assertEquals(memory.bytes, 0);
+});
+
+Deno.test("Intake counts an answer once it is worth it, as many times as it is in memory, and gives all of it back", () => {
+  const memory = new AnswerMemory(1 << 30);
+  const held = memory.open("a");
+  const intake = new Intake(() => held);
+  assertEquals(intake.more(100_000), null);
+  assertEquals(memory.bytes, 0);
+  intake.more(100_000);
+  assertEquals(memory.bytes, 600_000);
+  // A little more is counted with what comes behind it.
+  assertEquals(intake.more(1000), null);
+  assertEquals(memory.bytes, 600_000);
+  intake.more(2_000_000);
+  assertEquals([memory.bytes, intake.isLarge], [6_603_000, true]);
+  intake.passed();
+  assertEquals(memory.bytes, 0);
+  // Of a stream: what of it has not been passed on.
+  for (let i = 0; i < 100; i++) assertEquals(intake.holds(60_000), null);
+  intake.holds(200_000);
+  assertEquals(memory.bytes, 600_000);
+  intake.holds(150_000);
+  assertEquals(memory.bytes, 450_000);
+  intake.holds(10);
+  assertEquals(memory.bytes, 0);
+  held.close();
 });
