@@ -200,7 +200,7 @@ function watching(url: string) {
   const ended = (async () => {
     const headers = { authorization: `Bearer ${ADMIN}` };
     const { body } = await fetch(`${url}/admin/live`, { headers, signal: aborter.signal });
-    for await (const { event, data } of eventsOf(body!)) {
+    for await (const { event, data } of eventsOf(body!, aborter.signal)) {
       if (event === "hello") {
         for (const { id } of data.running) calls.set(id, "running");
         Object.assign(seen, data.seen);
@@ -219,13 +219,17 @@ function watching(url: string) {
   };
 }
 
-/** What a stream tells, event by event. */
+/**
+ * What a stream tells, event by event, until it is aborted. The signal of a fetch does nothing any more once the garbage
+ * collector has taken its Response.
+ */
 async function* eventsOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  signal: AbortSignal,
   // deno-lint-ignore no-explicit-any
 ): AsyncGenerator<{ event: string; data: any }> {
   let rest = "";
-  const texts: ReadableStream<string> = body.pipeThrough(new TextDecoderStream());
+  const texts: ReadableStream<string> = body.pipeThrough(new TextDecoderStream(), { signal });
   for await (const text of texts) {
     const blocks = (rest + text).split("\n\n");
     rest = blocks.pop()!;

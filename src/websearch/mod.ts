@@ -80,7 +80,8 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
       throw new Refused(response.status);
     }
     const limit = new LimitedBytesTransformStream(MOST_BODY_BYTES, { error: true });
-    const body = response.body && parse(await toText(response.body.pipeThrough(limit)));
+    // The signal of a fetch ends the reading of a body only while its Response is in memory.
+    const body = response.body && parse(await toText(response.body.pipeThrough(limit, { signal })));
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
   }

@@ -11,6 +11,7 @@ import { Ticker } from "../../src/timing/ticker.ts";
 /** Whatever a test waits for is there by then, in milliseconds, on the busiest machine; or it never comes. */
 export const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 5;
+const STOPPED_TURNS = 100;
 
 export interface Patience {
   /** In milliseconds. */
@@ -85,12 +86,16 @@ export class StoppedClock implements Clock {
     this.time += ms;
   }
 
-  /** Moves it, and waits until a ticker that runs on it has seen that. */
+  /**
+   * Moves it, and waits until a ticker that runs on it has seen that, or has stopped: one that starts looks at once. It looks
+   * every 50 ms in the same event loop, so that it has stopped if it does not look during {@link STOPPED_TURNS} of 5 ms each.
+   */
   async moveOn(ms: number): Promise<void> {
     this.time += ms;
     const before = this.looks;
+    let turn = 0;
     // The first look may belong to a tick that had begun.
-    await eventually(() => this.looks >= before + 2, { what: "a tick" });
+    await eventually(() => this.looks >= before + 2 || ++turn > STOPPED_TURNS, { what: "a tick" });
   }
 }
 
