@@ -14,7 +14,9 @@ import type { ConnectionInfo, IncomingRequest, RequestContext } from "./endpoint
 const OWN_HEADER = "x-svc-key";
 
 /** The key that a request carries. Throws `authentication_required` or `invalid_api_key`, in time or as a rejection. */
-export function authenticate({ request, surface, state }: RequestContext): Key | Promise<Key> {
+export function authenticate(
+  { request, surface, state }: Pick<RequestContext, "request" | "surface" | "state">,
+): Key | Promise<Key> {
   return state.kit.accounts.authenticate(credential((name) => request.headers.get(name), surface));
 }
 

@@ -10,15 +10,17 @@ import { NO_USAGE } from "../exchange/usage.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { IncomingHeaders } from "../http1/incoming.ts";
 import { asksForWebSocket, WebSocketUpgrade } from "../http1/upgrade.ts";
-import type { CallerSocket } from "../http1/websocket.ts";
+import type { CallerSocket, SocketUser } from "../http1/websocket.ts";
 import { CLOSE } from "../http1/websocket_frames.ts";
 import { AUTO } from "../models/catalog.ts";
+import type { Deadline } from "../timing/ticker.ts";
 import { authenticate } from "./credentials.ts";
-import type { IncomingRequest, RequestContext } from "./endpoint.ts";
+import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import { generationId } from "./ids.ts";
 import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
 import { parseBody, refuseExcess } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
+import { RESPONSES } from "./surfaces.ts";
 
 /** A connection takes turns for so long, as OpenAI's do; clients open another one then. */
 const CONNECTION_MS = 3_600_000;
@@ -37,37 +39,14 @@ export async function responsesSocket(context: RequestContext): Promise<Response
     });
   }
   const key = await authenticate(context);
-  const { kit } = state;
-  state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
-  const memory = state.socketMemory.enter(key.id);
-  const session = new Session(context, memory);
-  let waiting = 0;
-  let leave = () => memory.leave();
-  const upgrade = WebSocketUpgrade.of(request, {
-    mostMessageBytes: state.maxBodyBytes,
-    pingMs: state.keepAliveMs,
-    hold(bytes) {
-      if (!memory.takeMessages(bytes - waiting)) return false;
-      waiting = bytes;
-      return true;
-    },
-    over: () => leave(),
-  }, (socket) => session.run(socket));
+  state.requestRates.take("read", key.id, state.kit.accounts.requestsPerMinute(key));
+  const session = new Session(context, key.id);
+  const upgrade = WebSocketUpgrade.of(request, session);
   if (upgrade === null) {
-    leave();
+    session.over();
     throw new Failure("validation_error", "Cannot open a WebSocket: expected a handshake of version 13.", {
       headers: { "sec-websocket-version": "13" },
     });
-  }
-  try {
-    const leaveKey = state.socketsOfKeys.enter(key.id, state.maxSocketsPerKey);
-    leave = () => {
-      leaveKey();
-      memory.leave();
-    };
-  } catch (thrown) {
-    leave();
-    throw thrown;
   }
   return upgrade;
 }
@@ -96,48 +75,85 @@ interface Turn {
   wholeBytes: number;
 }
 
-class Session {
-  readonly #context: RequestContext;
-  readonly #kept: KeptTurns;
+/** What a turn has of its connection: thousands of them wait, and the request of the handshake would be the larger part of one. */
+type Handshake = Pick<IncomingRequest, "url" | "headers">;
 
-  constructor(context: RequestContext, memory: KeyMemory) {
-    this.#context = context;
-    this.#kept = new KeptTurns(memory);
+/** One connection. */
+class Session implements SocketUser {
+  readonly mostMessageBytes: number;
+  readonly pingMs: number;
+  readonly #handshake: Handshake;
+  readonly #connection: RequestContext["connection"];
+  readonly #again: RequestContext["again"];
+  readonly #current: ServerState["current"];
+  readonly #memory: KeyMemory;
+  readonly #leaveKey: () => void;
+  /** Null: no answer was kept yet. */
+  #kept: KeptTurns | null = null;
+  /** Of messages that wait. */
+  #held = 0;
+  #hour: Deadline | null = null;
+  #isLate = false;
+  /** Ends the turn under way. */
+  #leaving: AbortController | null = null;
+
+  /** Takes a place of the key; throws where there is none. */
+  constructor({ request, connection, again, state }: RequestContext, key: string) {
+    this.mostMessageBytes = state.maxBodyBytes;
+    this.pingMs = state.keepAliveMs;
+    this.#handshake = {
+      url: request.url,
+      headers: new IncomingHeaders(
+        new Map([...request.headers].filter(([name]) => !OF_THE_HANDSHAKE.test(name))),
+      ),
+    };
+    this.#connection = connection;
+    this.#again = again;
+    this.#current = state.current;
+    this.#leaveKey = state.socketsOfKeys.enter(key, state.maxSocketsPerKey);
+    this.#memory = state.socketMemory.enter(key);
   }
 
-  async run(socket: CallerSocket): Promise<void> {
-    let over = false;
-    let busy = false;
-    const end = this.#context.state.kit.ticker.coarse(() => {
-      over = true;
-      if (!busy) void sayOver(socket);
+  opened(socket: CallerSocket): void {
+    this.#hour = this.#current().kit.ticker.coarse(() => {
+      this.#isLate = true;
+      if (this.#leaving === null) void sayOver(socket);
     });
-    end.arm(CONNECTION_MS);
-    try {
-      for (let text = await socket.receive(); text !== null; text = await socket.receive()) {
-        busy = true;
-        await this.#take(text, socket);
-        busy = false;
-        if (over) await sayOver(socket);
-      }
-      await socket.close(CLOSE.goingAway, "the server stops");
-    } catch {
-      // The caller has left.
-      await socket.close(CLOSE.internalError, "");
-    } finally {
-      end.close();
-      this.#kept.clear();
-    }
+    this.#hour.arm(CONNECTION_MS);
   }
 
-  async #take(text: string, socket: CallerSocket): Promise<void> {
+  hold(bytes: number): boolean {
+    if (!this.#memory.takeMessages(bytes - this.#held)) return false;
+    this.#held = bytes;
+    return true;
+  }
+
+  gone(): void {
+    this.#leaving?.abort();
+  }
+
+  over(): void {
+    this.#hour?.close();
+    this.#kept?.clear();
+    this.#leaveKey();
+    this.#memory.leave();
+  }
+
+  async take(text: string, socket: CallerSocket): Promise<void> {
+    const leaving = this.#leaving = new AbortController();
+    await this.#turn(text, socket, leaving.signal);
+    this.#leaving = null;
+    if (this.#isLate) await sayOver(socket);
+  }
+
+  async #turn(text: string, socket: CallerSocket, leaving: AbortSignal): Promise<void> {
     let turn: Turn | null = null;
     let failed = true;
     try {
       turn = readTurn(text);
       if (turn === null) return;
       if (turn.previous !== null) {
-        const before = this.#kept.upTo(turn.previous);
+        const before = this.#kept?.upTo(turn.previous) ?? null;
         if (before === null) {
           throw new SocketRefusal(
             "previous_response_not_found",
@@ -151,25 +167,22 @@ class Session {
         turn.wholeBytes += before.bytes;
         refuseLoneResults(turn);
       }
-      failed = !await this.#answer(turn, socket);
+      failed = !await this.#answer(turn, socket, leaving);
     } catch (thrown) {
       if (thrown instanceof Deno.errors.BadResource) throw thrown;
       await socket.send([failureEvent(thrown, turn?.streamId)]);
     } finally {
       // OpenAI forgets what a failed turn went on from, and clients send the whole conversation then.
-      if (failed && turn !== null && turn.previous !== null) this.#kept.forget(turn.previous);
+      if (failed && turn !== null && turn.previous !== null) this.#kept?.forget(turn.previous);
     }
   }
 
   /** Asks as over HTTP, and sends the events of the answer. False: it failed. */
-  async #answer(turn: Turn, socket: CallerSocket): Promise<boolean> {
-    const { request, connection, again } = this.#context;
-    const leaving = new AbortController();
-    const asked = new TurnRequest(request, turn, leaving.signal);
-    void socket.gone.then(() => leaving.abort());
-    const response = turn.generates ? await again(asked, connection) : await this.#begin(asked);
+  async #answer(turn: Turn, socket: CallerSocket, leaving: AbortSignal): Promise<boolean> {
+    const asked = new TurnRequest(this.#handshake, turn, leaving);
+    const response = turn.generates ? await this.#again(asked, this.#connection) : await this.#begin(asked);
     let ended = false;
-    for await (const batch of socketEvents(response, turn, leaving.signal)) {
+    for await (const batch of socketEvents(response, turn, leaving)) {
       for (const event of batch) {
         if (!event.ended) continue;
         this.#keep(turn, event);
@@ -182,9 +195,10 @@ class Session {
 
   /** `generate: false`: an answer without output, which a turn may go on from. No provider is asked, nothing is billed. */
   async #begin(request: TurnRequest): Promise<Response> {
-    const { state, surface: { format } } = this.#context;
+    const { format } = RESPONSES;
+    const state = this.#current();
     const { kit } = state;
-    const key = await authenticate({ ...this.#context, request });
+    const key = await authenticate({ request, state, surface: RESPONSES });
     state.requestRates.take("read", key.id, kit.accounts.requestsPerMinute(key));
     const { seal, unseal } = kit.sealer.of(key.account);
     const prompt = format.decodeRequest(request.parsed, { unseal, headers: () => ({}) });
@@ -202,6 +216,7 @@ class Session {
 
   #keep({ input, previous, bytes }: Turn, { text, ended }: SocketEvent): void {
     const { id, output } = ended!;
+    this.#kept ??= new KeptTurns(this.#memory);
     this.#kept.keep(id, previous, { items: [...input, ...output], bytes: bytes + text.length });
   }
 }
@@ -259,13 +274,15 @@ class TurnRequest implements IncomingRequest {
   readonly signal: AbortSignal;
   readonly parsed: unknown;
 
-  constructor(handshake: IncomingRequest, { body, wholeBytes }: Turn, signal: AbortSignal) {
+  constructor(handshake: Handshake, { body, wholeBytes }: Turn, signal: AbortSignal) {
     this.url = handshake.url;
     this.signal = signal;
     this.parsed = body;
-    const fields = [...handshake.headers].filter(([name]) => !OF_THE_HANDSHAKE.test(name));
     this.headers = new IncomingHeaders(
-      new Map([...fields, ["content-type", "application/json"], ["content-length", String(wholeBytes)]]),
+      new Map([...handshake.headers, ["content-type", "application/json"], [
+        "content-length",
+        String(wholeBytes),
+      ]]),
     );
   }
 

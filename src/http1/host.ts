@@ -21,7 +21,7 @@ export interface Hosted {
   readonly phase: Phase;
   /** When the phase ends at the latest; {@link Host.entered} sets it. */
   due: number;
-  /** Resolves when the connection is closed. Never rejects. */
+  /** Resolves when the connection is closed, or a WebSocket's. Never rejects. */
   serve(): Promise<void>;
   /** Ends it, whatever is going on. */
   close(): void;

@@ -15,17 +15,19 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
   const sockets = new Map<HostSocket, Promise<unknown>>();
   let stopping = false;
 
-  function upgraded(request: Request, upgrade: WebSocketUpgrade): Response {
-    const idleTimeout = Math.ceil(upgrade.options.pingMs / 1000);
-    const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
-    const held = new HostSocket(socket, upgrade.options);
-    const over = upgrade.use(held).then(() => held.gone).catch(() => {}).finally(() => {
-      sockets.delete(held);
-      upgrade.options.over?.();
-    });
-    sockets.set(held, over);
+  function open(request: Request, { user }: WebSocketUpgrade): Response {
+    const idleTimeout = Math.ceil(user.pingMs / 1000);
+    let upgraded: Deno.WebSocketUpgrade;
+    try {
+      upgraded = Deno.upgradeWebSocket(request, { idleTimeout });
+    } catch (thrown) {
+      user.over?.();
+      throw thrown;
+    }
+    const held = new HostSocket(upgraded.socket, user);
+    sockets.set(held, held.gone.finally(() => sockets.delete(held)));
     if (stopping) held.stop();
-    return response;
+    return upgraded.response;
   }
 
   const server = Deno.serve(
@@ -38,7 +40,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
         : request;
       try {
         const response = await handle(asked, { remoteAddr: remoteAddr as Deno.NetAddr });
-        if (response instanceof WebSocketUpgrade) return upgraded(request, response);
+        if (response instanceof WebSocketUpgrade) return open(request, response);
         // Of an answer that makes its Headers when they are asked for, the host would see none.
         void response.headers;
         return response;

@@ -2,7 +2,7 @@
  * A WebSocket that the host holds (`Deno.upgradeWebSocket`). It cannot be told to read no more, so that a caller who sends faster
  * than it is served is refused, where a connection of our own would be held back.
  */
-import { type CallerSocket, MOST_WAITING, TRY_AGAIN_LATER, type WebSocketOptions } from "./websocket.ts";
+import { type CallerSocket, MOST_WAITING, type SocketUser, TRY_AGAIN_LATER } from "./websocket.ts";
 import { CLOSE } from "./websocket_frames.ts";
 
 /** How long the other side may take to confirm an end. */
@@ -18,74 +18,82 @@ interface Message {
 
 export class HostSocket implements CallerSocket {
   readonly #socket: WebSocket;
-  readonly #hold: (bytes: number) => boolean;
+  readonly #user: SocketUser;
   readonly #waiting: Message[] = [];
   #waitingBytes = 0;
-  #wake = () => {};
+  #taking = false;
   #stopping = false;
-  /** Resolves when it is open, or never will be. */
-  readonly #opened: Promise<void>;
-  readonly gone: Promise<void>;
+  #over = false;
+  readonly #gone = Promise.withResolvers<void>();
+  readonly gone = this.#gone.promise;
 
-  constructor(socket: WebSocket, { mostMessageBytes, hold = () => true }: WebSocketOptions) {
+  constructor(socket: WebSocket, user: SocketUser) {
     this.#socket = socket;
-    this.#hold = hold;
-    const opened = Promise.withResolvers<void>();
-    const gone = Promise.withResolvers<void>();
-    this.#opened = opened.promise;
-    this.gone = gone.promise;
-    socket.onopen = () => opened.resolve();
-    socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#take(data, mostMessageBytes);
-    socket.onclose = () => {
-      opened.resolve();
-      gone.resolve();
-      this.#wake();
-      hold(0);
+    this.#user = user;
+    socket.onopen = () => {
+      user.opened?.(this);
+      if (this.#stopping) this.stop();
     };
+    socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#came(data);
+    socket.onclose = () => this.#ended();
   }
 
-  #take(data: unknown, mostBytes: number): void {
+  #came(data: unknown): void {
     if (typeof data !== "string") return this.#refuse(CLOSE.unsupported, "expected messages of text");
     const bytes = new TextEncoder().encode(data).length;
-    if (bytes > mostBytes) return this.#refuse(CLOSE.tooLarge, "a message is too large");
+    if (bytes > this.#user.mostMessageBytes) return this.#refuse(CLOSE.tooLarge, "a message is too large");
     if (this.#waiting.length >= MOST_WAITING || !this.#hold(this.#waitingBytes + bytes)) {
       return this.#refuse(TRY_AGAIN_LATER, "there is no room for messages just now");
     }
     this.#waiting.push({ text: data, bytes });
     this.#waitingBytes += bytes;
-    this.#wake();
+    void this.#take();
   }
 
   #refuse(code: number, reason: string): void {
     if (this.#isOpen) this.#socket.close(code, reason);
-    this.#wake();
+  }
+
+  #hold(bytes: number): boolean {
+    return this.#user.hold?.(bytes) ?? true;
   }
 
   get #isOpen(): boolean {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  async receive(): Promise<string | null> {
-    await this.#opened;
-    while (true) {
-      if (this.#stopping) {
-        await this.close(CLOSE.goingAway, "the server stops");
-        return null;
-      }
-      const message = this.#waiting.shift();
-      if (message !== undefined) {
-        this.#waitingBytes -= message.bytes;
+  /** Has the messages that wait taken, one after the other. */
+  async #take(): Promise<void> {
+    if (this.#taking) return;
+    this.#taking = true;
+    try {
+      while (this.#waiting.length > 0 && this.#isOpen && !this.#stopping) {
+        const { text, bytes } = this.#waiting.shift()!;
+        this.#waitingBytes -= bytes;
         this.#hold(this.#waitingBytes);
-        return message.text;
+        await this.#user.take(text, this);
       }
-      if (!this.#isOpen) return null;
-      await new Promise<void>((resolve) => this.#wake = resolve);
+    } catch {
+      this.#refuse(CLOSE.internalError, "");
     }
+    this.#taking = false;
+    if (this.#over) this.#user.over?.();
+    else if (this.#stopping) this.stop();
+  }
+
+  #ended(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#waiting.length = 0;
+    this.#hold(0);
+    this.#user.gone?.();
+    this.#gone.resolve();
+    if (!this.#taking) this.#user.over?.();
   }
 
   stop(): void {
     this.#stopping = true;
-    this.#wake();
+    if (!this.#taking && this.#isOpen) void this.close(CLOSE.goingAway, "the server stops");
   }
 
   async send(messages: readonly string[]): Promise<void> {

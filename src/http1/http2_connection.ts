@@ -107,7 +107,10 @@ class Http2Connection implements Hosted {
     const response = await this.#host.handle(withHost(request), {
       remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
     });
-    if (response instanceof WebSocketUpgrade) return new Response(null, { status: 400 });
+    if (response instanceof WebSocketUpgrade) {
+      response.user.over?.();
+      return new Response(null, { status: 400 });
+    }
     const held = heldOf(response);
     if (!isOver && !this.#closed && !isStream(response)) over = this.#answer(held?.length ?? 0);
     // Of an answer that makes its Headers when they are asked for, the host would see none.

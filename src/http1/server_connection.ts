@@ -15,8 +15,8 @@ import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
-import { WebSocketUpgrade } from "./upgrade.ts";
-import type { WebSocketConnection } from "./websocket.ts";
+import { asksForWebSocket, WebSocketUpgrade } from "./upgrade.ts";
+import { WebSocketConnection, type WireReader } from "./websocket.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
@@ -50,7 +50,7 @@ export class ServerConnection implements Hosted {
     this.#host = host;
   }
 
-  /** Resolves when the connection is closed. Never rejects. */
+  /** Resolves when the connection is closed, or a WebSocket's. Never rejects. */
   async serve(): Promise<void> {
     try {
       this.#conn.setNoDelay(true);
@@ -59,7 +59,7 @@ export class ServerConnection implements Hosted {
     } catch {
       // The caller has left, or was made to.
     }
-    this.close();
+    if (this.#socket === null) this.close();
   }
 
   /** Ends it, whatever is going on. */
@@ -121,15 +121,16 @@ export class ServerConnection implements Hosted {
     const request = new Incoming(method, url, { fields, framing, source });
     this.#request = request;
     this.#enter("handling");
-    if (framing.ended) this.#watch();
+    // A read under way would keep its buffer for as long as a WebSocket waits.
+    if (framing.ended && !(fields.has("upgrade") && asksForWebSocket(request))) this.#watch();
     const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
       .catch(() => new Response(null, { status: 500 }));
     const keeps = head.keepAlive && framing.ended && !this.#host.stopping && !endsConnection(response);
+    if (response instanceof WebSocketUpgrade) return await this.#upgrade(response);
     if (this.#closed) {
       await response.body?.cancel().catch(() => {});
       return false;
     }
-    if (response instanceof WebSocketUpgrade) return await this.#upgrade(response);
     if (isStream(response) && method !== "HEAD") {
       await this.#stream(response, keeps && head.minor === 1, head.minor);
     } else await this.#whole(response, method, keeps, head.minor);
@@ -277,21 +278,41 @@ export class ServerConnection implements Hosted {
   }
 
   /** The connection belongs to a WebSocket from here to its end. */
-  async #upgrade(response: WebSocketUpgrade): Promise<false> {
+  async #upgrade({ head, user }: WebSocketUpgrade): Promise<false> {
     this.#request = null;
-    this.#enter("upgraded");
+    let begun = false;
     try {
-      await this.write(headBytes(response.head));
+      if (this.#closed) return false;
       this.#enter("upgraded");
-      if (this.#host.stopping) return false;
-      await response.run(this, (socket) => {
-        this.#socket = socket;
-        socket.rests = (rests) => this.#host.rests(this, rests);
-      });
+      await this.write(headBytes(head));
+      if (this.#closed || this.#host.stopping) return false;
+      this.#enter("upgraded");
+      const socket = this.#socket = new WebSocketConnection(this, user);
+      begun = true;
+      socket.begin();
       return false;
     } finally {
-      response.options.over?.();
+      if (!begun) user.over?.();
     }
+  }
+
+  /** Waits for bytes without a promise of its own. */
+  read(reader: WireReader): void {
+    let reading = this.#ahead;
+    this.#ahead = null;
+    if (reading === null) {
+      this.#makeRoom();
+      reading = this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
+    }
+    reading.then((n) => {
+      if (n === null) return reader.ended();
+      this.#to += n;
+      reader.came();
+    }, () => reader.ended());
+  }
+
+  rests(rests: boolean): void {
+    this.#host.rests(this, rests);
   }
 
   /** Ends a WebSocket that waits for a message. */

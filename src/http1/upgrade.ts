@@ -1,11 +1,5 @@
 /** The answer to a request that wants to go on as a WebSocket. */
-import {
-  acceptOf,
-  type CallerSocket,
-  WebSocketConnection,
-  type WebSocketOptions,
-  type Wire,
-} from "./websocket.ts";
+import { acceptOf, type SocketUser } from "./websocket.ts";
 
 /** What a request must say to go on as a WebSocket. */
 interface UpgradeRequest {
@@ -28,43 +22,25 @@ export function asksForWebSocket({ method, headers }: UpgradeRequest): boolean {
  */
 export class WebSocketUpgrade extends Response {
   readonly #accept: string;
-  readonly options: WebSocketOptions;
-  /** Talks over the socket; until it resolves, the connection is the socket's. */
-  readonly use: (socket: CallerSocket) => Promise<void>;
+  /** Talks over the socket, and is told when it is over: also where none comes of this. */
+  readonly user: SocketUser;
 
-  private constructor(
-    key: string,
-    options: WebSocketOptions,
-    use: (socket: CallerSocket) => Promise<void>,
-  ) {
+  private constructor(key: string, user: SocketUser) {
     super(null, { status: 426, headers: { upgrade: "websocket", connection: "upgrade" } });
     this.#accept = acceptOf(key);
-    this.options = options;
-    this.use = use;
+    this.user = user;
   }
 
-  /** Null: the handshake is not one of version 13. @param use until it resolves, the connection is the socket's */
-  static of(
-    { headers }: UpgradeRequest,
-    options: WebSocketOptions,
-    use: (socket: CallerSocket) => Promise<void>,
-  ): WebSocketUpgrade | null {
+  /** Null: the handshake is not one of version 13. */
+  static of({ headers }: UpgradeRequest, user: SocketUser): WebSocketUpgrade | null {
     const key = headers.get("sec-websocket-key") ?? "";
     if (headers.get("sec-websocket-version") !== VERSION || !/^[A-Za-z0-9+/]{22}==$/.test(key)) return null;
-    return new WebSocketUpgrade(key, options, use);
+    return new WebSocketUpgrade(key, user);
   }
 
   /** Header lines of the switch. */
   get head(): string {
     return `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
       `sec-websocket-accept: ${this.#accept}\r\n\r\n`;
-  }
-
-  /** Resolves when the socket has ended. */
-  async run(wire: Wire, begun: (socket: WebSocketConnection) => void): Promise<void> {
-    const socket = new WebSocketConnection(wire, this.options);
-    begun(socket);
-    await this.use(socket);
-    await socket.gone;
   }
 }

@@ -3,14 +3,19 @@
  *
  * Messages wait in a bounded line until they are taken; while it is full nothing more is read, so that a caller who sends
  * faster than it is served is held back by its own connection.
+ *
+ * Thousands of sockets wait for hours, and whatever they are made of is passed over by every collection of garbage: one that
+ * waits is this object and a read of the connection below, with no function that waits for another.
  */
 import { createHash } from "node:crypto";
-import { Rounds } from "../timing/rounds.ts";
+import { Rounds, Visited } from "../timing/rounds.ts";
 import {
   CLOSE,
   closeFrame,
   FrameError,
+  type FrameListener,
   FrameReader,
+  isEmptyPong,
   PING_FRAME,
   pongFrame,
   textFrame,
@@ -18,35 +23,44 @@ import {
 
 /** A WebSocket for those who talk over it, whoever holds its connection. */
 export interface CallerSocket {
-  /** The next message; null: the connection has ended. A message that is no UTF-8 ends it. */
-  receive(): Promise<string | null>;
   /** Sends messages. Resolves when their bytes are on their way; rejects when the connection has ended. */
   send(messages: readonly string[]): Promise<void>;
-  stop(): void;
   /** Ends it. Resolves when the other side has confirmed, or had time to. */
   close(code: number, reason: string): Promise<void>;
-  /** Resolves when the connection has ended, whoever ended it. */
-  readonly gone: Promise<void>;
+}
+
+/** Who talks over a WebSocket. */
+export interface SocketUser {
+  readonly mostMessageBytes: number;
+  /** Silence of the other side, at least, after which it is asked whether it is there, and as long again until it is not. */
+  readonly pingMs: number;
+  opened?(socket: CallerSocket): void;
+  /** Takes a message; the next one comes when this has resolved. The socket ends where it rejects. */
+  take(message: string, socket: CallerSocket): Promise<void>;
+  /** The connection has ended, maybe while a message is being taken. */
+  gone?(): void;
+  /** Told how many bytes of messages wait here, whole or in part. False: there is no room for so many. */
+  hold?(bytes: number): boolean;
+  /** Told once that all is over, also of a connection that ended before it was a WebSocket's. */
+  over?(): void;
 }
 
 /** The connection below. */
 export interface Wire {
-  /** Waits for bytes; false: the other side has ended. */
-  fill(): Promise<boolean>;
+  /** Waits for bytes, and then tells the reader once. One wait at a time. */
+  read(reader: WireReader): void;
   /** Takes bytes that have come, from and to positions in a buffer; gives how far they were taken. */
   taken(use: (buffer: Uint8Array, from: number, to: number) => number): void;
   write(bytes: Uint8Array): Promise<void>;
+  /** No message is being taken, or one is again. */
+  rests(rests: boolean): void;
   close(): void;
 }
 
-export interface WebSocketOptions {
-  mostMessageBytes: number;
-  /** Silence of the other side, at least, after which it is asked whether it is there, and as long again until it is not. */
-  pingMs: number;
-  /** Told how many bytes of messages wait here, whole or in part. False: there is no room for so many. */
-  hold?(bytes: number): boolean;
-  /** Told once that the connection is over, also one that ended before it was a WebSocket's. */
-  over?(): void;
+export interface WireReader {
+  came(): void;
+  /** No more comes: the other side has ended, or the connection is broken. */
+  ended(): void;
 }
 
 /** Messages that wait to be taken before no more are read. */
@@ -63,79 +77,61 @@ export function acceptOf(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
-export class WebSocketConnection implements CallerSocket {
+/** How what still comes is passed over, once nothing more is understood. */
+type Rest = "frames" | "bytes";
+
+export class WebSocketConnection extends Visited implements CallerSocket, WireReader {
   readonly #wire: Wire;
-  readonly #options: WebSocketOptions;
-  readonly #frames: FrameReader;
+  readonly #user: SocketUser;
+  /** Null: nothing of a frame or a message has come whose end has not. */
+  #frames: FrameReader | null = null;
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  #writing: Promise<void> = Promise.resolve();
-  /** Wakes whoever waits for a message, and the reader that waits for room. */
-  #wake = () => {};
-  #room = () => {};
+  /** The last write; null: all have ended. */
+  #writing: Promise<void> | null = null;
   /** The answer to the last ping, which has not gone out yet: earlier ones need none (RFC 6455, section 5.5.3). */
   #pong: Uint8Array | null = null;
   #heard = true;
   /** It has been asked since it was heard. */
   #asked = false;
-  #ended = false;
-  /** The other side has said that it ends. */
-  #left = false;
+  /** Bytes have come that are left where they are until there is room. */
+  #isHeldBack = false;
+  /** A message is being taken. */
+  #taking = false;
+  #stopping = false;
+  #closing = false;
   /** It cannot be written to any more. */
   #broken = false;
+  /** No more messages come. */
+  #ended = false;
+  /** What still comes is passed over; null: it is understood, or nothing more is read. */
+  #lingers: Rest | null = null;
+  /** The other side has said that it ends. */
+  #left = false;
   #over = false;
   #patience: ReturnType<typeof setTimeout> | undefined;
-  #closing = false;
-  #stopping = false;
-  readonly gone: Promise<void>;
+  #gone: PromiseWithResolvers<void> | null = null;
 
-  constructor(wire: Wire, options: WebSocketOptions) {
+  constructor(wire: Wire, user: SocketUser) {
+    super();
     this.#wire = wire;
-    this.#options = options;
-    this.#frames = new FrameReader(options.mostMessageBytes, {
-      text: (message) => {
-        if (this.#closing) return;
-        this.#waiting.push(message);
-        this.#waitingBytes += message.length;
-      },
-      ping: (payload) => this.#pingCame(payload),
-      pong: () => {},
-      close: (code) => {
-        this.#left = true;
-        void this.close(code ?? CLOSE.normal, "");
-      },
-    });
-    this.gone = this.#read();
+    this.#user = user;
   }
 
-  async receive(): Promise<string | null> {
-    while (true) {
-      if (this.#stopping) {
-        await this.close(CLOSE.goingAway, "the server stops");
-        return null;
-      }
-      // Nobody would hear the answer.
-      if (this.#ended || this.#closing) return null;
-      const message = this.#waiting.shift();
-      if (message !== undefined) {
-        this.#waitingBytes -= message.length;
-        this.#hold();
-        this.#room();
-        try {
-          return decoder.decode(message);
-        } catch {
-          await this.close(CLOSE.invalidText, "a message is no UTF-8");
-          return null;
-        }
-      }
-      this.rests(true);
-      await new Promise<void>((resolve) => this.#wake = resolve);
-      this.rests(false);
-    }
+  /** Reads what has come, and goes on. */
+  begin(): void {
+    Rounds.every(this.#user.pingMs).add(this);
+    this.#user.opened?.(this);
+    this.#wire.rests(true);
+    this.came();
   }
 
-  /** Told when it begins to wait for a message, and when it waits no longer. */
-  rests: (rests: boolean) => void = () => {};
+  /** Resolves when the connection has ended, whoever ended it. */
+  get gone(): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    this.#gone ??= Promise.withResolvers<void>();
+    return this.#gone.promise;
+  }
 
   /** Ends at once, without waiting for the other side: its place is needed. */
   async giveWay(): Promise<void> {
@@ -147,10 +143,10 @@ export class WebSocketConnection implements CallerSocket {
     this.#wire.close();
   }
 
-  /** Whoever takes the next message learns that the connection ends. */
+  /** Ends once the message that is being taken has been. */
   stop(): void {
     this.#stopping = true;
-    this.#wake();
+    if (!this.#taking) void this.close(CLOSE.goingAway, "the server stops");
   }
 
   async send(messages: readonly string[]): Promise<void> {
@@ -165,60 +161,142 @@ export class WebSocketConnection implements CallerSocket {
 
   async #beginClosing(code: number, reason: string): Promise<void> {
     this.#closing = true;
-    this.#wake();
-    this.#room();
+    this.#makeRoom();
     await this.#write(closeFrame(code, reason)).catch(() => {});
     if (!this.#over) this.#patience = setTimeout(() => this.#wire.close(), CLOSING_MS);
   }
 
-  async #read(): Promise<void> {
-    let readable: "frames" | "bytes" | "nothing" = "frames";
-    const rounds = Rounds.every(this.#options.pingMs);
-    const asked = rounds.add(() => this.#ask());
-    try {
-      do {
-        while (this.#isFull && !this.#closing && !this.#broken) {
-          await new Promise<void>((resolve) => this.#room = resolve);
-        }
-        this.#wire.taken((buffer, from, to) => {
-          if (to > from) this.#heard = true;
-          this.#frames.push(buffer.subarray(from, to));
-          return to;
-        });
-        if (!this.#hold()) throw new FrameError(TRY_AGAIN_LATER, "there is no room for messages just now");
-        if (this.#waiting.length > 0) this.#wake();
-      } while (!this.#closing && await this.#wire.fill());
-    } catch (thrown) {
-      readable = thrown instanceof FrameError ? "bytes" : "nothing";
-      if (thrown instanceof FrameError && !this.#closing) {
-        await this.#beginClosing(thrown.code, thrown.message);
-      }
+  came(): void {
+    if (this.#ended) return this.#passOver();
+    if (this.#isFull && !this.#closing && !this.#broken) {
+      this.#isHeldBack = true;
+      return;
     }
-    rounds.remove(asked);
+    try {
+      this.#wire.taken((buffer, from, to) => {
+        if (to > from) this.#understand(buffer.subarray(from, to));
+        return to;
+      });
+    } catch (thrown) {
+      const { code, message } = thrown instanceof FrameError
+        ? thrown
+        : { code: CLOSE.internalError, message: "" };
+      if (!this.#closing) void this.#beginClosing(code, message);
+      return void this.#end("bytes");
+    }
+    if (this.#closing) return void this.#end("frames");
+    if (this.#waiting.length > 0) void this.#take();
+    this.#wire.read(this);
+  }
+
+  ended(): void {
+    if (this.#ended) this.#finish();
+    else void this.#end(null);
+  }
+
+  #understand(bytes: Uint8Array): void {
+    this.#heard = true;
+    // What most sockets say all day.
+    if (this.#frames === null && isEmptyPong(bytes)) return;
+    this.#frames ??= new FrameReader(this.#user.mostMessageBytes, this.#listener());
+    this.#frames.push(bytes);
+    if (this.#frames.isBetween) this.#frames = null;
+    if (!this.#hold()) throw new FrameError(TRY_AGAIN_LATER, "there is no room for messages just now");
+  }
+
+  #listener(): FrameListener {
+    return {
+      text: (message) => {
+        if (this.#closing) return;
+        this.#waiting.push(message);
+        this.#waitingBytes += message.length;
+      },
+      ping: (payload) => this.#pingCame(payload),
+      pong: () => {},
+      close: (code) => {
+        this.#left = true;
+        void this.close(code ?? CLOSE.normal, "");
+      },
+    };
+  }
+
+  /** Has the messages that wait taken, one after the other. */
+  async #take(): Promise<void> {
+    if (this.#taking) return;
+    this.#taking = true;
+    this.#wire.rests(false);
+    try {
+      // Nobody would hear the answer of one that is closing.
+      while (this.#waiting.length > 0 && !this.#stopping && !this.#closing && !this.#ended) {
+        const message = this.#waiting.shift()!;
+        this.#waitingBytes -= message.length;
+        this.#hold();
+        this.#makeRoom();
+        const text = textOf(message);
+        if (text === null) void this.close(CLOSE.invalidText, "a message is no UTF-8");
+        else await this.#user.take(text, this);
+      }
+    } catch {
+      void this.close(CLOSE.internalError, "");
+    }
+    this.#taking = false;
+    if (this.#over) this.#user.over?.();
+    else if (this.#stopping) this.stop();
+    else if (!this.#ended) this.#wire.rests(true);
+  }
+
+  /** Reads on where it was held back. */
+  #makeRoom(): void {
+    if (!this.#isHeldBack) return;
+    this.#isHeldBack = false;
+    queueMicrotask(() => this.came());
+  }
+
+  /**
+   * No more messages are taken. A connection that is closed before all was read takes what was sent last with it, so what still
+   * comes is passed over.
+   *
+   * @param rest null: nothing more can be read
+   */
+  async #end(rest: Rest | null): Promise<void> {
+    if (this.#ended) return;
     this.#ended = true;
+    Rounds.every(this.#user.pingMs).remove(this);
     this.#waiting.length = 0;
-    this.#options.hold?.(0);
-    this.#wake();
+    this.#frames = rest === "frames" ? this.#frames : null;
+    this.#user.hold?.(0);
+    this.#user.gone?.();
     // What was written before must have gone out.
     await this.#writing;
-    if (this.#closing && readable !== "nothing") await this.#linger(readable);
+    if (rest === null || !this.#closing) return this.#finish();
+    this.#lingers = rest;
+    this.#passOver();
+  }
+
+  #passOver(): void {
+    try {
+      this.#wire.taken((buffer, from, to) => {
+        if (this.#lingers === "frames" && to > from) {
+          this.#frames ??= new FrameReader(this.#user.mostMessageBytes, this.#listener());
+          this.#frames.push(buffer.subarray(from, to));
+        }
+        return to;
+      });
+    } catch {
+      // It has left without a word.
+      this.#left = true;
+    }
+    if (this.#left) this.#finish();
+    else this.#wire.read(this);
+  }
+
+  #finish(): void {
+    if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#patience);
     this.#wire.close();
-  }
-
-  /** Passes over what still comes: a connection that is closed before all was read takes what was sent last with it. */
-  async #linger(readable: "frames" | "bytes"): Promise<void> {
-    try {
-      while (!this.#left && await this.#wire.fill()) {
-        this.#wire.taken((buffer, from, to) => {
-          if (readable === "frames") this.#frames.push(buffer.subarray(from, to));
-          return to;
-        });
-      }
-    } catch {
-      // It has left without a word.
-    }
+    this.#gone?.resolve();
+    if (!this.#taking) this.#user.over?.();
   }
 
   #pingCame(payload: Uint8Array): void {
@@ -226,7 +304,7 @@ export class WebSocketConnection implements CallerSocket {
     const waits = this.#pong !== null;
     this.#pong = payload;
     if (waits) return;
-    this.#writing = this.#writing.then(() => {
+    this.#after(() => {
       const last = this.#pong!;
       this.#pong = null;
       return this.#wire.write(pongFrame(last));
@@ -234,22 +312,28 @@ export class WebSocketConnection implements CallerSocket {
   }
 
   get #isFull(): boolean {
-    return this.#waiting.length >= MOST_WAITING || this.#waitingBytes > this.#options.mostMessageBytes;
+    return this.#waiting.length >= MOST_WAITING || this.#waitingBytes > this.#user.mostMessageBytes;
   }
 
   #hold(): boolean {
-    return this.#options.hold?.(this.#ended ? 0 : this.#waitingBytes + this.#frames.kept) ?? true;
+    return this.#user.hold?.(this.#ended ? 0 : this.#waitingBytes + (this.#frames?.kept ?? 0)) ?? true;
+  }
+
+  #write(bytes: Uint8Array): Promise<void> {
+    return this.#after(() => this.#wire.write(bytes));
   }
 
   /** One frame after the other: a write may take several steps. */
-  #write(bytes: Uint8Array): Promise<void> {
-    const writing = this.#writing.then(() => this.#wire.write(bytes));
-    this.#writing = writing.catch(() => {});
+  #after(write: () => Promise<void>): Promise<void> {
+    const writing = this.#writing === null ? write() : this.#writing.then(write);
+    const last: Promise<void> = this.#writing = writing.catch(() => {}).then(() => {
+      if (this.#writing === last) this.#writing = null;
+    });
     return writing;
   }
 
   /** Asks whom nothing came from since the time before, and ends it where the answer does not come either. */
-  #ask(): void {
+  visit(): void {
     if (this.#heard) {
       this.#heard = this.#asked = false;
       return;
@@ -260,7 +344,16 @@ export class WebSocketConnection implements CallerSocket {
     this.#write(PING_FRAME).catch(() => {
       this.#broken = true;
       this.#wire.close();
-      this.#room();
+      this.#makeRoom();
     });
+  }
+}
+
+/** Null: it is no UTF-8. */
+function textOf(message: Uint8Array): string | null {
+  try {
+    return decoder.decode(message);
+  } catch {
+    return null;
   }
 }

@@ -68,6 +68,11 @@ export class FrameReader {
     return this.#message?.length ?? 0;
   }
 
+  /** Nothing has come of a frame or a message whose end has not. */
+  get isBetween(): boolean {
+    return this.#headBytes === 0 && this.#message === null;
+  }
+
   /** Throws {@link FrameError}. The bytes may be used anew afterwards. */
   push(bytes: Uint8Array): void {
     let at = 0;
@@ -165,9 +170,11 @@ function closeCode(payload: Uint8Array): number | null {
   return code;
 }
 
+const NOTHING = new Uint8Array();
+
 /** Bytes that come in pieces, kept in one buffer: a frame may hold a single one. */
 class Payload {
-  #buffer = new Uint8Array();
+  #buffer = NOTHING;
   #length = 0;
 
   get length(): number {
@@ -192,13 +199,18 @@ class Payload {
   /** All bytes; it is empty afterwards. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
-    this.#buffer = new Uint8Array();
+    this.#buffer = NOTHING;
     this.#length = 0;
     return bytes;
   }
 }
 
 const encoder = new TextEncoder();
+
+/** Whether bytes are one frame, the answer to {@link PING_FRAME}. */
+export function isEmptyPong(bytes: Uint8Array): boolean {
+  return bytes.length === 6 && bytes[0] === (0x80 | PONG) && bytes[1] === 0x80;
+}
 
 export const textFrame = (text: string): Uint8Array => frame(TEXT, encoder.encode(text));
 export const PING_FRAME = frame(PING, new Uint8Array());

@@ -10,23 +10,23 @@ const MOST_STEP_MS = 1000;
 const MOST_STEPS = 2;
 
 /** Element of a doubly linked ring: adding and removing one needs no search. */
-export class Visited {
+export abstract class Visited {
   before: Visited = this;
   after: Visited = this;
-  readonly visit: () => void;
+  abstract visit(): void;
+}
 
-  constructor(visit: () => void) {
-    this.visit = visit;
-  }
+class Head extends Visited {
+  visit(): void {}
 }
 
 const ALL = new Map<number, Rounds>();
 
 export class Rounds {
   readonly #periodMs: number;
-  readonly #ring = new Visited(() => {});
+  readonly #ring = new Head();
   /** Where the next step begins. */
-  #next = this.#ring;
+  #next: Visited = this.#ring;
   #count = 0;
   /** Visits that are due, also a part of one. */
   #due = 0;
@@ -48,15 +48,13 @@ export class Rounds {
   }
 
   /** Visits it for the first time once those that were there before have been. */
-  add(visit: () => void): Visited {
-    const entry = new Visited(visit);
+  add(entry: Visited): void {
     entry.before = this.#next.before;
     entry.after = this.#next;
     entry.before.after = entry;
     this.#next.before = entry;
     this.#count++;
     if (this.#count === 1 && !this.#stepping) this.#wait();
-    return entry;
   }
 
   remove(entry: Visited): void {

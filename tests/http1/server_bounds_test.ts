@@ -109,12 +109,12 @@ Deno.test("serve() has room for WebSockets at rest beside the connections that i
     handle: (request) => {
       const socket = WebSocketUpgrade.of(
         request,
-        { mostMessageBytes: 100, pingMs: 60_000 },
-        async (socket) => {
-          rest++;
-          await socket.receive();
-          rest--;
-          await socket.close(1000, "");
+        {
+          mostMessageBytes: 100,
+          pingMs: 60_000,
+          opened: () => void rest++,
+          take: () => Promise.resolve(),
+          over: () => void rest--,
         },
       );
       return socket === null ? echo(request) : Promise.resolve(socket);

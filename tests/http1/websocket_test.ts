@@ -1,7 +1,7 @@
 /** A WebSocket over a wire that the test holds in its hand. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { WebSocketConnection } from "../../src/http1/websocket.ts";
+import { WebSocketConnection, type WireReader } from "../../src/http1/websocket.ts";
 import { eventually, turns } from "../support/time.ts";
 
 const TEXT = 1;
@@ -27,19 +27,35 @@ class TestWire {
   closed = false;
   closedAfter = -1;
   consumed = 0;
+  /** Waits for bytes that are under way. */
+  reads = 0;
+  resting = false;
 
   give(...frames: Uint8Array[]): void {
     this.#coming.push(...frames);
     this.#wake();
   }
 
-  async fill(): Promise<boolean> {
+  read(reader: WireReader): void {
+    this.reads++;
+    void this.#next().then((came) => {
+      this.reads--;
+      if (came) reader.came();
+      else reader.ended();
+    });
+  }
+
+  async #next(): Promise<boolean> {
     while (this.#coming.length === 0) {
-      if (this.closed) throw new Deno.errors.BadResource("closed");
+      if (this.closed) return false;
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
     this.#now = this.#coming.shift()!.slice();
     return true;
+  }
+
+  rests(rests: boolean): void {
+    this.resting = rests;
   }
 
   taken(use: (buffer: Uint8Array, from: number, to: number) => number): void {
@@ -67,9 +83,25 @@ class TestWire {
   }
 }
 
-function open({ pingMs = 60_000, hold = (_: number): boolean => true } = {}) {
+/** @param taking false: the first message is being taken until `go` is called */
+function open({ pingMs = 60_000, hold = (_: number): boolean => true, taking = true } = {}) {
   const wire = new TestWire();
-  return { wire, socket: new WebSocketConnection(wire, { mostMessageBytes: 1000, pingMs, hold }) };
+  const gate = Promise.withResolvers<void>();
+  if (taking) gate.resolve();
+  const seen = { messages: [] as string[], gone: 0, over: 0 };
+  const socket = new WebSocketConnection(wire, {
+    mostMessageBytes: 1000,
+    pingMs,
+    hold,
+    async take(message) {
+      seen.messages.push(message);
+      await gate.promise;
+    },
+    gone: () => seen.gone++,
+    over: () => seen.over++,
+  });
+  socket.begin();
+  return { wire, socket, seen, go: gate.resolve };
 }
 
 Deno.test("of pings that come while nothing can be written, the last one is answered", async () => {
@@ -86,25 +118,34 @@ Deno.test("of pings that come while nothing can be written, the last one is answ
 });
 
 Deno.test("a caller is not taken for silent while its own messages wait", async () => {
-  const { wire, socket } = open({ pingMs: 5 });
+  const { wire, socket, seen, go } = open({ pingMs: 5, taking: false });
   for (let i = 0; i < 20; i++) wire.give(frame(TEXT, `${i}`));
   await eventually(() => wire.written.length >= 4);
   assert(!wire.closed);
-  for (let i = 0; i < 20; i++) assertEquals(await socket.receive(), `${i}`);
+  assertEquals([seen.messages, wire.resting], [["0"], false]);
+  go();
+  await eventually(() => seen.messages.length === 20);
+  assertEquals(seen.messages, Array.from({ length: 20 }, (_, i) => `${i}`));
+  await eventually(() => wire.resting);
   // Now that it is heard, silence ends it.
   await eventually(() => wire.closed);
   await socket.gone;
-  assertEquals(await socket.receive(), null);
+  assertEquals([seen.gone, seen.over], [1, 1]);
 });
 
 Deno.test("a caller who is gone is noticed by what cannot be written, also while its messages wait", async () => {
-  const { wire, socket } = open({ pingMs: 5 });
+  const { wire, socket, seen, go } = open({ pingMs: 5, taking: false });
   for (let i = 0; i < 20; i++) wire.give(frame(TEXT, `${i}`));
   await turns(3);
   wire.fails = true;
   await eventually(() => wire.closed);
   await socket.gone;
   await assertRejects(() => socket.send(["x"]), Deno.errors.BadResource);
+  // What is being taken is told, and all is over when it has ended.
+  assertEquals([seen.gone, seen.over, seen.messages], [1, 0, ["0"]]);
+  go();
+  await eventually(() => seen.over === 1);
+  assertEquals(seen.messages, ["0"]);
 });
 
 Deno.test("messages of a caller who has ended are not taken, and what they held is given back", async () => {
@@ -113,16 +154,18 @@ Deno.test("messages of a caller who has ended are not taken, and what they held 
     held = bytes;
     return true;
   };
-  const { wire, socket } = open({ hold });
-  wire.give(frame(TEXT, "a"), frame(TEXT, "b"));
+  const { wire, socket, seen, go } = open({ hold, taking: false });
+  wire.give(frame(TEXT, "first"), frame(TEXT, "a"), frame(TEXT, "b"));
   await eventually(() => held === 2);
   wire.give(frame(CLOSING, ""));
-  assertEquals(await socket.gone, undefined);
-  assertEquals([await socket.receive(), held], [null, 0]);
+  await socket.gone;
+  go();
+  await eventually(() => seen.over === 1);
+  assertEquals([seen.messages, held], [["first"], 0]);
 });
 
 Deno.test("an end is said before the connection is closed, and what comes meanwhile is read", async () => {
-  const { wire, socket } = open();
+  const { wire, socket, seen } = open();
   const ended = socket.close(1001, "the server stops");
   await eventually(() => wire.written.length === 1);
   wire.give(frame(TEXT, "late"), frame(PING, ""), frame(TEXT, "later"));
@@ -131,7 +174,7 @@ Deno.test("an end is said before the connection is closed, and what comes meanwh
   wire.give(frame(CLOSING, new Uint8Array([0x03, 0xe9])));
   await ended;
   assert(wire.closed);
-  assertEquals([wire.written.length, await socket.receive()], [1, null]);
+  assertEquals([wire.written.length, seen], [1, { messages: [], gone: 1, over: 1 }]);
 });
 
 Deno.test("a breach of the protocol is named before the connection is closed, and nothing of it stays", async () => {
@@ -158,16 +201,13 @@ Deno.test("random bytes, cut anywhere, end a socket or wait, and leave nothing b
         held = bytes;
         return true;
       };
-      const { wire, socket } = open({ hold });
-      const received = (async () => {
-        while (await socket.receive() !== null);
-      })();
+      const { wire, socket, seen } = open({ hold });
       wire.give(...pieces.map((piece) => new Uint8Array(piece)));
       await turns(3);
       wire.close();
       await socket.gone;
-      await received;
-      assertEquals(held, 0);
+      await eventually(() => seen.over > 0);
+      assertEquals([held, seen.gone, seen.over, wire.reads], [0, 1, 1, 0]);
     }),
     { seed: 22, numRuns: 100 },
   );
