@@ -62,6 +62,11 @@ export class Lease {
     this.#limit = budget.limit ?? 0n;
   }
 
+  /** The store has said nothing of it yet. */
+  get isNew(): boolean {
+    return this.#answeredAt === -Infinity;
+  }
+
   get budget(): BudgetRef {
     return this.#budget;
   }

@@ -69,6 +69,8 @@ export class StoreSync {
   readonly #running: RunningReport;
   readonly #waiters = new LeaseWaiters();
   #exhausted = new Set<Lease>();
+  /** Budgets that are being made. */
+  readonly #opening = new Map<Lease, Promise<void>>();
   #current: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Infinity;
@@ -102,15 +104,36 @@ export class StoreSync {
 
   /** Renews a lease so that it has `amount` more. Rejects with `StoreUnavailable`, at once when the store is away. */
   refill(lease: Lease, amount: bigint): Promise<void> {
-    if (this.#closed || (!this.#up && this.#registered)) {
-      return Promise.reject(new StoreUnavailable("The store is away."));
-    }
+    const opening = lease.isNew && !this.#isAway ? this.#open(lease) : null;
+    return opening === null ? this.#renew(lease, amount) : opening.then(() => this.#renew(lease, amount));
+  }
+
+  get #isAway(): boolean {
+    return this.#closed || (!this.#up && this.#registered);
+  }
+
+  #renew(lease: Lease, amount: bigint): Promise<void> {
+    if (this.#isAway) return Promise.reject(new StoreUnavailable("The store is away."));
     this.leases.renew(lease);
     lease.addWaiting(amount);
     return new Promise((resolve, reject) => {
       this.#waiters.add(lease, { resolve, reject });
       this.#start();
     });
+  }
+
+  /** Only calls that need this budget wait until all that it begins with has been counted. Null: there is not much. */
+  #open(lease: Lease): Promise<void> | null {
+    const { store, allowed } = this.#options;
+    if (!this.#registered || allowed?.() === false) return null;
+    let opening = this.#opening.get(lease);
+    if (opening === undefined) {
+      const begun = store.openBudget(lease.budget);
+      if (begun === null) return null;
+      opening = begun.finally(() => this.#opening.delete(lease));
+      this.#opening.set(lease, opening);
+    }
+    return opening;
   }
 
   /** Tells the store a limit that has changed, so that what is spent is held against it at once, and warned of. */

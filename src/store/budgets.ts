@@ -146,31 +146,59 @@ const PERIODIC_SQL = PERIODIC.map((scope) => `'${scope}'`).join(", ");
 
 /**
  * Makes rows of budgets, all in one statement. Each but an account's begins with what the ledger already holds for its
- * period, which consists of whole days; no record may slip in between the sum and the budget's first appearance. Of a
- * session or a tag none can: where they are limited, a call needs the budget before it makes a record.
+ * period, which consists of whole days. Of a session or a tag no record can slip in between: where they are limited, a call
+ * needs the budget before it makes a record.
  */
 export function createBudgets(engine: Engine, missing: readonly BudgetRef[]): Promise<void> {
   return engine.transaction(async (query) => {
-    if (missing.some(({ scope }) => scope === "key" || scope === "team")) {
-      await engine.lockTable(query, "generations");
-    }
+    await keepOut(engine, query, missing);
     const sorted = missing.toSorted((a, b) => a.id < b.id ? -1 : 1);
     const from = Math.min(...sorted.map(({ starts }) => starts));
     // Rows that are in no sum are looked for only while there are some: a key may have a million others in its period.
     const { missing: unsummed } = await readSumsState(query, { from, to: Number.MAX_SAFE_INTEGER }, null);
-    const rows = sorted.map((
-      ref,
-    ) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, ...labelOf(ref), isMonth(ref) ? 1 : 0]);
-    await query(
-      `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
-       SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${
-        spentSoFar(engine.kind, unsummed)
-      }
-         WHEN label IS NOT NULL THEN ${spentByLabel(engine.kind)} ELSE 0 END FROM
-       ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
-      [JSON.stringify(rows)],
-    );
+    await insertBudgets(engine, query, sorted, spentSoFar(engine.kind, unsummed));
   });
+}
+
+/**
+ * Makes one key's budget. `old` answers, in the transaction that makes it, what its owner's records of before the sums cost
+ * that are in no sum.
+ */
+export function createBudget(
+  engine: Engine,
+  ref: BudgetRef,
+  old: (query: Query) => Promise<bigint>,
+): Promise<void> {
+  return engine.transaction(async (query) => {
+    await keepOut(engine, query, [ref]);
+    const late = "summed IS NULL AND id IN (SELECT id FROM unsummed)";
+    await insertBudgets(engine, query, [ref], `${spentSoFar(engine.kind, [late])} + ${await old(query)}`);
+  });
+}
+
+/** No record may slip in between the sum and the budget's first appearance. */
+async function keepOut(engine: Engine, query: Query, missing: readonly BudgetRef[]): Promise<void> {
+  if (missing.some(({ scope }) => scope === "key" || scope === "team")) {
+    await engine.lockTable(query, "generations");
+  }
+}
+
+async function insertBudgets(
+  engine: Engine,
+  query: Query,
+  refs: readonly BudgetRef[],
+  ofKey: string,
+): Promise<void> {
+  const rows = refs.map((
+    ref,
+  ) => [ref.id, ref.scope, ref.owner, ref.starts, ref.ends, ...labelOf(ref), isMonth(ref) ? 1 : 0]);
+  await query(
+    `INSERT INTO budgets (id, scope, owner, starts, ends, spent)
+     SELECT id, scope, owner, starts, ends, CASE WHEN scope = 'key' THEN ${ofKey}
+       WHEN label IS NOT NULL THEN ${spentByLabel(engine.kind)} ELSE 0 END FROM
+     ${engine.rows("$1", BUDGET_COLUMNS)} WHERE true ON CONFLICT (id) DO NOTHING`,
+    [JSON.stringify(rows)],
+  );
 }
 
 const BUDGET_COLUMNS: Columns = [

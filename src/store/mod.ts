@@ -28,7 +28,7 @@ import { doJob, type Job, type JobResult } from "./sqlite_jobs.ts";
 import { SqliteThread } from "./sqlite_thread.ts";
 import type { Store } from "./store.ts";
 import { streamStore } from "./streams.ts";
-import { readSumsState } from "./sums_state.ts";
+import { readSumsState, sumsAreWhole } from "./sums_state.ts";
 import { sync } from "./sync.ts";
 import * as teams from "./teams.ts";
 import * as usage from "./usage.ts";
@@ -297,6 +297,14 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       const state = await readSumsState(workers.quick.of(asker), span);
       whole = state.built;
       return state.incompleteBefore;
+    },
+    openBudget(ref) {
+      if (whole || ref.scope !== "key") return null;
+      return (async () => {
+        const read = workers.long.of(`budget ${ref.owner}`);
+        if ((whole = await sumsAreWhole(read))) return;
+        await (await import("./budget_opening.ts")).openBudget(engine, read, ref);
+      })();
     },
     async usageFrom({ by, from, to }, asker = "") {
       if (!isOfRecords(by)) return null;

@@ -6,6 +6,7 @@
  * `StoreUnavailable`; whoever calls decides what waits and what is refused. Each method may be repeated.
  */
 import type { AuditFilter, AuditRecord } from "./audit.ts";
+import type { BudgetRef } from "./budgets.ts";
 import type { AccountDeclaration, AccountRow, CreditAddition, NewCredits } from "./accounts.ts";
 import type { GenerationFilter } from "./generations.ts";
 import type { AlertChange, OpenAlert } from "./alerts.ts";
@@ -36,6 +37,11 @@ import type { UsageFilter, UsagePage, UsageSum } from "./usage.ts";
 export interface NodeStore {
   registerNode(node: string): Promise<void>;
   sync(request: SyncRequest): Promise<SyncResult>;
+  /**
+   * Makes a budget whose owner may have a great many records that are in no sum yet, beside the transactions. Null: the next
+   * transaction makes it as well.
+   */
+  openBudget(ref: BudgetRef): Promise<void> | null;
   /** Counts a heartbeat of this node; answers the counts of all. Empty: this node was given up. */
   heartbeat(node: string): Promise<Map<string, number>>;
   /** Tells every node to close its breakers of these routes. */
