@@ -116,8 +116,9 @@ async function bounded<T>(address: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function flowOf({ request, state }: RequestContext, now: number): Flow | null {
-  const values = cookies(request.headers.get("cookie") ?? "", COOKIE);
+function flowOf(context: RequestContext, now: number): Flow | null {
+  const { request, state } = context;
+  const values = cookies(request.headers.get("cookie") ?? "", COOKIE, { secure: isSecure(context) });
   const flow = values.length === 1 ? state.sessions.unseal<Flow>("oidc", values[0]) : null;
   return flow !== null && now < flow.began + FLOW_MS ? flow : null;
 }

@@ -52,8 +52,8 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
     path: "/console/ways",
     summary: "Tells how one may sign in to the console, and whether this browser is signed in.",
     answer: { schema: "SignInWays" },
-    handle: ({ request, state }) =>
-      Response.json({ signed_in: sessionOf(request, state) !== null, oidc: state.oidc !== null }, {
+    handle: (context) =>
+      Response.json({ signed_in: sessionOf(context) !== null, oidc: context.state.oidc !== null }, {
         headers: { "cache-control": "no-store" },
       }),
   }),

@@ -44,7 +44,7 @@ export const SIGN_IN: readonly Endpoint[] = [
     answer: { schema: "Session" },
     exists: hasAdministrators,
     handle(context) {
-      const session = sessionOf(context.request, context.state);
+      const session = sessionOf(context);
       if (session === null) throw signedOut(context.state);
       refuseOtherPages(context.request);
       return shown(session, context.state, renewalOf(session, context));
@@ -95,7 +95,7 @@ async function signOut(context: RequestContext): Promise<Response> {
     "set-cookie": state.sessions.noCookie({ secure: isSecure(context) }),
     "cache-control": "no-store",
   };
-  if (sessionOf(request, state) === null) {
+  if (sessionOf(context) === null) {
     return Response.json({ signed_out: true, end_session_url: null }, { headers });
   }
   const { session, principal } = await administrator(context);

@@ -165,7 +165,8 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
   {
     name: "cookie",
     where: "`/admin/…`, `/console/…`, `/metrics`",
-    meaning: "`sluice_session`: the session that `POST /console/session` began.",
+    meaning:
+      "`sluice_session`, over HTTPS `__Host-sluice_session`: the session that `POST /console/session` began.",
   },
   {
     name: "x-svc-csrf",

@@ -41,7 +41,7 @@ export async function administrator(context: RequestContext): Promise<Administra
     const given = bearerToken(headers.get("authorization"));
     return await signedIn(context, given ?? "");
   }
-  const session = sessionOf(request, state);
+  const session = sessionOf(context);
   if (session === null) {
     throw new Failure(
       "authentication_required",
@@ -84,10 +84,11 @@ export async function signedIn(
 }
 
 /** The session of a request; null: there is none, or not any more. */
-export function sessionOf({ headers }: IncomingRequest, state: ServerState): Session | null {
-  const header = headers.get("cookie");
+export function sessionOf(context: RequestContext): Session | null {
+  const { request, state } = context;
+  const header = request.headers.get("cookie");
   if (header === null) return null;
-  const session = state.sessions.read(header);
+  const session = state.sessions.read(header, { secure: isSecure(context) });
   return session !== null && isCurrent(session, state) ? session : null;
 }
 

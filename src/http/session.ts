@@ -41,6 +41,7 @@ const IDLE_MS = 3_600_000;
 const RENEW_MS = 300_000;
 /** Clocks of nodes may differ by so much. */
 const SKEW_MS = 60_000;
+const MOST_FINGERPRINTS = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Browsers keep none that is longer. */
@@ -48,6 +49,8 @@ const MOST_COOKIE = 4096;
 
 export class Sessions {
   readonly #options: SessionsOptions;
+  /** By secret: each watcher of calls is asked every second whether its session still holds. */
+  readonly #fingerprints = new Map<string, string>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -67,8 +70,8 @@ export class Sessions {
   }
 
   /** The session of a request's header; null: there is none, or it has ended. */
-  read(header: string | null): Session | null {
-    const values = new Set(header === null ? [] : cookies(header, COOKIE));
+  read(header: string | null, { secure }: { secure: boolean }): Session | null {
+    const values = new Set(header === null ? [] : cookies(header, COOKIE, { secure }));
     // Of two, one may have been planted by a neighbour of the same domain.
     if (values.size !== 1) return null;
     const session = this.unseal<Session>("session", [...values][0]);
@@ -136,7 +139,13 @@ export class Sessions {
 
   /** Tells configured secrets apart, and nothing of what they are to whoever has not the key. */
   fingerprint(secret: string): string {
-    return createHmac("sha256", this.#options.key("fingerprint")).update(secret).digest("base64url");
+    const known = this.#fingerprints.get(secret);
+    if (known !== undefined) return known;
+    const made = createHmac("sha256", this.#options.key("fingerprint")).update(secret).digest("base64url");
+    // Those of configurations that were reloaded are of no use any more.
+    if (this.#fingerprints.size >= MOST_FINGERPRINTS) this.#fingerprints.clear();
+    this.#fingerprints.set(secret, made);
+    return made;
   }
 
   /** Seals a value that this gateway gives to a browser; one that was sealed for another purpose is not read. */
@@ -170,10 +179,16 @@ export class Sessions {
   }
 }
 
+/**
+ * What browsers take over HTTPS alone, for all paths, and of no other host: pages of a neighbouring domain cannot plant a cookie
+ * of such a name.
+ */
+const HOST_PREFIX = "__Host-";
+
 export interface CookieOptions {
   secure: boolean;
   seconds: number;
-  /** By default `/`. */
+  /** By default, and where it is secure, `/`. */
   path?: string;
   /** By default `Strict`. */
   sameSite?: "Strict" | "Lax";
@@ -184,13 +199,15 @@ export function setCookie(
   value: string,
   { secure, seconds, path = "/", sameSite = "Strict" }: CookieOptions,
 ): string {
-  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${
-    secure ? "; Secure" : ""
-  }`;
+  const rules = `Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}`;
+  return secure
+    ? `${HOST_PREFIX}${name}=${value}; Path=/; ${rules}; Secure`
+    : `${name}=${value}; Path=${path}; ${rules}`;
 }
 
 /** The values of all cookies of a name. */
-export function cookies(header: string, name: string): string[] {
-  return header.split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
+export function cookies(header: string, name: string, { secure }: { secure: boolean }): string[] {
+  const begin = `${secure ? HOST_PREFIX : ""}${name}=`;
+  return header.split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(begin))
+    .map((pair) => pair.slice(begin.length));
 }

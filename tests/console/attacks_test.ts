@@ -1,5 +1,5 @@
 /** What somebody could try against sessions, tokens and roles. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ENDPOINTS } from "../../src/assemble.ts";
 import { loadValue } from "../../src/config/load.ts";
 import { CLIENT, oidcProvider } from "../support/oidc_provider.ts";
@@ -28,6 +28,33 @@ Deno.test("cookies are for HTTPS alone where the browser came by it, as far as w
   assertEquals(await secure({ trusted_proxies: ["10.0.0.0/8"] }, "10.0.0.1"), false);
   assertEquals(await secure({ public_url: "https://gw.example" }, "11.0.0.1"), true);
 });
+
+Deno.test("over HTTPS the session's cookie is the host's own: one that a neighbour of the domain can plant is none", () =>
+  withConsole(async (_, gateway) => {
+    const ask = askerOf(gateway, "10.0.0.1");
+    const https = { "x-forwarded-proto": "https" };
+    const signIn = async (headers: Record<string, string>) =>
+      (await ask("POST", "/console/session", { body: { admin_key: ADMIN }, headers })).headers.get(
+        "set-cookie",
+      )!;
+    const host = await signIn(https);
+    assertMatch(
+      host,
+      /^__Host-sluice_session=[\w-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const own = host.split(";")[0];
+    const planted = (await signIn({})).split(";")[0];
+    assertStringIncludes(planted, "sluice_session=");
+    const status = async (cookie: string, headers: Record<string, string>) =>
+      (await ask("GET", "/admin/keys", { headers: { ...headers, cookie } })).status;
+    assertEquals(await status(own, https), 200);
+    assertEquals(await status(planted, https), 401, "anybody may have set it");
+    assertEquals(await status(`${planted}; ${own}`, https), 200, "nor can it throw somebody out");
+    assertEquals(await status(planted, {}), 200, "without HTTPS there is no other");
+    assertEquals(await status(own, {}), 401);
+    const out = await ask("DELETE", "/console/session", { headers: https });
+    assertMatch(out.headers.get("set-cookie")!, /^__Host-sluice_session=; Path=\/; Max-Age=0; .*; Secure$/);
+  }, { config: { server: { trusted_proxies: ["10.0.0.0/8"] } } }));
 
 Deno.test("guesses behind a trusted proxy count for who guesses, and nobody else can choose the address", () =>
   withConsole(async (ask, gateway) => {

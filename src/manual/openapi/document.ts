@@ -156,7 +156,7 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "cookie",
     name: "sluice_session",
-    description: "Begun by `POST /console/session`.",
+    description: "Begun by `POST /console/session`; over HTTPS its name is `__Host-sluice_session`.",
   },
 };
 
