@@ -35,7 +35,8 @@ export function plot(place, { times, series, format, kind, height }) {
       {
         width: Math.max(80, place.clientWidth),
         height,
-        padding: [8, 6, 0, 0],
+        // Half of a label that stands under the last point.
+        padding: [8, 20, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
@@ -48,8 +49,8 @@ export function plot(place, { times, series, format, kind, height }) {
             font,
             grid: { show: false },
             ticks: { show: false },
-            size: 24,
-            gap: 4,
+            size: 28,
+            gap: 8,
             space: 64,
             values: labels,
           },

@@ -2,7 +2,7 @@
 import { query } from "../lib/api.js";
 import { Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
-import { when } from "../lib/format.js";
+import { money, when } from "../lib/format.js";
 import { useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { href, useRoute } from "../lib/router.js";
@@ -130,7 +130,17 @@ function fieldsOf(fields) {
   const entries = Object.entries(fields ?? {}).filter(([, value]) => value !== null);
   if (entries.length === 0) return "–";
   return entries.map(([name, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const text = textOf(value);
     return `${name}: ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`;
   }).join(", ");
+}
+
+/** @param {unknown} value */
+function textOf(value) {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(" ");
+  if (typeof value === "object" && value !== null && "amount" in value && "period" in value) {
+    return `${money(String(value.amount))} ${value.period === "total" ? "in all" : `a ${value.period}`}`;
+  }
+  return JSON.stringify(value);
 }

@@ -93,6 +93,7 @@ function columnsOf(close) {
     { title: "Model", show: ({ model }) => model, sort: ({ model }) => model },
     {
       title: "State",
+      wide: true,
       show: ({ state, retry_in_seconds: left }) =>
         html`<${Badge} tone=${STATES[state][1]}>${STATES[state][0]}<//>${
           left !== null && html`

@@ -54,7 +54,7 @@ export default function Live() {
               html`
                 <${Field} key=${name} label=${name[0].toUpperCase() +
                   name.slice(1)} name=${name} initial=${route.query[name] ?? ""} placeholder=${name === "tag"
-                  ? "name=value"
+                  ? "env=dev"
                   : "any"}
                   suggestions=${name === "status"
                     ? ["completed", "incomplete", "failed", "interrupted"]
