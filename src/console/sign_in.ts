@@ -90,7 +90,7 @@ async function signIn(context: RequestContext): Promise<Response> {
 }
 
 async function signOut(context: RequestContext): Promise<Response> {
-  const { state, request } = context;
+  const { state } = context;
   const headers = {
     "set-cookie": state.sessions.noCookie({ secure: isSecure(context) }),
     "cache-control": "no-store",
