@@ -25,7 +25,7 @@ const CARD_WORDS = words(
   "(?:credit|debit|bank|payment)?[ _-]*cards?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "ccn?(?:[ _-]*(?:no|num(?:ber)?))?",
   "visa|master ?card|amex|american express|discover|diners|jcb|maestro|union ?pay",
-  "kreditkarte\\w*|carte|tarjeta|carta|cart[ãa]o",
+  "kreditkarte\\w*|carte|tarjeta|carta|cart[ãa]o|kart[aey]|kaart(?:nummer)?|pan|карт[аыу]|カ[ー-]ド(?:番号)?|信用卡|卡号|卡號|카드",
 );
 
 const CVV =

@@ -93,6 +93,8 @@ function scanPhone(view: ScannedView, at: number): number {
     p += joint;
   }
   if (count < 7) return at;
+  // A bracket around all of it.
+  if (text.charCodeAt(start) === 40 && !text.slice(at, end).includes(")")) start++;
   const next = text.charCodeAt(end);
   // Marks of emphasis stand on both sides.
   if ((next === 95) !== (prev === 95)) return at;

@@ -115,6 +115,6 @@ export function isNamedBy(label: RegExp, text: string): boolean {
 
 /** A text in which a name is looked for: as it is, and where it differs with the words of its identifiers apart. */
 export function namingTexts(text: string): readonly string[] {
-  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return [text];
-  return [text, text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")];
+  if (!/[a-z][A-Z]|[A-Z]{2}[a-z]|_/.test(text)) return [text];
+  return [text, text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])|_/g, "$1$2 ")];
 }

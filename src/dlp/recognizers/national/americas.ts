@@ -127,7 +127,7 @@ export const AMERICAS: readonly Recognizer[] = [
         "9{7}-A",
       ],
       check: rut,
-      label: words("rut", "run", "rol [uú]nico", TAX),
+      label: words("r\\.?u\\.?[tn]", "rol [uú]nico", TAX),
       plain: 0.4,
     }],
     samples: {

@@ -151,7 +151,7 @@ export const ASIA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}-9{7}=0.7", "9{13}"],
       check: korean,
-      label: words("rrn", "resident reg\\w*", "주민등록번호", "주민번호", IDENTITY),
+      label: words("rrn", "resident reg\\w*", "주민\\s?(?:등록\\s?)?번호", IDENTITY),
       plain: 0.3,
     }],
     samples: {
@@ -170,7 +170,7 @@ export const ASIA: readonly Recognizer[] = [
           digit(s, 8) * 5;
         return (10 - sum % 10) % 10 === digit(s, 9);
       },
-      label: words("brn", "business reg\\w*", "사업자등록번호", TAX),
+      label: words("brn", "business reg\\w*", "사업자\\s?(?:등록\\s?)?번호", TAX),
       plain: 0.3,
     }],
     samples: {
@@ -269,7 +269,14 @@ export const ASIA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}-99-9{4}=0.75", "9{12}", "9{6} 99 9{4}"],
       check: (s) => dateAt(s, 0, 2, 4) && !/^(?:00|1[789]|[28]0|69|70|73|94|95|96|97)$/.test(s.slice(6, 8)),
-      label: words("mykad", "nric", "my ?kad", "kad pengenalan", IDENTITY),
+      label: words(
+        "my ?ka?d",
+        "nric",
+        "kad pengenalan",
+        "no\\.? ?k\\.?p",
+        "ic[ _-]*(?:no|num(?:ber)?)",
+        IDENTITY,
+      ),
       plain: 0.2,
     }],
     samples: {
@@ -297,7 +304,7 @@ export const ASIA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{9}", "9{8}-9", "9-9{7}-9"],
       check: (s) => !repeated(s) && luhn(s),
-      label: words("teudat\\w*", "israel\\w*", "mispar zehut", "תעודת זהות", "ת\\.?ז", IDENTITY),
+      label: words("teudat\\w*", "israel\\w*", "mispar zehut", "(?:תעודת|מספר) זהות", 'ת[. "״]?ז', IDENTITY),
       plain: 0.3,
     }],
     samples: {

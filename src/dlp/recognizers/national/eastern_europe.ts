@@ -133,7 +133,7 @@ export const EASTERN_EUROPE: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{6}-9{5}=0.7", "9{11}"],
       check: latvian,
-      label: words("personas kods\\w*", "person\\w* kod\\w*", TAX, IDENTITY),
+      label: words("pers(?:onas|\\.)? kod[sau]\\w*", "person\\w* kod\\w*", TAX, IDENTITY),
       plain: 0.4,
     }],
     samples: {

@@ -18,7 +18,7 @@ export const GERMANY: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{11}", "99 999 999 999=0.6", "99.999.999.999=0.5", "999/999/9999/9=0.6"],
       check: germanTax,
-      label: words("steuer-?\\s?(?:id\\w*|identifikations\\w*|nummer|nr)", "idnr", "tin"),
+      label: words("steuer(?:liche)?-?\\s?(?:id\\w*|identifikations\\w*|nummer|nr)", "idnr", "tin"),
       plain: 0.45,
       loose: 0.55,
     }, {

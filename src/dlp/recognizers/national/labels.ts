@@ -7,8 +7,8 @@ export const IDENTITY = "national[ _-]*(?:id|ident\\w+|number)|ident(?:ity|ifica
   "id[ _-]*(?:card|no|num(?:ber)?|code)|personal[ _-]*(?:id|code|no|num(?:ber)?|ident\\w+)|citizen|resident";
 
 export const LICENCE =
-  "driv(?:er'?s?|ing|ers)[ _-]*(?:licen[sc]e|permit)(?:[ _-]*(?:no|num(?:ber)?|id))?|dl[ _-]*(?:no|num(?:ber)?|#)";
+  "driv(?:er(?:[' _]?s)?|ing)[ _-]*(?:licen[sc]e|permit)(?:[ _-]*(?:no|num(?:ber)?|id))?|dl[ _-]*(?:no|num(?:ber)?|#)";
 
 export const PASSPORT =
   "passports?(?:[ _-]*(?:no|num(?:ber)?|id))?|passeport|pasaporte|passaporte?o?|reisepass\\w*|" +
-  "paspoort|passnummer|pass-?nr|paszport|여권|護照|护照|パスポ[ー-]ト|паспорт";
+  "paspoort(?:nummer|nr)?|pass-?(?:nummer|nr)|paszport\\w*|여권|護照|护照|パスポ[ー-]ト|паспорт";

@@ -27,7 +27,14 @@ export const NORDIC: readonly Recognizer[] = [
         "9{8} 9{4}",
       ],
       check: swedish,
-      label: words("person(?:nummer|nr)", "pnr", "personal identity", "samordningsnummer", TAX, IDENTITY),
+      label: words(
+        "pers(?:on)?\\.? ?(?:nummer|nr)",
+        "pnr",
+        "personal identity",
+        "samordningsnummer",
+        TAX,
+        IDENTITY,
+      ),
       plain: 0.4,
     }],
     samples: {
@@ -78,7 +85,7 @@ export const NORDIC: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{11}", "9{6} 9{5}=0.8"],
       check: norwegian,
-      label: words("f[øo]dselsnummer", "personnummer", "fnr", TAX, IDENTITY),
+      label: words("f[øo]dsels(?:nummer|nr)", "personnummer", "fnr", TAX, IDENTITY),
       plain: 0.45,
     }],
     samples: {

@@ -20,7 +20,7 @@ export const OCEANIA_AFRICA: readonly Recognizer[] = [
         !repeated(s) &&
         (weighted(s, [1, 4, 3, 7, 5, 8, 6, 9, 10].slice(0, s.length)) % 11 === 0 ||
           s.length === 8 && weighted(s, [10, 7, 8, 4, 6, 3, 5, 1]) % 11 === 0),
-      label: words("tfn", "tax file", TAX),
+      label: words("t\\.?f\\.?n", "tax file", TAX),
       plain: 0.3,
     }],
     samples: {
@@ -34,7 +34,7 @@ export const OCEANIA_AFRICA: readonly Recognizer[] = [
     numbers: [{
       forms: ["99 999 999 999=0.7", "9{11}"],
       check: (s) => s[0] !== "0" && (weighted(s, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10) % 89 === 0,
-      label: words("abn", "australian business", TAX),
+      label: words("a\\.?b\\.?n", "australian business", TAX),
       plain: 0.45,
     }],
     samples: {
@@ -48,7 +48,7 @@ export const OCEANIA_AFRICA: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{3} 9{3} 9{3}=0.4", "9{9}"],
       check: (s) => (10 - weighted(s, [8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10 === digit(s, 8),
-      label: words("acn", "australian company"),
+      label: words("a\\.?c\\.?n", "australian company"),
       plain: 0.3,
     }],
     samples: {

@@ -184,7 +184,7 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       check: (s) =>
         s[0] !== "0" &&
         (11 - weighted(s, [9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 11 % 10 === digit(s, 8),
-      label: words("nif", "nipc", "contribuinte", "identifica[cç][aã]o fiscal", TAX),
+      label: words("nif", "nipc", "contribuinte", "n[úu]mero fiscal", "identifica[cç][aã]o fiscal", TAX),
       plain: 0.3,
     }],
     samples: {
