@@ -1,6 +1,6 @@
 /** What a file says: its own text, or the text that is taken out of a document. */
 import { textOfFile } from "../documents/data_text.ts";
-import { documentKind } from "../documents/kind.ts";
+import { documentKind, writtenKind } from "../documents/kind.ts";
 import type { Documents } from "../documents/mod.ts";
 import { LARGEST, STDIN } from "./find_files.ts";
 
@@ -8,9 +8,13 @@ export interface FileContent {
   text: string;
   /** Taken out of a document: lines and columns are of this text, not of the file. */
   extracted: boolean;
+  /** What the file is shown as, where that differs from its text: mail, markup, RTF. */
+  shown?: string;
   /** Why a part of the file is not in the text; null: all of it is. */
   missing: string | null;
 }
+
+const MISSING = "a part of it, because it holds images or other data without text";
 
 /** A string: why there is none. */
 export async function contentOf(path: string, documents: Documents): Promise<FileContent | string> {
@@ -27,8 +31,7 @@ export async function contentOf(path: string, documents: Documents): Promise<Fil
   if (kind !== null) {
     const read = await documents.read(kind, bytes.slice());
     if (read !== null) {
-      const missing = "a part of it, because it holds images or other data without text";
-      return { text: read.text, extracted: true, missing: read.whole ? null : missing };
+      return { text: read.text, extracted: true, missing: read.whole ? null : MISSING };
     }
   }
   const own = textOfFile(bytes);
@@ -38,5 +41,13 @@ export async function contentOf(path: string, documents: Documents): Promise<Fil
       : "it is a document that is encrypted, broken or too large to be unpacked";
   }
   // Editors do not count the byte order mark.
-  return { text: own.text.replace(/^\ufeff/, ""), extracted: false, missing: null };
+  const text = own.text.replace(/^\ufeff/, "");
+  const written = writtenKind(text);
+  const shown = written && await documents.read(written, new TextEncoder().encode(text));
+  return {
+    text,
+    extracted: false,
+    ...shown && { shown: shown.text },
+    missing: written === null || shown?.whole ? null : MISSING,
+  };
 }

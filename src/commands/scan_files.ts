@@ -101,24 +101,34 @@ async function scanFile(
 ): Promise<string | null> {
   const content = await contentOf(path, documents);
   if (typeof content === "string") return content;
-  const { text, extracted, missing } = content;
-  const lines = new Lines(text);
-  const scanned = await dryScanText(text, rules, tools);
-  for (const { category, entity_type, confidence, start, end } of scanned.findings) {
-    report.findings.push({
-      file: path,
-      ...lines.region(start, end),
-      ...extracted && { extracted: true as const },
-      category,
-      entity_type,
-      confidence,
-      start,
-      end,
-    });
-  }
-  return scanned.unscanned > 0
-    ? "a part of it, because it holds too many findings or patterns took too long"
-    : missing;
+  const { text, extracted, shown, missing } = content;
+  const scan = async (text: string, extracted: boolean, known: ReadonlySet<string>) => {
+    const lines = new Lines(text);
+    const values = new Set<string>();
+    const scanned = await dryScanText(text, rules, tools);
+    for (const { category, entity_type, confidence, start, end } of scanned.findings) {
+      const value = `${entity_type} ${text.slice(start, end)}`;
+      values.add(value);
+      if (known.has(value)) continue;
+      report.findings.push({
+        file: path,
+        ...lines.region(start, end),
+        ...extracted && { extracted: true as const },
+        category,
+        entity_type,
+        confidence,
+        start,
+        end,
+      });
+    }
+    return { values, whole: scanned.unscanned === 0 };
+  };
+  const own = await scan(text, extracted, new Set());
+  // What stands in the file as it is shown has its place there.
+  const more = shown === undefined ? own : await scan(shown, true, own.values);
+  return own.whole && more.whole
+    ? missing
+    : "a part of it, because it holds too many findings or patterns took too long";
 }
 
 function written(report: FileReport, form: ReportForm, version: string): string {

@@ -1,11 +1,13 @@
 /**
  * Runs that stand for other text as a whole: base64 in either alphabet, wrapped or not, hexadecimal, base32, hexadecimal
- * dumps, and what is compressed in base64. A run is read where it says something readable.
+ * dumps, base58, packed files, and what is compressed in base64. A run is read where it says something readable.
  */
 
 import { Buffer } from "node:buffer";
 import { gunzipSync, inflateSync } from "node:zlib";
 import { isControl, isUtf8, readable, wideText } from "../exchange/readable.ts";
+import { fiftyEight } from "./base58.ts";
+import { envelopedRuns } from "./enveloped.ts";
 import type { Span, Spot } from "./view.ts";
 
 /** Shorter runs hold no value that is looked for: nine digits take twelve units of base64. */
@@ -44,6 +46,7 @@ export function packedRuns(text: string): Spot[] {
     spots.push(spot);
   }
   hexDumps(text, spots);
+  spots.push(...envelopedRuns(text));
   return spots;
 }
 
@@ -71,7 +74,7 @@ function runEnd(text: string, start: number): number {
 function unpacked(text: string, start: number, end: number): Spot | null {
   let packed = text.slice(start, end);
   if (end - start > 60 && packed.includes("\n")) packed = packed.replace(/[\r\n]+/g, "");
-  const says = hexadecimal(packed) ?? thirtyTwo(packed) ?? sixtyFour(packed);
+  const says = hexadecimal(packed) ?? thirtyTwo(packed) ?? sixtyFour(packed) ?? base58(packed);
   if (says === null) {
     return end - start < SHIFTED ? inner(text, start, end) : shifted(text, packed, start, end);
   }
@@ -131,6 +134,11 @@ function thirtyTwo(packed: string): string | null {
     bytes[n++] = held >> bits & 255;
   }
   return plain(bytes, packed.length);
+}
+
+function base58(packed: string): string | null {
+  const bytes = fiftyEight(packed);
+  return bytes && plain(bytes, SHORT - 1);
 }
 
 /** Words and paths fall out by what the first twelve bytes would be. */
@@ -275,9 +283,9 @@ const LONG = 2048;
 /** Between two looks for the middle of a long run. */
 const STEP = 1024;
 
-/** Long runs of base64 or hexadecimal: where they are, and what they say if it is readable. */
+/** Long runs of base64 or hexadecimal, and packed files: where they are, and what they say if it is readable. */
 export function longRuns(text: string): (Span & { says: string | null })[] {
-  const runs: (Span & { says: string | null })[] = [];
+  const runs: (Span & { says: string | null })[] = envelopedRuns(text);
   for (let p = STEP; p < text.length; p += STEP) {
     if (!isInside(text, p)) continue;
     let start = p;
@@ -294,7 +302,12 @@ export function longRuns(text: string): (Span & { says: string | null })[] {
     // Behind all of it: line ends at its end would be walked again from each place among them.
     p = Math.max(p, over - over % STEP);
   }
-  return runs;
+  let done = 0;
+  return runs.sort((a, b) => a.start - b.start).filter((run) => {
+    if (run.start < done) return false;
+    done = run.end;
+    return true;
+  });
 }
 
 function isPacked(text: string, at: number): boolean {

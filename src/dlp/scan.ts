@@ -98,8 +98,8 @@ function* scanText(plan: Plan, text: string): Generator<void, Finding[]> {
 function* scanWhole(plan: Plan, text: string, depth: number, found: Candidate[]): Generator<void, void> {
   let start = 0;
   for (const run of longRuns(text)) {
-    yield* scanStretch(plan, text, start, run.start + EDGE, found);
-    start = run.end - EDGE;
+    yield* scanStretch(plan, text, start, Math.min(run.start + EDGE, run.end), found);
+    start = Math.max(run.start, run.end - EDGE);
     if (run.says === null || depth === DEEPEST) continue;
     const inside: Candidate[] = [];
     yield* scanWhole(plan, run.says, depth + 1, inside);

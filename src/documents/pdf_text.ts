@@ -10,14 +10,14 @@ export async function readPdf(
   bytes: Uint8Array,
   inner: (bytes: Uint8Array) => Promise<DocumentText>,
 ): Promise<DocumentText | null> {
-  const named = new Set<string>();
+  const named = new NamedTexts();
   if (unfoldsTooFar(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), named)) return null;
   // The library takes the bytes.
   const attaches = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("/EmbeddedFile");
   const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
   const texts: string[] = [];
   let length = 0;
-  let whole = pdf.numPages <= MOST_PARTS;
+  let whole = pdf.numPages <= MOST_PARTS && named.whole;
   const add = (text: string) => {
     length += text.length;
     if (length <= MOST_TEXT) texts.push(text);
@@ -46,7 +46,7 @@ export async function readPdf(
     await pdf.getJSActions(),
   ];
   for (const text of new Set(stringsOf(said))) add(`${text}\n`);
-  for (const text of named) add(`${text}\n`);
+  for (const text of named.texts) add(`${text}\n`);
   const attached = Object.values(await pdf.getAttachments() ?? {}) as Attachment[];
   for (const { content, filename } of attached) {
     const read = await inner(content);
@@ -97,27 +97,36 @@ function stringsOf(value: unknown, depth = 0): string[] {
   return Object.values(value).flatMap((one) => stringsOf(one, depth + 1));
 }
 
-/** Texts that stand behind a name in the file's objects, whether or not the library reads that name. */
+/** A name in the file's objects and a text behind it. */
 const NAMED =
   /\/[A-Za-z]{1,40}\s{0,4}(?:\(((?:\\[\s\S]|[^\\()]){5,4000})\)|<((?:[0-9A-Fa-f]{2}\s?){5,4000})>)/g;
 
-function addNamed(content: string, named: Set<string>): void {
-  for (const [, written, hex] of content.matchAll(NAMED)) {
-    const bytes = hex === undefined
-      ? Buffer.from(
-        written.replace(/\\(?:([0-7]{1,3})|\r?\n|(.))/g, (_, octal, sign) =>
-          octal ? String.fromCharCode(parseInt(octal, 8) & 255) : sign ?? ""),
-        "latin1",
-      )
-      : Buffer.from(hex.replace(/\s/g, ""), "hex");
-    if (named.size < MOST_PARTS) named.add(textOfFile(bytes)?.text ?? "");
+/** Texts that stand behind a name, whether or not the library reads that name. */
+class NamedTexts {
+  readonly texts = new Set<string>();
+  /** False: there are more of them. */
+  whole = true;
+
+  addFrom(content: string): void {
+    for (const [, written, hex] of content.matchAll(NAMED)) {
+      const bytes = hex === undefined
+        ? Buffer.from(
+          written.replace(/\\(?:([0-7]{1,3})|\r?\n|(.))/g, (_, octal, sign) =>
+            octal ? String.fromCharCode(parseInt(octal, 8) & 255) : sign ?? ""),
+          "latin1",
+        )
+        : Buffer.from(hex.replace(/\s/g, ""), "hex");
+      const text = textOfFile(bytes)?.text ?? "";
+      if (this.texts.size < MOST_PARTS) this.texts.add(text);
+      else if (!this.texts.has(text)) this.whole = false;
+    }
   }
 }
 
 const STREAM = Buffer.from("stream");
 
 /** Whether the packed parts of a file, unpacked, are more than may be read; notes the named texts in them. */
-function unfoldsTooFar(bytes: Buffer, named: Set<string>): boolean {
+function unfoldsTooFar(bytes: Buffer, named: NamedTexts): boolean {
   const written = bytes.toString("latin1");
   if (
     /\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\s{0,8}\/(?:FlateDecode|LZWDecode|RunLengthDecode|Fl|LZW|RL)\b/
@@ -125,7 +134,7 @@ function unfoldsTooFar(bytes: Buffer, named: Set<string>): boolean {
   ) {
     return true;
   }
-  addNamed(written, named);
+  named.addFrom(written);
   let left = MOST_BYTES;
   for (let at = bytes.indexOf(STREAM); at >= 0; at = bytes.indexOf(STREAM, at + STREAM.length)) {
     let start = at + STREAM.length;
@@ -136,7 +145,7 @@ function unfoldsTooFar(bytes: Buffer, named: Set<string>): boolean {
     try {
       const unpacked = inflateSync(bytes.subarray(start), { maxOutputLength: left + 1 });
       left -= unpacked.length;
-      if (left >= 0 && unpacked.length < MOST_TEXT) addNamed(unpacked.toString("latin1"), named);
+      if (left >= 0 && unpacked.length < MOST_TEXT) named.addFrom(unpacked.toString("latin1"));
     } catch (error) {
       // Other errors: it is no Flate, or ends early.
       if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return true;

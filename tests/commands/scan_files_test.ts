@@ -85,6 +85,32 @@ Deno.test("dlp scan tells the line and column of what it finds, in files of any 
   });
 });
 
+Deno.test("dlp scan reads mail, markup and RTF as they stand and as they are shown", () => {
+  const cells = [4, 8, 12, 16].map((n) => CARD.slice(n - 4, n));
+  const mail = `From: a@b.example\r\nSubject: x\r\nContent-Transfer-Encoding: base64\r\n\r\n`;
+  return inFolder({
+    "note.eml": `${mail}${btoa(`card ${CARD.replace(/(.{4})/g, "$1 ")} of jane`)}\r\n`,
+    "page.html": `<html><body><p>${cells.map((cell) => `<b>${cell}</b>`).join("")}</p></body></html>`,
+    "letter.rtf": `{\\rtf1 card ${cells.join("\\fs24 ")} of jane}`,
+    "whole.html": `<p>card ${CARD}</p>`,
+    "plain.txt": `card ${CARD}`,
+  }, async (folder) => {
+    const { findings } = JSON.parse((await scan({ files: [folder], policy: "cards" })).text);
+    const told = new Map<string, (boolean | undefined)[]>();
+    for (const { file, extracted, entity_type } of findings) {
+      assertEquals(entity_type, "CREDIT_CARD");
+      const name = file.slice(folder.length + 1);
+      told.set(name, [...told.get(name) ?? [], extracted]);
+    }
+    assertEquals(told.get("page.html"), [true]);
+    assertEquals(told.get("letter.rtf"), [true]);
+    assert(told.has("note.eml"));
+    // Found where it stands, it is not told again.
+    assertEquals(told.get("whole.html"), [undefined]);
+    assertEquals(told.get("plain.txt"), [undefined]);
+  });
+});
+
 Deno.test("dlp scan follows the policy that is named, with its words and patterns", () =>
   inFolder(
     { "a.txt": `${MAIL} ${CARD}`, "b.txt": "about project  falcon, AB-1234", "c.txt": "nothing" },

@@ -111,12 +111,20 @@ Deno.test("a document that takes too long is given up, and the next one is read"
   assertEquals(await documents.read("pdf", pdf(["x"])), null);
 });
 
+/** A PDF with so many texts behind names in its objects. */
+function named(count: number): Uint8Array<ArrayBuffer> {
+  const page = Array.from(pdf(["words"]), (byte) => String.fromCharCode(byte)).join("");
+  const objects = Array.from({ length: count }, (_, i) => `% /Note (${i} of the notes)\n`).join("");
+  return Uint8Array.from(page.replace("%%EOF", `${objects}%%EOF`), (c) => c.charCodeAt(0));
+}
+
 const FILLER = " ".repeat(40_000_000);
 const deep = (levels: number): Uint8Array<ArrayBuffer> =>
   levels === 0 ? zip({ "a.txt": CARD }) : zip({ "a.zip": deep(levels - 1) });
 const PARTLY: [name: string, bytes: Uint8Array<ArrayBuffer>, found: boolean][] = [
   ["archives in archives, four deep", deep(3), true],
   ["archives in archives, deeper than is read", deep(9), false],
+  ["a PDF with more named texts than are read", named(5100), false],
   ["a packed bomb in an archive", zip({ "a.gz": gzipSync(FILLER + FILLER), "b.txt": CARD }), true],
   [
     "many archives that each unfold far",
@@ -124,6 +132,12 @@ const PARTLY: [name: string, bytes: Uint8Array<ArrayBuffer>, found: boolean][] =
     false,
   ],
 ];
+Deno.test("the named texts of a PDF are read, thousands of them", async () => {
+  const got = (await read(named(4000)))!;
+  assert(got.text.includes("3999 of the notes"));
+  assertEquals(got.whole, true);
+});
+
 for (const [name, bytes, found] of PARTLY) {
   Deno.test(`of ${name} what is left out is told`, async () => {
     const got = (await read(bytes))!;

@@ -1,0 +1,29 @@
+/** Base58 in Bitcoin's alphabet, which leaves out the digits and letters that look alike. */
+
+const VALUE = new Int8Array(128).fill(-1);
+[..."123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"].forEach((c, i) => {
+  VALUE[c.charCodeAt(0)] = i;
+});
+
+const SHORTEST = 16;
+/** Each unit is worked into all bytes before it, so time grows with the square of the length. */
+const LONGEST = 180;
+/** Text that is packed so has all three; words and hexadecimal have not. */
+const MIXED = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[1-9A-HJ-NP-Za-km-z]+$/;
+
+/** The bytes that a run stands for; null: it is none. */
+export function fiftyEight(packed: string): Uint8Array | null {
+  if (packed.length < SHORTEST || packed.length > LONGEST || !MIXED.test(packed)) return null;
+  const bytes = new Uint8Array(packed.length);
+  let from = bytes.length;
+  for (let i = 0; i < packed.length; i++) {
+    let carry = VALUE[packed.charCodeAt(i)];
+    for (let k = bytes.length - 1; k >= from || carry > 0; k--) {
+      carry += bytes[k] * 58;
+      bytes[k] = carry & 255;
+      carry >>= 8;
+      if (k < from) from = k;
+    }
+  }
+  return bytes.subarray(from);
+}
