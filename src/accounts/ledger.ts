@@ -19,6 +19,9 @@ import {
 } from "./money.ts";
 
 const TEXT_CHARS = 200;
+/** Texts that were looked at, and are written as they are: names of keys, models and providers come with every call. */
+const good = new Set<string>();
+const MOST_GOOD = 1000;
 
 /** What is known of a generation that runs, as the journal keeps it. */
 export interface Beginning {
@@ -55,7 +58,12 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
 
 /** No control characters (PostgreSQL has no place for NUL) and no half of a surrogate pair (no place in UTF-8). */
 function clean(text: string): string {
-  if (/^[!-~]*$/.test(text) && text.length <= TEXT_CHARS) return text;
+  if (good.has(text)) return text;
+  if (text.length <= TEXT_CHARS && /^[!-~]*$/.test(text)) {
+    if (good.size >= MOST_GOOD) good.clear();
+    good.add(text);
+    return text;
+  }
   // deno-lint-ignore no-control-regex
   return text.slice(0, TEXT_CHARS).toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
 }

@@ -9,7 +9,11 @@ export class ToldPrices {
   /** Prices that records of the batch name and the store may not have. */
   lackingFor(batch: readonly OutboxEntry[]): PriceVersion[] {
     const untold = new Map<string, PriceVersion>();
+    let before: { priceVersion: string | null; model: string } | undefined;
     for (const { record: { priceVersion, model } } of batch) {
+      // Most records name what the one before does.
+      if (before?.priceVersion === priceVersion && before.model === model) continue;
+      before = { priceVersion, model };
       for (const named of priceVersion?.split(", ") ?? []) {
         const version = keptVersion(named, model);
         if (this.#told.has(version) || untold.has(version)) continue;

@@ -42,7 +42,7 @@ export function headLines(text: string): HeadLines {
     const colon = text.indexOf(":", at);
     if (colon <= at || colon > end) throw new WireError("a header has no name");
     const name = text.slice(at, colon).toLowerCase();
-    if (!TOKEN.test(name)) throw new WireError("a header has no name");
+    if (!isToken(name)) throw new WireError("a header has no name");
     if (++count > MOST_FIELDS) throw new WireError("the head has too many fields");
     const value = text.slice(colon + 1, end).trim();
     const before = fields.get(name);
@@ -50,6 +50,18 @@ export function headLines(text: string): HeadLines {
     at = end + 2;
   }
   return { first: text.slice(0, lineEnd), fields };
+}
+
+/** Names that were looked at: senders repeat theirs with every message. */
+const tokens = new Set<string>();
+const MOST_TOKENS = 1000;
+const LONGEST_KEPT = 40;
+
+function isToken(name: string): boolean {
+  if (tokens.has(name)) return true;
+  if (!TOKEN.test(name)) return false;
+  if (tokens.size < MOST_TOKENS && name.length <= LONGEST_KEPT) tokens.add(name);
+  return true;
 }
 
 /** Where a line ends. Neither a CR nor an LF stands by itself; a line that continues the one before has no name. */

@@ -104,7 +104,10 @@ export class IncomingHeaders {
   }
 
   get(name: string): string | null {
-    return this.#fields.get(name) ?? this.#fields.get(name.toLowerCase()) ?? null;
+    const found = this.#fields.get(name);
+    if (found !== undefined) return found;
+    const lower = name.toLowerCase();
+    return lower === name ? null : this.#fields.get(lower) ?? null;
   }
 
   has(name: string): boolean {

@@ -30,7 +30,7 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
     exchange.body,
     exchange.method,
   );
-  const connection = address.pool.take(ticker.now());
+  const connection = address.pool.take(ticker.recently());
   if (connection !== undefined) {
     const reply = await call(connection, request, exchange, ticker);
     if (reply !== "stale") return reply;

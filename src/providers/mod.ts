@@ -127,23 +127,27 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
   /**
    * One attempt on a route. The caller has taken a place for it, which is given back when the attempt fails.
    * @param only the model has no other route
+   * @param came when it was taken
    */
   async function attempt<T>(
     route: Route,
     opening: Opening<T>,
     { state, model, door: usual }: RouteState,
-    only: boolean,
+    { only, came }: { only: boolean; came: number },
   ): Promise<{ opened: Opened; begun: T } | Failed | "shut"> {
     const door = opening.through?.(usual) ?? usual;
     let outgoing: Outgoing;
+    let began = came;
     try {
       const prepared = opening.prepare(door, route.model);
-      outgoing = prepared instanceof Promise ? await prepared : prepared;
+      if (prepared instanceof Promise) {
+        outgoing = await prepared;
+        began = ticker.now();
+      } else outgoing = prepared;
     } catch (thrown) {
       state.limiter.leave();
       throw thrown;
     }
-    const began = ticker.now();
     const permit = model.breaker.enter(began);
     if (permit === null) {
       state.limiter.leave();
@@ -293,7 +297,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
         const now = i === 0 ? came : ticker.now();
         budget.call(now);
         for (let tries = 0;; tries++) {
-          if (!breaker.allows(tries === 0 ? now : ticker.now())) {
+          let at = tries === 0 ? now : ticker.now();
+          if (!breaker.allows(at)) {
             shut.push(route);
             break;
           }
@@ -304,9 +309,10 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
               break;
             }
             options.makeRoom?.(route.provider);
-            const began = ticker.now();
             const entered = await limiter.enter(opening.key);
-            opening.watch?.waited(route.provider, ticker.now() - began, entered ? "ok" : "full");
+            const waited = ticker.now() - at;
+            at += waited;
+            opening.watch?.waited(route.provider, waited, entered ? "ok" : "full");
             if (!entered) {
               full = true;
               break;
@@ -316,7 +322,7 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
             limiter.leave();
             throw cancelled();
           }
-          const result = await attempt(route, opening, found, routes.length === 1);
+          const result = await attempt(route, opening, found, { only: routes.length === 1, came: at });
           if (result === "shut") {
             shut.push(route);
             break;

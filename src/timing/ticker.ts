@@ -79,6 +79,12 @@ export class Ticker {
     return this.#clock.now();
   }
 
+  /** The time, at most a tick old: to ask the clock costs more than most that is done with its answer. */
+  recently(): number {
+    if (this.#timer === undefined) this.lately = this.#clock.now();
+    return this.lately;
+  }
+
   /** The least lateness of the last ticks, in milliseconds; 0 while there is no deadline. */
   get lag(): number {
     return Math.max(0, Math.min(...this.#lateness));
