@@ -170,7 +170,8 @@ export async function* generate(
       batch = [];
       let bytes: Uint8Array | null;
       try {
-        bytes = await opened.reply.read();
+        const reading = opened.reply.read();
+        bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
         if (call.cut) return;
         // The whole answer may have come all the same, and only the connection not have been ended well.

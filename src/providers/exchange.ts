@@ -77,7 +77,7 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       request.headers = { ...request.headers, ...signed };
       withheld = new Withheld({ ...door.headers, ...signed });
     }
-    const reply = await (api.reply ? api.reply(request.body, stream) : send(request, ticker));
+    const reply = await (api.reply === undefined ? send(request, ticker) : api.reply(request.body, stream));
     if (heard.measured) heard.head = ticker.now();
     if (reply.status < 200 || reply.status >= 300) {
       heard.status = reply.status;
@@ -96,7 +96,8 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
     // The reply keeps its request, possibly for an hour, and the prompt in it is no longer needed.
     request.body = outgoing.body = "";
     try {
-      const first = await reply.read();
+      const reading = reply.read();
+      const first = reading instanceof Promise ? await reading : reading;
       if (first !== null) return { reply, first, withheld };
       reply.close();
       return new Failure("provider_unavailable", "The provider's answer is empty.");

@@ -4,8 +4,9 @@
  * `fetch` hands every transfer chunk to JavaScript with a promise of its own, and a call costs it some 40 µs, over HTTP/1.1 and
  * HTTP/2; reading the socket hands over all that one read brought, and a call costs 8 µs, behind TLS too (Deno 2.9.6).
  */
-import { addressOf, connect, type Connection } from "./http1_connection.ts";
+import { addressOf, connect, type Connection, ForeignProtocol } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../http1/body_framing.ts";
+import type { Failure } from "../exchange/failure.ts";
 import { headEnd, MAX_HEAD_BYTES } from "../http1/head.ts";
 import { type Head, parseHead, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
@@ -17,11 +18,15 @@ const BUFFER_BYTES_MOST = 65536;
 const STALE_MS = 1000;
 
 /**
- * Throws {@link ForeignProtocol} where the server speaks no HTTP/1.1.
- *
  * @param caCerts certificates, in PEM, that are trusted besides those of the process
+ * @param foreign asks a server that speaks no HTTP/1.1
  */
-export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: string[]): Promise<Reply> {
+export async function sendHttp1(
+  exchange: Exchange,
+  ticker: Ticker,
+  caCerts?: string[],
+  foreign?: (exchange: Exchange, ticker: Ticker) => Promise<Reply>,
+): Promise<Reply> {
   const address = addressOf(exchange.url);
   const request = requestBytes(
     address.host,
@@ -32,37 +37,49 @@ export async function sendHttp1(exchange: Exchange, ticker: Ticker, caCerts?: st
   );
   const connection = address.pool.take(ticker.recently());
   if (connection !== undefined) {
-    const reply = await call(connection, request, exchange, ticker);
-    if (reply !== "stale") return reply;
+    const reply = new Http1Reply(connection, exchange, ticker);
+    const asked = ticker.lately;
+    try {
+      await reply.ask(request);
+      return reply;
+    } catch (cause) {
+      const failure = failed(reply, cause, { connection, exchange, ticker });
+      if (failure !== null) throw failure;
+      // The provider may have closed the connection before it was asked.
+      if (!(cause instanceof Unasked) && ticker.now() - asked >= STALE_MS) throw unreachable(cause);
+    }
   }
-  const fresh = await connect(address, exchange, ticker, caCerts);
-  return await call(fresh, request, exchange, ticker) as Http1Reply;
-}
-
-/** Asks and reads the head of the answer. "stale": the provider had closed the connection before it was asked. */
-async function call(
-  connection: Connection,
-  request: readonly Uint8Array[],
-  exchange: Exchange,
-  ticker: Ticker,
-): Promise<Http1Reply | "stale"> {
-  const reply = new Http1Reply(connection, exchange, ticker);
-  const asked = ticker.lately;
+  let fresh: Connection;
+  try {
+    fresh = await connect(address, exchange, ticker, caCerts);
+  } catch (thrown) {
+    if (thrown instanceof ForeignProtocol && foreign !== undefined) return await foreign(exchange, ticker);
+    throw thrown;
+  }
+  const reply = new Http1Reply(fresh, exchange, ticker);
   try {
     await reply.ask(request);
     return reply;
   } catch (cause) {
-    reply.close();
-    if (exchange.signal?.aborted) throw broken(cause);
-    if (reply.late) throw timeout(exchange.firstByteMs);
-    if (cause instanceof Unasked) {
-      connection.distrust(ticker.now());
-      return "stale";
-    }
-    const stale = connection.calls > 1 && !reply.heard && ticker.now() - asked < STALE_MS;
-    if (stale) return "stale";
-    throw reply.heard ? broken(cause) : unreachable(cause);
+    throw failed(reply, cause, { connection: fresh, exchange, ticker }) ?? unreachable(cause);
   }
+}
+
+/** What an exchange came to that has no answer; null: nothing of one was heard on a connection that may have been closed before. */
+function failed(
+  reply: Http1Reply,
+  cause: unknown,
+  { connection, exchange, ticker }: { connection: Connection; exchange: Exchange; ticker: Ticker },
+): Failure | null {
+  reply.close();
+  if (exchange.signal?.aborted) return broken(cause);
+  if (reply.late) return timeout(exchange.firstByteMs);
+  if (cause instanceof Unasked) {
+    connection.distrust(ticker.now());
+    return null;
+  }
+  if (reply.heard) return broken(cause);
+  return connection.calls > 1 ? null : unreachable(cause);
 }
 
 /** An answer to something else than the request. */
@@ -86,7 +103,8 @@ class Http1Reply implements Reply {
   /** Some of an answer has come. */
   heard = false;
   late = false;
-  readonly #abandon = () => this.#connection.close();
+  /** What the exchange's signal does; null: it has none. */
+  #abandon: (() => void) | null = null;
 
   constructor(connection: Connection, exchange: Exchange, ticker: Ticker) {
     this.#connection = connection;
@@ -101,14 +119,28 @@ class Http1Reply implements Reply {
   async ask(request: readonly Uint8Array[]): Promise<void> {
     const connection = this.#connection;
     const { signal } = this.#exchange;
-    if (signal?.aborted) throw new WireError("nobody wants the answer any more");
-    signal?.addEventListener("abort", this.#abandon);
+    if (signal !== undefined) {
+      if (signal.aborted) throw new WireError("nobody wants the answer any more");
+      this.#abandon = () => connection.close();
+      signal.addEventListener("abort", this.#abandon);
+    }
     connection.calls++;
     this.#deadline.arm(this.#exchange.firstByteMs);
     // A provider may answer, with a refusal most likely, before it has taken everything.
-    connection.write(request).then(() => this.#written = true, () => {});
-    let head: Head;
-    do head = await this.#readHead(); while (head.status < 200);
+    connection.write(request, () => this.#written = true);
+    let head = this.#takeHead(0);
+    while (head === null || head.status < 200) {
+      let looked = this.#from;
+      if (head === null) {
+        looked = Math.max(looked, this.#to - 2);
+        this.#makeRoom();
+        const n = await connection.read(this.#to);
+        if (n === null) throw new WireError("the connection was closed");
+        this.heard = true;
+        this.#to += n;
+      }
+      head = this.#takeHead(looked);
+    }
     this.#deadline.disarm();
     const coding = head.headers.get("content-encoding");
     if (coding !== undefined && coding !== "identity") {
@@ -122,27 +154,23 @@ class Http1Reply implements Reply {
     this.#head = head;
   }
 
-  async #readHead(): Promise<Head> {
+  /** The next head, once it is there whole. @param looked where its end may be at the earliest */
+  #takeHead(looked: number): Head | null {
+    const { buffer } = this.#connection;
+    const end = headEnd(buffer, looked, this.#to);
+    if (end === 0) return null;
+    const head = parseHead(buffer.toString("latin1", this.#from, end));
+    if (head.status === 101) throw new WireError("the protocol was switched");
+    this.#from = end;
+    return head;
+  }
+
+  /** For more of a head. */
+  #makeRoom(): void {
     const connection = this.#connection;
-    let looked = this.#from;
-    while (true) {
-      const end = headEnd(connection.buffer, looked, this.#to);
-      if (end > 0) {
-        const head = parseHead(connection.buffer.toString("latin1", this.#from, end));
-        if (head.status === 101) throw new WireError("the protocol was switched");
-        this.#from = end;
-        return head;
-      }
-      looked = Math.max(this.#from, this.#to - 2);
-      if (this.#to === connection.buffer.length) {
-        if (this.#to >= MAX_HEAD_BYTES) throw new WireError("the head is too long");
-        connection.grow(this.#to);
-      }
-      const n = await connection.read(this.#to);
-      if (n === null) throw new WireError("the connection was closed");
-      this.heard = true;
-      this.#to += n;
-    }
+    if (this.#to < connection.buffer.length) return;
+    if (this.#to >= MAX_HEAD_BYTES) throw new WireError("the head is too long");
+    connection.grow(this.#to);
   }
 
   get status(): number {
@@ -157,29 +185,45 @@ class Http1Reply implements Reply {
     return this.#from === this.#to && this.#framing!.ended;
   }
 
-  async read(): Promise<Uint8Array | null> {
-    const framing = this.#framing!;
-    const connection = this.#connection;
+  read(): Uint8Array | null | Promise<Uint8Array | null> {
+    let bytes: Uint8Array | null;
+    try {
+      bytes = this.#take();
+    } catch (cause) {
+      throw this.#broke(cause);
+    }
+    return bytes === null && !this.#framing!.ended ? this.#readOn() : bytes;
+  }
+
+  async #readOn(): Promise<Uint8Array | null> {
     try {
       while (true) {
-        if (this.#from < this.#to) {
-          const from = this.#from;
-          const end = framing.take(connection.buffer, from, this.#to);
-          this.#from = this.#to;
-          if (end > from) {
-            this.#begun = true;
-            return connection.buffer.subarray(from, end);
-          }
-        }
-        if (framing.ended) return null;
         await this.#fill();
+        const bytes = this.#take();
+        if (bytes !== null || this.#framing!.ended) return bytes;
       }
     } catch (cause) {
-      const { firstByteMs, idleMs } = this.#exchange;
-      const begun = this.#begun;
-      connection.close();
-      throw this.late ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
+      throw this.#broke(cause);
     }
+  }
+
+  /** What has been read of the body; null: nothing. */
+  #take(): Uint8Array | null {
+    if (this.#from === this.#to) return null;
+    const { buffer } = this.#connection;
+    const from = this.#from;
+    const end = this.#framing!.take(buffer, from, this.#to);
+    this.#from = this.#to;
+    if (end === from) return null;
+    this.#begun = true;
+    return buffer.subarray(from, end);
+  }
+
+  #broke(cause: unknown): Failure {
+    const { firstByteMs, idleMs } = this.#exchange;
+    const begun = this.#begun;
+    this.#connection.close();
+    return this.late ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
   }
 
   /** Reads on, into a buffer of which nothing is needed any more. */
@@ -204,7 +248,7 @@ class Http1Reply implements Reply {
     this.#closed = true;
     this.#deadline.close();
     // The connection may serve another call from here on.
-    this.#exchange.signal?.removeEventListener("abort", this.#abandon);
+    if (this.#abandon !== null) this.#exchange.signal!.removeEventListener("abort", this.#abandon);
     const framing = this.#framing;
     const reusable = framing?.ended === true && !framing.untilClose && framing.unused === 0 &&
       this.#from === this.#to && this.#head!.keepAlive && this.#written && !this.#early &&

@@ -149,10 +149,19 @@ export class Connection {
     this.buffer = larger;
   }
 
-  async write(pieces: readonly Uint8Array[]): Promise<void> {
+  /** @param written called once all is written; never, where that fails: what is read tells why */
+  write(pieces: readonly Uint8Array[], written: () => void): void {
+    const [first] = pieces;
+    this.#conn.write(first).then((done) => {
+      if (done === first.length && pieces.length === 1) written();
+      else this.#writeOn(pieces, done).then(written, () => {});
+    }, () => {});
+  }
+
+  async #writeOn(pieces: readonly Uint8Array[], done: number): Promise<void> {
     for (const bytes of pieces) {
-      let done = await this.#conn.write(bytes);
       while (done < bytes.length) done += await this.#conn.write(bytes.subarray(done));
+      done = 0;
     }
   }
 

@@ -18,8 +18,8 @@ export interface Reply {
   header(name: string): string | null;
   /** The body has come whole: what was read last stays valid, and nothing follows it. Absent: nobody knows before the next read. */
   readonly ended?: boolean;
-  /** The next bytes of the body, null at its end. They are valid until the next call. */
-  read(): Promise<Uint8Array | null>;
+  /** The next bytes of the body, null at its end. They are valid until the next call. A promise only where they have to be waited for. */
+  read(): Uint8Array | null | Promise<Uint8Array | null>;
   /** Must be called once no more is read; gives the connection up when the body has not ended. */
   close(): void;
 }

@@ -1,7 +1,7 @@
 /** Which client makes an HTTP exchange with a provider. */
 import { sendByFetch } from "./fetch_reply.ts";
 import { sendHttp1 } from "./http1.ts";
-import { addressOf, ForeignProtocol } from "./http1_connection.ts";
+import { addressOf } from "./http1_connection.ts";
 import { proxied, type ProxySettings } from "./proxies.ts";
 import type { Exchange, Reply } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -22,16 +22,11 @@ export type Send = (exchange: Exchange, ticker: Ticker) => Promise<Reply>;
 export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send {
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
-  return async (exchange, ticker) => {
+  const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, client);
+  return (exchange, ticker) => {
     const { url } = exchange;
     const direct = hasSockets && (proxies === undefined || !proxied(url, proxies)) &&
       !addressOf(url).pool.foreign;
-    if (!direct) return await sendByFetch(exchange, ticker, client);
-    try {
-      return await sendHttp1(exchange, ticker, caCerts);
-    } catch (thrown) {
-      if (thrown instanceof ForeignProtocol) return await sendByFetch(exchange, ticker, client);
-      throw thrown;
-    }
+    return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
   };
 }
