@@ -6,7 +6,6 @@ import { Failure } from "../../src/exchange/failure.ts";
 import { proxied, readProxies } from "../../src/providers/proxies.ts";
 import { openTransport, type TransportOptions } from "../../src/providers/send.ts";
 import { addressOf } from "../../src/providers/http1_connection.ts";
-import { Ticker } from "../../src/timing/ticker.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
