@@ -257,16 +257,22 @@ Deno.test({
       for (
         const [tab, text] of [["Teams", "research"], ["Accounts", "default"], ["Tokens", "No tokens yet"], [
           "Sessions",
-          "Nobody",
+          "Not known while the store is away",
         ]]
       ) {
         await page.click(".choice button", tab);
         await page.shows(text);
       }
+      assert(!/Nobody/.test(await page.evaluate("document.querySelector('main').innerText")));
       assert(
         !/\$0\.00/.test(await page.evaluate("document.querySelector('main').innerText")),
         "no amount is made up",
       );
+      await to(page, "Policies");
+      for (const tab of ["Findings", "Administration"]) {
+        await page.click(".choice button", tab);
+        await page.shows("Not known while the store is away");
+      }
       Deno.renameSync(`${path}.away`, path);
       await eventually(() => accounts.storeUp());
       await to(page, "Explore");

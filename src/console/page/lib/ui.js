@@ -171,3 +171,6 @@ export function Spark({ values }) {
     </svg>
   `;
 }
+
+/** Of a list that only the store has. */
+export const NOT_KNOWN = "Not known while the store is away";

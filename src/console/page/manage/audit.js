@@ -1,5 +1,5 @@
 /** The audit log: what data-loss prevention found, or who changed what. */
-import { query } from "../lib/api.js";
+import { isAway, query } from "../lib/api.js";
 import { Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
 import { money, when } from "../lib/format.js";
@@ -7,7 +7,7 @@ import { useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
-import { Badge, Button, Code, Failed, Panel } from "../lib/ui.js";
+import { Badge, Button, Code, Failed, NOT_KNOWN, Panel } from "../lib/ui.js";
 
 /** @typedef {import("../../../accounts/mod.ts").AuditView & Record<string, any>} Entry */
 
@@ -48,7 +48,7 @@ export function Audit({ kind }) {
           ? "Findings"
           : "Administration"} columns=${columns} rows=${rows} id=${(/** @type {Entry} */ { id }) =>
           id} more=${more}
-          empty=${kind === "dlp" ? "Nothing was found" : "Nothing was changed"} />
+          empty=${isAway() ? NOT_KNOWN : kind === "dlp" ? "Nothing was found" : "Nothing was changed"} />
       `}
     <//>
     ${chosen && html`

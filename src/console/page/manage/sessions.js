@@ -1,12 +1,12 @@
 /** Who is signed in to the console. An owner ends one session, or all of a person. */
-import { ask, currentSession, query } from "../lib/api.js";
+import { ask, currentSession, isAway, query } from "../lib/api.js";
 import { confirmed } from "../lib/dialog.js";
 import { ago, count, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
 import { html } from "../lib/html.js";
 import { Table } from "../lib/table.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Failed, Panel } from "../lib/ui.js";
+import { Badge, Button, Failed, NOT_KNOWN, Panel } from "../lib/ui.js";
 
 /** @typedef {import("../../../accounts/mod.ts").SessionView} Session */
 
@@ -74,7 +74,7 @@ export function Sessions() {
       ${loading && rows.length === 0 ? html`<div class="waiting" role="status">Loading…</div>` : html`
         <${Table} caption="Sessions" columns=${columns} rows=${rows} id=${(/** @type {Session} */ { id }) =>
           id} more=${more}
-          empty="Nobody is signed in" />
+          empty=${isAway() ? NOT_KNOWN : "Nobody is signed in"} />
       `}
     <//>
   `;
