@@ -33,8 +33,8 @@ export class Outbox {
     return this.#waiting.length === 0;
   }
 
-  get hasFullBatch(): boolean {
-    return this.#waiting.length >= this.#batchSize;
+  hasFullBatch(most: number): boolean {
+    return this.#waiting.length >= Math.min(most, this.#batchSize);
   }
 
   get last(): OutboxEntry | undefined {
@@ -49,8 +49,8 @@ export class Outbox {
     this.#waiting.push(entry);
   }
 
-  nextBatch(): OutboxEntry[] {
-    return this.#waiting.slice(0, this.#batchSize);
+  nextBatch(most: number): OutboxEntry[] {
+    return this.#waiting.slice(0, Math.min(most, this.#batchSize));
   }
 
   /** The store has a batch. */

@@ -18,6 +18,7 @@ import {
 import type { Clock } from "../timing/clock.ts";
 import type { Lease, LeaseKind } from "./lease.ts";
 import { LeaseTable } from "./lease_table.ts";
+import { BatchBound } from "./batch_bound.ts";
 import { LeaseWaiters } from "./lease_waiters.ts";
 import { Outbox, type OutboxEntry } from "./outbox.ts";
 import { type RunningChanges, RunningReport } from "./running_report.ts";
@@ -68,6 +69,7 @@ export class StoreSync {
   readonly #toldPrices = new ToldPrices();
   readonly #running: RunningReport;
   readonly #waiters = new LeaseWaiters();
+  readonly #bound = new BatchBound();
   #exhausted = new Set<Lease>();
   /** Budgets that are being made. */
   readonly #opening = new Map<Lease, Promise<void>>();
@@ -263,7 +265,7 @@ export class StoreSync {
     const idle = !hasToRenew && !this.leases.hasDropped && this.#outbox.isEmpty && this.#running.isEmpty;
     if (idle) return;
     if (!this.#up) this.#schedule(this.#retryMs);
-    else this.#schedule(hasToRenew || this.#outbox.hasFullBatch ? 0 : GATHER_MS);
+    else this.#schedule(hasToRenew || this.#outbox.hasFullBatch(this.#bound.most) ? 0 : GATHER_MS);
   }
 
   async #run(): Promise<void> {
@@ -280,6 +282,7 @@ export class StoreSync {
         await store.registerNode(node);
         this.#registered = true;
       }
+      const began = performance.now();
       const result = await store.sync({
         node,
         seq: ++this.#seq,
@@ -295,6 +298,9 @@ export class StoreSync {
         // Only who was given up once can have had calls presumed to have ended.
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
+      if (store.kind === "sqlite") {
+        this.#bound.took(round.batch.length + leases.length, performance.now() - began);
+      }
       this.#up = true;
       this.#retryMs = FIRST_RETRY_MS;
       if (result.forgotten) this.#rejoin(round);
@@ -309,12 +315,12 @@ export class StoreSync {
   }
 
   #take(): Round {
-    const batch = this.#outbox.nextBatch();
+    const batch = this.#outbox.nextBatch(this.#bound.most);
     const charges = new Map<Lease, bigint>();
     for (const { record, leases } of batch) {
       for (const lease of leases) charges.set(lease, (charges.get(lease) ?? 0n) + record.cost);
     }
-    const renewing = this.leases.takeToRenew();
+    const renewing = this.leases.takeToRenew(this.#bound.most);
     const exhausted = [...this.#exhausted];
     this.#exhausted = new Set();
     return {

@@ -221,11 +221,15 @@ function makeFolderOf(path: string): void {
   if (folder !== "") Deno.mkdirSync(folder, { recursive: true });
 }
 
+/** So many budgets are made beside the transactions at once: there is room for so many reads, and for others'. */
+const MOST_OPENING = 50;
+
 function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
   let chainKey = "";
   /** Everything that an older release left is in the sums, and stays there. */
   let whole = false;
+  let opening = 0;
   return {
     kind: engine.kind,
     filePrefix,
@@ -299,12 +303,13 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
       return state.incompleteBefore;
     },
     openBudget(ref) {
-      if (whole || ref.scope !== "key") return null;
+      if (whole || ref.scope !== "key" || opening >= MOST_OPENING) return null;
+      opening++;
       return (async () => {
         const read = workers.long.of(`budget ${ref.owner}`);
         if ((whole = await sumsAreWhole(read))) return;
         await (await import("./budget_opening.ts")).openBudget(engine, read, ref);
-      })();
+      })().finally(() => opening--);
     },
     async usageFrom({ by, from, to }, asker = "") {
       if (!isOfRecords(by)) return null;

@@ -1,7 +1,7 @@
 /** Whether what is kept beside the records adds up to them: sums of all kinds, budgets, and what webhooks were told. */
 import type { Engine } from "../../src/store/engine.ts";
 
-import { PAST } from "./care.ts";
+import { PAST, PAST_KEYS } from "./care.ts";
 
 /** Which kinds of sums differ from the records, in any figure. */
 export async function strayedSums(engine: Engine): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function strayedSums(engine: Engine): Promise<string[]> {
     );
     const kept = await texts(
       `SELECT value, key_id, SUM(generations) AS n, SUM(cost) AS c, SUM(latency_ms) AS l FROM label_sums
-       WHERE label = '${label}' AND key_id <> 'key_past' GROUP BY value, key_id`,
+       WHERE label = '${label}' AND key_id NOT LIKE '${PAST_KEYS}%' GROUP BY value, key_id`,
     );
     if (records.length === 0 || records.join("\n") !== kept.join("\n")) strayed.push(label);
   }
