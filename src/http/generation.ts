@@ -15,6 +15,7 @@ import { authenticate, headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
 import { bodyBytes, counter, isFull, OVERLOADED } from "./gate.ts";
+import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
 import { rateHeaders } from "./rate_headers.ts";
 import type { Keeping, KeptDelivery } from "./resumable.ts";
@@ -123,7 +124,7 @@ async function generate(
       : null;
     if (kept instanceof Response) {
       answered = true;
-      return kept;
+      return heldFormat(format, { streamed: true, header }) === null ? kept : await withLength(kept);
     }
     keeping = kept;
     const arrival: Arrival = {
@@ -189,7 +190,7 @@ async function generate(
     const response = await (kept === null ? respond(delivery) : kept.respond(delivery));
     // The request has been sent: of all its copies only the prompt is left.
     place.hold(Math.floor(place.bytes / COPIES_OF_A_BODY));
-    return response;
+    return held === null ? response : await withLength(response);
   } catch (thrown) {
     const failure = Failure.from(thrown).with(headers);
     followed?.refused(failure);

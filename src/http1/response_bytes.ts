@@ -7,6 +7,7 @@ import { headBytes, putBytes } from "./text_bytes.ts";
 
 /** Whether an answer comes bit by bit. To look whether its body is a stream would make one of it. */
 export function isStream(response: Response): boolean {
+  if (PlainResponse.textOf(response) !== null) return false;
   const fields = PlainResponse.fieldsOf(response);
   const type = fields === null ? response.headers.get("content-type") : fields["content-type"];
   return response.status === 200 && /^text\/(?:event-stream|csv)\b/.test(type ?? "");

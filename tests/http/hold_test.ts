@@ -12,7 +12,7 @@ const BODY = { model: "p/model", stream: true, messages: [{ role: "user", conten
 const HOLD = { "x-svc-hold": "true" };
 const eventsOf = (text: string) => text.split(/(?<=\n\n)/).filter((event) => !event.startsWith(":"));
 
-Deno.test("a stream that is held is one event and the end, and its connection's last", async () => {
+Deno.test("a stream that is held is one event, with which its body ends, and its connection's last", async () => {
   const provider = scriptedProvider("openai-chat", [SAID, SAID, SAID]);
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
   const plain = await (await gateway.post("/v1/chat/completions", BODY)).text();
@@ -25,8 +25,12 @@ Deno.test("a stream that is held is one event and the end, and its connection's 
   ));
   // To the end of the connection.
   const raw = await new Response(conn.readable).text();
-  assertStringIncludes(raw.slice(0, raw.indexOf("\r\n\r\n")), "\r\nconnection: close\r\n");
-  assertEquals(raw.match(/^data: /gm)!.length, 2);
+  const [head, event] = raw.split("\r\n\r\n");
+  assertStringIncludes(head, "\r\nconnection: close\r\n");
+  assertStringIncludes(head, "\r\ncontent-type: text/event-stream");
+  assertEquals(Number(/^content-length: (\d+)$/im.exec(head)?.[1]), new TextEncoder().encode(event).length);
+  assert(!head.includes("transfer-encoding"));
+  assert(/^data: [^\n]+\n\n$/.test(event));
   const held = JSON.parse(raw.match(/^data: (\{.*)$/m)![1]);
   assertEquals([held.object, held.choices[0].finish_reason], ["chat.completion.chunk", "tool_calls"]);
   assertEquals(held.choices[0].delta.content, SAID.text);
@@ -52,13 +56,15 @@ Deno.test("a stream that is held and kept comes back, and is joined, as the even
   const first = await gateway.post("/v1/chat/completions", BODY, { headers });
   const text = await first.text();
   const id = first.headers.get("x-request-id");
-  assertEquals(eventsOf(text).map((event) => event.split("\n")[0]), [`id: ${id}:0`, `id: ${id}:1`]);
+  assertEquals(eventsOf(text).map((event) => event.split("\n")[0]), [`id: ${id}:0`]);
+  assertEquals(first.headers.get("content-length"), String(new TextEncoder().encode(text).length));
   const again = await gateway.post("/v1/chat/completions", BODY, { headers });
   assertEquals([again.headers.get("x-svc-joined"), await again.text()], ["true", text]);
+  assertEquals(again.headers.get("content-length"), first.headers.get("content-length"));
   const rest = await fetch(`${gateway.url}/v1/generations/${id}/stream`, {
     headers: { authorization: `Bearer ${SECRET}`, "last-event-id": `${id}:0` },
   });
-  assertEquals(await rest.text(), eventsOf(text)[1]);
+  assertEquals([rest.status, await rest.text()], [204, ""]);
   // Without the header it is another answer.
   const other = await gateway.post("/v1/chat/completions", BODY, {
     headers: { "x-svc-resume": "true", "idempotency-key": "once" },

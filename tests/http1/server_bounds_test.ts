@@ -145,6 +145,66 @@ Deno.test("serve() has room for WebSockets at rest beside the connections that i
   await server.shutdown();
 });
 
+Deno.test("serve() says that a WebSocket is over also where its caller left, or the server stopped, before it was one", async () => {
+  const gate = Promise.withResolvers<void>();
+  const told: string[] = [];
+  let asked = 0;
+  const server = listening({
+    handle: async (request) => {
+      const name = new URL(request.url).pathname;
+      asked++;
+      await gate.promise;
+      return WebSocketUpgrade.of(request, {
+        mostMessageBytes: 100,
+        pingMs: 60_000,
+        opened: () => void told.push(`opened ${name}`),
+        take: () => Promise.resolve(),
+        gone: () => void told.push(`gone ${name}`),
+        over: () => void told.push(`over ${name}`),
+      })!;
+    },
+  });
+  const left = await Caller.to(server);
+  await left.send(HANDSHAKE.replace("/", "/left"));
+  const stopped = await Caller.to(server);
+  await stopped.send(HANDSHAKE.replace("/", "/stopped"));
+  await eventually(() => asked === 2);
+  left.close();
+  const down = server.shutdown();
+  gate.resolve();
+  await down;
+  await eventually(() => told.length >= 2);
+  // Each is told once, whichever of the two was noticed first.
+  assertEquals(told.sort(), ["over /left", "over /stopped"]);
+  stopped.close();
+});
+
+Deno.test("serve() gives the place of a caller back that leaves right behind its handshake", async () => {
+  let over = 0;
+  let opened = 0;
+  const server = listening({
+    handle: (request) =>
+      Promise.resolve(
+        WebSocketUpgrade.of(request, {
+          mostMessageBytes: 100,
+          pingMs: 60_000,
+          opened: () => void opened++,
+          take: () => Promise.resolve(),
+          over: () => void over++,
+        })!,
+      ),
+  });
+  for (let i = 0; i < 50; i++) {
+    const caller = await Caller.to(server);
+    await caller.send(HANDSHAKE);
+    caller.close();
+  }
+  await eventually(() => over === 50);
+  assert(opened <= 50);
+  await server.shutdown();
+  assertEquals(over, 50);
+});
+
 Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest, unless it is told a bound", async () => {
   const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
   const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});

@@ -1,11 +1,11 @@
 /**
  * A stream that is held back until all of it is there, and then is one event: a connection that breaks has brought all of the
- * answer or nothing. For clients that ask again only where nothing has come.
+ * answer or nothing. For clients that ask again only where nothing has come. Without `[DONE]`: the body ends with the event.
  */
 import { Collector } from "../../exchange/answer.ts";
 import { array, type Loose, object } from "../../exchange/json.ts";
 import type { EncodeAnswer, StreamEncoder } from "../format.ts";
-import { dataFrame, DONE } from "../sse.ts";
+import { dataFrame } from "../sse.ts";
 import { encodeAnswer } from "./encode_answer.ts";
 import { encodeBreak } from "./encode_stream.ts";
 
@@ -22,7 +22,7 @@ export function encodeHeld(context: EncodeAnswer): StreamEncoder {
         ...choice,
         delta: deltaOf(object(message)),
       }));
-      return dataFrame(JSON.stringify({ ...answer, object: "chat.completion.chunk", choices })) + DONE;
+      return dataFrame(JSON.stringify({ ...answer, object: "chat.completion.chunk", choices }));
     },
     fail: encodeBreak,
   };

@@ -16,8 +16,6 @@ export interface Program {
   name: string;
   /** Of the provider behind the gateway. */
   api: "anthropic-messages" | "openai-responses" | "openai-chat";
-  /** Of the cuts; by default {@link SEEDS}. */
-  seeds?: readonly number[];
   /** Proofs of reasoning come back to the provider. */
   keepsProofs?: boolean;
   /** Results of tools in a request: how far the task is. Undefined: it is about something else. */
@@ -158,8 +156,6 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "cline",
     api: "openai-chat",
-    // Without cuts in the last twenty bytes, behind the only event: there Cline gives up all the same.
-    seeds: [3, 5, 6],
     step(body) {
       if (array(body.tools).length === 0) return undefined;
       return array(body.messages).filter((message) => object(message).role === "tool").length;

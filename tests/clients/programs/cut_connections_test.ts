@@ -40,8 +40,7 @@ const REPORTED = { "anthropic-messages": [424, 95], "openai-responses": [75, 80]
 
 for (const program of PROGRAMS) {
   const path = installed(program.name);
-  const { seeds = SEEDS } = program;
-  for (const [seed, joins] of seeds.flatMap((seed) => [[seed, false], [seed, true]] as const)) {
+  for (const [seed, joins] of SEEDS.flatMap((seed) => [[seed, false], [seed, true]] as const)) {
     Deno.test({
       name: `${program.name} ends its task through connections that are cut${
         joins ? ", and pays no turn twice" : ""
