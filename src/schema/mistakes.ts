@@ -126,9 +126,12 @@ export function openReport(written: ReadonlyMap<string, string>): Report {
   };
 }
 
-/** Reads a value by its schema. What does not fit goes into the report; undefined: something did not. */
+/**
+ * Reads a value by its schema. What does not fit goes into the report; undefined: something did not. Most schemas read one value
+ * in the life of a process, which is less work than to compile a reader for each.
+ */
 export function read<T extends z.ZodType>(schema: T, value: unknown, found: Report): z.output<T> | undefined {
-  const result = schema.safeParse(value, { reportInput: true, error: knownFields });
+  const result = schema.safeParse(value, { reportInput: true, error: knownFields, jitless: true });
   for (const issue of result.error?.issues ?? []) addIssue(issue, found);
   return result.data;
 }
