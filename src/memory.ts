@@ -33,6 +33,12 @@ export const V8_FLAGS = "--v8-flags=" + [
   "--max-semi-space-size=16",
 ].join();
 
+/**
+ * Parts that the program imports when a call first needs them are read from the disk then, and not with the start: Deno would hold
+ * the text of all of them for good, 6 MB. For `deno run` alone: a binary of `deno compile` has them in itself.
+ */
+export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
+
 /** Not worth slow calls, in bytes. */
 const WORTH_BYTES = 320 << 20;
 /** What is there after a collection is there to stay: the next one waits until it is more by this factor. */

@@ -1,7 +1,7 @@
 /** The process that starts workers, and what a worker knows of it. */
 import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
-import { V8_FLAGS } from "./memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
 import { runWorkers } from "./workers.ts";
 
 /** The variable that holds a worker's place among those that share a port: `2/4`. */
@@ -46,7 +46,9 @@ export async function supervise(
   const root = `${import.meta.dirname}/..`;
   const project = [`--config=${root}/deno.json`, `--lock=${root}/.deno/runtime.lock`];
   const given = (permissions || WORKER_PERMISSIONS).split(" ");
-  const self = Deno.build.standalone ? [] : ["run", ...given, "--unstable-net", V8_FLAGS, ...project, main];
+  const self = Deno.build.standalone
+    ? []
+    : ["run", ...given, "--unstable-net", LAZY_IMPORTS, V8_FLAGS, ...project, main];
   const { openHub } = await import("./assembly/siblings.ts");
   const hub = openHub();
   const workers = runWorkers({

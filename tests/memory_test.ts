@@ -1,6 +1,6 @@
 /** When the process gives memory back, and that every way of starting it leaves that to it. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { collectWhenIdle, V8_FLAGS } from "../src/memory.ts";
+import { collectWhenIdle, LAZY_IMPORTS, V8_FLAGS } from "../src/memory.ts";
 import { compileArgs, packagesFolder } from "../.deploy/compile.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -78,11 +78,11 @@ Deno.test("little memory is kept, with the code that goes with it", () => {
 });
 
 Deno.test("what V8 is started with is the same in every place, and V8 knows it", async () => {
-  assertStringIncludes(manifest.tasks.start.command, ` ${V8_FLAGS} `);
+  assertStringIncludes(manifest.tasks.start.command, ` ${LAZY_IMPORTS} ${V8_FLAGS} `);
   assert(compileArgs(await packagesFolder(), "dist/sluice").includes(V8_FLAGS));
   assertStringIncludes(
     await Deno.readTextFile(new URL("../Dockerfile", import.meta.url)),
-    JSON.stringify(V8_FLAGS),
+    `${JSON.stringify(LAZY_IMPORTS)}, ${JSON.stringify(V8_FLAGS)}`,
   );
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--no-config", V8_FLAGS, "console.log(typeof gc)"],

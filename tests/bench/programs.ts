@@ -2,7 +2,7 @@
  * The programs of the benchmark: started each as a process of its own, pinned to a core where `taskset` is there, and ended
  * with the benchmark.
  */
-import { V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 import { CA } from "../support/tls.ts";
 import { lines } from "./lines.ts";
 import type { Job, Seen } from "./load.ts";
@@ -139,7 +139,16 @@ export async function startGateway(
   config.keys.push(...keys);
   config.models.push(...models);
   await Deno.writeTextFile(path, JSON.stringify({ ...config, ...sections }));
-  const command = [...flags, ...provider.trust, V8_FLAGS, "src/main.ts", "--config", path, ...args];
+  const command = [
+    ...flags,
+    ...provider.trust,
+    LAZY_IMPORTS,
+    V8_FLAGS,
+    "src/main.ts",
+    "--config",
+    path,
+    ...args,
+  ];
   // As the start task has it.
   return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env }, cwd: root }));
 }

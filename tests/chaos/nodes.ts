@@ -1,6 +1,6 @@
 /** The gateways: real processes, started as an operator starts them, killed as nobody should. */
 
-import { V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -106,6 +106,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
           args: [
             "run",
             "-A",
+            LAZY_IMPORTS,
             V8_FLAGS,
             "--no-check",
             "src/main.ts",

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse, parseAll } from "@std/yaml/mod.js";
 import manifest from "../../deno.json" with { type: "json" };
 import { loadConfig } from "../../src/config/load.ts";
-import { V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 import { isInstalled } from "../support/installed.ts";
 import { renderChart } from "./chart.ts";
 
@@ -48,7 +48,7 @@ Deno.test("the command of the systemd unit serves, with the permissions that it 
     await Deno.writeTextFile(`${folder}/etc/sluice.jsonc`, JSON.stringify(CONFIG));
     const unit = unitIn(folder);
     const line = /^ExecStart=(.*)$/m.exec(unit)![1];
-    assertStringIncludes(line, ` ${V8_FLAGS} `);
+    assertStringIncludes(line, ` ${LAZY_IMPORTS} ${V8_FLAGS} `);
     const [program, ...args] = line.split(" ");
     // Packages of the one who runs the test; a service has them beside the program.
     const packages = JSON.parse((await output(program, ["info", "--json"])).text).denoDir;

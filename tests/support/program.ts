@@ -1,7 +1,7 @@
 /** The program as a process of its own, as an operator starts it. */
 
 import { PRESETS } from "../../src/providers/presets.ts";
-import { V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Whatever the machine has set must not reach the program. */
@@ -34,7 +34,7 @@ export interface ProgramOptions {
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files, flags = [V8_FLAGS], root = ROOT, entry }: ProgramOptions,
+  { cwd, env, permissions = ["-A"], files, flags = [LAZY_IMPORTS, V8_FLAGS], root = ROOT, entry }: ProgramOptions,
 ): Deno.Command {
   const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
   return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
