@@ -34,7 +34,8 @@ export interface ProgramOptions {
 
 function command(
   args: readonly string[],
-  { cwd, env, permissions = ["-A"], files, flags = [LAZY_IMPORTS, V8_FLAGS], root = ROOT, entry }: ProgramOptions,
+  { cwd, env, permissions = ["-A"], files, flags = [LAZY_IMPORTS, V8_FLAGS], root = ROOT, entry }:
+    ProgramOptions,
 ): Deno.Command {
   const limited = files === undefined ? [] : ["-c", `ulimit -n ${files}; exec "$0" "$@"`, Deno.execPath()];
   return new Deno.Command(files === undefined ? Deno.execPath() : "sh", {
