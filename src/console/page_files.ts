@@ -49,6 +49,7 @@ import manageSearchBox from "./page/manage/search_box.js" with { type: "text" };
 import manageRights from "./page/manage/rights.js" with { type: "text" };
 import manageSecret from "./page/manage/secret.js" with { type: "text" };
 import manageSessions from "./page/manage/sessions.js" with { type: "text" };
+import manageStatement from "./page/manage/statement.js" with { type: "text" };
 import manageTeams from "./page/manage/teams.js" with { type: "text" };
 import manageTokens from "./page/manage/tokens.js" with { type: "text" };
 import playAnswerView from "./page/playground/answer_view.js" with { type: "text" };
@@ -122,6 +123,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "manage/rights.js": manageRights,
   "manage/secret.js": manageSecret,
   "manage/sessions.js": manageSessions,
+  "manage/statement.js": manageStatement,
   "manage/teams.js": manageTeams,
   "manage/tokens.js": manageTokens,
   "playground/answer_view.js": playAnswerView,

@@ -1,6 +1,7 @@
 /** Signing in with an identity provider, and what a provider, a browser or another page could try. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
 import { CLIENT, type Mischief, type OidcProvider, oidcProvider } from "../support/oidc_provider.ts";
 import { ADMIN, type Ask, cookieOf, withConsole } from "./rig.ts";
 
@@ -130,7 +131,10 @@ const HOSTILE: Record<string, (provider: OidcProvider) => Mischief> = {
   "alg none": () => ({ token: (claims) => `${b64({ alg: "none" })}.${b64(claims)}.` }),
   "alg none, with a signature": () => ({ token: (claims) => `${b64({ alg: "none" })}.${b64(claims)}.AAAA` }),
   "HS256 with the client's secret": () => ({
-    token: (claims) => `${b64({ alg: "HS256" })}.${b64(claims)}.AAAA`,
+    token(claims) {
+      const signed = `${b64({ alg: "HS256" })}.${b64(claims)}`;
+      return `${signed}.${createHmac("sha256", CLIENT.secret).update(signed).digest("base64url")}`;
+    },
   }),
   "signed by another key": (provider) => ({ token: (claims) => provider.forge(claims) }),
   "no token at all": () => ({ token: () => "" }),

@@ -10,6 +10,7 @@ import { toast } from "../lib/toast.js";
 import { Badge, Bar, Button, Failed, Panel } from "../lib/ui.js";
 import { Unknown } from "./limits.js";
 import { mayChange } from "./rights.js";
+import { StatementDialog } from "./statement.js";
 
 /** @typedef {import("../../../accounts/mod.ts").CreditsView} Account */
 
@@ -17,6 +18,7 @@ export function Accounts() {
   /** @type {ReturnType<typeof useList<Account>>} */
   const { rows, more, error, loading, reload } = useList("/admin/accounts?limit=200");
   const [adding, setAdding] = useState(/** @type {string | null} */ (null));
+  const [stating, setStating] = useState(/** @type {string | null} */ (null));
   const [making, setMaking] = useState(false);
   /** @type {import("../lib/table.js").Column<Account>[]} */
   const columns = [
@@ -41,15 +43,19 @@ export function Accounts() {
       show: ({ balance }) => money(balance),
       sort: ({ balance }) => Number(balance ?? Infinity),
     },
-    ...(mayChange()
-      ? [{
-        title: "Actions",
-        quiet: true,
-        show: (/** @type {Account} */ { account }) =>
-          html`<${Button} label=${`Add credits to ${account}`} onClick=${() =>
-            setAdding(account)}>Add credits<//>`,
-      }]
-      : []),
+    {
+      title: "Actions",
+      quiet: true,
+      show: ({ account }) =>
+        html`<${Button} label=${`Statement of ${account}`} onClick=${() =>
+          setStating(account)}>Statement<//>${
+          mayChange() &&
+          html`
+            <${Button} label=${`Add credits to ${account}`} onClick=${() =>
+              setAdding(account)}>Add credits<//>
+          `
+        }`,
+    },
   ];
   return html`
     <${Panel} title="Accounts" note="Keys and teams name the account that pays." actions=${mayChange() &&
@@ -61,6 +67,7 @@ export function Accounts() {
           /** @type {Account} */ { account },
         ) => account} more=${more} />`}
     <//>
+    ${stating && html`<${StatementDialog} account=${stating} onClose=${() => setStating(null)} />`}
     ${adding && html`
       <${Dialog} title=${`Credits of ${adding}`} onClose=${() => setAdding(null)}>
         <${Form} submit="Add" onSubmit=${async (/** @type {Record<string, string>} */ { amount, note }) => {
