@@ -6,6 +6,7 @@
  */
 import * as oauth from "oauth4webapi";
 import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
+import { boundedBytes } from "../exchange/bounded_body.ts";
 import type { OidcConfig } from "../http/oidc_config.ts";
 
 /** What a browser brings back. */
@@ -37,6 +38,8 @@ type Claims = Readonly<Record<string, unknown>>;
 const PATIENCE_MS = 10_000;
 const METADATA_MS = 3_600_000;
 const MOST_NAME = 64;
+/** Of metadata, keys, tokens and claims. */
+const MOST_BYTES = 1 << 20;
 /** As OpenID Connect bounds it. Keys are found by it. */
 const SUBJECT = /^[ -~]{1,255}$/;
 /** Of what a browser has brought along, in a log. */
@@ -221,8 +224,21 @@ async function discover(config: OidcConfig): Promise<oauth.AuthorizationServer> 
 function options({ issuer }: OidcConfig) {
   return {
     signal: () => AbortSignal.timeout(PATIENCE_MS),
+    [oauth.customFetch]: bounded,
     [oauth.allowInsecureRequests]: issuer.startsWith("http:"),
   };
+}
+
+/** Fetches as the library wants it, of answers only what is no flood. */
+async function bounded(url: string, request: oauth.CustomFetchOptions<string, unknown>): Promise<Response> {
+  const response = await fetch(url, request as RequestInit);
+  const { status, headers } = response;
+  try {
+    const body = await boundedBytes(response, MOST_BYTES);
+    return new Response(body.length === 0 ? null : body, { status, headers });
+  } catch (error) {
+    throw error instanceof RangeError ? new TypeError(error.message) : error;
+  }
 }
 
 function away(reason: string): SignInRefused {

@@ -3,6 +3,7 @@
  * its own format. Each is judged by itself; what cannot be replaced is left out, or ends the answer.
  */
 import { Failure } from "../exchange/failure.ts";
+import { parse } from "../exchange/json.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Extra } from "../exchange/prompt.ts";
 import { judgeObject } from "./answer_objects.ts";
@@ -144,11 +145,8 @@ async function judge(part: Part, rules: AnswerRules): Promise<JudgedPart> {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parse(text);
+  return value === undefined ? text : value;
 }
 
 type TextDelta = Extract<Part, { type: "text-delta" }>;

@@ -3,6 +3,7 @@
  * is called; redirects, which would take the object elsewhere, are not followed.
  */
 import type { AwsV4Signer } from "aws4fetch";
+import { boundedBytes, boundedText } from "../exchange/bounded_body.ts";
 import { DAY, nameOf, type PayloadStorage } from "./storage.ts";
 
 export interface S3Keys {
@@ -25,6 +26,10 @@ export interface S3Options {
 }
 
 const ANSWER_MS = 30_000;
+/** Of one payload, packed. */
+const MOST_BYTES = 256 << 20;
+/** Of one page of a list, which has a thousand names at most. */
+const MOST_LIST_BYTES = 8 << 20;
 const REMOVED_AT_ONCE = 200;
 const SIDE_BY_SIDE = 8;
 
@@ -75,7 +80,7 @@ export function openS3(options: S3Options): PayloadStorage {
         return null;
       }
       if (!response.ok) await taken(response);
-      return await response.bytes();
+      return await boundedBytes(response, MOST_BYTES);
     },
     async removeBefore(day) {
       const days = await list(send, { prefix, delimiter: "/" });
@@ -111,7 +116,7 @@ async function list(
       query: { "list-type": "2", ...query, ...(token !== undefined && { "continuation-token": token }) },
     });
     if (!response.ok) await taken(response);
-    const xml = await response.text();
+    const xml = await boundedText(response, MOST_LIST_BYTES);
     prefixes.push(...inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix")));
     names.push(...inTags(xml, "Contents").flatMap((inner) => inTags(inner, "Key")));
     token = query["max-keys"] === undefined ? inTags(xml, "NextContinuationToken")[0] : undefined;

@@ -118,11 +118,13 @@ function shortened(session: string): string {
   return `sha256:${createHash("sha256").update(session).digest("hex")}`;
 }
 
+/** What Claude Code writes has some 200 characters. */
+const LONGEST_USER = 2000;
 const CLAUDE_CODE_USER = /^user_([0-9a-f]+)_account_([\w-]*?)_session_([\w-]+)$/;
 
 /** Claude Code puts its session into `metadata.user_id`: as a part of the text, or as JSON since 2.1.78. */
 function claudeCodeUser(userId: unknown): { user: string; session: string | null } | null {
-  if (typeof userId !== "string") return null;
+  if (typeof userId !== "string" || userId.length > LONGEST_USER) return null;
   const match = CLAUDE_CODE_USER.exec(userId);
   if (match !== null) return { user: match[2] || match[1], session: match[3] };
   if (!userId.startsWith("{")) return null;

@@ -2,7 +2,9 @@
  * Asks a provider which models it has. What comes is a stranger's: pages, bytes, entries and time are bounded, and ids that no
  * route could name are left out.
  */
+import { boundedText } from "../exchange/bounded_body.ts";
 import { object } from "../exchange/json.ts";
+import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
 import type { ListedModel } from "./apis/mod.ts";
 import { type Door, openDoor, type Provider } from "./provider.ts";
 
@@ -130,12 +132,20 @@ async function ask(
   });
   try {
     if (!answer.ok) throw new Unsuccessful(answer.status);
-    return JSON.parse(await textOf(answer));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new Error("the answer is not JSON");
-    throw error;
+    return await parsed(await boundedText(answer, MOST_BYTES));
   } finally {
     await answer.body?.cancel().catch(() => {});
+  }
+}
+
+/** Others have their turn meanwhile: such a list may have megabytes. */
+async function parsed(text: string): Promise<unknown> {
+  const parsing = parseAnswerInSlices(text);
+  for (;;) {
+    const { value, done } = parsing.next();
+    if (!done) await new Promise((resolve) => setTimeout(resolve));
+    else if ("why" in value) throw new Error(`the answer ${value.why}`);
+    else return value.value;
   }
 }
 
@@ -143,16 +153,4 @@ class Unsuccessful extends Error {
   constructor(readonly status: number) {
     super(`status ${status}`);
   }
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text;
 }

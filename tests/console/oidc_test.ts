@@ -184,6 +184,24 @@ Deno.test("an answer counts once, and in the browser that began", () =>
     );
   }));
 
+Deno.test("a provider whose metadata is a flood is one that is away", async () => {
+  const provider = await oidcProvider();
+  provider.mischief.metadata = { flood: "x".repeat(2 << 20) };
+  try {
+    await withConsole(async (ask) => {
+      const start = await ask("GET", "/console/oidc/start");
+      assertEquals(start.status, 502);
+      assertStringIncludes(start.text, "cannot be reached");
+    }, {
+      config: {
+        oidc: { issuer: provider.issuer, client_id: "x", roles: { claim: "roles", map: { a: "owner" } } },
+      },
+    });
+  } finally {
+    await provider.close();
+  }
+});
+
 Deno.test("with the provider away the admin key works, and the page says so", async () => {
   const provider = await oidcProvider();
   await provider.close();

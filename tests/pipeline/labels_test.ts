@@ -107,3 +107,22 @@ Deno.test("labelsOf() makes tags of what bodies have, as far as it fits", () => 
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`m${i}`, "v"]));
   assertEquals(Object.keys(read({}, { metadata: many })!.tags!).length, 8);
 });
+
+Deno.test("labelsOf() looks for a session in no user's id that is longer than a client writes one", () => {
+  const native = JSON.parse;
+  let parsed = 0;
+  JSON.parse = (text: string, ...more: []) => {
+    parsed++;
+    return native(text, ...more);
+  };
+  try {
+    const flood = `{"session_id":"s","x":[${"{},".repeat(100_000)}{}]}`;
+    assertEquals(read({}, { metadata: { user_id: flood } })?.session, null);
+    assertEquals(parsed, 0);
+    // A pattern that would try each of its beginnings.
+    const beginnings = `user_0_account_${"_session_".repeat(500_000)}!`;
+    assertEquals(read({}, { metadata: { user_id: beginnings } })?.session, null);
+  } finally {
+    JSON.parse = native;
+  }
+});

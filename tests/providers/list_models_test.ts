@@ -145,3 +145,25 @@ Deno.test("listModels() is null where the API has no list", async () => {
   const { models, seen } = await listed(() => list("a"), { api: "demo" });
   assertEquals([models, seen.length], [null, 0]);
 });
+
+Deno.test("listModels() refuses a list with more in it than an answer may have, before it is parsed", async () => {
+  const native = JSON.parse;
+  let longest = 0;
+  JSON.parse = (text: string, ...more: []) => {
+    longest = Math.max(longest, text.length);
+    return native(text, ...more);
+  };
+  try {
+    const flood = `{"data":[${"{},".repeat(600_000)}{}]}`;
+    await assertRejects(() => listed(() => new Response(flood)), Error, "has more than 500000 values");
+    await assertRejects(
+      () => listed(() => new Response("[".repeat(2_000_000))),
+      Error,
+      "has more than 512 levels",
+    );
+  } finally {
+    JSON.parse = native;
+  }
+  assertEquals(longest < 100_000, true, `${longest}`);
+  await assertRejects(() => listed(() => new Response("no JSON")), Error, "is not JSON");
+});

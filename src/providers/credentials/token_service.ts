@@ -2,6 +2,7 @@
  * Requests to the services that give out tokens. What they answer may hold secrets, so nothing of it gets into an error but
  * the status and the service's own short error code.
  */
+import { boundedText } from "../../exchange/bounded_body.ts";
 import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
 import type { ServiceClock } from "./service_clock.ts";
 
@@ -25,7 +26,7 @@ export interface TokenRequest {
 const USUAL_MS = 5000;
 
 /** Tokens and key documents have a few kilobytes. */
-const MOST_CHARS = 200_000;
+const MOST_BYTES = 200_000;
 
 /** An error code is a word; anything else may repeat what was sent. */
 const ERROR_CODE = /^[A-Za-z][\w.-]{2,63}$/;
@@ -43,13 +44,14 @@ export async function askTokenService(url: string, request: TokenRequest): Promi
       redirect: "manual",
       signal: AbortSignal.timeout(within),
     });
-    text = await response.text();
+    text = await boundedText(response, MOST_BYTES);
   } catch (cause) {
+    if (cause instanceof RangeError) throw new TokenError(`${service}: ${cause.message}`);
     const late = cause instanceof DOMException && cause.name === "TimeoutError";
     throw new TokenError(`${service} ${late ? `did not answer within ${within} ms` : "cannot be reached"}`);
   }
   const corrected = clock?.learn(response.headers.get("date")) === true;
-  if (response.status === 200 && text.length <= MOST_CHARS) return text;
+  if (response.status === 200) return text;
   const code = errorCode(text);
   const skew = corrected ? "; the clock of this machine differs from the service's" : "";
   throw new TokenError(`${service} answered ${response.status}${code ? ` (${code})` : ""}${skew}`);
