@@ -29,8 +29,9 @@ Deno.test("encodeHeld() says nothing before the end, and then all of the answer 
   for (const part of PARTS) assertEquals(held.encode([part]), "");
   const text = held.end();
   const data = dataOf(text);
-  assertEquals([data.length, data[1]], [2, "[DONE]"]);
-  assertEquals(foldChunks(text), plain(chatCompletions.encodeAnswer(collect(PARTS), ctx)));
+  // Nothing behind it: the body ends with the event.
+  assertEquals([data.length, text.endsWith("}\n\n")], [1, true]);
+  assertEquals(foldChunks(`${text}data: [DONE]\n\n`), plain(chatCompletions.encodeAnswer(collect(PARTS), ctx)));
   const { object, choices: [{ delta }], usage } = JSON.parse(data[0]);
   assertEquals([object, delta.content, usage.total_tokens], [
     "chat.completion.chunk",
