@@ -16,6 +16,8 @@ export interface Program {
   name: string;
   /** Of the provider behind the gateway. */
   api: "anthropic-messages" | "openai-responses" | "openai-chat";
+  /** Bytes of an answer within which cuts fall; by default 3000. */
+  within?: number;
   /** Proofs of reasoning come back to the provider. */
   keepsProofs?: boolean;
   /** Results of tools in a request: how far the task is. Undefined: it is about something else. */
@@ -156,6 +158,8 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: "cline",
     api: "openai-chat",
+    // An answer that is held back is short.
+    within: 1200,
     step(body) {
       if (array(body.tools).length === 0) return undefined;
       return array(body.messages).filter((message) => object(message).role === "tool").length;
