@@ -51,7 +51,12 @@ for (const program of PROGRAMS) {
         await Deno.writeTextFile(`${home}/note.txt`, "one\ntwo\nthree\nfour\nfive\nsix\nseven\n");
         const provider = answering(program, home);
         const gateway = await testGateway({ p: { api: program.api, url: provider.url } });
-        const proxy = cuttingProxy(gateway.url, { seed, most: 6, within: program.within ?? 3000, share: 0.5 });
+        const proxy = cuttingProxy(gateway.url, {
+          seed,
+          most: 6,
+          within: program.within ?? 3000,
+          share: 0.5,
+        });
         const { said, all } = await program.run(path!, { home, proxy, joins });
         assertEquals(said, DONE, all);
         assert(proxy.cuts > 0, `of ${proxy.connections} connections none was cut`);

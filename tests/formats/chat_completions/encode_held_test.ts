@@ -31,7 +31,10 @@ Deno.test("encodeHeld() says nothing before the end, and then all of the answer 
   const data = dataOf(text);
   // Nothing behind it: the body ends with the event.
   assertEquals([data.length, text.endsWith("}\n\n")], [1, true]);
-  assertEquals(foldChunks(`${text}data: [DONE]\n\n`), plain(chatCompletions.encodeAnswer(collect(PARTS), ctx)));
+  assertEquals(
+    foldChunks(`${text}data: [DONE]\n\n`),
+    plain(chatCompletions.encodeAnswer(collect(PARTS), ctx)),
+  );
   const { object, choices: [{ delta }], usage } = JSON.parse(data[0]);
   assertEquals([object, delta.content, usage.total_tokens], [
     "chat.completion.chunk",
