@@ -9,7 +9,7 @@
 import type { Columns, Engine, Query } from "./engine.ts";
 import { ofLabel, tagLabel } from "./labels.ts";
 import type { LedgerRecord } from "./records.ts";
-import { asInt, asMoney, asText, optional } from "./rows.ts";
+import { asInt, asMoney, asText, optional, type Row } from "./rows.ts";
 import { isMonth, sumOf, SUMS_OF_KEYS } from "./sums.ts";
 import { readSumsState } from "./sums_state.ts";
 
@@ -213,6 +213,24 @@ const BUDGET_COLUMNS: Columns = [
   ["month", "int"],
 ];
 
+export const SPENT_COLUMNS: Columns = [...BUDGET_COLUMNS, ["spent", "money"]];
+
+/** A row of a budget that there is, to compare what it has spent with its sums. */
+export function spentRow(row: Row): (string | number | null)[] {
+  const ref = { scope: asText(row.scope) as Scope, owner: asText(row.owner) };
+  const [starts, ends] = [asInt(row.starts), optional(row.ends, asInt)];
+  return [
+    asText(row.id),
+    ref.scope,
+    ref.owner,
+    starts,
+    ends,
+    ...labelOf(ref),
+    0,
+    asMoney(row.spent).toString(),
+  ];
+}
+
 /** The sums that hold what a budget's owner has spent; the key is empty where all of them count. */
 function labelOf(
   { scope, owner }: Pick<BudgetRef, "scope" | "owner">,
@@ -237,7 +255,8 @@ const spentSoFar = (kind: Engine["kind"], unsummed: readonly string[]) =>
     ),
   ].join(" + ");
 
-const spentByLabel = (kind: Engine["kind"]) =>
+/** What sums say that the owner of a budget `r` of {@link spentRow} has spent. */
+export const spentByLabel = (kind: Engine["kind"]) =>
   `(SELECT ${sumOf(kind, "s.cost")} FROM label_sums s
   WHERE ${
     ofLabel("r.label", "r.value", "s")
@@ -252,30 +271,15 @@ export async function dropUnleased(engine: Engine, query: Query, ids: readonly s
   })`;
   await query(`DELETE FROM budgets WHERE ${unleased} AND scope IN ('session', 'session_rate')`, [list]);
   const tags = await query(
-    `SELECT id, owner, starts, spent FROM budgets WHERE ${unleased} AND scope = 'tag' AND ends IS NULL
+    `SELECT id, scope, owner, starts, ends, spent FROM budgets WHERE ${unleased} AND scope = 'tag' AND ends IS NULL
      AND COALESCE(warned, 0) = 0`,
     [list],
   );
   if (tags.length === 0) return;
   // Of a tag with very many values not each has sums of its own.
-  const rows = tags.map((row) => {
-    const owner = asText(row.owner);
-    const id = asText(row.id);
-    return [
-      id,
-      "tag",
-      owner,
-      asInt(row.starts),
-      null,
-      ...labelOf({ scope: "tag", owner }),
-      0,
-      asMoney(row.spent).toString(),
-    ];
-  });
   const whole = await query(
-    `SELECT id FROM ${engine.rows("$1", [...BUDGET_COLUMNS, ["spent", "money"]])}
-     WHERE r.spent = ${spentByLabel(engine.kind)}`,
-    [JSON.stringify(rows)],
+    `SELECT id FROM ${engine.rows("$1", SPENT_COLUMNS)} WHERE r.spent = ${spentByLabel(engine.kind)}`,
+    [JSON.stringify(tags.map(spentRow))],
   );
   await query(`DELETE FROM budgets WHERE ${engine.among("id", "$1")}`, [
     JSON.stringify(whole.map((row) => row.id)),

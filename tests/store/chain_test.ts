@@ -279,7 +279,21 @@ onBothEngines(({ name, place }) => {
       starts: NOW - NOW % DAY,
       ends: NOW - NOW % DAY + DAY,
     } as const;
-    const leases = [{ budget: { id: "k:one", limit: 100n, ...budget }, floor: 1n, exact: false }];
+    const owners = [
+      ["s:one", "session", `${PLAIN.keyId}\nrun`],
+      ["g:one", "tag", `${PLAIN.keyId}\nenv\nprod`],
+      ["m:one", "team", "red"],
+    ] as const;
+    const leases = [
+      { budget: { id: "k:one", limit: 100n, ...budget }, floor: 1n, exact: false },
+      ...owners.map(([id, scope, owner]) => ({
+        budget: { id, scope, owner, starts: 0, ends: null, limit: 100n },
+        floor: 1n,
+        exact: false,
+      })),
+    ];
+    await bench.record("node_a", { id: "gen_labelled", session: "run", tags: { env: "prod" }, team: "red" });
+    await bench.store.addCredits("acme", { amount: 50n, now: NOW, note: null });
     await bench.store.registerNode("n");
     await bench.store.sync({ node: "n", seq: 1, now: NOW, records: [], leases });
     while (await bench.store.retireSome(NOW, 100));
@@ -304,6 +318,11 @@ onBothEngines(({ name, place }) => {
       ["UPDATE sums SET generations = generations + $1 WHERE kind = 'routes'", "sums disagree routes"],
       ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'account'", "sums disagree budget"],
       ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'key'", "sums disagree budget"],
+      ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'session'", "sums disagree budget"],
+      ["UPDATE budgets SET spent = spent - $1 WHERE scope = 'tag'", "sums disagree budget"],
+      ["UPDATE budgets SET spent = spent + $1 WHERE scope = 'team'", "sums disagree budget"],
+      ["UPDATE accounts SET added = added + $1", "sums disagree credits"],
+      ["UPDATE credit_additions SET amount = amount + $1", "sums disagree credits"],
       [
         "UPDATE sums SET cost = cost + $1 WHERE kind = 'keys' AND starts >= $2",
         "sums differ ",
@@ -318,6 +337,10 @@ onBothEngines(({ name, place }) => {
       await run(-7);
       assertEquals(await shown(), [], change);
     }
+    // An account without its budget has all of its credits again.
+    await bench.behind((query) => query("UPDATE budgets SET id = 'a:gone' WHERE id = 'a:acme'"));
+    assertEquals(await shown(), ["sums disagree budget"]);
+    await bench.behind((query) => query("UPDATE budgets SET id = 'a:acme' WHERE id = 'a:gone'"));
     // From one key to another, in all kinds: the records know better.
     await bench.behind((query) =>
       query("UPDATE sums SET key_id = 'key_other' WHERE kind <> 'day' AND starts >= $1", [NOW - NOW % DAY])

@@ -3,6 +3,8 @@
  * credits and limits is what the sums say was spent. Who changes one alone is found out, also of days without records.
  */
 import type { Engine, Query } from "../engine.ts";
+import { SPENT_COLUMNS, spentByLabel, spentRow } from "../budgets.ts";
+import { ofLabel, OTHER_VALUES } from "../labels.ts";
 import { asInt, asMoney, asText } from "../rows.ts";
 import { COUNTED, LARGEST_SUM, MONTH_OF, SUM_PARTS, type SumKind, sumOf, SUMS_OF_KEYS } from "../sums.ts";
 
@@ -11,8 +13,8 @@ export interface DisagreementFault {
   kind: "sums disagree";
   /** The day or month that it is about; of a budget without a period 0. */
   day: number;
-  /** Which of the kinds of sums, or `budget`. */
-  sums: SumKind | "budget";
+  /** Which of the kinds of sums, or `budget`, or `credits` that were added to an account. */
+  sums: SumKind | "budget" | "credits";
   /** The key, account, model and the like, or the budget. */
   of: string;
   column: string;
@@ -71,19 +73,30 @@ export async function compareSums(engine: Pick<Engine, "kind">, query: Query, fo
   }
 }
 
-/** What budgets of accounts and keys say was spent, against the sums. */
+/** What budgets say was spent, against the sums. */
 export async function compareBudgets(
-  engine: Pick<Engine, "kind">,
+  engine: Pick<Engine, "kind" | "rows">,
   query: Query,
   found: Found,
+  retiredBefore: number,
 ): Promise<void> {
+  await compareOwnBudgets(engine, query, found);
+  await compareLabelBudgets(engine, query, found, retiredBefore);
+}
+
+/** Of accounts and keys. */
+async function compareOwnBudgets(engine: Pick<Engine, "kind">, query: Query, found: Found): Promise<void> {
+  const ofAccounts = `SELECT account, ${
+    sumOf(engine.kind, "cost")
+  } AS cost FROM sums WHERE kind = 'day' GROUP BY account`;
   const expected = {
     account:
       `SELECT b.id AS id, b.starts AS starts, b.spent AS spent, COALESCE(a.cost, 0) AS expected FROM budgets b
-      LEFT JOIN (SELECT account, ${
-        sumOf(engine.kind, "cost")
-      } AS cost FROM sums WHERE kind = 'day' GROUP BY account) AS a
-      ON a.account = b.owner WHERE b.scope = 'account'`,
+      LEFT JOIN (${ofAccounts}) AS a ON a.account = b.owner WHERE b.scope = 'account'`,
+    // Whose budget is gone has credits again.
+    missing:
+      `SELECT 'a:' || a.account AS id, 0 AS starts, 0 AS spent, a.cost AS expected FROM (${ofAccounts}) AS a
+      WHERE NOT EXISTS (SELECT 1 FROM budgets b WHERE b.id = 'a:' || a.account)`,
     key: `SELECT b.id AS id, b.starts AS starts, b.spent AS spent,
       (SELECT ${sumOf(engine.kind, "s.cost")} FROM ${SUMS_OF_KEYS[engine.kind]("s")} WHERE s.kind = 'key'
         AND s.key_id = b.owner AND s.starts >= b.starts AND (b.ends IS NULL OR s.starts < b.ends)) AS expected
@@ -98,6 +111,60 @@ export async function compareBudgets(
       const [of, excess] = [asText(row.id), asMoney(row.excess).toString()];
       found({ kind: "sums disagree", day: asInt(row.starts), sums: "budget", of, column: "spent", excess });
     }
+  }
+}
+
+/**
+ * Of teams, sessions and tags. Of a tag with very many values some have no sums of their own, and sums of sessions go with
+ * the records: then a budget may have spent more than there are sums of, and never less.
+ */
+async function compareLabelBudgets(
+  engine: Pick<Engine, "kind" | "rows">,
+  query: Query,
+  found: Found,
+  retiredBefore: number,
+): Promise<void> {
+  const unsummed = `EXISTS (SELECT 1 FROM label_sums o WHERE ${ofLabel("r.label", `'${OTHER_VALUES}'`, "o")}
+    AND o.starts >= r.starts AND (r.ends IS NULL OR o.starts < r.ends))`;
+  const compared = `SELECT id, starts, r.spent - ${spentByLabel(engine.kind)} AS excess,
+    CASE WHEN r.scope = 'tag' AND ${unsummed} THEN 1 WHEN r.scope = 'session' AND r.starts < ${retiredBefore} THEN 1
+      ELSE 0 END AS partly FROM ${engine.rows("$1", SPENT_COLUMNS)} WHERE r.spent < ${LARGEST_SUM}`;
+  let last = "";
+  for (;;) {
+    const budgets = await query(
+      `SELECT id, scope, owner, starts, ends, spent FROM budgets WHERE scope IN ('team', 'session', 'tag') AND id > $1
+       ORDER BY id LIMIT ${MOST}`,
+      [last],
+    );
+    if (budgets.length === 0) return;
+    last = asText(budgets[budgets.length - 1].id);
+    const rows = await query(
+      `SELECT id, starts, excess FROM (${compared}) AS budget WHERE excess < 0 OR (excess > 0 AND partly = 0)`,
+      [JSON.stringify(budgets.map(spentRow))],
+    );
+    for (const row of rows) {
+      const of = asText(row.id);
+      const excess = asMoney(row.excess).toString();
+      found({ kind: "sums disagree", day: asInt(row.starts), sums: "budget", of, column: "spent", excess });
+    }
+  }
+}
+
+/** What accounts have been given, against each time that it was. */
+export async function compareCredits(
+  engine: Pick<Engine, "kind">,
+  query: Query,
+  found: Found,
+): Promise<void> {
+  const rows = await query(
+    `SELECT name, excess FROM (SELECT name, added - (SELECT ${
+      sumOf(engine.kind, "c.amount")
+    } FROM credit_additions c
+       WHERE c.account = a.name) AS excess FROM accounts a) AS compared WHERE excess <> 0 LIMIT ${MOST}`,
+  );
+  for (const row of rows) {
+    const [of, excess] = [asText(row.name), asMoney(row.excess).toString()];
+    found({ kind: "sums disagree", day: 0, sums: "credits", of, column: "added", excess });
   }
 }
 

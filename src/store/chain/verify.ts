@@ -11,7 +11,7 @@ import { asInt, asText, optional, type Row } from "../rows.ts";
 import { DaySums, type SumFault } from "./day_sums.ts";
 import { type ChainEnd, dayOf, sealOfEnd, sealOfRemoved } from "./links.ts";
 import { ChainReading, type LinkFault } from "./reading.ts";
-import { compareBudgets, compareSums, type DisagreementFault } from "./sums_within.ts";
+import { compareBudgets, compareCredits, compareSums, type DisagreementFault } from "./sums_within.ts";
 
 export type LedgerFault = LinkFault | SumFault | DisagreementFault;
 
@@ -36,7 +36,7 @@ export interface LedgerProof {
 const MOST_SHOWN = 1000;
 
 export async function verifyLedger(
-  engine: Pick<Engine, "kind">,
+  engine: Pick<Engine, "kind" | "rows">,
   { query, stream }: Reader,
   key: string,
   { progress = () => {} }: { progress?(records: number): void } = {},
@@ -107,8 +107,9 @@ export async function verifyLedger(
   proof.daysSummed = sums?.days ?? 0;
   if (whole) {
     await compareSums(engine, query, found);
-    await compareBudgets(engine, query, found);
+    await compareBudgets(engine, query, found, retiredBefore);
   }
+  await compareCredits(engine, query, found);
   return proof;
 }
 
