@@ -52,11 +52,22 @@ export class Admission {
     this.#options = options;
   }
 
-  async admit(asked: AdmissionRequest): Promise<Reservation> {
+  /** Rejects, and never throws. */
+  admit(asked: AdmissionRequest): Promise<Reservation> {
+    try {
+      return this.#admit(asked);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  #admit(asked: AdmissionRequest): Promise<Reservation> {
     // A call is billed by the prices that it was reserved at, whatever the configuration says by its end.
     const request = { ...asked, prices: this.#options.demands.withSearchPrice(asked.prices) };
     const taking = this.#take(request);
-    return await this.#reserve(request, taking instanceof Promise ? await taking : taking);
+    return taking instanceof Promise
+      ? taking.then((taken) => this.#reserve(request, taken))
+      : this.#reserve(request, taking);
   }
 
   /** Rejects as {@link admit} would, and leaves everything as it was. */

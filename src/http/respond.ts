@@ -12,6 +12,7 @@ import { Failure } from "../exchange/failure.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
+import { tellAll } from "../pipeline/whole_parts.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface Delivery {
@@ -48,7 +49,7 @@ export async function respondWhole(
 ): Promise<Response> {
   try {
     const collector = new Collector();
-    for await (const batch of delivery.parts) collector.add(batch);
+    await tellAll(delivery.parts, (batch) => collector.add(batch));
     const encode = () => delivery.format.encodeAnswer(collector.answer, delivery.context);
     const run = delivery.large();
     const body = run ? await run(written(encode, told)) : JSON.stringify(encode());

@@ -173,16 +173,21 @@ export function leastTokens(size: PromptSize): number {
   return size.counted ?? Math.floor(size.chars / MOST_CHARS_PER_TOKEN);
 }
 
-/** Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. */
-export async function countIfOver(
+/**
+ * Counts the tokens of a prompt whose length alone would keep it from a model with one of these contexts. Null: there is
+ * nothing to wait for.
+ */
+export function countIfOver(
   reading: BodyLeaves,
   size: PromptSize,
   contexts: readonly number[],
   { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },
-): Promise<void> {
-  if (leastTokens(size) <= Math.min(...contexts)) return;
+): Promise<void> | null {
+  if (leastTokens(size) <= Math.min(...contexts)) return null;
   const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
-  size.counted = Math.floor(await tokens.countAll(texts(reading), { enough, key }) / TOKENIZERS_DIFFER);
+  return tokens.countAll(texts(reading), { enough, key }).then((counted) => {
+    size.counted = Math.floor(counted / TOKENIZERS_DIFFER);
+  });
 }
 
 /** Refuses a prompt that cannot fit the model; {@link countIfOver} must have looked at it. */

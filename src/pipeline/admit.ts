@@ -10,6 +10,7 @@ import { dearestOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
 import { LEAVES } from "../formats/mod.ts";
+import type { AutoRouter } from "../models/auto.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
 import { isShortName } from "./answer_name.ts";
@@ -35,7 +36,8 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const { reading, size } = large
     ? await kit.slices.step(key.id, "convert", () => look(prompt))
     : look(prompt);
-  const { model, headers } = await choose(prompt, { reading, size }, arrival, kit);
+  const choosing = choose(prompt, { reading, size }, arrival, kit);
+  const { model, headers } = choosing instanceof Promise ? await choosing : choosing;
   refuseOversize(size, model.contextLength);
   capOutput(prompt, model, size);
   const { routes, passing } = reachOf(model, arrival, kit, prompt.model !== AUTO);
@@ -86,28 +88,46 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   };
 }
 
-/** The model that is named, or the one that autorouting names. */
-async function choose(
-  prompt: Prompt,
-  { reading, size }: { reading: BodyLeaves; size: PromptSize },
-  arrival: Arrival,
-  kit: Kit,
-): Promise<{ model: Model; headers: Record<string, string> }> {
+interface Chosen {
+  model: Model;
+  headers: Record<string, string>;
+}
+
+interface Read {
+  reading: BodyLeaves;
+  size: PromptSize;
+}
+
+/** The model that is named, or the one that autorouting names. A promise only where tokens have to be counted. */
+function choose(prompt: Prompt, read: Read, arrival: Arrival, kit: Kit): Chosen | Promise<Chosen> {
+  if (prompt.model === AUTO && kit.auto) return autoroute(kit.auto, prompt, read, { arrival, kit });
   const { key } = arrival;
   const limited = kit.accounts.isLimited(key);
-  const counting = { tokens: kit.tokens, key: key.id };
-  if (prompt.model === AUTO && kit.auto) {
-    const contexts = kit.catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
-    await countIfOver(reading, size, contexts, counting);
-    const healthy = (m: Model) => kit.providers.healthy(m.routes);
-    const { model, route } = kit.auto({ prompt, size, access: key, limited, healthy });
-    arrival.steps.add("admission", "route", 0, "ok", { route });
-    return { model, headers: { "x-svc-route": route } };
-  }
   const short = arrival.formatName === "messages";
   const model = resolve(prompt.model, { key, short, limited }, kit);
-  if (model.contextLength !== null) await countIfOver(reading, size, [model.contextLength], counting);
-  return { model, headers: isShortName(arrival, prompt.model) ? { "x-svc-model": model.id } : {} };
+  const chosen: Chosen = {
+    model,
+    headers: isShortName(arrival, prompt.model) ? { "x-svc-model": model.id } : {},
+  };
+  const counting = model.contextLength === null
+    ? null
+    : countIfOver(read.reading, read.size, [model.contextLength], { tokens: kit.tokens, key: key.id });
+  return counting === null ? chosen : counting.then(() => chosen);
+}
+
+async function autoroute(
+  auto: AutoRouter,
+  prompt: Prompt,
+  { reading, size }: Read,
+  { arrival: { key, steps }, kit: { accounts, catalog, providers, tokens } }: { arrival: Arrival; kit: Kit },
+): Promise<Chosen> {
+  const limited = accounts.isLimited(key);
+  const contexts = catalog.models.map((m) => m.contextLength).filter((c) => c !== null);
+  await countIfOver(reading, size, contexts, { tokens, key: key.id });
+  const healthy = (m: Model) => providers.healthy(m.routes);
+  const { model, route } = auto({ prompt, size, access: key, limited, healthy });
+  steps.add("admission", "route", 0, "ok", { route });
+  return { model, headers: { "x-svc-route": route } };
 }
 
 interface Asking {

@@ -16,31 +16,17 @@ import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
-import { readBody } from "../providers/reply_body.ts";
-import { LARGE } from "../timing/slices.ts";
-import { AnswerBounds } from "./answer_bounds.ts";
-import { AnswerMemory, Intake } from "./answer_memory.ts";
-import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
+import { begin, type Begun, read, take, TURN_BYTES } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
 import { isLargeBatch, portionsOf } from "./portions.ts";
 import { SplitSecrets } from "./split_secrets.ts";
 import { plausible } from "./plausible.ts";
-
-/** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
-const TURN_BYTES = 65_536;
-
-/** Bytes of one read whose conversion may take more than a millisecond. */
-const WORTH_MEASURING = 16_384;
+import type { Took } from "./whole_parts.ts";
 
 /** Pieces of a large request that are written before others have their turn. */
 const PIECES = 16;
-
-const decoder = new TextDecoder();
-
-/** Of this process. */
-const memory = new AnswerMemory();
 
 /** Clients and proxies give up on headers of some kilobytes. */
 const MOST_LISTED = 40;
@@ -52,13 +38,17 @@ export interface Way extends Required<Pick<Opening<unknown>, "through" | "missin
   routes: readonly Route[];
 }
 
-/** @param way absent: to any route of the model, by a plain call */
-export async function* generate(
-  call: Call,
-  prompt: Prompt,
-  kit: Kit,
-  way?: Way,
-): AsyncGenerator<readonly Part[]> {
+/** An answer that has begun. */
+interface Answering {
+  opened: Opened;
+  begun: Begun;
+  use: ProviderUse;
+  /** Those of tools that the provider's API cannot have; null: there are none. */
+  names: ToolNames | null;
+}
+
+/** Asks, up to the first parts of the answer. @param way absent: any route of the model, by a plain call */
+async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Answering> {
   const { model, arrival: { key, large } } = call;
   const { passing } = call;
   const routes = way?.routes ?? call.routes;
@@ -93,14 +83,18 @@ export async function* generate(
         return { body: bounded(() => wellFormed(JSON.stringify(body))), headers };
       });
     },
-    async begin(opened) {
-      try {
-        return await begin(opened, call, kit);
-      } catch (thrown) {
+    begin(opened) {
+      const failed = (thrown: unknown): never => {
         const failure = opened.withheld.failure(Failure.from(thrown));
         // It may charge for what it began.
         if (failure.begun) call.provider = opened.provider.name;
         throw failure;
+      };
+      try {
+        const begun = begin(opened, call, kit);
+        return begun instanceof Promise ? begun.catch(failed) : begun;
+      } catch (thrown) {
+        return failed(thrown);
       }
     },
     stream: prompt.stream,
@@ -113,17 +107,21 @@ export async function* generate(
     signal,
     watch: call.arrival.steps,
   });
-  const { opened, begun, which } = way === undefined && hedges(call)
-    ? await openHedged(kit.providers, routes, {
+  let which: "first" | "second" = "first";
+  let answer: { opened: Opened; begun: Begun };
+  if (way === undefined && hedges(call)) {
+    const hedged = await openHedged(kit.providers, routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),
       lost({ begun }) {
         begun.intake.passed();
         bill(begun, prompt, call, kit);
       },
-    })
-    : { ...await kit.providers.open(routes, openingOf("first")), which: "first" as const };
-  const { followed } = opened;
+    });
+    which = hedged.which;
+    answer = hedged;
+  } else answer = await kit.providers.open(routes, openingOf("first"));
+  const { opened, begun } = answer;
   const { names, dropped } = made[which];
   call.provider = opened.provider.name;
   const use: ProviderUse = { usage: null, service: undefined, own: call.provider === passing?.provider };
@@ -133,7 +131,55 @@ export async function* generate(
     call.headers["x-svc-dropped"] = fields;
     call.arrival.steps.add("admission", "dropped", 0, "ok", { fields: fields.slice(0, MOST_DROPPED) });
   }
+  return { opened, begun, use, names };
+}
 
+/** @param way absent: to any route of the model, by a plain call */
+export function generate(call: Call, prompt: Prompt, kit: Kit, way?: Way): AsyncGenerator<readonly Part[]> {
+  return deliver(() => ask(call, prompt, kit, way), { call, prompt, kit });
+}
+
+/** The parts of a call that wants its answer whole: nobody waits for them one by one. */
+export async function generateWhole(call: Call, kit: Kit, took: Took): Promise<void> {
+  const { prompt } = call;
+  const answering = await ask(call, prompt, kit);
+  const { begun: { batch, reader, failure }, opened, use, names } = answering;
+  if (reader !== null || failure !== undefined) {
+    for await (const more of deliver(() => answering, { call, prompt, kit })) took(more);
+    return;
+  }
+  const { followed, withheld } = opened;
+  const secrets = withheld.secrets.length === 0 ? null : new SplitSecrets(withheld.secrets);
+  try {
+    noteUsage(batch, prompt, { call, use }, kit);
+    followed?.take(batch);
+    const told = secrets === null ? batch : secrets.take(batch);
+    if (told.length > 0) took(names === null ? told : restoreTools(names)(told));
+    const rest = secrets === null ? [] : secrets.end();
+    if (rest.length > 0) took(rest);
+  } catch (thrown) {
+    throw failedIn(opened, thrown);
+  } finally {
+    opened.close();
+  }
+}
+
+function failedIn(opened: Opened, thrown: unknown): Failure {
+  const said = opened.withheld.failure(Failure.from(thrown));
+  const { followed } = opened;
+  followed?.failed(said);
+  opened.failed(said);
+  return said;
+}
+
+/** @param asked called when the parts are first asked for */
+async function* deliver(
+  asked: () => Answering | Promise<Answering>,
+  { call, prompt, kit }: { call: Call; prompt: Prompt; kit: Kit },
+): AsyncGenerator<readonly Part[]> {
+  const { opened, begun, use, names } = await asked();
+  const { key } = call.arrival;
+  const { followed } = opened;
   const restore = names === null ? null : restoreTools(names);
   let { batch, failure } = begun;
   const { reader, intake } = begun;
@@ -191,10 +237,7 @@ export async function* generate(
       await kit.slices.pause(key.id);
     }
   } catch (thrown) {
-    const said = opened.withheld.failure(Failure.from(thrown));
-    followed?.failed(said);
-    opened.failed(said);
-    throw said;
+    throw failedIn(opened, thrown);
   } finally {
     call.answers.delete(end);
     opened.close();
@@ -228,115 +271,6 @@ function bill({ batch }: Begun, prompt: Prompt, call: Call, kit: Kit): void {
   const said = batch.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
   if (use.usage === null && said > 0) use.usage = estimateUsage(call.size.chars, said);
   if (use.usage !== null) call.lost.push(use);
-}
-
-/** The first parts of an answer. */
-interface Begun {
-  batch: Part[];
-  /** What came after the parts. */
-  failure?: Failure;
-  /** Reads on; null: that was all. */
-  reader: AnswerReader | null;
-  intake: Intake;
-}
-
-/**
- * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
- * a provider may well say under a good one that it is overloaded.
- */
-async function begin({ api, reply, first, withheld }: Opened, call: Call, kit: Kit): Promise<Begun> {
-  const { format, framing } = api;
-  const { slices } = kit;
-  const { id } = call.arrival.key;
-  const intake = new Intake(() => call.held ??= memory.open(id));
-  if (!framing.isStream(reply.header("content-type") ?? "")) {
-    let unpaused = 0;
-    const came = async (bytes: number) => {
-      const room = intake.more(bytes);
-      if (room !== null) await room;
-      unpaused += bytes;
-      if (unpaused < LARGE) return;
-      unpaused = 0;
-      await slices.pause(id);
-    };
-    try {
-      let bytes: Uint8Array | Promise<Uint8Array> | null = readBody(reply, first, came);
-      if (bytes instanceof Promise) bytes = await bytes;
-      const { length } = bytes;
-      const text = () => {
-        const decoded = decoder.decode(bytes as Uint8Array);
-        // The text takes their place.
-        bytes = null;
-        return withheld.answer(decoded);
-      };
-      if (length <= LARGE) {
-        const batch = kit.metrics.holding("convert", () => readWhole(text(), format));
-        return { batch, reader: null, intake };
-      }
-      call.large = true;
-      const decoded = await slices.step(id, "convert", text);
-      const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
-      return { batch, reader: null, intake };
-    } catch (thrown) {
-      intake.passed();
-      throw thrown;
-    }
-  }
-  const { prompt, arrival: { gone } } = call;
-  const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });
-  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
-  const batch: Part[] = [];
-  let unpaused = 0;
-  try {
-    for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
-      const room = bytes === null ? null : take(reader, bytes.length, intake, call);
-      if (room !== null) await room;
-      const reading = read(reader, bytes, batch, id, kit);
-      const failure = reading instanceof Promise ? await reading : reading;
-      unpaused += bytes?.length ?? 0;
-      if (unpaused >= TURN_BYTES) {
-        unpaused = 0;
-        await slices.pause(id);
-      }
-      if (failure && batch.every(isPreamble)) throw failure;
-      if (failure || batch.length > 0 || bytes === null) {
-        return { batch, failure, reader: bytes === null ? null : reader, intake };
-      }
-    }
-  } catch (thrown) {
-    intake.passed();
-    throw thrown;
-  }
-}
-
-/** Bytes of a stream have come. Of a whole answer all of them stay; else those that complete no frame yet. */
-function take(reader: AnswerReader, bytes: number, intake: Intake, call: Call): Promise<void> | null {
-  if (call.prompt.stream) return intake.holds(reader.pending + bytes);
-  const room = intake.more(bytes);
-  if (intake.isLarge) call.large = true;
-  return room;
-}
-
-/** Reads on; in slices where much has come. Null: that was all. */
-function read(
-  reader: AnswerReader,
-  bytes: Uint8Array | null,
-  out: Part[],
-  key: string,
-  { slices, metrics }: Kit,
-): Failure | undefined | Promise<Failure | undefined> {
-  if (reader.isLarge) {
-    return slices.run(
-      key,
-      bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out),
-      "convert",
-    );
-  }
-  if (bytes === null) return reader.end(out);
-  // Fewer bytes are never worth a look at the clock.
-  return bytes.length < WORTH_MEASURING
-    ? reader.push(bytes, out)
-    : metrics.holding("convert", () => reader.push(bytes, out));
 }
 
 /**
@@ -373,11 +307,6 @@ function noteUsage(
         "; the record is marked as estimated",
     );
   }
-}
-
-/** Parts that a caller loses nothing by never seeing. */
-function isPreamble(part: Part): boolean {
-  return part.type === "start" || part.type === "usage";
 }
 
 /** Names that a caller chose, as a header may hold them. */

@@ -15,63 +15,124 @@ import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import type { Kit } from "./kit.ts";
+import type { Took } from "./whole_parts.ts";
 
+/** The call's parts as they pass. */
 export async function* meter(
   parts: AsyncGenerator<readonly Part[]>,
   call: Call,
   kit: Kit,
 ): AsyncGenerator<readonly Part[]> {
-  let usage: Usage | null = null;
-  let searches: number | undefined;
-  let said = 0;
-  let toolCalls = 0;
-  let cut = false;
-  let ttft: number | null = null;
-  let finished = false;
-  let failed: FailureCode | null = null;
-  let estimated = false;
+  const meter = new Meter(call, kit);
   try {
-    for await (let batch of parts) {
-      ttft ??= kit.now() - call.created;
-      for (const part of batch) {
-        if (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") {
-          said += part.text.length;
-        } else if (part.type === "usage") {
-          usage = part.usage;
-          searches = part.searches ?? searches;
-          estimated = part.estimated === true;
-          if (estimated) {
-            usage = atLeast(usage, estimateUsage(call.size.chars, said));
-            batch = batch.with(batch.indexOf(part), { ...part, usage });
-          }
-        } else if (part.type === "call-start") {
-          toolCalls++;
-        } else if (part.type === "finish") {
-          cut ||= part.reason === "length" || part.reason === "content-filter";
-        }
-      }
-      yield batch;
-    }
-    if (usage === null && said > 0 && !call.cut) {
-      estimated = true;
-      usage = estimateUsage(call.size.chars, said);
-      yield [{ type: "usage", usage, searches }];
-    }
-    finished = !call.cut;
+    for await (const batch of parts) yield meter.take(batch);
+    const rest = meter.rest();
+    if (rest !== null) yield rest;
+    meter.finish();
   } catch (thrown) {
-    const failure = withLimit(Failure.from(thrown), call.model.contextLength);
-    failed = failure.code;
-    if (failure.operator) kit.log(`${call.arrival.id} ${call.model.id}: ${failure.operator}`);
-    throw failure;
+    throw meter.failed(thrown);
   } finally {
-    // The stream was ended from outside: its caller had left, and the time to finish without it was over.
-    if (!finished && !failed && usage === null && said > 0) {
-      estimated = true;
-      usage = estimateUsage(call.size.chars, said);
+    await meter.settle();
+  }
+}
+
+/** The same for an answer that nobody has before it is whole. @param ask tells of its parts as they come */
+export async function meterWhole(
+  ask: (took: Took) => Promise<void>,
+  took: Took,
+  { call, kit }: { call: Call; kit: Kit },
+): Promise<void> {
+  const meter = new Meter(call, kit);
+  try {
+    await ask((batch) => took(meter.take(batch)));
+    const rest = meter.rest();
+    if (rest !== null) took(rest);
+    meter.finish();
+  } catch (thrown) {
+    throw meter.failed(thrown);
+  } finally {
+    await meter.settle();
+  }
+}
+
+class Meter {
+  readonly #call: Call;
+  readonly #kit: Kit;
+  #usage: Usage | null = null;
+  #searches: number | undefined;
+  #said = 0;
+  #toolCalls = 0;
+  #cut = false;
+  #ttft: number | null = null;
+  #finished = false;
+  #failed: FailureCode | null = null;
+  #estimated = false;
+
+  constructor(call: Call, kit: Kit) {
+    this.#call = call;
+    this.#kit = kit;
+  }
+
+  /** What goes on of these parts. */
+  take(batch: readonly Part[]): readonly Part[] {
+    const call = this.#call;
+    this.#ttft ??= this.#kit.now() - call.created;
+    let given = batch;
+    for (let i = 0; i < batch.length; i++) {
+      const part = batch[i];
+      if (part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "call-delta") {
+        this.#said += part.text.length;
+      } else if (part.type === "usage") {
+        this.#usage = part.usage;
+        this.#searches = part.searches ?? this.#searches;
+        this.#estimated = part.estimated === true;
+        if (!this.#estimated) continue;
+        const usage = this.#usage = atLeast(part.usage, estimateUsage(call.size.chars, this.#said));
+        given = given.with(i, { ...part, usage });
+      } else if (part.type === "call-start") {
+        this.#toolCalls++;
+      } else if (part.type === "finish") {
+        this.#cut ||= part.reason === "length" || part.reason === "content-filter";
+      }
     }
+    return given;
+  }
+
+  /** What the provider left out, at the end of its answer; null: nothing. */
+  rest(): Part[] | null {
+    if (this.#usage !== null || this.#said === 0 || this.#call.cut) return null;
+    this.#estimated = true;
+    const usage = this.#usage = estimateUsage(this.#call.size.chars, this.#said);
+    return [{ type: "usage", usage, searches: this.#searches }];
+  }
+
+  finish(): void {
+    this.#finished = !this.#call.cut;
+  }
+
+  failed(thrown: unknown): Failure {
+    const { arrival, model } = this.#call;
+    const failure = withLimit(Failure.from(thrown), model.contextLength);
+    this.#failed = failure.code;
+    if (failure.operator) this.#kit.log(`${arrival.id} ${model.id}: ${failure.operator}`);
+    return failure;
+  }
+
+  /** Resolves when the record is durable. */
+  async settle(): Promise<void> {
+    const call = this.#call;
+    const kit = this.#kit;
+    const failed = this.#failed;
+    const searches = this.#searches;
+    // The stream was ended from outside: its caller had left, and the time to finish without it was over.
+    if (!this.#finished && !failed && this.#usage === null && this.#said > 0) {
+      this.#estimated = true;
+      this.#usage = estimateUsage(call.size.chars, this.#said);
+    }
+    const usage = this.#usage;
     const { steps } = call.arrival;
     const end: GenerationEnd = {
-      status: failed ? "failed" : !finished ? "interrupted" : cut ? "incomplete" : "completed",
+      status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
       provider: call.provider,
       model: call.model.id,
       errorCode: failed,
@@ -81,12 +142,12 @@ export async function* meter(
         ? usage
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
       ...(failed || usage === null ? undefined : charges(usage, call)),
-      estimated,
+      estimated: this.#estimated,
       searches: searches ?? 0,
-      ttftMs: ttft,
+      ttftMs: this.#ttft,
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
-      toolCalls,
+      toolCalls: this.#toolCalls,
       ...(call.repaired > 0 && { repaired: call.repaired }),
       ...(steps.followed !== null && { trace: steps.followed.traceId ?? undefined }),
       ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),

@@ -4,17 +4,18 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
-import { generate, hedges } from "./generate.ts";
+import { generate, generateWhole, hedges } from "./generate.ts";
 import type { Arrival, Call } from "./call.ts";
 import { withSummaries } from "../formats/responses/compaction.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
-import { meter } from "./meter.ts";
+import { meter, meterWhole } from "./meter.ts";
 import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
 import { searchLoop } from "./search_loop.ts";
 import type { WebSearch } from "../websearch/mod.ts";
 import type { Steps } from "./steps.ts";
 import { nextRound } from "./upper_bound.ts";
+import { WholeParts } from "./whole_parts.ts";
 
 export interface Run {
   call: Call;
@@ -29,15 +30,19 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;
   const followed = arrival.steps.follow("admission", "request");
-  const call = await admit(arrival, screened, kit).catch((thrown) => {
+  let call: Call;
+  try {
+    call = await admit(arrival, screened, kit);
+  } catch (thrown) {
     // What the check found is said whatever comes of the request.
     const failure = Failure.from(thrown).with(screened?.headers ?? {});
     followed?.end(failure.code);
     throw failure;
-  });
+  }
   followed?.end("ok");
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
+  if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
   const asked = arrival.compacts
     ? screenedBy(call, kit, (await import("./compact.ts")).compact)
     : repairs(arrival)
@@ -49,6 +54,19 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     : asked;
   const originals = call.screened?.originals;
   return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
+}
+
+/** One call of a provider, whose answer is wanted whole and is given as it comes. */
+function isPlain({ arrival, prompt, shape, screened }: Call, { payloads }: Kit): boolean {
+  return !prompt.stream && !shape.search && shape.calls === 1 && screened === null &&
+    arrival.compacts !== true && !repairs(arrival) && !payloads?.keeps(arrival.key);
+}
+
+function plain(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  return new WholeParts(
+    (took) => meterWhole((told) => generateWhole(call, kit, told), took, { call, kit }),
+    () => meter(generate(call, call.prompt, kit), call, kit),
+  );
 }
 
 /** Whether the key or the request wants arguments of tool calls mended. */

@@ -44,7 +44,7 @@ export interface Opening<T> {
   /** Makes the request for a provider's API. @param model the provider's own name of it */
   prepare(door: Pick<Door, "provider" | "api">, model: string): Outgoing | Promise<Outgoing>;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
-  begin(opened: Opened): Promise<T>;
+  begin(opened: Opened): T | Promise<T>;
   stream: boolean;
   /** Who asks: callers take turns where places are short. */
   key: string;
@@ -226,7 +226,8 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const { provider, api } = door;
     const opened = { provider, api, reply, first, withheld, failed, followed, close: () => close(reply) };
     try {
-      const begun = await opening.begin(opened);
+      const beginning = opening.begin(opened);
+      const begun = beginning instanceof Promise ? await beginning : beginning;
       if (heard.measured || followed !== null) tell(null);
       const now = ticker.now();
       permit.succeed(now);

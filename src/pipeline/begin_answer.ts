@@ -1,0 +1,156 @@
+/** The beginning of an answer: of a whole one all of it, of a stream its first parts. */
+import { Failure } from "../exchange/failure.ts";
+import type { Part } from "../exchange/part.ts";
+import type { Opened } from "../providers/mod.ts";
+import { readBody } from "../providers/reply_body.ts";
+import { LARGE } from "../timing/slices.ts";
+import { AnswerBounds } from "./answer_bounds.ts";
+import { AnswerMemory, Intake } from "./answer_memory.ts";
+import { AnswerReader, readWhole, readWholeInSlices } from "./answer_reader.ts";
+import type { Call } from "./call.ts";
+import type { Kit } from "./kit.ts";
+
+/** Bytes of a stream that are worked on before others have their turn, where all are there at once. */
+export const TURN_BYTES = 65_536;
+
+/** Bytes of one read whose conversion may take more than a millisecond. */
+const WORTH_MEASURING = 16_384;
+
+const decoder = new TextDecoder();
+
+/** Of this process. */
+const memory = new AnswerMemory();
+
+/** The first parts of an answer. */
+export interface Begun {
+  batch: Part[];
+  /** What came after the parts. */
+  failure?: Failure;
+  /** Reads on; null: that was all. */
+  reader: AnswerReader | null;
+  intake: Intake;
+}
+
+/**
+ * Reads an answer up to its first parts. What fails before the answer has said anything fails as if the status had said so;
+ * a provider may well say under a good one that it is overloaded.
+ */
+export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Begun> {
+  const { api: { format, framing }, reply, first, withheld } = opened;
+  const intake = new Intake(() => call.held ??= memory.open(call.arrival.key.id));
+  // As most whole answers are: short, and there with their head.
+  if (
+    reply.ended === true && first.length <= LARGE && !framing.isStream(reply.header("content-type") ?? "")
+  ) {
+    const batch = kit.metrics.holding(
+      "convert",
+      () => readWhole(withheld.answer(decoder.decode(first)), format),
+    );
+    return { batch, reader: null, intake };
+  }
+  return beginLater(opened, call, kit, intake);
+}
+
+async function beginLater(
+  { api, reply, first, withheld }: Opened,
+  call: Call,
+  kit: Kit,
+  intake: Intake,
+): Promise<Begun> {
+  const { format, framing } = api;
+  const { slices } = kit;
+  const { id } = call.arrival.key;
+  if (!framing.isStream(reply.header("content-type") ?? "")) {
+    let unpaused = 0;
+    const came = async (bytes: number) => {
+      const room = intake.more(bytes);
+      if (room !== null) await room;
+      unpaused += bytes;
+      if (unpaused < LARGE) return;
+      unpaused = 0;
+      await slices.pause(id);
+    };
+    try {
+      let bytes: Uint8Array | Promise<Uint8Array> | null = readBody(reply, first, came);
+      if (bytes instanceof Promise) bytes = await bytes;
+      const { length } = bytes;
+      const text = () => {
+        const decoded = decoder.decode(bytes as Uint8Array);
+        // The text takes their place.
+        bytes = null;
+        return withheld.answer(decoded);
+      };
+      if (length <= LARGE) {
+        const batch = kit.metrics.holding("convert", () => readWhole(text(), format));
+        return { batch, reader: null, intake };
+      }
+      call.large = true;
+      const decoded = await slices.step(id, "convert", text);
+      const batch = await slices.run(id, readWholeInSlices(decoded, format), "convert");
+      return { batch, reader: null, intake };
+    } catch (thrown) {
+      intake.passed();
+      throw thrown;
+    }
+  }
+  const { prompt, arrival: { gone } } = call;
+  const bounds = new AnswerBounds({ whole: !prompt.stream, left: gone, lately: () => kit.ticker.lately });
+  const reader = new AnswerReader(format, framing, (text) => withheld.answer(text), bounds);
+  const batch: Part[] = [];
+  let unpaused = 0;
+  try {
+    for (let bytes: Uint8Array | null = first;; bytes = await reply.read()) {
+      const room = bytes === null ? null : take(reader, bytes.length, intake, call);
+      if (room !== null) await room;
+      const reading = read(reader, bytes, batch, id, kit);
+      const failure = reading instanceof Promise ? await reading : reading;
+      unpaused += bytes?.length ?? 0;
+      if (unpaused >= TURN_BYTES) {
+        unpaused = 0;
+        await slices.pause(id);
+      }
+      if (failure && batch.every(isPreamble)) throw failure;
+      if (failure || batch.length > 0 || bytes === null) {
+        return { batch, failure, reader: bytes === null ? null : reader, intake };
+      }
+    }
+  } catch (thrown) {
+    intake.passed();
+    throw thrown;
+  }
+}
+
+/** Bytes of a stream have come. Of a whole answer all of them stay; else those that complete no frame yet. */
+export function take(reader: AnswerReader, bytes: number, intake: Intake, call: Call): Promise<void> | null {
+  if (call.prompt.stream) return intake.holds(reader.pending + bytes);
+  const room = intake.more(bytes);
+  if (intake.isLarge) call.large = true;
+  return room;
+}
+
+/** Reads on; in slices where much has come. Null: that was all. */
+export function read(
+  reader: AnswerReader,
+  bytes: Uint8Array | null,
+  out: Part[],
+  key: string,
+  { slices, metrics }: Kit,
+): Failure | undefined | Promise<Failure | undefined> {
+  if (reader.isLarge) {
+    return slices.run(
+      key,
+      bytes === null ? reader.endInSlices(out) : reader.pushInSlices(bytes, out),
+      "convert",
+    );
+  }
+  if (bytes === null) return reader.end(out);
+  // Fewer bytes are never worth a look at the clock.
+  return bytes.length < WORTH_MEASURING
+    ? reader.push(bytes, out)
+    : metrics.holding("convert", () => reader.push(bytes, out));
+}
+
+/** Parts that a caller loses nothing by never seeing. */
+function isPreamble(part: Part): boolean {
+  return part.type === "start" || part.type === "usage";
+}

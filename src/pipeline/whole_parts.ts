@@ -1,0 +1,54 @@
+/** Parts of a call whose answer is wanted whole: as parts that come one by one, or, for less, all told at once. */
+import type { Part } from "../exchange/part.ts";
+
+export type Took = (batch: readonly Part[]) => void;
+
+export class WholeParts implements AsyncGenerator<readonly Part[]> {
+  readonly #tellAll: (took: Took) => Promise<void>;
+  readonly #oneByOne: () => AsyncGenerator<readonly Part[]>;
+  #parts: AsyncGenerator<readonly Part[]> | null = null;
+
+  /** Only one of the two is ever called. */
+  constructor(
+    tellAll: (took: Took) => Promise<void>,
+    oneByOne: () => AsyncGenerator<readonly Part[]>,
+  ) {
+    this.#tellAll = tellAll;
+    this.#oneByOne = oneByOne;
+  }
+
+  /** Runs the call to its end. Instead of reading them one by one. */
+  tellAll(took: Took): Promise<void> {
+    return this.#tellAll(took);
+  }
+
+  next(): Promise<IteratorResult<readonly Part[]>> {
+    return this.#begun().next();
+  }
+
+  return(value: unknown): Promise<IteratorResult<readonly Part[]>> {
+    return this.#begun().return(value);
+  }
+
+  throw(thrown: unknown): Promise<IteratorResult<readonly Part[]>> {
+    return this.#begun().throw(thrown);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+
+  #begun(): AsyncGenerator<readonly Part[]> {
+    return this.#parts ??= this.#oneByOne();
+  }
+}
+
+/** Tells all batches, by the shortest way there is. */
+export async function tellAll(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
+  if (parts instanceof WholeParts) return await parts.tellAll(took);
+  for await (const batch of parts) took(batch);
+}
