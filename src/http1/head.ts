@@ -19,8 +19,9 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Index behind the blank line that ends a head, 0 when it is not there yet. Looks from `from` on. */
 export function headEnd(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = bytes.indexOf(LF, from); at >= 0 && at + 2 < to; at = bytes.indexOf(LF, at + 1)) {
-    if (bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
+  // Not `indexOf`, which of a Buffer costs more for each line than to look at its bytes.
+  for (let at = from; at + 2 < to; at++) {
+    if (bytes[at] === LF && bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
   }
   return 0;
 }
@@ -41,8 +42,8 @@ export function headLines(text: string): HeadLines {
     const end = endOfLine(text, at);
     const colon = text.indexOf(":", at);
     if (colon <= at || colon > end) throw new WireError("a header has no name");
-    const name = text.slice(at, colon).toLowerCase();
-    if (!isToken(name)) throw new WireError("a header has no name");
+    const name = nameOf(text.slice(at, colon).toLowerCase());
+    if (name === null) throw new WireError("a header has no name");
     if (++count > MOST_FIELDS) throw new WireError("the head has too many fields");
     const value = text.slice(colon + 1, end).trim();
     const before = fields.get(name);
@@ -52,16 +53,40 @@ export function headLines(text: string): HeadLines {
   return { first: text.slice(0, lineEnd), fields };
 }
 
-/** Names that were looked at: senders repeat theirs with every message. */
-const tokens = new Set<string>();
-const MOST_TOKENS = 1000;
-const LONGEST_KEPT = 40;
+/** Names that most heads have, by length: what is found among them needs no look at its letters, and no hash of its own. */
+const USUAL: string[][] = [];
+for (
+  const name of [
+    "host",
+    "date",
+    "accept",
+    "server",
+    "cookie",
+    "expect",
+    "x-api-key",
+    "connection",
+    "user-agent",
+    "keep-alive",
+    "traceparent",
+    "content-type",
+    "authorization",
+    "cache-control",
+    "content-length",
+    "accept-encoding",
+    "accept-language",
+    "content-encoding",
+    "transfer-encoding",
+    "anthropic-version",
+  ]
+) (USUAL[name.length] ??= []).push(name);
 
-function isToken(name: string): boolean {
-  if (tokens.has(name)) return true;
-  if (!TOKEN.test(name)) return false;
-  if (tokens.size < MOST_TOKENS && name.length <= LONGEST_KEPT) tokens.add(name);
-  return true;
+/** Null: it is no name. @param name in lower case */
+function nameOf(name: string): string | null {
+  const usual = USUAL[name.length];
+  if (usual !== undefined) {
+    for (let i = 0; i < usual.length; i++) if (usual[i] === name) return usual[i];
+  }
+  return TOKEN.test(name) ? name : null;
 }
 
 /** Where a line ends. Neither a CR nor an LF stands by itself; a line that continues the one before has no name. */
