@@ -96,6 +96,8 @@ for (const width of WIDTHS) {
         await assertClean(page, "Explore", secrets);
         await page.click("main tbody a");
         await page.shows("What happened when");
+        // Also those that took no time to speak of.
+        for (const step of ["Admission", "Screening", "Attempt"]) await page.shows(step);
         await assertClean(page, "a generation", secrets);
         await page.press("Escape");
         await page.until("document.querySelector('dialog') === null");

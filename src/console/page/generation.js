@@ -152,7 +152,7 @@ const KINDS = /** @type {Record<string, string>} */ ({
 
 /** @param {{ g: Details }} props */
 function Timeline({ g }) {
-  const steps = g.steps.filter(({ name }) => name !== "route" && name !== "dropped");
+  const steps = [...unkept(g), ...g.steps.filter(({ name }) => name !== "route" && name !== "dropped")];
   const begins = Math.min(0, ...steps.map((s) => s.start_ms));
   const ends = Math.max(g.latency_ms, 1, ...steps.map((s) => s.start_ms + s.ms));
   const share = (/** @type {number} */ ms) => `${(100 * ms / (ends - begins)).toFixed(2)}%`;
@@ -165,7 +165,9 @@ function Timeline({ g }) {
         left: share(step.start_ms - begins),
         width: `max(3px, ${share(step.ms)})`,
       }}></i></span>
-        <span class="number">${duration(step.ms)}</span>
+        <span class="number">${
+        step.short === true ? `< ${duration(WORTH_TELLING_MS)}` : duration(step.ms)
+      }</span>
         ${
         (!good || moreOf(step)) &&
         html`<span class="why">${
@@ -180,13 +182,38 @@ function Timeline({ g }) {
   }</ol>`;
 }
 
-const SHOWN = new Set(["kind", "name", "start_ms", "ms", "outcome", "provider", "model"]);
+const SHOWN = new Set(["kind", "name", "start_ms", "ms", "outcome", "provider", "model", "short"]);
+
+/** Shorter waits and screenings that found nothing are not kept with a record. */
+const WORTH_TELLING_MS = 20;
+
+/**
+ * Steps that the call went through and that were too short to be kept.
+ * @param {Details} g
+ * @returns {Step[]}
+ */
+function unkept(g) {
+  const has = (/** @type {Step["kind"]} */ kind) =>
+    g.steps.some((step) => step.kind === kind && step.name !== "route" && step.name !== "dropped");
+  const short = { start_ms: 0, ms: 0, outcome: "ok", short: true };
+  return [
+    ...(has("admission") ? [] : [{ ...short, kind: /** @type {const} */ ("admission"), name: "" }]),
+    ...(g.dlp && !has("screening")
+      ? [{
+        ...short,
+        kind: /** @type {const} */ ("screening"),
+        name: g.dlp.mode,
+        findings: g.dlp.findings,
+      }]
+      : []),
+  ];
+}
 
 /** @type {Record<string, (value: unknown) => string>} */
 const DETAILS = {
   head_ms: (ms) => `the answer began after ${ms} ms`,
   hits: (n) => `${n} ${Number(n) === 1 ? "hit" : "hits"}`,
-  findings: (n) => `${n} findings`,
+  findings: (n) => Number(n) === 0 ? "nothing found" : `${n} ${Number(n) === 1 ? "finding" : "findings"}`,
   status: (status) => `HTTP ${status}`,
 };
 
@@ -236,7 +263,9 @@ function Bill({ g, usage }) {
     </table>
     <p class="note">${g.usage_estimated && "Estimated: the provider reported no usage. "}Cost ${money(
       g.cost,
-    )}${Number(g.cache_saved) > 0 ? `, ${money(g.cache_saved)} saved by the cache` : ""}${g.price_version
+    )}${g.searches > 0
+      ? `, ${g.searches === 1 ? "a web search" : `${count(g.searches)} web searches`} included`
+      : ""}${Number(g.cache_saved) > 0 ? `, ${money(g.cache_saved)} saved by the cache` : ""}${g.price_version
       ? `, at prices ${g.price_version}`
       : ""}.</p>
   `;
