@@ -23,7 +23,7 @@ export async function to(page: BrowserPage, title: string): Promise<void> {
   // What lies over the page takes clicks until it is gone.
   await page.until("document.querySelector('dialog') === null");
   const narrow = await page.evaluate("document.querySelector('nav a').offsetParent === null");
-  if (narrow) await page.click("button.menu");
+  if (narrow) await page.click('button.menu[aria-expanded="false"]');
   await page.click("nav a", title);
   await page.until(`document.querySelector("main h1")?.textContent === ${JSON.stringify(title)}`);
   await page.until("document.querySelector('main .waiting') === null");

@@ -21,7 +21,7 @@ if (CHROMIUM === null) console.warn("Skipped: there is no Chromium on this machi
 type Fields = Record<string, unknown>;
 
 /** Time for anything that a test waits for; a slow machine takes some of it. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 class Protocol {
   readonly #socket: WebSocket;

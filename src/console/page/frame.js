@@ -11,7 +11,9 @@ export function Frame({ session }) {
   const route = useRoute();
   const pages = PAGES.filter(({ roles }) => roles === undefined || roles.includes(session.role));
   const page = pages.find(({ id }) => id === route.page) ?? pages[0];
-  const [open, setOpen] = useState(false);
+  // On which page: the navigation is closed on the next one, without anything that happens later and closes what was opened since.
+  const [openOn, setOpenOn] = useState(/** @type {string | null} */ (null));
+  const open = openOn === page.id;
   useEffect(() => {
     // The address may be another one since this was drawn.
     if (!pages.some(({ id }) => id === currentRoute().page)) go(page.id, { replace: true });
@@ -20,7 +22,6 @@ export function Frame({ session }) {
   useEffect(() => onAway(setAway), []);
   const first = useRef(true);
   useEffect(() => {
-    setOpen(false);
     if (first.current) first.current = false;
     else document.getElementById("main")?.focus();
   }, [page.id]);
@@ -35,7 +36,7 @@ export function Frame({ session }) {
         <div
           class="brand"><span class="mark" aria-hidden="true"><svg viewBox="0 0 32 32"><path d="M7 11c3 0 3 3 6 3s3-3 6-3 3 3 6 3M7 18c3 0 3 3 6 3s3-3 6-3 3 3 6 3" /></svg></span>Sluice
             <button type="button" class="menu quiet" aria-expanded=${open} aria-controls="navigation" onClick=${() =>
-              setOpen(!open)}><${Icon} drawing=${open
+              setOpenOn(open ? null : page.id)}><${Icon} drawing=${open
               ? "M5 5l10 10M15 5L5 15"
               : "M3 6h14M3 10h14M3 14h14"} /><span class="for-readers">Menu</span></button></div>
         <div class="side-body" id="navigation">
@@ -49,7 +50,7 @@ export function Frame({ session }) {
                       key=${id}><a href=${href(id)} aria-current=${id === page.id
                         ? "page"
                         : undefined} onClick=${() =>
-                        setOpen(false)}><${Icon} drawing=${icon} />${title}</a></li>
+                        setOpenOn(null)}><${Icon} drawing=${icon} />${title}</a></li>
                   `
                 )}</ul>
               </div>
