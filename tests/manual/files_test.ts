@@ -1,6 +1,7 @@
 /** The files for Prometheus and Grafana: read by the real programs, about metrics that exist, scraped from a running gateway. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "@std/yaml/parse.js";
+import { z } from "zod";
 import { PROMETHEUS_TYPE } from "../../src/metrics/prometheus.ts";
 import { type MetricRow, METRICS } from "../../src/metrics/rows.ts";
 import { FILES } from "../../src/manual/files.ts";
@@ -142,5 +143,67 @@ Deno.test("the collector's pipelines name what it has, and all of that", () => {
   for (const kind of ["receivers", "processors", "exporters"]) {
     const named = new Set(Object.values(service.pipelines).flatMap((pipeline) => pipeline[kind]));
     assertEquals([...named].sort(), Object.keys(has[kind]).sort(), kind);
+  }
+});
+
+/**
+ * Fields that the collector's parts have, of those that such a file would use, and which of them they need. From the
+ * `config.schema.yaml` beside each part's source (opentelemetry-collector and -contrib, 2026): there is no collector in Debian
+ * or npm that a test could start.
+ */
+const DURATION = z.string().regex(/^\d+(?:ms|s|m|h)$/);
+const HOST_PORT = z.string().regex(/^[\w.-]+:\d{1,5}$/);
+const HTTP_URL = z.string().regex(/^https?:\/\//);
+const CLIENT_TLS = z.strictObject({ insecure: z.boolean(), ca_file: z.string() }).partial();
+const SERVER = z.strictObject({ endpoint: HOST_PORT });
+const ENABLED = z.strictObject({ enabled: z.boolean() });
+const PARTS: Record<string, Record<string, z.ZodType>> = {
+  receivers: {
+    otlp: z.strictObject({ protocols: z.strictObject({ http: SERVER, grpc: SERVER }) }),
+  },
+  processors: {
+    // It refuses to start without both.
+    memory_limiter: z.strictObject({ check_interval: DURATION, limit_mib: z.int().positive() }),
+    batch: z.strictObject({ timeout: DURATION, send_batch_size: z.int() }).partial(),
+  },
+  exporters: {
+    // Newer collectors also know `resource_constant_labels`, older ones do not.
+    prometheus: z.strictObject({ endpoint: HOST_PORT, resource_to_telemetry_conversion: ENABLED }),
+    otlp: z.strictObject({ endpoint: HOST_PORT, tls: CLIENT_TLS }),
+    otlphttp: z.strictObject({ endpoint: HTTP_URL, headers: z.record(z.string(), z.string()) }),
+  },
+};
+/** What a part can be in: its stable signals. */
+const SIGNALS: Record<string, readonly string[]> = { prometheus: ["metrics"] };
+const IDENTIFIER = /^[a-z][a-z0-9_]*(?:\/[\w-]+)?$/;
+
+Deno.test("the collector's configuration has only fields that its parts have, and none that they miss", () => {
+  const { service, ...has } = parse(FILES["otel-collector.yml"].text) as Record<
+    string,
+    Record<string, unknown>
+  >;
+  assertEquals(Object.keys(has).sort(), Object.keys(PARTS).sort());
+  for (const [kind, parts] of Object.entries(has)) {
+    for (const [name, config] of Object.entries(parts)) {
+      assertMatch(name, IDENTIFIER);
+      const schema = PARTS[kind][name.split("/")[0]];
+      assert(schema !== undefined, `there is no ${name} in ${kind}`);
+      assertEquals(schema.safeParse(config).error?.issues ?? [], [], name);
+    }
+  }
+  const PIPELINE = z.strictObject({
+    receivers: z.array(z.string()).min(1),
+    processors: z.array(z.string()),
+    exporters: z.array(z.string()).min(1),
+  });
+  const { pipelines } = z.strictObject({
+    pipelines: z.partialRecord(z.enum(["traces", "metrics", "logs"]), PIPELINE),
+  }).parse(service);
+  for (const [signal, pipeline] of Object.entries(pipelines)) {
+    // It has to stand first, so that what comes later is not taken into memory.
+    assertEquals(pipeline!.processors[0], "memory_limiter");
+    for (const part of pipeline!.exporters) {
+      assert((SIGNALS[part] ?? ["traces", "metrics"]).includes(signal), `${part} takes no ${signal}`);
+    }
   }
 });
