@@ -143,7 +143,7 @@ export function latin1(bytes: Uint8Array): string {
 }
 
 /** Variables that make a program export to it, without a wait. */
-export const exporting = ({ url }: Receiver): Record<string, string> => ({
+export const exporting = ({ url }: Pick<Receiver, "url">): Record<string, string> => ({
   OTEL_DENO: "true",
   OTEL_EXPORTER_OTLP_ENDPOINT: url,
   OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
