@@ -382,7 +382,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       tokens.close();
       seal.close();
       await accounts.close();
-      await telemetry?.close();
+      return { collectorAnswers: await telemetry?.close() ?? true };
     },
   };
 }

@@ -80,8 +80,6 @@ async function load(
 /** Whether the host hands over requests to `Deno.serve` at an address of its own. */
 const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 
-/** Longest that Deno may take to exit. */
-const EXIT_MS = 1500;
 /** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
 const DEPLOY_GRACE_MS = 4000;
 
@@ -164,9 +162,8 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(() => {
     gateway.mayOpen(bound.files);
-    // The shell was asked for a limit, and only a process that starts workers starts others: a call never does. An exit that a
-    // collector holds up takes a signal, which needs the permission too.
-    if (!telemetryIsOn(env)) void Deno.permissions.revoke({ name: "run" });
+    // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
+    void Deno.permissions.revoke({ name: "run" });
   });
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
@@ -199,9 +196,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   });
   await Promise.race([Promise.all([gateway.idle(), server.shutdown()]), grace, askedAgain()]);
   clearTimeout(timer);
-  await gateway.close();
+  const { collectorAnswers } = await gateway.close();
   await Promise.all([json?.flush(), lines?.flush()]);
-  if (telemetryIsOn(env)) await (await import("./telemetry/mod.ts")).exitWithin(EXIT_MS);
+  if (telemetryIsOn(env)) (await import("./telemetry/mod.ts")).boundExit(collectorAnswers);
   Deno.exit(0);
 }
 

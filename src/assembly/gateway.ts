@@ -60,5 +60,8 @@ export interface Gateway {
   stop(): void;
   /** Resolves when no generation is under way. */
   idle(): Promise<void>;
-  close(): Promise<void>;
+  close(): Promise<{
+    /** Whether the collector of telemetry answered until the end; true where there is none. */
+    collectorAnswers: boolean;
+  }>;
 }

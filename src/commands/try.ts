@@ -21,7 +21,7 @@ export interface TryGateway {
   handle(request: IncomingRequest): Promise<Response>;
   accounts: Pick<AccountsService, "generation" | "flush">;
   models(): readonly { id: string }[];
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 export interface Tried {

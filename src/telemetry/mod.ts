@@ -10,7 +10,7 @@ import { Exporter, type ExporterOptions } from "./otlp/exporter.ts";
 import { withinNoTrace } from "./place.ts";
 import { Recording } from "./recording.ts";
 
-export { exitWithin } from "./exit.ts";
+export { boundExit } from "./exit.ts";
 export { withinNoTrace } from "./place.ts";
 export { quietFetch } from "./quiet_fetch.ts";
 
@@ -18,8 +18,8 @@ export { quietFetch } from "./quiet_fetch.ts";
 export interface OpenTelemetry {
   /** Calls as this section of the configuration wants them followed. */
   following(config: TelemetryConfig): Telemetry;
-  /** Exports what is left, for some seconds at most. */
-  close(): Promise<void>;
+  /** Exports what is left, for some seconds at most. @returns whether the collector answers */
+  close(): Promise<boolean>;
 }
 
 export function openTelemetry(options: Omit<ExporterOptions, "untraced">): OpenTelemetry {

@@ -6,7 +6,7 @@ import type { Seen } from "../support/provider.ts";
 import { formsOf } from "../support/forms.ts";
 import { eventually } from "../support/time.ts";
 import { mailServer, posts } from "../alerts/support.ts";
-import { exporting, latin1, otlpReceiver } from "./receiver.ts";
+import { AT_THE_END, exporting, latin1, otlpReceiver } from "./receiver.ts";
 
 const PROMPT = "canary-prompt-5f1c";
 const ANSWER = "canary-answer-77ab";
@@ -204,6 +204,7 @@ Deno.test("a thousand calls of every kind leave no secret and no word in logs, t
     cwd,
     env: {
       ...exporting(receiver),
+      ...AT_THE_END,
       SLUICE_CONFIG: JSON.stringify({
         logs: "json",
         telemetry: { langfuse: true },

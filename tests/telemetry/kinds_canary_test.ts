@@ -16,7 +16,7 @@ import { serveProgram, type Serving } from "../support/program.ts";
 import { eventually } from "../support/time.ts";
 import { type Api, APIS, type Caller, formatOf, KINDS, PASSING } from "./kinds.ts";
 import { kindsEngine, kindsProvider, SECRETS, WORDS } from "./kinds_provider.ts";
-import { exporting, latin1, otlpReceiver } from "./receiver.ts";
+import { AT_THE_END, exporting, latin1, otlpReceiver } from "./receiver.ts";
 
 /** Rounds over all kinds and APIs: with three protocols more than a thousand calls. */
 const ROUNDS = 3;
@@ -274,6 +274,7 @@ for (
       cwd,
       env: {
         ...exporting({ url: receiver.url }),
+        ...AT_THE_END,
         OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
         OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${OWN.collector}`,
         SLUICE_CONFIG: JSON.stringify(configuration({

@@ -54,13 +54,17 @@ const attributesOf = (list: KeyValue[] = []): Loose =>
 /** @param answer what each export is answered; absent: that it was taken */
 export function otlpReceiver(answer?: () => Response | Promise<Response>): Receiver {
   const waiting = new Set<() => void>();
+  // Whoever exported to a receiver that had this port before may still do so.
+  const own = crypto.randomUUID();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const { pathname: path } = new URL(request.url);
+    if (!path.startsWith(`/${own}/`)) return new Response("not here", { status: 404 });
+    const pathname = path.slice(own.length + 1);
     receiver.heads.push(request.headers);
     const bytes = new Uint8Array(await request.arrayBuffer());
     const json = request.headers.get("content-type") === "application/json";
     receiver.raw.push(json ? new TextDecoder().decode(bytes) : latin1(bytes));
     if (answer) return await answer();
-    const { pathname } = new URL(request.url);
     // What is printed on a terminal comes from Deno, as logs.
     if (pathname === "/v1/logs") return new Response();
     const kind = pathname === "/v1/traces" ? "Traces" : "Metrics";
@@ -100,7 +104,7 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
     for (const look of waiting) look();
   }
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: `http://127.0.0.1:${server.addr.port}/${own}`,
     spans: [],
     metrics: new Map(),
     counters: new Map(),
@@ -141,6 +145,12 @@ export function latin1(bytes: Uint8Array): string {
   for (const byte of bytes) text += String.fromCharCode(byte);
   return text;
 }
+
+/**
+ * Measurements are exported at the end only. Deno waits at its exit until no export is under way: with many a second, beside a
+ * receiver on a busy machine, for good.
+ */
+export const AT_THE_END = { OTEL_METRIC_EXPORT_INTERVAL: "600000" };
 
 /** Variables that make a program export to it, without a wait. */
 export const exporting = ({ url }: Pick<Receiver, "url">): Record<string, string> => ({

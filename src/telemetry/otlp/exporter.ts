@@ -103,13 +103,15 @@ export class Exporter {
     this.#spanTimer ??= setTimeout(() => this.#exportSpans(), this.#settings.spanDelayMs);
   }
 
-  /** Exports what is left, for some seconds at most. */
-  async close(): Promise<void> {
+  /** Exports what is left, for some seconds at most. @returns whether the collector answers */
+  async close(): Promise<boolean> {
     clearInterval(this.#metricTimer);
     if (this.spans !== null && this.spans.count > 0) this.#exportSpans();
     clearTimeout(this.#spanTimer);
-    this.#exportMetrics();
-    await Promise.all([this.#spanQueue?.close(CLOSE_MS), this.#metricQueue?.close(CLOSE_MS)]);
+    // Where nothing was measured it still shows whether the collector answers.
+    this.#exportMetrics({ evenNone: true });
+    const answers = await Promise.all([this.#spanQueue?.close(CLOSE_MS), this.#metricQueue?.close(CLOSE_MS)]);
+    return !answers.includes(false);
   }
 
   #exportSpans(): void {
@@ -119,10 +121,10 @@ export class Exporter {
     this.#spanQueue!.add({ body: this.spans!.take(), count });
   }
 
-  #exportMetrics(): void {
+  #exportMetrics({ evenNone = false } = {}): void {
     const { metrics, delta } = this.#settings;
     const points = this.#instruments.reduce((sum, { points }) => sum + points.length, 0);
-    if (metrics === null || points === 0) return;
+    if (metrics === null || (points === 0 && !evenNone)) return;
     // Sums since the start: what waits would be old by then.
     if (!delta && this.#metricQueue!.count > 0) return;
     const encode = metrics.protocol === "http/json" ? jsonMetrics : protobufMetrics;
@@ -149,6 +151,7 @@ export class Exporter {
 
   /** Once a minute at most. */
   #tell(count: number, what: string, why: string): void {
+    if (count === 0) return;
     this.#lost += count;
     this.#options.lost(what, count);
     const now = this.#options.now();

@@ -28,6 +28,8 @@ export class Queue {
   #bytes = 0;
   #count = 0;
   #sending: Promise<void> | null = null;
+  /** The last request was given up without an answer. */
+  #hangs = false;
   /** Nothing is tried again from then on. */
   readonly #closing = Promise.withResolvers<void>();
   #closes = false;
@@ -53,13 +55,14 @@ export class Queue {
     this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
   }
 
-  /** Resolves when all has been sent, or when the time is up. */
-  async close(ms: number): Promise<void> {
+  /** Resolves when all has been sent, or when the time is up. @returns whether the collector answers */
+  async close(ms: number): Promise<boolean> {
     this.#closes = true;
     this.#closing.resolve();
     const timer = setTimeout(() => this.#stop.abort(), ms);
     await this.#sending;
     clearTimeout(timer);
+    return !this.#hangs;
   }
 
   async #sendAll(): Promise<void> {
@@ -84,11 +87,13 @@ export class Queue {
       let why: string;
       try {
         const outcome = await post(body, signal);
+        this.#hangs = false;
         if (outcome.kind === "taken") return null;
         why = outcome.why;
         if (outcome.kind === "refused") return why;
         pauseMs = outcome.afterMs ?? pauseMs;
       } catch {
+        this.#hangs = signal.aborted;
         why = signal.aborted ? "it did not answer in time" : "it cannot be reached";
       }
       if (tries === TRIES || this.#closes) return why;
