@@ -4,7 +4,7 @@
  * and not after its time. Each of the protocols of OTLP has a gateway of its own.
  */
 import { assert, assertEquals } from "@std/assert";
-import { createServer, type ServerHttp2Stream } from "node:http2";
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { openPayloads } from "../../src/payloads/mod.ts";
 import { PAYLOADS } from "../../src/payloads/config.ts";
 import { mailServer, posts } from "../alerts/support.ts";
@@ -44,6 +44,8 @@ const OWN = {
 async function grpcReceiver() {
   const raw: string[] = [];
   const server = createServer();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session: ServerHttp2Session) => sessions.add(session));
   server.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("data", (chunk: Uint8Array) => raw.push(latin1(new Uint8Array(chunk))));
     stream.on("error", () => {});
@@ -58,7 +60,10 @@ async function grpcReceiver() {
   return {
     url: `http://127.0.0.1:${port}`,
     raw,
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    close() {
+      for (const session of sessions) session.destroy();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
