@@ -95,8 +95,10 @@ async function storeOf(kind: "sqlite" | "postgres", cwd: string): Promise<Store>
   const cluster = await makeCluster();
   return {
     url: cluster.url.replace("sluice@", `sluice:${OWN.database}@`),
-    // Tables and the log of changes; what was there before has none of it.
-    bytes: () => bytesIn(`${cluster.folder}/data`, (path) => /\/(?:base|pg_wal)\//.test(path)),
+    // Tables and the log of changes, without what was there before and room that is not used yet.
+    bytes: async () =>
+      (await bytesIn(`${cluster.folder}/data`, (path) => /\/(?:base\/5|pg_wal)\//.test(path)))
+        .replaceAll(/\0{2,}/g, "\0"),
     close: () => cluster.remove(),
   };
 }
