@@ -42,6 +42,9 @@ const REASONS: Record<string, Record<string, string>> = {
   },
   "store/postgres_test.ts": { "pause(": "a connection breaks in a different place each time" },
   "support/oidc_provider.ts": { "Date.now": "tokens of the provider bear the time" },
+  "telemetry/kinds_canary_test.ts": {
+    "Date.now": "payloads are kept by the real day, and looked for forty days later",
+  },
   "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
