@@ -1,11 +1,8 @@
 /** What each command does. Those that a start does not need are loaded when somebody asks for them. */
 import { assemble } from "./assemble.ts";
 import { assembleAccounts } from "./assembly/gateway_accounts.ts";
-import { type AccountsCommand, runCommand } from "./commands/accounts.ts";
-import { HELP } from "./commands/help.ts";
+import type { AccountsCommand } from "./commands/accounts.ts";
 import type { Command } from "./commands/parse.ts";
-import { providersCommand } from "./commands/providers.ts";
-import { describe } from "./config/describe.ts";
 import type { Flags, Loaded } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { Failure } from "./exchange/failure.ts";
@@ -33,11 +30,12 @@ export async function follow(command: Command, machine: Machine): Promise<void> 
   const { env, load } = machine;
   switch (command.command) {
     case "help":
-      return console.log(HELP.trimEnd());
+      return console.log((await import("./commands/help.ts")).HELP.trimEnd());
     case "version":
       return console.log(`sluice ${manifest.version}`);
     case "check": {
       const { config, warnings } = await load(command.config, {});
+      const { describe } = await import("./config/describe.ts");
       for (const warning of warnings) console.error(`warning: ${warning}`);
       return console.log(describe(config));
     }
@@ -66,6 +64,7 @@ export async function follow(command: Command, machine: Machine): Promise<void> 
         host: baseUrl === "" ? null : new URL(baseUrl).host,
         auth: auth.type === "key" && auth.key === "" ? "none" : auth.type,
       }));
+      const { providersCommand } = await import("./commands/providers.ts");
       return console.log(providersCommand(env, own, command));
     }
     case "dlp":
@@ -190,6 +189,7 @@ async function packagesFolder(): Promise<string> {
 /** Opens the accounts of the configured store for one command. */
 async function withAccounts(command: AccountsCommand, { load, log }: Machine): Promise<void> {
   const { config } = await load(command.config, {}, { listens: false });
+  const { runCommand } = await import("./commands/accounts.ts");
   const accounts = await assembleAccounts(config, { now: Date.now, log });
   try {
     console.log(await runCommand(command, accounts));

@@ -14,6 +14,9 @@ const LATER = [
   /^telemetry\/(?!config)/,
   /^providers\/credentials\/(?:aws|azure|google)\//,
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
+  /^commands\/(?!parse)/,
+  /^http\/(?:responses_socket|socket_events)\.ts$/,
+  /^store\/migrations\/(?!mod|version)/,
 ];
 /** Packages that come with those. */
 const LATER_PACKAGES = [

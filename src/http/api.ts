@@ -10,7 +10,6 @@ import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { estimate } from "./estimate.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
-import { responsesSocket } from "./responses_socket.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
 
 const generates = (
@@ -57,7 +56,7 @@ export const API: readonly Endpoint[] = [
     credential: "none",
     summary: "Opens a WebSocket on which answers in the responses format are generated, one after the other.",
     answer: { status: 101, types: ["application/json"] },
-    handle: responsesSocket,
+    handle: async (context) => await (await import("./responses_socket.ts")).responsesSocket(context),
   },
   {
     method: "POST",

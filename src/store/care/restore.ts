@@ -1,6 +1,7 @@
 /** Makes a store from a dump, in one transaction, and proves that what is there is what the dump holds. */
 import type { Engine, Query } from "../engine.ts";
-import { makeTables, namesMade, SCHEMA_VERSION } from "../migrations/mod.ts";
+import { makeTables, SCHEMA_VERSION } from "../migrations/mod.ts";
+import { namesMade } from "../migrations/steps.ts";
 import { BadDump, type DumpHead, dumpParts } from "./dump.ts";
 import { columnsHere, hasTable, type Table, type Totals, totalsOf } from "./tables.ts";
 

@@ -1,6 +1,7 @@
 /** The store's own tables as a database has them: which, with what columns, and statements about any of them. */
 import type { Columns, Engine, Query } from "../engine.ts";
-import { currentVersion, namesMade, refuseNewer } from "../migrations/mod.ts";
+import { currentVersion, refuseNewer } from "../migrations/mod.ts";
+import { namesMade } from "../migrations/steps.ts";
 import { asMoney, asText, type Row } from "../rows.ts";
 
 export interface Table {

@@ -6,55 +6,9 @@
  */
 import type { Engine, Query } from "../engine.ts";
 import { asInt } from "../rows.ts";
-import type { Dialect } from "./dialect.ts";
-import { v1 } from "./v1.ts";
-import { v2 } from "./v2.ts";
-import { v3 } from "./v3.ts";
-import { v4 } from "./v4.ts";
-import { v5 } from "./v5.ts";
-import { v6 } from "./v6.ts";
-import { v7 } from "./v7.ts";
-import { v8 } from "./v8.ts";
-import { v9 } from "./v9.ts";
-import { v10 } from "./v10.ts";
-import { v11 } from "./v11.ts";
-import { v12 } from "./v12.ts";
-import { v13 } from "./v13.ts";
-import { v14 } from "./v14.ts";
-import { v15 } from "./v15.ts";
-import { v16 } from "./v16.ts";
-import { v17 } from "./v17.ts";
-import { v18 } from "./v18.ts";
-import { v19 } from "./v19.ts";
-import { v20 } from "./v20.ts";
+import { SCHEMA_VERSION } from "./version.ts";
 
-/** SQL statements. */
-type Step = (dialect: Dialect) => readonly string[];
-
-const STEPS: readonly Step[] = [
-  v1,
-  v2,
-  v3,
-  v4,
-  v5,
-  v6,
-  v7,
-  v8,
-  v9,
-  v10,
-  v11,
-  v12,
-  v13,
-  v14,
-  v15,
-  v16,
-  v17,
-  v18,
-  v19,
-  v20,
-];
-
-export const SCHEMA_VERSION = STEPS.length;
+export { SCHEMA_VERSION } from "./version.ts";
 
 /** The store was written by a newer program, which may rely on what this one does not know. */
 export class SchemaTooNew extends Error {
@@ -94,6 +48,8 @@ async function takeSteps(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   if (from === to) return;
+  // The usual start finds nothing to do.
+  const { STEPS } = await import("./steps.ts");
   const dialect = { kind: engine.kind, money: engine.moneyType, large: from > 0 && await isLarge(query) };
   for (const step of STEPS.slice(from, to)) {
     for (const statement of step(dialect)) await query(statement);
@@ -109,14 +65,6 @@ async function isLarge(query: Query): Promise<boolean> {
     `SELECT COUNT(*) AS n FROM (SELECT 1 FROM generations LIMIT ${LARGE_ROWS}) AS few`,
   );
   return asInt(row.n) >= LARGE_ROWS;
-}
-
-/** What the steps up to a version make, in that order. */
-export function namesMade(kind: Engine["kind"], what: "TABLE" | "FUNCTION", version: number): string[] {
-  const statements = STEPS.slice(0, version).flatMap((step) => step({ kind, money: "BIGINT", large: false }));
-  const name = new RegExp(`^\\s*CREATE ${what} (\\w+)`);
-  // A table that a later step makes anew is one table.
-  return [...new Set(statements.flatMap((statement) => name.exec(statement)?.[1] ?? []))];
 }
 
 export async function currentVersion(query: Query): Promise<number> {
