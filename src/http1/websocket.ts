@@ -39,7 +39,7 @@ export interface SocketUser {
   take(message: string, socket: CallerSocket): Promise<void>;
   /** The connection has ended, maybe while a message is being taken. */
   gone?(): void;
-  /** Told how many bytes of messages wait here, whole or in part. False: there is no room for so many. */
+  /** Told how many bytes messages take that wait here, whole or in part. False: there is no room for so many. */
   hold?(bytes: number): boolean;
   /** Told once that all is over, also of a connection that ended before it was a WebSocket's. */
   over?(): void;
@@ -67,6 +67,8 @@ export interface WireReader {
 export const MOST_WAITING = 16;
 /** There is no room just now (registered with IANA beside those of RFC 6455). */
 export const TRY_AGAIN_LATER = 1013;
+/** What a message takes that waits, beside its bytes: one read brings thousands that have none. */
+export const MESSAGE_OVERHEAD = 160;
 /** How long the other side may take to confirm an end. */
 const CLOSING_MS = 2000;
 
@@ -209,7 +211,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
       text: (message) => {
         if (this.#closing) return;
         this.#waiting.push(message);
-        this.#waitingBytes += message.length;
+        this.#waitingBytes += message.length + MESSAGE_OVERHEAD;
       },
       ping: (payload) => this.#pingCame(payload),
       pong: () => {},
@@ -229,7 +231,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
       // Nobody would hear the answer of one that is closing.
       while (this.#waiting.length > 0 && !this.#stopping && !this.#closing && !this.#ended) {
         const message = this.#waiting.shift()!;
-        this.#waitingBytes -= message.length;
+        this.#waitingBytes -= message.length + MESSAGE_OVERHEAD;
         this.#hold();
         this.#makeRoom();
         const text = textOf(message);

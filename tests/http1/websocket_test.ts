@@ -1,7 +1,7 @@
 /** A WebSocket over a wire that the test holds in its hand. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { WebSocketConnection, type WireReader } from "../../src/http1/websocket.ts";
+import { MESSAGE_OVERHEAD, WebSocketConnection, type WireReader } from "../../src/http1/websocket.ts";
 import { eventually, turns } from "../support/time.ts";
 
 const TEXT = 1;
@@ -156,7 +156,7 @@ Deno.test("messages of a caller who has ended are not taken, and what they held 
   };
   const { wire, socket, seen, go } = open({ hold, taking: false });
   wire.give(frame(TEXT, "first"), frame(TEXT, "a"), frame(TEXT, "b"));
-  await eventually(() => held === 2);
+  await eventually(() => held === 2 * (1 + MESSAGE_OVERHEAD));
   wire.give(frame(CLOSING, ""));
   await socket.gone;
   go();
@@ -175,6 +175,29 @@ Deno.test("an end is said before the connection is closed, and what comes meanwh
   await ended;
   assert(wire.closed);
   assertEquals([wire.written.length, seen], [1, { messages: [], gone: 1, over: 1 }]);
+});
+
+Deno.test("messages without a byte take room too, and a socket for which there is none ends", async () => {
+  const MOST = 1 << 20;
+  let most = 0;
+  const hold = (bytes: number) => {
+    most = Math.max(most, bytes);
+    return bytes <= MOST;
+  };
+  const { wire, socket, seen, go } = open({ hold, taking: false });
+  const empty = frame(TEXT, "");
+  const flood = new Uint8Array(10_000 * empty.length);
+  for (let at = 0; at < flood.length; at += empty.length) flood.set(empty, at);
+  wire.give(flood);
+  await eventually(() => wire.written.length === 1);
+  assert(most > MOST);
+  assertEquals(wire.written[0][2] << 8 | wire.written[0][3], 1013);
+  wire.give(frame(CLOSING, ""));
+  wire.close();
+  await socket.gone;
+  go();
+  await eventually(() => seen.over === 1);
+  assertEquals(seen.messages, []);
 });
 
 Deno.test("a breach of the protocol is named before the connection is closed, and nothing of it stays", async () => {
