@@ -354,7 +354,8 @@ restarts                  ${nodes.restarts}, and ${nodes.failedStarts} starts th
       `came back                 ${again} times, ${
         back.filter((one) => one.unkept).length
       } streams not kept, ` +
-        `${back.filter((one) => one.saw === "interrupted").length} interrupted`,
+        `${back.filter((one) => one.saw === "interrupted").length} interrupted, ` +
+        `${back.filter((one) => one.saw === "lost" && one.id !== null).length} given up`,
     );
   }
   for (const [line, count] of nodes.logs) console.log(`  ${String(count).padStart(6)} x ${line}`);
