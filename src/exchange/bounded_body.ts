@@ -1,5 +1,8 @@
 /** Answers of other services than the providers of models: a stranger's, who may send more than anybody can hold. */
 
+/** Pieces that are read before others have their turn; each takes some 40 µs, however small it is (Deno 2.9.6). */
+const TURN_PIECES = 16;
+
 /** The body's bytes. Throws where there are more than `most`, of which nothing is kept. */
 export async function boundedBytes(
   { body }: Response,
@@ -12,6 +15,7 @@ export async function boundedBytes(
     size += piece.length;
     if (size > most) throw new RangeError(`the answer is longer than ${most} bytes`);
     pieces.push(piece);
+    if (pieces.length % TURN_PIECES === 0) await new Promise((resolve) => setTimeout(resolve));
   }
   if (pieces.length === 1) return pieces[0];
   const bytes = new Uint8Array(size);
