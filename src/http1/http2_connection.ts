@@ -6,6 +6,7 @@
 import { LARGE_BYTES } from "./held_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
+import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { isStream } from "./response_bytes.ts";
@@ -189,8 +190,11 @@ class Http2Connection implements Hosted {
   /** From the caller. */
   async #asks(inner: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(BUFFER_BYTES);
+    const watch = new Http2Watch();
     for (let n = await this.#conn.read(buffer); n !== null; n = await this.#conn.read(buffer)) {
-      await writeAll(inner, buffer.subarray(0, n));
+      const bytes = buffer.subarray(0, n);
+      if (!watch.allows(bytes)) return;
+      await writeAll(inner, bytes);
     }
     // What it has asked before is answered all the same.
     await inner.closeWrite();

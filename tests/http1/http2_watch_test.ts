@@ -1,0 +1,77 @@
+import { assertEquals } from "@std/assert";
+import { Http2Watch } from "../../src/http1/http2_watch.ts";
+
+const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+const [DATA, HEADERS, RESET, SETTINGS, PING, WINDOW, CONTINUATION, UNKNOWN] = [0, 1, 3, 4, 6, 8, 9, 77];
+
+function frame(type: number, flags: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(9 + length);
+  bytes.set([length >> 16, length >> 8, length, type, flags, 0, 0, 0, 1]);
+  return bytes;
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+const repeated = (one: Uint8Array, times: number) => Array.from({ length: times }, () => one);
+
+/** Whether all of it passes, and likewise in pieces of any length. */
+function passes(frames: readonly Uint8Array[], now = () => 0): boolean {
+  const bytes = joined([PREFACE, ...frames]);
+  const whole = new Http2Watch(now).allows(bytes);
+  for (const length of [1, 7, 16_384]) {
+    const watch = new Http2Watch(now);
+    let passed = true;
+    for (let at = 0; passed && at < bytes.length; at += length) {
+      passed = watch.allows(bytes.subarray(at, at + length));
+    }
+    assertEquals(passed, whole, `pieces of ${length}`);
+  }
+  return whole;
+}
+
+Deno.test("what clients send over HTTP/2 passes, however many requests and how much of them there is", () => {
+  const request = [
+    frame(HEADERS, 4, 200),
+    ...repeated(frame(DATA, 0, 16_384), 5),
+    frame(DATA, 1, 0),
+    frame(WINDOW, 0, 4),
+    frame(WINDOW, 0, 4),
+  ];
+  assertEquals(passes([frame(SETTINGS, 0, 36), ...Array.from({ length: 30 }, () => request).flat()]), true);
+  assertEquals(passes(repeated(frame(HEADERS, 5, 60), 5000)), true);
+  assertEquals(
+    passes([frame(HEADERS, 1, 16_384), frame(CONTINUATION, 0, 16_384), frame(CONTINUATION, 4, 9)]),
+    true,
+  );
+  assertEquals(passes(repeated(frame(WINDOW, 0, 4), 10_000)), true);
+});
+
+Deno.test("heads without an end, and frames that only make work, do not", () => {
+  const head = frame(HEADERS, 1, 16_384);
+  assertEquals(passes([head, ...repeated(frame(CONTINUATION, 0, 16_384), 4)]), false);
+  assertEquals(passes([head, ...repeated(frame(CONTINUATION, 0, 0), 6000)]), false);
+  assertEquals(passes(repeated(frame(HEADERS, 5, 70_000), 1)), false);
+  for (const type of [DATA, 2, RESET, SETTINGS, PING, UNKNOWN]) {
+    assertEquals(passes(repeated(frame(type, 0, type === DATA ? 0 : 8), 2000)), true, `${type}`);
+    // The first ones beyond the bound begin a second.
+    assertEquals(passes(repeated(frame(type, 0, type === DATA ? 0 : 8), 4100)), false, `${type}`);
+  }
+});
+
+Deno.test("frames that carry nothing may come again each second", () => {
+  let now = 0;
+  const watch = new Http2Watch(() => now);
+  watch.allows(PREFACE);
+  for (let second = 0; second < 20; second++) {
+    assertEquals(watch.allows(joined(repeated(frame(PING, 0, 8), 1900))), true, `${second}`);
+    now += 1000;
+  }
+});
