@@ -32,6 +32,8 @@ const MOST_BYTES = 256 << 20;
 const MOST_LIST_BYTES = 8 << 20;
 const REMOVED_AT_ONCE = 200;
 const SIDE_BY_SIDE = 8;
+/** A list of days that has more goes round in circles. */
+const MOST_PAGES = 1000;
 
 export function openS3(options: S3Options): PayloadStorage {
   const { place, bucket, prefix, endpoint, region, keys, answerMs = ANSWER_MS } = options;
@@ -87,7 +89,12 @@ export function openS3(options: S3Options): PayloadStorage {
       const old = days.prefixes.map((found) => found.slice(prefix.length, -1))
         .filter((name) => DAY.test(name) && name < day).sort()[0];
       if (old === undefined) return false;
-      const { names } = await list(send, { prefix: `${prefix}${old}/`, "max-keys": String(REMOVED_AT_ONCE) });
+      const within = `${prefix}${old}/`;
+      const listed = await list(send, { prefix: within, "max-keys": String(REMOVED_AT_ONCE) });
+      // Whatever the storage names, nothing beside the day is deleted: steps upwards lead out of it.
+      const names = listed.names.filter((name) =>
+        name.startsWith(within) && !/(?:^|\/)\.\.?(?:\/|$)/.test(name)
+      );
       for (let at = 0; at < names.length; at += SIDE_BY_SIDE) {
         await Promise.all(
           names.slice(at, at + SIDE_BY_SIDE).map(async (name) => {
@@ -111,7 +118,7 @@ async function list(
   const names: string[] = [];
   const prefixes: string[] = [];
   let token: string | undefined;
-  do {
+  for (let page = 0; page < MOST_PAGES; page++) {
     const response = await send("GET", "", {
       query: { "list-type": "2", ...query, ...(token !== undefined && { "continuation-token": token }) },
     });
@@ -120,8 +127,9 @@ async function list(
     prefixes.push(...inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix")));
     names.push(...inTags(xml, "Contents").flatMap((inner) => inTags(inner, "Key")));
     token = query["max-keys"] === undefined ? inTags(xml, "NextContinuationToken")[0] : undefined;
-  } while (token !== undefined);
-  return { names, prefixes };
+    if (token === undefined) return { names, prefixes };
+  }
+  throw new Error(`the storage's list does not end within ${MOST_PAGES} pages`);
 }
 
 /** What stands between the tags of a name, whose elements hold none of the same name. */

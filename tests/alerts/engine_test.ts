@@ -27,15 +27,17 @@ async function fleet(
     told(): Promise<AlertEvent[]>;
     kill(node: number): Promise<void>;
   }) => Promise<void>,
-  { size = 3, observe = () => ({}), workers = false }: {
+  { size = 3, observe = () => ({}), workers = false, after = 0 }: {
     size?: number;
+    /** Milliseconds since the first fleet of the store began. */
+    after?: number;
     observe?: () => Record<string, number>;
     /** They are processes of one machine. */
     workers?: boolean;
   } = {},
 ): Promise<void> {
   await store.prepare();
-  let now = Date.UTC(2026, 0, 1);
+  let now = Date.UTC(2026, 0, 1) + after;
   const parsed = ALERTS.parse(rules);
   const nodes: Node[] = [];
   for (let i = 0; i < size; i++) {
@@ -170,6 +172,20 @@ onBothEngines(({ name, place }) => {
         assertEquals((await told()).map(({ value }) => value), [1]);
       }),
   );
+
+  test("a storm over which nodes restart, or take their configuration anew, is one alert and one recovery", async (store) => {
+    const told: AlertEvent[] = [];
+    // Each is a start: the first ones in the storm, the last after it.
+    const starts = [["failed", 12], ["failed", 2], ["failed", 12], ["completed", 60]] as const;
+    for (const [i, [status, rounds]] of starts.entries()) {
+      await fleet(store, [RULE], async ({ pass, told: claim }) => {
+        if (i === 0) await pass(6, generated("completed", 1000));
+        await pass(rounds, generated(status, 5000));
+        told.push(...await claim());
+      }, { size: 2, after: i * 10 * 60_000 });
+    }
+    assertEquals(told.map(({ event }) => event), ["alert.firing", "alert.recovered"]);
+  });
 
   test("an alert of a rule that is no more is closed, and nobody is told", async (store) => {
     await fleet(store, [RULE], async ({ pass, told }) => {

@@ -112,11 +112,11 @@ function rowsOf(
 async function inTurns(bench: Bench, targets: readonly Target[]): Promise<Map<string, Counted>> {
   const counted = new Map<string, Counted>(targets.map(({ name }) => [name, { seen: [], instructions: [] }]));
   const shape = { connections: CONNECTIONS, warmMs: 0, runMs: 0, helpers: [] };
-  const calls = bench.quick ? 2000 : 5000;
-  const rounds = bench.quick ? 6 : 10;
+  const calls = bench.quick ? 2000 : 4000;
+  const rounds = bench.quick ? 6 : 16;
   for (const target of targets) {
     bench.say(`telemetry, until its code is compiled: ${target.name}`);
-    await bench.load.work({ ...call(target, "whole"), ...shape, calls: bench.quick ? 10_000 : 25_000 });
+    await bench.load.work({ ...call(target, "whole"), ...shape, calls: bench.quick ? 10_000 : 40_000 });
   }
   for (let round = 0; round < rounds; round++) {
     bench.say(`telemetry ${round + 1}/${rounds}`);

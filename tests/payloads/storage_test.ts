@@ -191,6 +191,45 @@ Deno.test("s3: a redirect is not followed, so that nothing goes to another host"
   }
 });
 
+Deno.test("s3: retention deletes nothing beside the days that are over, whatever the storage lists", async () => {
+  const server = s3Server("kept");
+  const day = "p/2020-01-01/";
+  const named = [`${day}00/mine`, "other/secret", `${day}../../../other/secret`, "p/2999-01-01/00/gen"];
+  const tag = (outer: string, inner: string, name: string) =>
+    `<${outer}><${inner}>${name}</${inner}></${outer}>`;
+  server.instead = () => {
+    const asked = server.requests.at(-1)!;
+    if (asked.startsWith("DELETE")) return new Response(null, { status: 204 });
+    if (server.requests.some((one) => one.startsWith("DELETE"))) return new Response("<ListBucketResult/>");
+    const list = tag("CommonPrefixes", "Prefix", day) +
+      named.map((name) => tag("Contents", "Key", name)).join("");
+    return new Response(`<ListBucketResult>${list}</ListBucketResult>`);
+  };
+  const log = await open({ to: "s3://kept/p", endpoint: server.url, region: "eu-central-1", ...S3_KEYS });
+  try {
+    await log.sweep();
+    assertEquals(server.requests.filter((one) => one.startsWith("DELETE")), [`DELETE /kept/${day}00/mine`]);
+  } finally {
+    await log.close();
+    await server.close();
+  }
+});
+
+Deno.test("s3: a list without an end is given up, with one line", async () => {
+  const server = s3Server("kept");
+  server.instead = () =>
+    new Response("<ListBucketResult><NextContinuationToken>again</NextContinuationToken></ListBucketResult>");
+  const log = await open({ to: "s3://kept", endpoint: server.url, region: "eu-central-1", ...S3_KEYS });
+  try {
+    await log.sweep();
+    assertEquals(log.lines.length, 1);
+    assertMatch(log.lines[0], /does not end within 1000 pages/);
+  } finally {
+    await log.close();
+    await server.close();
+  }
+});
+
 Deno.test("s3: a storage that hangs fills the queue to its bound and no further", async () => {
   const server = s3Server("kept");
   const hanging = Promise.withResolvers<Response>();
