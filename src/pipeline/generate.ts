@@ -294,7 +294,7 @@ function noteUsage(
     const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`);
     if (bounded.searches !== part.searches) {
       say(
-        `the provider reports ${part.searches} searches of its own; ${bounded.searches ?? 0} of them can be`,
+        `the provider reports ${part.searches} searches of its own; ${bounded.searches} of them are billed`,
       );
     }
     if (bounded.usage === part.usage && !part.estimated) continue;

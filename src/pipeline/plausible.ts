@@ -15,22 +15,20 @@ type UsagePart = Extract<Part, { type: "usage" }>;
 
 /**
  * The part itself, or one whose counts are cut and which is marked as an estimate. Searches that a provider counts are its
- * own tools': the gateway counts those that it runs itself, and offers no other to a provider.
+ * own, since the gateway counts those that it runs itself. Some models search without a tool that says so.
  */
 export function plausible(part: UsagePart, prompt: Prompt, model: Model): UsagePart {
-  const elsewhere = prompt.tools.length > 0 && prompt.tools.some(runsElsewhere);
-  const rounds = elsewhere ? TOOL_ROUNDS : 1;
-  const searches = elsewhere ? TOOL_ROUNDS : 0;
+  const rounds = prompt.tools.length > 0 && prompt.tools.some(runsElsewhere) ? TOOL_ROUNDS : 1;
   const context = model.contextLength ?? LONGEST_CONTEXT;
   const input = context * rounds;
   const output = Math.max(context, model.maxCompletion ?? 0) * (prompt.n ?? 1) * rounds;
   const { usage, searches: told, ...rest } = part;
-  const few = told === undefined || told <= searches;
+  const few = told === undefined || told <= TOOL_ROUNDS;
   const fits = usage.input <= input && usage.output <= output;
   if (few && fits) return part;
   return {
     ...rest,
-    ...(told !== undefined && searches > 0 && { searches: Math.min(told, searches) }),
+    ...(told !== undefined && { searches: Math.min(told, TOOL_ROUNDS) }),
     usage: fits ? usage : normalizeUsage({
       ...usage,
       input: Math.min(usage.input, input),
