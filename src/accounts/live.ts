@@ -64,6 +64,8 @@ const BUFFER_BYTES = 256 << 10;
 const BYTES_A_SECOND = 4 << 20;
 /** Events that are kept until the next tick, at most. */
 const MOST_EVENTS = 5000;
+/** Of them, at least so many where only a part can be told. */
+const LEAST_SAMPLED = 100;
 /** So that a watcher whose connection is gone is noticed, and nothing in between takes it for dead. */
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE: Chunk = { bytes: encode(": still here\n\n"), holds: { events: 0, ended: 0 } };
@@ -79,6 +81,10 @@ export class Live implements CallWatch {
   #watching = 0;
   #events: Said[] = [];
   #dropped: Lost = { events: 0, ended: 0 };
+  /** All who watch, where all want everything and it is too much; null: it is otherwise. */
+  #sampled: Audience | null = null;
+  /** Events that are kept until the next time. */
+  #most = MOST_EVENTS;
   #timer: ReturnType<typeof setInterval> | undefined;
   #turn = 0;
   #looked = 0;
@@ -96,13 +102,15 @@ export class Live implements CallWatch {
   }
 
   began(beginning: Beginning): void {
-    if (this.#watching > 0) this.#say(new Said("start", beginning.id, () => beginningView(beginning)));
+    if (this.#watching === 0 || !this.#keeps("start", beginning.id)) return;
+    this.#events.push(new Said("start", beginning.id, () => beginningView(beginning)));
   }
 
   ended(generation: Generation): void {
     if (this.#watching === 0) return;
     this.#elsewhere?.endedHere(generation.id);
-    this.#say(new Said("end", generation.id, () => generationView(generation)));
+    if (!this.#keeps("end", generation.id)) return;
+    this.#events.push(new Said("end", generation.id, () => generationView(generation)));
   }
 
   released(beginning: Beginning, errorCode: string | null): void {
@@ -136,10 +144,16 @@ export class Live implements CallWatch {
     let audience = this.#audiences.get(name);
     if (audience === undefined) {
       const all = member === undefined && Object.values(filter).every((value) => value === undefined);
+      this.#keepAll();
       const wants = all ? null : (said: Said) => this.#isWanted(said, options);
       this.#audiences.set(name, audience = new Audience(wants, member, this.#options.now()));
     }
     return audience;
+  }
+
+  #keepAll(): void {
+    this.#sampled = null;
+    this.#most = MOST_EVENTS;
   }
 
   *#everybody(): Generator<Watcher> {
@@ -180,6 +194,10 @@ export class Live implements CallWatch {
       audience.take(events, dropped);
       this.#serve(audience);
     }
+    // Records that nobody will be told of are not kept: thousands that live for a second make the garbage collection dearer.
+    const [only, another] = this.#audiences.values();
+    this.#sampled = another === undefined && only?.all && only.overflows ? only : null;
+    this.#most = this.#sampled === null ? MOST_EVENTS : Math.max(LEAST_SAMPLED, 4 * this.#sampled.told);
   }
 
   /** Ticks from one time that watchers are served to the next. */
@@ -253,8 +271,14 @@ export class Live implements CallWatch {
   }
 
   #say(said: Said): void {
-    if (this.#events.length < MOST_EVENTS) this.#events.push(said);
-    else lose(this.#dropped, said);
+    if (this.#keeps(said.event, said.id)) this.#events.push(said);
+  }
+
+  /** Whether one more event is kept until watchers are served; else it counts as left out. */
+  #keeps(event: Said["event"], id: string): boolean {
+    if (this.#events.length < this.#most || this.#sampled?.follows(id)) return true;
+    lose(this.#dropped, { event });
+    return false;
   }
 
   #hello(options: WatchOptions): string {
@@ -295,6 +319,7 @@ export class Live implements CallWatch {
     this.#events = [];
     this.#dropped = { events: 0, ended: 0 };
     this.#elsewhere = null;
+    this.#keepAll();
     this.#seen = "";
   }
 }

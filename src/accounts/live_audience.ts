@@ -34,6 +34,8 @@ export class Audience {
   overflows = false;
   /** When it was sent something last. */
   quietSince: number;
+  /** Events that it was told then. */
+  told = 0;
   /** Times that others were served since it was. */
   waited = 0;
 
@@ -44,13 +46,23 @@ export class Audience {
     this.quietSince = now;
   }
 
+  /** Whether they want everything. */
+  get all(): boolean {
+    return this.#wants === null;
+  }
+
+  /** Whether the beginning of this call was told, and its end not. */
+  follows(id: string): boolean {
+    return this.#followed.has(id);
+  }
+
   /** Keeps what it wants of what has happened. */
   take(events: readonly Said[], dropped: Lost): void {
     // How much others do is nobody else's affair.
     if (this.member === undefined) add(this.#lost, dropped);
     for (const said of events) {
       if (this.#wants !== null && !this.#wants(said)) continue;
-      if (this.#waiting.length < MOST_WAITING || this.#followed.has(said.id)) this.#waiting.push(said);
+      if (this.#waiting.length < MOST_WAITING || this.follows(said.id)) this.#waiting.push(said);
       else lose(this.#lost, said);
     }
   }
@@ -66,6 +78,7 @@ export class Audience {
       for (const said of waiting) if (!told.has(said)) lose(lost, said);
     }
     this.overflows = lost.events > 0;
+    this.told = told.size;
     if (waiting.length === 0 && lost.events === 0) return null;
     let text = lost.events > 0 ? frame("lost", lost) : "";
     const holds = { ...lost };
@@ -90,7 +103,7 @@ export class Audience {
       return true;
     };
     for (const said of waiting) {
-      if (this.#followed.has(said.id) && said.event === "end" && !tell(said)) return told;
+      if (this.follows(said.id) && said.event === "end" && !tell(said)) return told;
     }
     for (const said of waiting) if (!told.has(said) && !tell(said)) break;
     return told;
@@ -111,7 +124,7 @@ export function add(to: Lost, more: Lost): void {
 }
 
 /** Counts an event. */
-export function lose(to: Lost, { event }: Said): void {
+export function lose(to: Lost, { event }: Pick<Said, "event">): void {
   to.events++;
   if (event === "end") to.ended++;
 }

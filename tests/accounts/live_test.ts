@@ -194,6 +194,32 @@ Deno.test("Live: of more than can be told, calls whose beginning was told are to
   await Promise.all([...watchers, filtered].map((watcher) => watcher.cancel()));
 });
 
+Deno.test("Live: where everybody wants everything and it is too much, what cannot be told is counted and not kept", async () => {
+  const live = liveOf();
+  const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
+  await Promise.all(watchers.map((watcher) => watcher.next()));
+  let made = 0, told = 0, lost = 0;
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 1000; i++, made += 2) {
+      live.began(beginning(`gen_${round}_${i}`));
+      live.ended(ended(`gen_${round}_${i}`));
+    }
+    for (let i = 0; i < 12; i++) live.flush();
+    for (const [event, data] of await watchers[0].next()) {
+      if (event === "lost") lost += data.events;
+      else told++;
+    }
+  }
+  assertEquals(told + lost, made, "none is forgotten");
+  // Less happens: all of it is told again.
+  for (let round = 0; round < 2; round++) {
+    live.began(beginning(`gen_last_${round}`));
+    for (let i = 0; i < 12; i++) live.flush();
+    assertEquals((await watchers[0].next()).map(([, { id }]) => id), [`gen_last_${round}`]);
+  }
+  await Promise.all(watchers.map((watcher) => watcher.cancel()));
+});
+
 Deno.test("Live: a watcher whose filter lets nothing through is sent comments while others are told of calls", async () => {
   let now = 0;
   const live = liveOf({ now: () => now });
