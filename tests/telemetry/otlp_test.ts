@@ -265,3 +265,34 @@ function plain(value: unknown): unknown {
     ).map(([name, of]) => [name, plain(of)] as const).sort(([a], [b]) => a < b ? -1 : 1),
   );
 }
+
+Deno.test("otlp: an answer by gRPC that does not end is left, and its batch given up", async () => {
+  const server = createServer();
+  server.on("stream", (stream: ServerHttp2Stream) => {
+    stream.on("error", () => {});
+    stream.respond({ ":status": 200, "content-type": "application/grpc" });
+    const more = () => {
+      while (stream.write(new Uint8Array(65_536)));
+      stream.once("drain", more);
+    };
+    more();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const { port } = server.address() as { port: number };
+  const settings = exportSettings((name) =>
+    ({
+      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    })[name]
+  );
+  const post = await openPost(settings.traces!, {
+    path: "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+    readText: Deno.readTextFileSync,
+    proxied: () => false,
+  });
+  assertEquals(await post(new Uint8Array(9), new AbortController().signal), {
+    kind: "refused",
+    why: "its answer does not end",
+  });
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+});

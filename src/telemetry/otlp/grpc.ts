@@ -8,6 +8,8 @@ const OK = 0;
 /** Statuses after which the specification has a call made again. */
 const LATER: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
 const PREFIX_BYTES = 5;
+/** Of an answer, which has a short message at most. */
+const MOST_ANSWER_BYTES = 1 << 20;
 
 export function grpcPost(to: Destination, path: string, certificates: Certificates): Post {
   return async (body, signal) => {
@@ -51,7 +53,13 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     request.on("response", note);
     request.on("trailers", note);
     request.on("error", fail);
-    request.on("data", () => {});
+    let answered = 0;
+    request.on("data", (chunk: Uint8Array) => {
+      answered += chunk.length;
+      if (answered <= MOST_ANSWER_BYTES) return;
+      session.destroy();
+      resolve({ kind: "refused", why: "its answer does not end" });
+    });
     request.on("end", () => {
       session.close();
       if (status === OK) return resolve({ kind: "taken" });
