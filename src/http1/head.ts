@@ -2,10 +2,12 @@
  * The head of an HTTP/1.1 message (RFC 9112, sections 2 to 5): where it ends, and its fields. What the standard lets a
  * recipient repair is refused here: bare line feeds, folded lines, blanks before a colon.
  */
+import type { Buffer } from "node:buffer";
 import { WireError } from "./body_framing.ts";
 
 const CR = 13;
 const LF = 10;
+const TAB = 9;
 
 /** A head longer than this is not waited for. */
 export const MAX_HEAD_BYTES = 64 * 1024;
@@ -32,9 +34,23 @@ export interface HeadLines {
   fields: Map<string, string>;
 }
 
-/** @param text a head with its blank line, a character a byte */
-export function headLines(text: string): HeadLines {
-  if (CONTROL.test(text)) throw new WireError("a line of the head is not one");
+/** The bytes of a head as text. Throws where some are control characters: to find them in bytes takes half the time. */
+export function headText(bytes: Buffer, from: number, to: number): string {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if ((byte < 32 && byte !== CR && byte !== LF && byte !== TAB) || byte === 127) {
+      throw new WireError("a line of the head is not one");
+    }
+  }
+  return bytes.toString("latin1", from, to);
+}
+
+/**
+ * @param text a head with its blank line, a character a byte
+ * @param looked {@link headText} has made it
+ */
+export function headLines(text: string, looked = false): HeadLines {
+  if (!looked && CONTROL.test(text)) throw new WireError("a line of the head is not one");
   const fields = new Map<string, string>();
   const lineEnd = endOfLine(text, 0);
   let count = 0;

@@ -25,14 +25,17 @@ export class Refusal extends WireError {
 
 const REQUEST_LINE = /^([\w!#$%&'*+.^`|~-]{1,40}) ([!-~]{1,16000}) HTTP\/(\d)\.(\d)$/;
 
-/** @param text a head with its blank line. Throws {@link WireError}: 400, or the status of a {@link Refusal} */
-export function requestHead(text: string): RequestHead {
-  const { first, fields } = headLines(text);
-  const line = REQUEST_LINE.exec(first);
-  if (line === null) throw new WireError("the first line is no method, target and version");
-  const [, method, target, major, minorText] = line;
-  if (major !== "1" || Number(minorText) > 1) throw new Refusal(505, "expected version 1.1");
-  const minor = Number(minorText);
+/**
+ * Throws {@link WireError}: 400, or the status of a {@link Refusal}.
+ *
+ * @param text a head with its blank line
+ * @param looked its bytes were looked at
+ */
+export function requestHead(text: string, looked = false): RequestHead {
+  const { first, fields } = headLines(text, looked);
+  // Most requests have the first line of the one before.
+  const line = before !== null && before.first === first ? before : before = requestLine(first);
+  const { method, target, minor } = line;
   const host = fields.get("host");
   // Repeated ones are joined by a comma, which no host has.
   if (host === undefined ? minor === 1 : host.includes(",")) throw new WireError("expected one host");
@@ -43,7 +46,7 @@ export function requestHead(text: string): RequestHead {
   const connection = fields.get("connection");
   return {
     method,
-    url: addressOf(method, target, host || "localhost", fields),
+    url: line.host === host && host !== undefined ? line.url : addressOf(line, host, fields),
     fields,
     framing: BodyFraming.ofRequest((name) => fields.get(name), minor),
     keepAlive: minor === 1 ? !hasWord(connection, "close") : hasWord(connection, "keep-alive"),
@@ -52,9 +55,37 @@ export function requestHead(text: string): RequestHead {
   };
 }
 
-function addressOf(method: string, target: string, host: string, fields: Map<string, string>): string {
-  if (target.startsWith("/")) return `http://${host}${target}`;
-  if (target === "*" && method === "OPTIONS") return `http://${host}/`;
+interface RequestLine {
+  first: string;
+  method: string;
+  target: string;
+  minor: number;
+  /** The address of the last request that had this line, and the host that it named; null: it is not kept. */
+  host: string | null;
+  url: string;
+}
+
+let before: RequestLine | null = null;
+
+function requestLine(first: string): RequestLine {
+  const line = REQUEST_LINE.exec(first);
+  if (line === null) throw new WireError("the first line is no method, target and version");
+  const [, method, target, major, minor] = line;
+  if (major !== "1" || Number(minor) > 1) throw new Refusal(505, "expected version 1.1");
+  return { first, method, target, minor: Number(minor), host: null, url: "" };
+}
+
+function addressOf(line: RequestLine, host: string | undefined, fields: Map<string, string>): string {
+  const { method, target } = line;
+  if (target.startsWith("/")) {
+    const url = `http://${host || "localhost"}${target}`;
+    if (host !== undefined) {
+      line.host = host;
+      line.url = url;
+    }
+    return url;
+  }
+  if (target === "*" && method === "OPTIONS") return `http://${host || "localhost"}/`;
   // As a caller asks who takes this for a proxy; its authority stands in for the header.
   const absolute = /^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target);
   if (absolute === null) throw new WireError("the target is no path");

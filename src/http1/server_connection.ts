@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
-import { headEnd, MAX_HEAD_BYTES } from "./head.ts";
+import { headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
 import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
@@ -155,9 +155,9 @@ export class ServerConnection implements Hosted {
       const end = headEnd(this.#buffer, looked, this.#to);
       if (end > 0) {
         if (end - this.#from > MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
-        const text = this.#buffer.toString("latin1", this.#from, end);
+        const text = headText(this.#buffer, this.#from, end);
         this.#from = end;
-        return requestHead(text);
+        return requestHead(text, true);
       }
       if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
       // Counted from where the head begins, which moves when room is made.

@@ -7,7 +7,7 @@
 import { addressOf, connect, type Connection, ForeignProtocol } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../http1/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
-import { headEnd, MAX_HEAD_BYTES } from "../http1/head.ts";
+import { headEnd, headText, MAX_HEAD_BYTES } from "../http1/head.ts";
 import { type Head, parseHead, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
@@ -159,7 +159,7 @@ class Http1Reply implements Reply {
     const { buffer } = this.#connection;
     const end = headEnd(buffer, looked, this.#to);
     if (end === 0) return null;
-    const head = parseHead(buffer.toString("latin1", this.#from, end));
+    const head = parseHead(headText(buffer, this.#from, end), true);
     if (head.status === 101) throw new WireError("the protocol was switched");
     this.#from = end;
     return head;

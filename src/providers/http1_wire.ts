@@ -50,9 +50,12 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** @param text a head with its blank line */
-export function parseHead(text: string): Head {
-  const { first, fields } = headLines(text);
+/**
+ * @param text a head with its blank line
+ * @param looked its bytes were looked at
+ */
+export function parseHead(text: string, looked = false): Head {
+  const { first, fields } = headLines(text, looked);
   const line = /^HTTP\/1\.([01]) ([1-9]\d{2})(?: |$)/.exec(first);
   if (!line) throw new WireError("the status line is not one of HTTP/1.1");
   const minor = Number(line[1]);
