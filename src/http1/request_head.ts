@@ -35,7 +35,7 @@ export function requestHead(text: string, looked = false): RequestHead {
   const { first, fields } = headLines(text, looked);
   // Most requests have the first line of the one before.
   const line = before !== null && before.first === first ? before : before = requestLine(first);
-  const { method, target, minor } = line;
+  const { method, minor } = line;
   const host = fields.get("host");
   // Repeated ones are joined by a comma, which no host has.
   if (host === undefined ? minor === 1 : host.includes(",")) throw new WireError("expected one host");
