@@ -18,8 +18,12 @@ const IN_GROUPS =
 const BREAK = /[\s"{}<>,;\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff0c\uff1b]/u;
 const BEGIN_BLOCK = "-----BEGIN ";
 const END_BLOCK = /-----END [A-Z0-9 ]+-----/;
-/** The first word of a sentence: hardly anything else begins with a capital and goes on in small letters only. */
-const FIRST_WORD = /^\p{Lu}[\p{Ll}'’]*\s*$/u;
+/**
+ * What an answer may begin with and no value does: a word with a capital that goes on in small letters only, letters of
+ * scripts that have no capitals, and signs of Markdown and JSON.
+ */
+const HARMLESS =
+  /^(?:[\s"{}[\]<>,;:*#`|!?~]|-(?=\s))*(?:(?:\p{Lu}[\p{Ll}'’]*|[\p{Lo}\p{M}]+)[!,:;?…*]*)?\s*$/u;
 
 /** Words, folded, that a value may begin with. */
 export interface Openings {
@@ -36,7 +40,8 @@ export interface Openings {
  */
 export function openFrom(text: string, from: number, whole: boolean, openings: Openings): number {
   const floor = Math.max(from, text.length - LONGEST_OPEN);
-  if (whole && from === 0 && openings.phrases.length === 0 && FIRST_WORD.test(text)) return text.length;
+  const isOurs = openings.phrases.length > 0 || openings.words > 0;
+  if (whole && from === 0 && !isOurs && HARMLESS.test(text)) return text.length;
   let at = text.length;
   while (at > floor && !BREAK.test(text[at - 1])) at--;
   // What follows a word may make it a part of an address: "jane (at) corp".
@@ -74,8 +79,12 @@ function groupsFrom(text: string, at: number, floor: number): number {
 
 function wordsFrom(text: string, at: number, count: number, floor: number): number {
   for (let i = 0; i < count; i++) {
-    while (at > floor && BREAK.test(text[at - 1])) at--;
-    while (at > floor && !BREAK.test(text[at - 1])) at--;
+    let start = at;
+    while (start > floor && BREAK.test(text[start - 1])) start--;
+    // The word before has gone.
+    if (start === floor) break;
+    while (start > floor && !BREAK.test(text[start - 1])) start--;
+    at = start;
   }
   return at;
 }

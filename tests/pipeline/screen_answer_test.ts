@@ -135,6 +135,34 @@ Deno.test("screenAnswer() lets the first word and whole words go at once", async
   assertEquals(gone.filter((said) => said !== ""), ["Hello", " there", " my", " friend"]);
 });
 
+Deno.test("screenAnswer() lets what no value begins with go with the frame that it came in", async () => {
+  const beginnings = [
+    "Sure!",
+    "Here's",
+    "**",
+    "## ",
+    "```",
+    "- ",
+    '{"',
+    '[{"',
+    "नमस्ते",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "\n\n",
+    "> ",
+    "Oui,",
+  ];
+  for (const said of beginnings) {
+    const { batches } = await screened(singly(...text([said, " and", " more"])));
+    const first = batches.find((batch) => batch.some(({ type }) => type === "text-delta"));
+    assertEquals(first?.flatMap((part) => part.type === "text-delta" ? [part.text] : []), [said], said);
+  }
+  for (const said of ["{}", '{"']) {
+    const { batches } = await screened(singly(...call([said, 'a":1}'])));
+    const first = batches.find((batch) => batch.some(({ type }) => type === "call-delta"));
+    assertEquals(first?.flatMap((part) => part.type === "call-delta" ? [part.text] : []), [said], said);
+  }
+});
+
 Deno.test("screenAnswer() keeps interleaved choices and parallel calls apart", async () => {
   const other = "bob@corp.example";
   const parts: Part[] = [
