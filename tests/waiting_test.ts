@@ -31,6 +31,10 @@ const REASONS: Record<string, Record<string, string>> = {
   "console/rig.ts": { "Date.now": "the gateway's clock, where a test brings none" },
   "console/oidc_test.ts": { "Date.now": "a token of the provider has ended" },
   "console/tokens_test.ts": { "Date.now": "a token ends at a real time, by a clock that the test moves" },
+  "dlp/answer_times.ts": {
+    "performance.now": "no test: it measures what screening adds to an answer",
+    "setTimeout": "a macrotask between two ticks of its own clock",
+  },
   "http/refusals_test.ts": { "Date.now": "a limit of a real month resets later than now" },
   "http/resume_test.ts": { "Date.now": "what is kept ends by a clock that the test moves" },
   "pipeline/faults_test.ts": {
