@@ -7,8 +7,8 @@ import type { DocumentJob } from "./document_worker.ts";
 import type { DocumentKind, DocumentText } from "./kind.ts";
 
 export interface Documents {
-  /** Null: it cannot be read, because it is encrypted, broken, or too much. The bytes are the reader's from then on. */
-  read(kind: DocumentKind, bytes: Uint8Array<ArrayBuffer>): Promise<DocumentText | null>;
+  /** Null: it cannot be read, because it is encrypted, broken, or too much. The bytes are the reader's from then on; keys take turns. */
+  read(kind: DocumentKind, bytes: Uint8Array<ArrayBuffer>, key?: string): Promise<DocumentText | null>;
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export function openDocuments({ limitMs = LIMIT_MS }: { limitMs?: number } = {})
     mostWaiting: MOST_WAITING,
   });
   return {
-    read: (kind, bytes) => line.run({ kind, bytes }, [bytes.buffer]),
+    read: (kind, bytes, key) => line.run({ kind, bytes }, { key, transfer: [bytes.buffer] }),
     close: () => line.close(),
   };
 }

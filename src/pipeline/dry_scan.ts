@@ -40,6 +40,7 @@ export async function dryScan(asked: Loose, kit: Kit): Promise<DryScan> {
   const reading = await readDocuments(
     readLeaves(request, LEAVES[format as CallerFormatName]),
     kit.dlp.documents,
+    tools.key,
   );
   return toldOf(await verdictOn(reading, given.check, tools, given.wishes), given.check);
 }
@@ -57,7 +58,7 @@ export async function wouldRefuse(arrival: Arrival, wished: unknown, kit: Kit): 
   const { check } = checksOf(policyNames(arrival.key), wishes, policiesOf(dlp));
   const read = readLeaves(arrival.body, LEAVES[arrival.formatName]);
   const tools: Tools = { re2: dlp.re2, model: dlp.model, slices, metrics, key: arrival.key.id };
-  const reading = await readDocuments(read, dlp.documents);
+  const reading = await readDocuments(read, dlp.documents, tools.key);
   return (await verdictOn(reading, check, tools, wishes)).action === "block";
 }
 

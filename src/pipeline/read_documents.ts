@@ -13,7 +13,11 @@ export function holdsDocuments({ leaves }: BodyLeaves): boolean {
 }
 
 /** Each document becomes its text; where that is not all of it, or where it cannot be read, media stands beside or instead. */
-export async function readDocuments(reading: BodyLeaves, documents: Documents): Promise<BodyLeaves> {
+export async function readDocuments(
+  reading: BodyLeaves,
+  documents: Documents,
+  key: string,
+): Promise<BodyLeaves> {
   const until = performance.now() + BUDGET_MS;
   const leaves: Leaf[] = [];
   for (const leaf of reading.leaves) {
@@ -27,7 +31,7 @@ export async function readDocuments(reading: BodyLeaves, documents: Documents): 
       continue;
     }
     const value = (leaf.holder[leaf.key] as string).slice(leaf.run!.start);
-    const read = await documents.read(leaf.document!, Uint8Array.from(Buffer.from(value, "base64")));
+    const read = await documents.read(leaf.document!, Uint8Array.from(Buffer.from(value, "base64")), key);
     // Broken as a document, it may still be read as a text, as all that is written is anyhow.
     const text = read?.text ??
       (isWritten(leaf.document!) ? null : textOfFile(Buffer.from(value, "base64"))?.text) ?? "";

@@ -57,7 +57,9 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   const tools: Tools = { re2: kit.dlp.re2, model: kit.dlp.model, slices, metrics, key: arrival.key.id };
   const judged = (reading: BodyLeaves) =>
     holdsDocuments(reading)
-      ? readDocuments(reading, kit.dlp.documents).then((read) => verdictOn(read, check, tools, wishes))
+      ? readDocuments(reading, kit.dlp.documents, tools.key).then((read) =>
+        verdictOn(read, check, tools, wishes)
+      )
       : verdictOn(reading, check, tools, wishes);
   const verdict = arrival.large
     ? slices.step(tools.key, "screen", read).then(judged)

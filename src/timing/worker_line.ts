@@ -1,7 +1,8 @@
 /**
- * A line of jobs before one worker, which is started when the first job comes, ended when it takes too long over one, and
- * ended when nothing comes for a while.
+ * A line of jobs before one worker, in which keys take turns. The worker is started when the first job comes, ended when it
+ * takes too long over one, and ended when nothing comes for a while.
  */
+import { FairQueue } from "./fair_queue.ts";
 
 export interface WorkerLineOptions {
   start(): Worker;
@@ -9,13 +10,19 @@ export interface WorkerLineOptions {
   limitMs: number;
   /** A worker that has nothing to do for so long is ended, because it holds memory. */
   idleMs: number;
-  /** Jobs that wait for the one that is done; another is not done at all. */
+  /** Jobs that wait for the one that is done. Of more, one of the key with most waiting is not done at all. */
   mostWaiting: number;
 }
 
 export interface WorkerReply<T> {
   id: number;
   result: T | null;
+}
+
+interface JobOptions {
+  /** Whose it is. */
+  key?: string;
+  transfer?: Transferable[];
 }
 
 interface Waiting<J, T> {
@@ -26,7 +33,7 @@ interface Waiting<J, T> {
 }
 
 export class WorkerLine<J extends object, T> {
-  readonly #line: Waiting<J, T>[] = [];
+  readonly #line = new FairQueue<Waiting<J, T>>();
   readonly #options: WorkerLineOptions;
   #worker: Worker | null = null;
   #running: Waiting<J, T> | null = null;
@@ -39,10 +46,15 @@ export class WorkerLine<J extends object, T> {
   }
 
   /** Null: it took too long, failed, or had no place in the line. */
-  run(job: J, transfer: Transferable[] = []): Promise<T | null> {
-    if (this.#closed || this.#line.length >= this.#options.mostWaiting) return Promise.resolve(null);
+  run(job: J, { key = "", transfer = [] }: JobOptions = {}): Promise<T | null> {
+    if (this.#closed) return Promise.resolve(null);
+    if (this.#line.length >= this.#options.mostWaiting) {
+      const given = this.#line.makeRoom(key);
+      if (given === undefined) return Promise.resolve(null);
+      given.done(null);
+    }
     return new Promise((done) => {
-      this.#line.push({ id: ++this.#lastId, job, transfer, done });
+      this.#line.push(key, { id: ++this.#lastId, job, transfer, done });
       this.#next();
     });
   }
@@ -51,7 +63,7 @@ export class WorkerLine<J extends object, T> {
     this.#closed = true;
     this.#end();
     this.#running?.done(null);
-    for (const { done } of this.#line.splice(0)) done(null);
+    while (this.#line.length > 0) this.#line.shift().done(null);
   }
 
   #start(): Worker {
@@ -88,13 +100,12 @@ export class WorkerLine<J extends object, T> {
   #next(): void {
     if (this.#running !== null || this.#closed) return;
     clearTimeout(this.#timer);
-    const waiting = this.#line.shift();
-    if (waiting === undefined) {
+    if (this.#line.length === 0) {
       this.#timer = setTimeout(() => this.#end(), this.#options.idleMs);
       Deno.unrefTimer(this.#timer as unknown as number);
       return;
     }
-    this.#running = waiting;
+    const waiting = this.#running = this.#line.shift();
     this.#worker ??= this.#start();
     this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
     this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);

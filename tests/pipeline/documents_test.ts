@@ -56,7 +56,7 @@ const DOCUMENTS: [name: string, type: string, bytes: (text: string) => Uint8Arra
 async function screened(body: unknown, format: Format, wish: Record<string, unknown>) {
   const documents = openDocuments({ limitMs: 60_000 });
   try {
-    const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents);
+    const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents, "key");
     const check = merge(null, readWishes(wish), { unscannable: "pass", restore: false });
     const work = screenBody(reading, check, { budgetMs: 60_000 });
     let step = work.next();
