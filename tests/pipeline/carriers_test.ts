@@ -45,7 +45,7 @@ for (const mode of ["block", "mask"]) {
   Deno.test(`values are found wherever a file holds them (${mode})`, async () => {
     const documents = openDocuments({ limitMs: 60_000 });
     const screened = async (body: unknown, format: Format) => {
-      const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents);
+      const reading = await readDocuments(readLeaves(body, LEAVES[format]), documents, "key");
       const check = merge(null, readWishes({ mode }), { unscannable: "pass", restore: false });
       const work = screenBody(reading, check, { budgetMs: 60_000 });
       let step = work.next();
