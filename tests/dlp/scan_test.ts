@@ -176,3 +176,11 @@ Deno.test("values that fill neighbouring lines are not taken for one value over 
     ["EMAIL_ADDRESS", 17, 35],
   ]);
 });
+
+Deno.test("scan() takes a number in brackets for what names it, and not for a telephone with the bracket", () => {
+  const text = "numer NIP (8567346215) was rejected";
+  const found = detector(DEFAULT_TYPES).scan(text);
+  assertEquals(found.map(({ entityType, start, end }) => [entityType, text.slice(start, end)]), [
+    ["PL_NIP", "8567346215"],
+  ]);
+});

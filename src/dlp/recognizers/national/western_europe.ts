@@ -188,7 +188,7 @@ export const WESTERN_EUROPE: readonly Recognizer[] = [
       plain: 0.3,
     }],
     samples: {
-      found: ["«PT 501 964 843»"],
+      found: ["«PT 501 964 843»", '{"numero_fiscal":"«501964843»"}'],
       clean: ["PT 501 964 844"],
     },
   },
