@@ -66,6 +66,8 @@ const TEXTS: Readonly<Record<string, (n: number) => string>> = {
   "long texts of escapes": (n) => JSON.stringify(times(n / 50, () => "\n".repeat(70_000))),
   "escapes of a text": (n) => JSON.stringify('"\\'.repeat(n * 20)),
   "objects": (n) => JSON.stringify(times(n, (i) => ({ a: i, b: { c: "\n" } }))),
+  "digits of a text": (n) => JSON.stringify("7".repeat(n * 200)),
+  "digits and letters of a text": (n) => JSON.stringify("1234567890123456x".repeat(n * 10)),
   "quotes that do not end": (n) => '"\\"'.repeat(n),
 };
 
