@@ -31,6 +31,9 @@ export function children(pid: number): number | null {
   }
 }
 
+/** Looks at a program's open files that find the same. */
+const SAME_LOOKS = 3;
+
 export interface Counting {
   /** Instructions of all threads since the beginning. */
   stop(): Promise<number>;
@@ -49,7 +52,7 @@ export async function countInstructions(pid: number): Promise<Counting | null> {
       stdout: "null",
       stderr: "null",
     }).spawn();
-    if (!await attached(perf, pid)) {
+    if (!await attached(perf)) {
       await Deno.remove(report);
       return null;
     }
@@ -69,14 +72,16 @@ export async function countInstructions(pid: number): Promise<Counting | null> {
   }
 }
 
-/** It says nothing when it begins to count: it has a counter open for each thread then. */
-async function attached(perf: Deno.ChildProcess, pid: number): Promise<boolean> {
+/** It says nothing when it begins to count: it has opened a counter for each thread then, and opens no more. */
+async function attached(perf: Deno.ChildProcess): Promise<boolean> {
   let over = false;
   void perf.status.then(() => over = true);
-  const threads = Array.from(Deno.readDirSync(`/proc/${pid}/task`)).length;
-  while (!over) {
+  for (let open = 0, same = 0; !over;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
-    if (counters(perf.pid) >= threads) return true;
+    const now = counters(perf.pid);
+    same = now > 0 && now === open ? same + 1 : 0;
+    if (same === SAME_LOOKS) return true;
+    open = now;
   }
   return false;
 }
