@@ -7,10 +7,25 @@ import { readable } from "../exchange/readable.ts";
 import type { Spot } from "./view.ts";
 
 /** Each mark with what reads the file behind it. */
-const FORMS: readonly { mark: string; head: RegExp; read(text: string, start: number): Unpacked | null }[] = [
+interface Form {
+  /** Begins each head. */
+  readonly mark: string;
+  readonly head: RegExp;
+  /** Stands behind the content; absent: its lines tell where it ends. */
+  readonly close?: string;
+  /** @param end where the content ends, if the form has a mark for it */
+  read(text: string, start: number, end: number): Unpacked | null;
+}
+
+const FORMS: readonly Form[] = [
   { mark: "begin ", head: /(?<![A-Za-z0-9])begin [0-7]{3,4} [^\r\n]{1,255}\r?\n/g, read: uudecoded },
-  { mark: "=ybegin ", head: /=ybegin [^\r\n]{1,400}\r?\n(?:=ypart [^\r\n]{1,200}\r?\n)?/g, read: ydecoded },
-  { mark: "<~", head: /<~/g, read: ascii85 },
+  {
+    mark: "=ybegin ",
+    head: /=ybegin [^\r\n]{1,400}\r?\n(?:=ypart [^\r\n]{1,200}\r?\n)?/g,
+    close: "=yend",
+    read: ydecoded,
+  },
+  { mark: "<~", head: /<~/g, close: "~>", read: ascii85 },
 ];
 
 interface Unpacked {
@@ -20,12 +35,20 @@ interface Unpacked {
 
 export function envelopedRuns(text: string): Spot[] {
   const spots: Spot[] = [];
-  for (const { mark, head, read } of FORMS) {
+  for (const { mark, head, close, read } of FORMS) {
     if (!text.includes(mark)) continue;
+    const nextHead = following(text, mark);
+    const nextClose = close === undefined ? null : following(text, close);
     let done = 0;
     for (const { index, 0: { length } } of text.matchAll(head)) {
       if (index < done) continue;
-      const file = read(text, index + length);
+      const start = index + length;
+      const end = nextClose?.(start) ?? text.length;
+      if (end < 0) break;
+      // Else many heads before one end would each read all that follows.
+      const again = nextHead(start);
+      if (nextClose !== null && again >= 0 && again < end) continue;
+      const file = read(text, start, end);
       const says = file === null ? null : readable(file.bytes);
       if (says === null || file === null) continue;
       spots.push({ start: index, end: file.end, says });
@@ -33,6 +56,15 @@ export function envelopedRuns(text: string): Spot[] {
     }
   }
   return spots.sort((a, b) => a.start - b.start);
+}
+
+/** Finds the next place of a mark, in one pass over the text for places that ascend. */
+function following(text: string, mark: string): (from: number) => number {
+  let found = -2;
+  return (from) => {
+    if (found !== -1 && found < from) found = text.indexOf(mark, from);
+    return found;
+  };
 }
 
 /** What a mail program puts before the lines that it quotes. */
@@ -75,9 +107,7 @@ function sixBits(text: string, at: number): number {
 }
 
 /** Each byte plus 42; `=` stands before one that has 64 more. */
-function ydecoded(text: string, start: number): Unpacked | null {
-  const end = text.indexOf("=yend", start);
-  if (end < 0) return null;
+function ydecoded(text: string, start: number, end: number): Unpacked | null {
   const bytes = new Uint8Array(end - start);
   let n = 0;
   for (let i = start; i < end; i++) {
@@ -91,13 +121,11 @@ function ydecoded(text: string, start: number): Unpacked | null {
 }
 
 /** Four bytes as five digits of base 85; `z` stands for four zeros. */
-function ascii85(text: string, start: number): Unpacked | null {
-  const close = text.indexOf("~>", start);
-  if (close < 0) return null;
+function ascii85(text: string, start: number, end: number): Unpacked | null {
   const bytes: number[] = [];
   let held = 0;
   let digits = 0;
-  for (let i = start; i < close; i++) {
+  for (let i = start; i < end; i++) {
     const unit = text.charCodeAt(i);
     if (unit <= 32) continue;
     if (unit === 122 && digits === 0) bytes.push(0, 0, 0, 0);
@@ -114,7 +142,7 @@ function ascii85(text: string, start: number): Unpacked | null {
     for (let i = digits; i < 5; i++) held = held * 85 + 84;
     bytes.push(...bigEndian(held, digits - 1));
   }
-  return bytes.length === 0 ? null : { bytes: Uint8Array.from(bytes), end: close + 2 };
+  return bytes.length === 0 ? null : { bytes: Uint8Array.from(bytes), end: end + 2 };
 }
 
 /** The first bytes of 32 bits. */
