@@ -3,6 +3,8 @@
  * some: what all of them hold together is bounded, and where it is over, who has taken nothing for longest is given up.
  */
 
+import type { HeldBody } from "./held_body.ts";
+
 /** What a smaller answer holds is bounded by the number of connections. */
 export const LARGE_BYTES = 1 << 16;
 const MOST_BYTES = 128 << 20;
@@ -52,6 +54,24 @@ export class HeldAnswers<T extends Taker> {
   /** Nothing waits for it any more. */
   end(taker: T): void {
     this.taken(taker, this.#held.get(taker) ?? 0);
+  }
+
+  /** Writes a head, and its body piece by piece; what of the body is not written yet waits. */
+  async pass(
+    taker: T,
+    { head, body }: { head: Uint8Array; body: HeldBody },
+    write: (piece: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    this.add(taker, body.length);
+    try {
+      await write(head);
+      for (let piece = body.take(); piece !== null; piece = body.take()) {
+        await write(piece);
+        this.taken(taker, piece.length);
+      }
+    } finally {
+      this.end(taker);
+    }
   }
 
   /** Of some that have waited as long the first. */

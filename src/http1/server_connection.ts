@@ -6,6 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
+import { settled } from "../timing/settled.ts";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
@@ -329,7 +330,11 @@ export class ServerConnection implements Hosted {
     const { status } = response;
     const bare = method === "HEAD" || status === 204 || status === 304;
     const held = bare ? null : PlainResponse.heldOf(response);
-    if (held !== null) return await this.#pieces(response, held, connectionField(keeps, minor));
+    if (held !== null) {
+      const head = headOf(response, `content-length: ${held.length}\r\n${connectionField(keeps, minor)}`);
+      const put = (piece: Uint8Array) => this.#put(piece);
+      return await this.#host.held.pass(this, { head: headBytes(head), body: held }, put);
+    }
     const text = bare ? null : PlainResponse.textOf(response);
     if (text !== null) {
       const size = Buffer.byteLength(text);
@@ -340,20 +345,6 @@ export class ServerConnection implements Hosted {
     const length = body === null ? "" : `content-length: ${body.length}\r\n`;
     const head = headOf(response, length + connectionField(keeps, minor));
     await this.write(body === null ? headBytes(head) : chunk(head, body, false));
-  }
-
-  async #pieces(response: Response, body: HeldBody, connection: string): Promise<void> {
-    const { held } = this.#host;
-    held.add(this, body.length);
-    try {
-      await this.#put(headBytes(headOf(response, `content-length: ${body.length}\r\n${connection}`)));
-      for (let piece = body.take(); piece !== null; piece = body.take()) {
-        await this.#put(piece);
-        held.taken(this, piece.length);
-      }
-    } finally {
-      held.end(this);
-    }
   }
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {
@@ -405,12 +396,4 @@ export class ServerConnection implements Hosted {
   }
 
   static readonly LINGER_MS = LINGER_MS;
-}
-
-/** Gives a promise that is about to resolve the time for it. */
-async function settled(promise: Promise<unknown>): Promise<boolean> {
-  let done = false;
-  promise.then(() => done = true, () => done = true);
-  for (let i = 0; i < 4 && !done; i++) await undefined;
-  return done;
 }
