@@ -84,7 +84,11 @@ export async function startGateway(
       return await new Response(conn.readable).json();
     },
     async stop() {
-      serving.kill("SIGTERM");
+      try {
+        serving.kill("SIGTERM");
+      } catch {
+        // It has ended already, which its status tells.
+      }
       return await serving.ended;
     },
   };
