@@ -10,7 +10,6 @@ import { settled } from "../timing/settled.ts";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
-import type { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
