@@ -25,6 +25,8 @@ const PAUSE_MS = 5;
 const MOST_CLOSING = 16;
 /** Parts of the connections that are closed then, so that the process can open files again. */
 const SHARE_CLOSED = 0.1;
+/** How long a body may make its connection wait before that can be given to another caller. */
+const PATIENT_MS = 200;
 const COMPLAINT_MS = 60_000;
 /** Connections whose TLS handshake is under way come on top of those that are bounded: as a part of their number, at least so many. */
 const SHARE_OF_HANDSHAKES = 0.25;
@@ -103,6 +105,8 @@ function serveOn(
   const open = new Set<Hosted>();
   /** Those without a request, the one that has waited longest first. */
   const waiting = new Set<Hosted>();
+  /** Those whose body does not come, and since when, likewise. */
+  const silent = new Map<Hosted, number>();
   /** WebSockets without a turn under way, likewise. */
   const resting = new Set<Hosted>();
   const turnedAway = new Set<Hosted>();
@@ -144,6 +148,8 @@ function serveOn(
         waiting.add(connection);
         if (stopping && phase === "idle") connection.close();
       } else waiting.delete(connection);
+      silent.delete(connection);
+      if (phase === "body" && open.has(connection)) silent.set(connection, clock.now());
     },
     rests(connection, rests) {
       resting.delete(connection);
@@ -152,6 +158,7 @@ function serveOn(
     closed(connection) {
       open.delete(connection);
       waiting.delete(connection);
+      silent.delete(connection);
       resting.delete(connection);
       turnedAway.delete(connection);
       if (stopping && open.size === 0) empty.resolve();
@@ -175,13 +182,19 @@ function serveOn(
   }
 
   /**
-   * Closes the connection that has waited longest for a request, else the WebSocket that has waited longest for a message: a
-   * caller that sends something comes before those that do not.
+   * Closes the connection that has waited longest for a request, else for a body, else the WebSocket that has waited longest
+   * for a message: a caller that sends something comes before those that do not.
    */
   function makePlace(): boolean {
     const [longest] = waiting;
     if (longest !== undefined) {
       longest.close();
+      return true;
+    }
+    const [stalled] = silent;
+    if (stalled !== undefined && clock.now() - stalled[1] >= PATIENT_MS) {
+      silent.delete(stalled[0]);
+      stalled[0].expire();
       return true;
     }
     const [socket] = resting;

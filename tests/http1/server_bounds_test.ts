@@ -58,6 +58,44 @@ Deno.test("serve() lets a body take its time as long as it goes on", async () =>
   await server.shutdown();
 });
 
+Deno.test("serve() gives the place of a body that does not come to who comes, and keeps one that comes", async () => {
+  const clock = new StoppedClock();
+  let came = 0;
+  const server = listening({
+    maxConnections: { most: 3 },
+    clock,
+    looking: false,
+    async handle(request) {
+      for await (const bytes of request.body ?? []) came += bytes.length;
+      return new Response("whole");
+    },
+  });
+  const post = `POST / HTTP/1.1\r\nhost: h\r\n${CLOSE}content-length: 3\r\n\r\nx`;
+  const callers: Caller[] = [];
+  for (let i = 1; i <= 3; i++) {
+    const caller = await Caller.to(server);
+    await caller.send(post);
+    callers.push(caller);
+    await eventually(() => came === i);
+  }
+  const [going, silent, later] = callers;
+  clock.move(199);
+  const early = await Caller.to(server);
+  await eventually(() => server.refused === 1);
+  early.close();
+  await going.send("y");
+  await eventually(() => came === 4);
+  clock.move(1);
+  assertMatch(await once(server, `GET / HTTP/1.1\r\nhost: h\r\n${CLOSE}\r\n`), /^HTTP\/1\.1 200 [^]*whole$/);
+  assertEquals(server.refused, 1);
+  assertMatch(await silent.end(), /^HTTP\/1\.1 408 /);
+  await going.send("z");
+  assertMatch(await going.end(), /whole$/);
+  await later.send("yz");
+  assertMatch(await later.end(), /whole$/);
+  await server.shutdown();
+});
+
 Deno.test("serve() gives the place of who has waited longest to who comes, and keeps those with a request", async () => {
   const { promise: going, resolve: go } = Promise.withResolvers<void>();
   let held = 0;
