@@ -26,6 +26,7 @@ const RANKS: Record<string, number> = {
   alerts: 3,
   formats: 2,
   store: 2,
+  outgoing: 2,
   http1: 1,
   documents: 1,
   exchange: 0,

@@ -40,7 +40,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "pipeline/faults_test.ts": {
     "while (!over) await": "each turn moves a stopped clock, so a deadline passes",
   },
-  "providers/http1_test.ts": { "pause(": "pieces leave in packets of their own" },
+  "outgoing/http1_test.ts": { "pause(": "pieces leave in packets of their own" },
   "resume_kill_test.ts": {
     "pause(": "a provider takes a while; a gateway is killed at another place each time",
   },

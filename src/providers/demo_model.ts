@@ -7,7 +7,7 @@
  */
 import { array, isObject, type Loose, number, object, parse, string } from "../exchange/json.ts";
 import { type CountTokens, tokenCounter } from "../formats/tokens.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "../outgoing/reply.ts";
 
 /** Pause between words of a stream, in milliseconds. */
 const WORD_MS = 20;

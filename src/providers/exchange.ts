@@ -7,9 +7,9 @@ import { decodeFailure } from "../formats/decode_failure.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { callHeaders, type Door, type Route } from "./provider.ts";
 import { credentialRefused, ownCredentialRefused } from "./refusals.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "../outgoing/reply.ts";
 import { readRefusal } from "./reply_body.ts";
-import type { Send } from "./send.ts";
+import type { Send } from "../outgoing/send.ts";
 import { Withheld } from "./withheld.ts";
 
 export interface Outgoing {

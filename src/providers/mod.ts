@@ -13,8 +13,8 @@ import { type Exchanged, type Heard, openExchanges, type Outgoing } from "./exch
 import { apiOf, type Door, type Provider, type Route } from "./provider.ts";
 import { isFault, isTransient, pauseMs, restMs } from "./retry.ts";
 import { byLatency, byPrice, drawFor, inOrder, partition, type RouteOrder } from "./routes.ts";
-import type { Reply } from "./reply.ts";
-import { openTransport, type Send } from "./send.ts";
+import type { Reply } from "../outgoing/reply.ts";
+import { openTransport, type Send } from "../outgoing/send.ts";
 import { openStates, type ProviderHealth, routeName, type RouteState, type States } from "./states.ts";
 import { noteFailure } from "./last_failure.ts";
 import { cancelled, noPlace, noRoute } from "./refusals.ts";

@@ -1,7 +1,7 @@
 /** Bodies that are read as one text: whole answers, and what a provider says when it refuses. */
 import { Buffer } from "node:buffer";
 import { brokenAnswer } from "../formats/decode_failure.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "../outgoing/reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 /** Largest whole answer, in bytes. */

@@ -2,7 +2,7 @@
  * `fetch` for web searches while telemetry is on. Deno records the whole address of what its own `fetch` asks, and a search's
  * address holds the query, which is text of the conversation. The client of the providers records nothing by itself.
  */
-import type { Send } from "../providers/send.ts";
+import type { Send } from "../outgoing/send.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import { withinNoTrace } from "./place.ts";
 

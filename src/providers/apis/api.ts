@@ -8,7 +8,7 @@
 import type { FormatName } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
-import type { Reply } from "../reply.ts";
+import type { Reply } from "../../outgoing/reply.ts";
 import type { Framing } from "./framing.ts";
 
 export interface ProviderApi {

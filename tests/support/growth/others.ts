@@ -19,7 +19,7 @@ import { mend } from "../../../src/pipeline/repair/mend.ts";
 import { ArgumentScanner } from "../../../src/pipeline/repair/scanner.ts";
 import { SplitSecrets } from "../../../src/pipeline/split_secrets.ts";
 import { disguises } from "../../../src/providers/disguises.ts";
-import { proxied, readProxies } from "../../../src/providers/proxies.ts";
+import { proxied, readProxies } from "../../../src/outgoing/proxies.ts";
 import { Withheld } from "../../../src/providers/withheld.ts";
 import { behind, eventsIn, withIds, withoutIds } from "../../../src/resume/event_ids.ts";
 import { Kept } from "../../../src/resume/kept.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { WireError } from "../../src/http1/body_framing.ts";
 import { headEnd } from "../../src/http1/head.ts";
-import { parseHead, requestBytes } from "../../src/providers/http1_wire.ts";
+import { parseHead, requestBytes } from "../../src/outgoing/http1_wire.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const text = (found: Uint8Array) => String.fromCharCode(...found);

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { sendHttp1 } from "../../src/providers/http1.ts";
-import type { Reply } from "../../src/providers/reply.ts";
+import { sendHttp1 } from "../../src/outgoing/http1.ts";
+import type { Reply } from "../../src/outgoing/reply.ts";
 import { pause, stoppedTicker, turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 

@@ -3,9 +3,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Failure } from "../../src/exchange/failure.ts";
-import { proxied, readProxies } from "../../src/providers/proxies.ts";
-import { openTransport, type TransportOptions } from "../../src/providers/send.ts";
-import { addressOf } from "../../src/providers/http1_connection.ts";
+import { proxied, readProxies } from "../../src/outgoing/proxies.ts";
+import { openTransport, type TransportOptions } from "../../src/outgoing/send.ts";
+import { addressOf } from "../../src/outgoing/http1_connection.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
@@ -121,8 +121,8 @@ Deno.test("proxies are those that the environment names, but for the hosts of NO
 });
 
 const CLIENT = `
-import { openTransport } from "${new URL("../../src/providers/send.ts", import.meta.url)}";
-import { readProxies } from "${new URL("../../src/providers/proxies.ts", import.meta.url)}";
+import { openTransport } from "${new URL("../../src/outgoing/send.ts", import.meta.url)}";
+import { readProxies } from "${new URL("../../src/outgoing/proxies.ts", import.meta.url)}";
 import { Ticker } from "${new URL("../../src/timing/ticker.ts", import.meta.url)}";
 const ticker = new Ticker();
 const send = openTransport({ proxies: readProxies((name) => Deno.env.get(name)) });

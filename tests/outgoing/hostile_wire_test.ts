@@ -1,9 +1,9 @@
 /** What providers do to a connection, against each client that asks them: the own one and `fetch`, plain and behind TLS. */
 import { assertEquals } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { sendByFetch } from "../../src/providers/fetch_reply.ts";
-import { sendHttp1 } from "../../src/providers/http1.ts";
-import type { Exchange, Reply } from "../../src/providers/reply.ts";
+import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
+import { sendHttp1 } from "../../src/outgoing/http1.ts";
+import type { Exchange, Reply } from "../../src/outgoing/reply.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { turns } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
-import { openTransport } from "../../src/providers/send.ts";
+import { openTransport } from "../../src/outgoing/send.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { stoppedTicker } from "../support/time.ts";
 
