@@ -91,12 +91,18 @@ const TAG_LIMIT = fields({
 
 const rate = () => whole(1, 1e12).nullable();
 
+const RATE_LIMIT_WORDS = "an object with `requests_per_minute`, `tokens_per_minute`, or both";
+
+/** One that names no rate would be no limit, which nobody means who writes it; null for a rate says so. */
 const RATE_LIMIT = fields({
-  requests_per_minute: rate().prefault(null).describe("Most requests in a minute. Null: no limit."),
-  tokens_per_minute: rate().prefault(null).describe(
-    "Most tokens, input and output together, in a minute. Null: no limit.",
+  requests_per_minute: rate().optional().describe("Most requests in a minute. Null or left out: no limit."),
+  tokens_per_minute: rate().optional().describe(
+    "Most tokens, input and output together, in a minute. Null or left out: no limit.",
   ),
-});
+}).refine(
+  (limit) => limit.requestsPerMinute !== undefined || limit.tokensPerMinute !== undefined,
+  says(RATE_LIMIT_WORDS),
+);
 
 /** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
 const KEY = {
@@ -169,7 +175,7 @@ const NEW_KEY = {
 type Rates = { requestsPerMinute: number | null; tokensPerMinute: number | null };
 
 /** A key has its rates without an object around them; whoever writes that object, or null, writes both. */
-function ratesOf(limit: Rates | null): Rates {
+function ratesOf(limit: Partial<Rates> | null): Rates {
   return {
     requestsPerMinute: limit?.requestsPerMinute ?? null,
     tokensPerMinute: limit?.tokensPerMinute ?? null,

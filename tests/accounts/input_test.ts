@@ -38,6 +38,7 @@ const VALUES: Record<string, unknown[]> = {
   rate_limit: [
     null,
     {},
+    { requests_per_minute: null },
     { requests_per_minute: 1, tokens_per_minute: 1e12 },
     { requests_per_minute: 0 },
     { tokens_per_minute: 1e12 + 1 },
@@ -106,6 +107,11 @@ Deno.test("readKeyChange() gives what is named and nothing else", () => {
   assertEquals(readKeyChange({}), {});
   assertEquals(readKeyChange({ models: null }), { models: null });
   assertEquals(readKeyChange({ rate_limit: null }), { requestsPerMinute: null, tokensPerMinute: null });
+  assertEquals(readKeyChange({ rate_limit: { tokens_per_minute: 5 } }), {
+    requestsPerMinute: null,
+    tokensPerMinute: 5,
+  });
+  assertThrows(() => readKeyChange({ rate_limit: {} }), Failure, "`requests_per_minute`, `tokens_per_minute`");
 });
 
 Deno.test("timeOf() takes a time without a zone as UTC", () => {

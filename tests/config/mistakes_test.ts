@@ -251,6 +251,10 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a rate limit without a rate", key({ rate_limit: { foo: 1 } }), [
     "keys[0].rate_limit.foo: unknown field; known are requests_per_minute, tokens_per_minute",
+    "keys[0].rate_limit: expected an object with `requests_per_minute`, `tokens_per_minute`, or both, got an object",
+  ]],
+  ["a rate limit that names nothing", key({ rate_limit: {} }), [
+    "keys[0].rate_limit: expected an object with `requests_per_minute`, `tokens_per_minute`, or both, got an object",
   ]],
   ["a day that there is not", key({ expires_at: "2030-02-30" }), [
     "keys[0].expires_at: expected a date like 2030-01-31 or a time like 2030-01-31T00:00:00Z, " +

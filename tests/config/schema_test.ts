@@ -67,6 +67,8 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "alerts[].to[].secret",
       "alerts[].to[].slack",
       "alerts[].to[].email",
+      "keys[].rate_limit.requests_per_minute",
+      "keys[].rate_limit.tokens_per_minute",
       "$schema",
     ],
   );
