@@ -9,7 +9,7 @@
  * An estimate larger than what is left is refused even when nothing else runs: the limit is a limit.
  */
 import type { Clock } from "../timing/clock.ts";
-import type { Estimate } from "./money.ts";
+import { stepsOf } from "./money.ts";
 import type { Demand, Demands } from "./demands.ts";
 import type { Holds, Taken } from "./holds.ts";
 import { type Journal, type JournalEntry, JournalFull } from "./journal.ts";
@@ -150,21 +150,5 @@ export class Admission {
       void reservation.release();
       throw cannotAdmitNow(error);
     });
-  }
-}
-
-/** What to try for: the most, then halves of what may be less, down to the least. */
-function stepsOf(most: Estimate): Estimate[] {
-  const { media = 0, leastMedia = media, output, leastOutput = output } = most;
-  const steps = [most];
-  for (let half = 0.5;; half /= 2) {
-    const less = {
-      ...most,
-      media: Math.max(leastMedia, Math.floor(media * half)),
-      output: Math.max(leastOutput, Math.floor(output * half)),
-    };
-    const last = steps[steps.length - 1];
-    if (less.media >= (last.media ?? 0) && less.output >= last.output) return steps;
-    steps.push(less);
   }
 }

@@ -12,13 +12,15 @@ import type { Labels } from "../exchange/labels.ts";
 import type { KeyState } from "./key_state.ts";
 import type { Hold, Lease, LeaseKind } from "./lease.ts";
 import type { LeaseTable } from "./lease_table.ts";
-import { costAtMost, costOf, type Estimate, type Prices, priceTable } from "./money.ts";
+import { costAtMost, costOf, type Estimate, type Prices, type PriceTable, priceTable } from "./money.ts";
 import { spanAt } from "./period.ts";
 import type { AdmissionRequest } from "./types.ts";
 
 export interface Demand {
   lease: Lease;
   amount: bigint;
+  /** The call may use more than it needs to be let in: it takes up to this, so that no other one is let in on what is left. */
+  upTo?: bigint;
 }
 
 export interface DemandsOptions {
@@ -49,6 +51,12 @@ function idText(owner: string): string {
   return encodeURIComponent(owner);
 }
 
+/** Where an estimate is less than the call may use: what that costs. */
+function wholeCost(estimate: Estimate, table: PriceTable): bigint | undefined {
+  const { mostMedia } = estimate;
+  return mostMedia === undefined ? undefined : costAtMost({ ...estimate, media: mostMedia }, table);
+}
+
 export class Demands {
   readonly #options: DemandsOptions;
   readonly #withSearch = new WeakMap<Prices, Prices>();
@@ -70,7 +78,9 @@ export class Demands {
   }
 
   of(request: AdmissionRequest, estimate: Estimate, state: KeyState, now: number): Demand[] {
-    const cost = costAtMost(estimate, priceTable(this.withSearchPrice(request.prices)));
+    const table = priceTable(this.withSearchPrice(request.prices));
+    const cost = costAtMost(estimate, table);
+    const upTo = wholeCost(estimate, table);
     const demands: Demand[] = [];
     const { key, requestsPerMinute, tokensPerMinute, spendLimit } = state;
     if (requestsPerMinute !== null) {
@@ -86,30 +96,44 @@ export class Demands {
       });
     }
     if (spendLimit !== null) {
-      demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost });
+      demands.push({ lease: this.#spendLease(key.id, spendLimit, now), amount: cost, upTo });
     }
     const { account, team } = state.key;
     if (team !== null && state.teamSpendLimit !== null) {
-      demands.push({ lease: this.#teamLease(team.name, state.teamSpendLimit, now), amount: cost });
+      demands.push({ lease: this.#teamLease(team.name, state.teamSpendLimit, now), amount: cost, upTo });
     }
-    if (request.labels) this.#addLabelled(demands, request.labels, { state, cost, now });
-    if (!this.#options.unlimited(account)) demands.push({ lease: this.#creditsLease(account), amount: cost });
+    if (request.labels) this.#addLabelled(demands, request.labels, { state, cost, upTo, now });
+    if (!this.#options.unlimited(account)) {
+      demands.push({ lease: this.#creditsLease(account), amount: cost, upTo });
+    }
     return demands;
   }
 
   /** What a call that holds so much needs beyond it, having used something and going on. */
   more(holds: readonly Hold[], spent: Readonly<Usage>, next: Estimate, prices: Prices): Demand[] {
     const table = priceTable(this.withSearchPrice(prices));
-    const cost = costOf(spent, 0, table) + costAtMost(next, table);
+    const used = costOf(spent, 0, table);
+    const cost = used + costAtMost(next, table);
+    const whole = wholeCost(next, table);
+    const upTo = whole === undefined ? undefined : used + whole;
     return holds.filter(({ lease, amount }) => lease.isMoney() && amount < cost)
-      .map(({ lease, amount }) => ({ lease, amount: cost - amount }));
+      .map(({ lease, amount }) => ({
+        lease,
+        amount: cost - amount,
+        upTo: upTo === undefined ? undefined : upTo - amount,
+      }));
   }
 
   /** A call without a session, or without a tag, draws on no budget of one. */
   #addLabelled(
     demands: Demand[],
     { session, tags }: Labels,
-    { state: { key, sessionLimit, tagLimits }, cost, now }: { state: KeyState; cost: bigint; now: number },
+    { state: { key, sessionLimit, tagLimits }, cost, upTo, now }: {
+      state: KeyState;
+      cost: bigint;
+      upTo: bigint | undefined;
+      now: number;
+    },
   ): void {
     if (session !== null && sessionLimit !== null) {
       const { amount, requestsPerMinute } = sessionLimit;
@@ -130,13 +154,13 @@ export class Demands {
           ends: null,
           limit: amount,
         };
-        demands.push({ lease: this.#lease("session", ref, now), amount: cost });
+        demands.push({ lease: this.#lease("session", ref, now), amount: cost, upTo });
       }
     }
     for (const limit of tagLimits) {
       const value = tags?.[limit.tag];
       if (value !== undefined) {
-        demands.push({ lease: this.#tagLease(key.id, limit, value, now), amount: cost });
+        demands.push({ lease: this.#tagLease(key.id, limit, value, now), amount: cost, upTo });
       }
     }
   }

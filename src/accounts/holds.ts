@@ -39,7 +39,7 @@ export class Holds {
   /** Null: it does not fit as it is. */
   takeNow(demands: readonly Demand[], now: number): Hold[] | null {
     for (const { lease, amount } of demands) if (!lease.fits(amount, now)) return null;
-    return demands.map(({ lease, amount }) => lease.reserve(amount));
+    return demands.map(({ lease, amount, upTo }) => lease.reserve(amount, upTo));
   }
 
   /** Throws the failure of what could not be held. */
@@ -79,8 +79,10 @@ export class Holds {
     const { sync, now, waitMs } = this.#options;
     const time = now();
     const least = steps[steps.length - 1];
-    const lacking = steps[0].filter(({ lease, amount }, i) =>
-      !lease.fits(amount, time) && (lease.mayGrow(amount, time) || lease.mayGrow(least[i].amount, time))
+    // The least may take nothing of a lease that the most lacks.
+    const leastOf = (lease: Lease) => least.find((demand) => demand.lease === lease)?.amount ?? 0n;
+    const lacking = steps[0].filter(({ lease, amount }) =>
+      !lease.fits(amount, time) && (lease.mayGrow(amount, time) || lease.mayGrow(leastOf(lease), time))
     );
     if (lacking.length === 0) return;
     try {

@@ -163,7 +163,12 @@ export class Lease {
     this.forgetAnswers();
   }
 
-  reserve(amount: bigint): Hold {
+  /** @param upTo so much is taken where it is free */
+  reserve(amount: bigint, upTo = amount): Hold {
+    if (upTo > amount) {
+      const { free } = this;
+      if (free > amount) amount = free < upTo ? free : upTo;
+    }
     this.#reserved += amount;
     return { lease: this, amount, starts: this.#budget.starts };
   }

@@ -224,6 +224,8 @@ export interface Estimate {
   media?: number;
   /** Where a provider's tools may make it read the prompt again and again: less that the call may run with. */
   leastMedia?: number;
+  /** Of an estimate that has less: the most that the call may use all the same. */
+  mostMedia?: number;
   output: number;
   /** Where the request names no cap: less output that it may be granted, if not so much is left. */
   leastOutput?: number;
@@ -232,6 +234,22 @@ export interface Estimate {
   hourCache?: boolean;
   /** Tokens that rates count until the call has ended; absent: all. */
   usual?: number;
+}
+
+/** What to try for: the most, then halves of what may be less, down to the least. */
+export function stepsOf(most: Estimate): Estimate[] {
+  const { media = 0, leastMedia = media, output, leastOutput = output } = most;
+  const steps = [most];
+  for (let half = 0.5;; half /= 2) {
+    const less = {
+      ...most,
+      media: Math.max(leastMedia, Math.floor(media * half)),
+      output: Math.max(leastOutput, Math.floor(output * half)),
+    };
+    const last = steps[steps.length - 1];
+    if (less.media >= (last.media ?? 0) && less.output >= last.output) return steps;
+    steps.push(less.media < media ? { ...less, mostMedia: media } : less);
+  }
 }
 
 /** The most that an estimate can cost: a token of unknown kind at the dearest price that its kind can have. */

@@ -11,7 +11,7 @@ import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { type Beginning, generationOf } from "./ledger.ts";
-import type { Estimate, Prices } from "./money.ts";
+import { type Estimate, type Prices, stepsOf } from "./money.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { RateState, Reservation } from "./types.ts";
 import type { WaitingLine } from "./waiting_line.ts";
@@ -76,10 +76,11 @@ export class OpenReservations {
   ): Promise<boolean> {
     const { beginning, holds } = reservation;
     if (reservation.expired) return true;
-    const lacking = () => this.#options.demands.more(holds, spent, next, prices);
-    if (lacking().length === 0) return true;
+    const lacking = (next: Estimate) => this.#options.demands.more(holds, spent, next, prices);
+    if (lacking(next).length === 0) return true;
+    const steps = stepsOf(next);
     try {
-      const more = await this.#options.holds.take(beginning.keyId, () => [lacking()]);
+      const more = await this.#options.holds.take(beginning.keyId, () => steps.map(lacking));
       // It may have ended while it waited; then nobody else gives this back.
       const over = !this.#open.has(reservation) || reservation.expired;
       for (const added of more.holds) {

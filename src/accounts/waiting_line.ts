@@ -95,7 +95,7 @@ export class WaitingLine {
 
   #admit({ demands, resolve }: Waiter, now: number): boolean {
     for (const { lease, amount } of demands) if (!lease.fits(amount, now)) return false;
-    resolve(demands.map(({ lease, amount }) => lease.reserve(amount)));
+    resolve(demands.map(({ lease, amount, upTo }) => lease.reserve(amount, upTo)));
     return true;
   }
 

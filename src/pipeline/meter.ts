@@ -123,13 +123,13 @@ class Meter {
     const call = this.#call;
     const kit = this.#kit;
     const failed = this.#failed;
-    const searches = this.#searches;
     // The stream was ended from outside: its caller had left, and the time to finish without it was over.
     if (!this.#finished && !failed && this.#usage === null && this.#said > 0) {
       this.#estimated = true;
       this.#usage = estimateUsage(call.size.chars, this.#said);
     }
     const usage = this.#usage;
+    const searches = await this.#billedSearches(failed ? null : usage);
     const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
@@ -143,7 +143,7 @@ class Meter {
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
       ...(failed || usage === null ? undefined : charges(usage, call)),
       estimated: this.#estimated,
-      searches: searches ?? 0,
+      searches,
       ttftMs: this.#ttft,
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
@@ -153,10 +153,26 @@ class Meter {
       ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
-    if (failed && call.provider === null && !searches) await call.reservation.release(failed);
+    if (failed && call.provider === null && searches === 0) await call.reservation.release(failed);
     else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
     steps.followed?.ended(end, call.labels);
+  }
+
+  /**
+   * Some models search though the request has no tool of their provider's, and nothing is reserved for that: what there is
+   * no money for is not billed, so that a thousand such calls at once do not pass a limit.
+   */
+  async #billedSearches(usage: Usage | null): Promise<number> {
+    const { shape, size, reservation, arrival, model } = this.#call;
+    const searches = this.#searches ?? 0;
+    if (searches === 0 || shape.search || size.rounds !== undefined) return searches;
+    const next = { input: 0, output: 0, searches };
+    if (await reservation.extend(usage ?? NO_USAGE, next)) return searches;
+    this.#kit.log(
+      `${arrival.id} ${model.id}: the provider reports ${searches} searches of its own that no budget has room for; they are not billed`,
+    );
+    return 0;
   }
 }
 

@@ -78,7 +78,15 @@ export function nextRound(
   { added, output, searches }: { added: number; output: number; searches: number },
 ): Estimate {
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
-  return { input: text, media, output, searches, hourCache: marksHour(prompt) };
+  const elsewhere = size.rounds ?? 1;
+  return {
+    input: text,
+    media: media * elsewhere,
+    ...(elsewhere > 1 && { leastMedia: media }),
+    output,
+    searches,
+    hourCache: marksHour(prompt),
+  };
 }
 
 /** A predicted output that the answer departs from is billed as output. */
