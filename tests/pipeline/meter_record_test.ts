@@ -42,6 +42,7 @@ async function record(
     arrival: some<Arrival>({ id: "gen_0", gone: () => false, steps: new Steps(() => 0) }),
     model: some<Model>({ id: "p/m" }),
     size: { chars: 40, bytes: 40, attachments: 0, media: 0, frames: 0 },
+    shape: { search: true, calls: 1 },
     created: 0,
     provider,
     screened: null,
