@@ -111,7 +111,11 @@ Deno.test("readKeyChange() gives what is named and nothing else", () => {
     requestsPerMinute: null,
     tokensPerMinute: 5,
   });
-  assertThrows(() => readKeyChange({ rate_limit: {} }), Failure, "`requests_per_minute`, `tokens_per_minute`");
+  assertThrows(
+    () => readKeyChange({ rate_limit: {} }),
+    Failure,
+    "`requests_per_minute`, `tokens_per_minute`",
+  );
 });
 
 Deno.test("timeOf() takes a time without a zone as UTC", () => {
