@@ -15,6 +15,8 @@ import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
 import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
+import { askThrough } from "./outgoing/ask.ts";
+import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
 import { type Level, Log } from "./log.ts";
 import { HUB, parentGone, supervise, WORKER, workerOf } from "./supervise.ts";
@@ -41,6 +43,7 @@ function log(line: string, level: Level = "info"): void {
 }
 
 export async function main(): Promise<void> {
+  askThrough({ proxies: readProxies(env) });
   try {
     await follow(parseCommand(Deno.args), {
       env,

@@ -14,6 +14,7 @@ import {
   type WarningData,
   type WebhookRef,
 } from "../store/mod.ts";
+import { ask } from "../outgoing/ask.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { ConfigWebhook } from "./config.ts";
 import { formatAmount } from "./money.ts";
@@ -48,6 +49,8 @@ const POLL_MS = 5000;
 /** Under way at once for one webhook. */
 const PLACES = 4;
 const ANSWER_MS = 10_000;
+/** Of an answer, of which only the status counts. */
+const MOST_UNREAD_BYTES = 16 << 10;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 3_600_000;
 const GIVE_UP_MS = 3 * 86_400_000;
@@ -200,9 +203,10 @@ export class Webhooks {
   async #post({ url, secret }: ConfigWebhook, delivery: Delivery, signal: AbortSignal): Promise<unknown> {
     const body = bodyOf(delivery, this.#options.keyName);
     try {
-      const response = await fetch(url, {
+      const answer = await ask(url, {
         method: "POST",
-        redirect: "manual",
+        most: MOST_UNREAD_BYTES,
+        cuts: true,
         headers: {
           "content-type": "application/json",
           "user-agent": "sluice",
@@ -213,8 +217,7 @@ export class Webhooks {
         body,
         signal,
       });
-      await response.body?.cancel();
-      return response.ok ? null : `it answered with status ${response.status}`;
+      return answer.ok ? null : `it answered with status ${answer.status}`;
     } catch (error) {
       return error;
     }

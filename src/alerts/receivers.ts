@@ -1,8 +1,12 @@
 /** Who is told of alerts: webhooks with a signature, Slack's format, mail. Redirects, which would be the receiver's choice, are not followed. */
 import { createHash, createHmac } from "node:crypto";
+import { ask } from "../outgoing/ask.ts";
 import type { AlertEvent } from "../store/mod.ts";
 import type { AlertDestination, AlertRule, SmtpConfig } from "./config.ts";
 import { subjectOf, textOf } from "./text.ts";
+
+/** Of an answer, of which only the status counts. */
+const MOST_UNREAD_BYTES = 16 << 10;
 
 export interface AlertDelivery {
   id: string;
@@ -86,9 +90,10 @@ async function post(
   { delivery, secret, signal }: { delivery?: AlertDelivery; secret?: string; signal: AbortSignal },
 ): Promise<unknown> {
   try {
-    const response = await fetch(url, {
+    const answer = await ask(url, {
       method: "POST",
-      redirect: "manual",
+      most: MOST_UNREAD_BYTES,
+      cuts: true,
       headers: {
         "content-type": "application/json",
         "user-agent": "sluice",
@@ -99,8 +104,7 @@ async function post(
       body,
       signal,
     });
-    await response.body?.cancel();
-    return response.ok ? null : `it answered with status ${response.status}`;
+    return answer.ok ? null : `it answered with status ${answer.status}`;
   } catch (error) {
     return error;
   }

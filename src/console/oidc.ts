@@ -6,8 +6,9 @@
  */
 import * as oauth from "oauth4webapi";
 import { type Principal, type Role, ROLES } from "../accounts/mod.ts";
-import { boundedBytes } from "../exchange/bounded_body.ts";
+import { excessOf, type JsonBudget } from "../exchange/json_budget.ts";
 import type { OidcConfig } from "../http/oidc_config.ts";
+import { ask } from "../outgoing/ask.ts";
 
 /** What a browser brings back. */
 export interface Flow {
@@ -40,6 +41,10 @@ const METADATA_MS = 3_600_000;
 const MOST_NAME = 64;
 /** Of metadata, keys, tokens and claims. */
 const MOST_BYTES = 1 << 20;
+/** Of the same: a person with a thousand groups has a thousand values. */
+const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 20_000, nameChars: 500_000, digits: 1000 };
+/** What of an answer's head the library reads. */
+const HEADERS = ["content-type", "www-authenticate"];
 /** As OpenID Connect bounds it. Keys are found by it. */
 const SUBJECT = /^[ -~]{1,255}$/;
 /** Of what a browser has brought along, in a log. */
@@ -229,13 +234,29 @@ function options({ issuer }: OidcConfig) {
   };
 }
 
-/** Fetches as the library wants it, of answers only what is no flood. */
-async function bounded(url: string, request: oauth.CustomFetchOptions<string, unknown>): Promise<Response> {
-  const response = await fetch(url, request as RequestInit);
-  const { status, headers } = response;
+/** `fetch` as the library wants it, of answers only what is no flood. */
+async function bounded(
+  url: string,
+  { method, headers, body, signal }: oauth.CustomFetchOptions<string, unknown>,
+): Promise<Response> {
   try {
-    const body = await boundedBytes(response, MOST_BYTES);
-    return new Response(body.length === 0 ? null : body, { status, headers });
+    const answer = await ask(url, {
+      method,
+      headers: { ...headers },
+      body: body === undefined || body === null ? undefined : String(body),
+      most: MOST_BYTES,
+      signal: signal ?? AbortSignal.timeout(PATIENCE_MS),
+    });
+    const { status, bytes } = answer;
+    const excess = excessOf(answer.text(), BUDGET);
+    if (excess !== null) throw new TypeError(`the answer has more than ${excess.limit} ${excess.what}`);
+    return new Response(bytes.length === 0 ? null : bytes, {
+      status,
+      headers: HEADERS.flatMap((name) => {
+        const value = answer.header(name);
+        return value === null ? [] : [[name, value]];
+      }),
+    });
   } catch (error) {
     throw error instanceof RangeError ? new TypeError(error.message) : error;
   }

@@ -27,7 +27,7 @@ export async function sendHttp1(
   caCerts?: string[],
   foreign?: (exchange: Exchange, ticker: Ticker) => Promise<Reply>,
 ): Promise<Reply> {
-  const address = addressOf(exchange.url);
+  const address = addressOf(exchange.url, exchange.once);
   const request = requestBytes(
     address.host,
     address.path,

@@ -93,27 +93,35 @@ const pools = new Map<string, Pool>();
 /** Addresses come from the configuration, with a path for each model at most. */
 const MOST_ADDRESSES = 10_000;
 
-/** Where an address leads, with the connections that rest there. */
-export function addressOf(url: string): Address {
+/**
+ * Where an address leads, with the connections that rest there.
+ * @param once it is not asked for again
+ */
+export function addressOf(url: string, once = false): Address {
+  if (once) return read(url);
   let address = addresses.get(url);
   if (address === undefined) {
-    const { protocol, host, hostname, port, pathname, search } = new URL(url);
-    const secure = protocol === "https:";
-    const origin = `${protocol}//${host}`;
-    let pool = pools.get(origin);
-    if (pool === undefined) pools.set(origin, pool = new Pool(secure));
-    address = {
-      secure,
-      host,
-      hostname: hostname.replace(/^\[|\]$/g, ""),
-      port: port !== "" ? Number(port) : secure ? 443 : 80,
-      path: pathname + search,
-      pool,
-    };
+    address = read(url);
     if (addresses.size >= MOST_ADDRESSES) addresses.clear();
     addresses.set(url, address);
   }
   return address;
+}
+
+function read(url: string): Address {
+  const { protocol, host, hostname, port, pathname, search } = new URL(url);
+  const secure = protocol === "https:";
+  const origin = `${protocol}//${host}`;
+  let pool = pools.get(origin);
+  if (pool === undefined) pools.set(origin, pool = new Pool(secure));
+  return {
+    secure,
+    host,
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: port !== "" ? Number(port) : secure ? 443 : 80,
+    path: pathname + search,
+    pool,
+  };
 }
 
 export class Connection {

@@ -23,13 +23,14 @@ export function requestBytes(
   host: string,
   path: string,
   headers: Readonly<Record<string, string>>,
-  body: string,
+  body: string | Uint8Array,
   method = "POST",
 ): Uint8Array[] {
-  const size = Buffer.byteLength(body);
+  const size = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n${fieldLines(headers)}`;
   if (size > 0 || method !== "GET") head += `content-length: ${size}\r\n`;
   head += "\r\n";
+  if (typeof body !== "string") return [headBytes(head), body];
   return size <= JOINED_BYTES ? [headAndText(head, body, size)] : [headBytes(head), encoder.encode(body)];
 }
 

@@ -6,9 +6,11 @@ export interface Exchange {
   method?: string;
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
   firstByteMs: number;
   idleMs: number;
+  /** The address is of this exchange alone, and nothing of it is kept. */
+  once?: true;
   /** Ends it before its time. */
   signal?: AbortSignal;
 }

@@ -26,7 +26,7 @@ export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send
   return (exchange, ticker) => {
     const { url } = exchange;
     const direct = hasSockets && (proxies === undefined || !proxied(url, proxies)) &&
-      !addressOf(url).pool.foreign;
+      !addressOf(url, exchange.once).pool.foreign;
     return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
   };
 }

@@ -3,7 +3,7 @@
  * is called; redirects, which would take the object elsewhere, are not followed.
  */
 import type { AwsV4Signer } from "aws4fetch";
-import { boundedBytes, boundedText } from "../exchange/bounded_body.ts";
+import { type Answer, ask } from "../outgoing/ask.ts";
 import { DAY, nameOf, type PayloadStorage } from "./storage.ts";
 
 export interface S3Keys {
@@ -28,6 +28,8 @@ export interface S3Options {
 const ANSWER_MS = 30_000;
 /** Of one payload, packed. */
 const MOST_BYTES = 256 << 20;
+/** Of an answer that says nothing but its status: to read it keeps the connection. */
+const MOST_UNREAD_BYTES = 16 << 10;
 /** Of one page of a list, which has a thousand names at most. */
 const MOST_LIST_BYTES = 8 << 20;
 const REMOVED_AT_ONCE = 200;
@@ -43,8 +45,12 @@ export function openS3(options: S3Options): PayloadStorage {
   async function send(
     method: string,
     path: string,
-    { body, query = {} }: { body?: Uint8Array<ArrayBuffer>; query?: Record<string, string> } = {},
-  ): Promise<Response> {
+    { body, query = {}, most = 0 }: {
+      body?: Uint8Array<ArrayBuffer>;
+      query?: Record<string, string>;
+      most?: number;
+    } = {},
+  ): Promise<Answer> {
     signer ??= (await import("aws4fetch")).AwsV4Signer;
     const url = new URL(`${endpoint}/${bucket}${path === "" ? "" : `/${path}`}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -60,29 +66,26 @@ export function openS3(options: S3Options): PayloadStorage {
       region,
       cache,
     }).sign();
-    const response = await fetch(signed.url, {
+    return await ask(signed.url.href, {
       method,
-      headers: signed.headers,
+      headers: Object.fromEntries(signed.headers),
       body,
-      redirect: "manual",
+      // What it says of errors may name what nobody should read.
+      ...(most > 0 ? { most } : { most: MOST_UNREAD_BYTES, cuts: true }),
       signal: AbortSignal.timeout(answerMs),
     });
-    return response;
   }
 
   return {
     place,
     async put(id, content) {
-      await taken(await send("PUT", prefix + nameOf(id), { body: content }));
+      taken(await send("PUT", prefix + nameOf(id), { body: content }));
     },
     async get(id) {
-      const response = await send("GET", prefix + nameOf(id));
-      if (response.status === 404) {
-        await response.body?.cancel();
-        return null;
-      }
-      if (!response.ok) await taken(response);
-      return await boundedBytes(response, MOST_BYTES);
+      const answer = await send("GET", prefix + nameOf(id), { most: MOST_BYTES });
+      if (answer.status === 404) return null;
+      taken(answer);
+      return answer.bytes;
     },
     async removeBefore(day) {
       const days = await list(send, { prefix, delimiter: "/" });
@@ -98,9 +101,8 @@ export function openS3(options: S3Options): PayloadStorage {
       for (let at = 0; at < names.length; at += SIDE_BY_SIDE) {
         await Promise.all(
           names.slice(at, at + SIDE_BY_SIDE).map(async (name) => {
-            const response = await send("DELETE", name);
-            if (response.status === 404) await response.body?.cancel();
-            else await taken(response);
+            const answer = await send("DELETE", name);
+            if (answer.status !== 404) taken(answer);
           }),
         );
       }
@@ -109,7 +111,11 @@ export function openS3(options: S3Options): PayloadStorage {
   };
 }
 
-type Send = (method: string, path: string, options?: { query?: Record<string, string> }) => Promise<Response>;
+type Send = (
+  method: string,
+  path: string,
+  options: { query: Record<string, string>; most: number },
+) => Promise<Answer>;
 
 async function list(
   send: Send,
@@ -119,11 +125,12 @@ async function list(
   const prefixes: string[] = [];
   let token: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const response = await send("GET", "", {
+    const answer = await send("GET", "", {
       query: { "list-type": "2", ...query, ...(token !== undefined && { "continuation-token": token }) },
+      most: MOST_LIST_BYTES,
     });
-    if (!response.ok) await taken(response);
-    const xml = await boundedText(response, MOST_LIST_BYTES);
+    taken(answer);
+    const xml = answer.text();
     prefixes.push(...inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix")));
     names.push(...inTags(xml, "Contents").flatMap((inner) => inTags(inner, "Key")));
     token = query["max-keys"] === undefined ? inTags(xml, "NextContinuationToken")[0] : undefined;
@@ -145,9 +152,8 @@ function inTags(xml: string, name: string): string[] {
 }
 
 /** Ends with the response's status, if it is an error: its text may name what nobody should read. */
-async function taken(response: Response): Promise<void> {
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`the storage answered with status ${response.status}`);
+function taken({ ok, status }: Answer): void {
+  if (!ok) throw new Error(`the storage answered with status ${status}`);
 }
 
 async function hashOf(body: Uint8Array<ArrayBuffer> | undefined): Promise<string> {

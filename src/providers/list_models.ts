@@ -2,9 +2,9 @@
  * Asks a provider which models it has. What comes is a stranger's: pages, bytes, entries and time are bounded, and ids that no
  * route could name are left out.
  */
-import { boundedText } from "../exchange/bounded_body.ts";
 import { object } from "../exchange/json.ts";
-import { parseAnswerInSlices } from "../exchange/parse_in_slices.ts";
+import { ask } from "../outgoing/ask.ts";
+import { jsonIn } from "../outgoing/json_body.ts";
 import type { ListedModel } from "./apis/mod.ts";
 import { type Door, openDoor, type Provider } from "./provider.ts";
 
@@ -44,7 +44,7 @@ export async function listModels(
   for (let page: string | null = null;;) {
     const path = modelsList.path(page);
     try {
-      const body = await ask(door, { method: "GET", url: origin + path }, signal);
+      const body = await asked(door, { method: "GET", url: origin + path }, signal);
       const read = modelsList.read(body, page);
       if (read === null) throw new Error("the answer is no list of models");
       for (const model of read.models) {
@@ -96,7 +96,7 @@ async function shown(
       try {
         const body = JSON.stringify({ model: model.id });
         const { model_info, capabilities } = object(
-          await ask(door, { method: "POST", url, body }, signal),
+          await asked(door, { method: "POST", url, body }, signal),
         );
         const length = Object.entries(object(model_info)).find(([name]) => name.endsWith(".context_length"));
         if (Array.isArray(capabilities) && !capabilities.includes("completion")) told[i] = null;
@@ -116,37 +116,21 @@ interface Question {
   body?: string;
 }
 
-async function ask(
+async function asked(
   { provider, headers }: Door,
   { method, url, body = "" }: Question,
   signal: AbortSignal,
 ): Promise<unknown> {
   const signed = await provider.credential.sign?.({ method, url, headers, body });
-  const answer = await fetch(url, {
+  const answer = await ask(url, {
     method,
     headers: { ...headers, accept: "application/json", ...signed },
-    ...(method === "POST" && { body }),
-    // A credential goes to the address of the configuration and to no other.
-    redirect: "manual",
+    body,
+    most: MOST_BYTES,
     signal,
   });
-  try {
-    if (!answer.ok) throw new Unsuccessful(answer.status);
-    return await parsed(await boundedText(answer, MOST_BYTES));
-  } finally {
-    await answer.body?.cancel().catch(() => {});
-  }
-}
-
-/** Others have their turn meanwhile: such a list may have megabytes. */
-async function parsed(text: string): Promise<unknown> {
-  const parsing = parseAnswerInSlices(text);
-  for (;;) {
-    const { value, done } = parsing.next();
-    if (!done) await new Promise((resolve) => setTimeout(resolve));
-    else if ("why" in value) throw new Error(`the answer ${value.why}`);
-    else return value.value;
-  }
+  if (!answer.ok) throw new Unsuccessful(answer.status);
+  return await jsonIn(answer.text());
 }
 
 class Unsuccessful extends Error {

@@ -2,8 +2,8 @@
  * Requests to the services that give out tokens. What they answer may hold secrets, so nothing of it gets into an error but
  * the status and the service's own short error code.
  */
-import { boundedText } from "../../exchange/bounded_body.ts";
 import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
+import { type Answer, ask } from "../../outgoing/ask.ts";
 import type { ServiceClock } from "./service_clock.ts";
 
 /** A token cannot be had. The message is for the operator: no secret is in it. */
@@ -25,6 +25,8 @@ export interface TokenRequest {
 
 const USUAL_MS = 5000;
 
+const FORM = { "content-type": "application/x-www-form-urlencoded;charset=UTF-8" };
+
 /** Tokens and key documents have a few kilobytes. */
 const MOST_BYTES = 200_000;
 
@@ -34,27 +36,26 @@ const ERROR_CODE = /^[A-Za-z][\w.-]{2,63}$/;
 /** The text of a good answer. Throws a TokenError for any other. */
 export async function askTokenService(url: string, request: TokenRequest): Promise<string> {
   const { service, method = "GET", headers, body, within = USUAL_MS, clock } = request;
-  let response: Response;
-  let text: string;
+  let answer: Answer;
   try {
-    response = await fetch(url, {
+    answer = await ask(url, {
       method,
-      headers,
-      body,
-      redirect: "manual",
+      headers: body instanceof URLSearchParams ? { ...FORM, ...headers } : headers,
+      body: body?.toString(),
+      most: MOST_BYTES,
       signal: AbortSignal.timeout(within),
     });
-    text = await boundedText(response, MOST_BYTES);
   } catch (cause) {
     if (cause instanceof RangeError) throw new TokenError(`${service}: ${cause.message}`);
     const late = cause instanceof DOMException && cause.name === "TimeoutError";
     throw new TokenError(`${service} ${late ? `did not answer within ${within} ms` : "cannot be reached"}`);
   }
-  const corrected = clock?.learn(response.headers.get("date")) === true;
-  if (response.status === 200) return text;
+  const text = answer.text();
+  const corrected = clock?.learn(answer.header("date")) === true;
+  if (answer.status === 200) return text;
   const code = errorCode(text);
   const skew = corrected ? "; the clock of this machine differs from the service's" : "";
-  throw new TokenError(`${service} answered ${response.status}${code ? ` (${code})` : ""}${skew}`);
+  throw new TokenError(`${service} answered ${answer.status}${code ? ` (${code})` : ""}${skew}`);
 }
 
 /** A good answer that must be a JSON object. */
