@@ -230,7 +230,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       providers: current,
       websearch: openWebSearch(config.search, {
         ...options,
-        ...(tracing && { fetch: tracing.quietFetch(send, ticker) }),
+        ...(tracing && { quietly: tracing.withinNoTrace }),
       }),
       dlp: {
         dlp: config.dlp,

@@ -12,7 +12,6 @@ import { Recording } from "./recording.ts";
 
 export { boundExit } from "./exit.ts";
 export { withinNoTrace } from "./place.ts";
-export { quietFetch } from "./quiet_fetch.ts";
 
 /** Of a process: it stays over a reload. */
 export interface OpenTelemetry {

@@ -5,10 +5,11 @@
  * An engine gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
  * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
-import { LimitedBytesTransformStream } from "@std/streams/limited_bytes_transform_stream.js";
-import { toText } from "@std/streams/to_text.js";
-import { isObject, type Loose, parse } from "../exchange/json.ts";
+import { isObject, type Loose } from "../exchange/json.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
+import { ask as askOnce } from "../outgoing/ask.ts";
+import { jsonIn } from "../outgoing/json_body.ts";
+import type { EngineRequest, RawHit } from "./engines/engine.ts";
 import { engineNamed, type EngineSettings } from "./engines/mod.ts";
 import { domainFilter, webAddress } from "./hosts.ts";
 
@@ -41,8 +42,8 @@ export interface WebSearchSettings extends EngineSettings {
 
 export interface WebSearchOptions {
   now(): number;
-  /** Asks engines; absent: `fetch`. */
-  fetch?(request: Request, init: { signal: AbortSignal; redirect: "error" }): Promise<Response>;
+  /** Does work whose requests are in no trace: their addresses hold the query. Absent: there are no traces. */
+  quietly?<T>(work: () => Promise<T>): Promise<T>;
   /** One line for the operator: what went wrong with an engine, never what was asked of it. */
   log?(line: string): void;
 }
@@ -72,16 +73,13 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
   const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
 
   /** @param signal ends the request when its time is up */
-  async function send(request: Request, signal: AbortSignal): Promise<Loose> {
-    // A redirect could lead to any address that the gateway's machine can reach.
-    const response = await (options.fetch ?? fetch)(request, { signal, redirect: "error" });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new Refused(response.status);
-    }
-    const limit = new LimitedBytesTransformStream(MOST_BODY_BYTES, { error: true });
-    // The signal of a fetch ends the reading of a body only while its Response is in memory.
-    const body = response.body && parse(await toText(response.body.pipeThrough(limit, { signal })));
+  async function send({ url, headers, body: sent }: EngineRequest, signal: AbortSignal): Promise<Loose> {
+    const method = sent === undefined ? "GET" : "POST";
+    const question = { method, headers, body: sent, most: MOST_BODY_BYTES, signal };
+    const asking = () => askOnce(url, question);
+    const answer = await (options.quietly?.(asking) ?? asking());
+    if (!answer.ok) throw new Refused(answer.status);
+    const body = await jsonIn(answer.text()).catch(() => null);
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
   }
@@ -89,10 +87,12 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
   async function once(query: string, searchOptions: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
     const raw = await engine.search(query, searchOptions, engineSettings, (request) => send(request, signal));
     const fits = domainFilter(searchOptions);
-    const found = raw.flatMap((h) => {
-      const url = webAddress(h.url);
-      return url !== undefined && fits(url) ? [{ ...h, url }] : [];
-    }).slice(0, settings.results);
+    const found: RawHit[] = [];
+    for (const hit of raw) {
+      if (found.length === settings.results) break;
+      const url = webAddress(hit.url);
+      if (url !== undefined && fits(url)) found.push({ ...hit, url });
+    }
     const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
     // With it come all the names of HTML's characters, which a start does not wait for.
     const { cleanText } = await import("./clean.ts");

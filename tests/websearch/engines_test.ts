@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { EngineRequest } from "../../src/websearch/engines/engine.ts";
 import { ENGINE_NAMES, engineNamed, SEARCH_ENGINES } from "../../src/websearch/engines/mod.ts";
 import { openWebSearch, type WebSearchSettings } from "../../src/websearch/mod.ts";
 import { loopbackProvider } from "../support/provider.ts";
@@ -267,8 +268,8 @@ Deno.test("every engine of the list has a name of its own, and one whose server 
   for (const engine of SEARCH_ENGINES) {
     assertEquals(engineNamed(engine.name), engine);
     let asked = "";
-    const ask = (request: Request) => {
-      asked = request.url;
+    const ask = ({ url }: EngineRequest) => {
+      asked = new URL(url).href;
       return Promise.reject(new Error("asked"));
     };
     const search = () => engine.search("q", {}, { baseUrl: "", apiKey: "k", results: 1 }, ask);
@@ -293,5 +294,30 @@ Deno.test("search() reads no answer that is too large, and none that is empty", 
     "web search: searxng: its answer is over 2097152 bytes",
     "web search: searxng: its answer is no JSON object",
   ]);
+  await server.close();
+});
+
+Deno.test("search() looks at no more results than an engine can have been asked for, and reads small pieces in one", async () => {
+  // 90,000 addresses of nobody's wish, within the bytes that are read.
+  const others = '{"url":"https://b.test"},'.repeat(80_000);
+  const wanted = '{"url":"https://a.test/","title":"A","content":"Text."}';
+  const answers: Record<string, string> = {
+    last: `{"results":[${others}${wanted}]}`,
+    first: `{"results":[${wanted},${others}${wanted}]}`,
+    deep: `{"results":${"[".repeat(100_000)}`,
+    many: `{"results":[${"{},".repeat(600_000)}{}]}`,
+  };
+  const server = loopbackProvider(({ path }) =>
+    new Response(answers[new URL(path, "http://a").searchParams.get("q")!.split(" ")[0]])
+  );
+  const search = openWebSearch(settings({ baseUrl: server.url }), clock);
+  const found = async (query: string) => {
+    const { hits, failed } = await search.search(query, { allowedDomains: ["a.test"] });
+    return [hits.length, failed];
+  };
+  assertEquals(await found("first"), [1, false]);
+  assertEquals(await found("last"), [0, false]);
+  assertEquals(await found("deep"), [0, true]);
+  assertEquals(await found("many"), [0, true]);
   await server.close();
 });

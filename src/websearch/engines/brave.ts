@@ -2,6 +2,9 @@
 import { array, object } from "../../exchange/json.ts";
 import { get, hit, objects, type SearchEngine, withOperators } from "./engine.ts";
 
+/** It gives five at most. */
+const MOST_SNIPPETS = 10;
+
 export const brave: SearchEngine = {
   name: "brave",
   needs: ["api_key"],
@@ -20,7 +23,7 @@ export const brave: SearchEngine = {
     );
     const body = await ask(request);
     return objects(object(body.web).results).map((r) =>
-      hit(r.url, r.title, r.description, ...array(r.extra_snippets))
+      hit(r.url, r.title, r.description, ...array(r.extra_snippets).slice(0, MOST_SNIPPETS))
     );
   },
 };

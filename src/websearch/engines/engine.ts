@@ -17,6 +17,13 @@ export interface EngineSettings {
   results: number;
 }
 
+/** A request of an engine: by POST where it has a body. */
+export interface EngineRequest {
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
 /** A hit as the engine words it: text may hold markup. */
 export interface RawHit {
   url: string;
@@ -38,19 +45,22 @@ export interface SearchEngine {
     query: string,
     options: SearchOptions,
     settings: EngineSettings,
-    ask: (request: Request) => Promise<Loose>,
+    ask: (request: EngineRequest) => Promise<Loose>,
   ): Promise<RawHit[]>;
 }
+
+/** Of an engine's answer: it was asked for ten or so. */
+const MOST_RESULTS = 500;
 
 /** A list that every good answer has, also one without hits. */
 export function listed(value: unknown): Loose[] {
   if (!Array.isArray(value)) throw new Error("no list of results");
-  return value.map(object);
+  return objects(value);
 }
 
 /** What may be missing. */
 export function objects(value: unknown): Loose[] {
-  return array(value).map(object);
+  return array(value).slice(0, MOST_RESULTS).map(object);
 }
 
 export function hit(url: unknown, title: unknown, ...texts: unknown[]): RawHit {
@@ -71,9 +81,14 @@ export function withOperators(query: string, { allowedDomains, blockedDomains }:
   return [query, ...operators].join(" ");
 }
 
-export function get(url: string, query: Record<string, string>, headers: Record<string, string>): Request {
-  return new Request(`${url}?${new URLSearchParams(query)}`, {
+export function get(
+  url: string,
+  query: Record<string, string>,
+  headers: Record<string, string>,
+): EngineRequest {
+  return {
+    url: `${url}?${new URLSearchParams(query)}`,
     // Wikimedia refuses clients that do not say who they are.
     headers: { accept: "application/json", "user-agent": "sluice (language-model gateway)", ...headers },
-  });
+  };
 }

@@ -6,8 +6,8 @@ export const tavily: SearchEngine = {
   name: "tavily",
   needs: ["api_key"],
   async search(query, options, { baseUrl, apiKey, results }, ask) {
-    const request = new Request(`${baseUrl || "https://api.tavily.com"}/search`, {
-      method: "POST",
+    const request = {
+      url: `${baseUrl || "https://api.tavily.com"}/search`,
       headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
       body: JSON.stringify({
         query,
@@ -16,7 +16,7 @@ export const tavily: SearchEngine = {
         ...(options.allowedDomains && { include_domains: options.allowedDomains.map(hostOf) }),
         ...(options.blockedDomains && { exclude_domains: options.blockedDomains.map(hostOf) }),
       }),
-    });
+    };
     const body = await ask(request);
     return listed(body.results).map((r) => hit(r.url, r.title, r.content));
   },
