@@ -51,6 +51,9 @@ const TICK_MS = 250;
 /** With many watchers each is served more rarely, but not less than once a second. */
 const WATCHERS_A_TICK = 250;
 const MOST_TICKS = 1000 / TICK_MS;
+/** So few who want the same, such as one's own calls, are served twice a second however many others there are. */
+const FEW = 5;
+const TICKS_OF_FEW = 2;
 /** Who is told only a part of what happens, because it is too much, need not have it within the second. */
 const OVERFLOWING_A_SECOND = 500;
 const MOST_SECONDS = 4;
@@ -86,7 +89,6 @@ export class Live implements CallWatch {
   /** Events that are kept until the next time. */
   #most = MOST_EVENTS;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #turn = 0;
   #looked = 0;
   #elsewhere: Elsewhere | null = null;
   /** What watchers have been told of whose calls are told. */
@@ -183,34 +185,40 @@ export class Live implements CallWatch {
   /** Hands out what has happened. */
   flush(): void {
     if (this.#options.now() - this.#looked >= LOOK_EVERY_MS) void this.look();
-    this.#turn = (this.#turn + 1) % this.#rounds;
-    if (this.#turn !== 0) return;
-    for (const watcher of [...this.#everybody()]) if (!watcher.stillMay()) this.#close(watcher);
+    for (const audience of this.#audiences.values()) audience.waited++;
+    for (const audience of this.#due()) {
+      for (const watcher of audience.watchers) if (!watcher.stillMay()) this.#close(watcher);
+    }
+    const due = this.#due();
+    if (due.length === 0) return;
     const events = this.#events;
     const dropped = this.#dropped;
     this.#events = [];
     this.#dropped = { events: 0, ended: 0 };
-    for (const audience of this.#audiences.values()) {
-      audience.take(events, dropped);
-      this.#serve(audience);
-    }
+    for (const audience of this.#audiences.values()) audience.take(events, dropped);
+    for (const audience of due) this.#serve(audience);
     // Records that nobody will be told of are not kept: thousands that live for a second make the garbage collection dearer.
     const [only, another] = this.#audiences.values();
     this.#sampled = another === undefined && only?.all && only.overflows ? only : null;
     this.#most = this.#sampled === null ? MOST_EVENTS : Math.max(LEAST_SAMPLED, 4 * this.#sampled.told);
   }
 
-  /** Ticks from one time that watchers are served to the next. */
-  get #rounds(): number {
-    return Math.min(MOST_TICKS, Math.max(1, Math.ceil(this.#watching / WATCHERS_A_TICK)));
+  #due(): Audience[] {
+    return [...this.#audiences.values()].filter((audience) => audience.waited >= this.#ticksOf(audience));
+  }
+
+  /** Ticks from one time that an audience is served to the next. */
+  #ticksOf({ overflows, watchers }: Audience): number {
+    const ticks = Math.min(MOST_TICKS, Math.max(1, Math.ceil(this.#watching / WATCHERS_A_TICK)));
+    if (overflows) {
+      return Math.max(ticks, MOST_TICKS * Math.min(MOST_SECONDS, this.#watching / OVERFLOWING_A_SECOND));
+    }
+    return watchers.size <= FEW ? Math.min(ticks, TICKS_OF_FEW) : ticks;
   }
 
   #serve(audience: Audience): void {
-    audience.waited++;
-    const seconds = Math.min(MOST_SECONDS, this.#watching / OVERFLOWING_A_SECOND);
-    if (audience.overflows && audience.waited * this.#rounds < seconds * MOST_TICKS) return;
     const share = BYTES_A_SECOND / this.#watching;
-    const chunk = audience.chunk(share * audience.waited * this.#rounds / MOST_TICKS);
+    const chunk = audience.chunk(share * audience.waited / MOST_TICKS);
     audience.waited = 0;
     const now = this.#options.now();
     if (chunk === null && now - audience.quietSince < KEEP_ALIVE_MS) return;

@@ -36,7 +36,7 @@ export class Audience {
   quietSince: number;
   /** Events that it was told then. */
   told = 0;
-  /** Times that others were served since it was. */
+  /** Ticks since it was served. */
   waited = 0;
 
   /** @param wants null: everything */

@@ -194,6 +194,28 @@ Deno.test("Live: of more than can be told, calls whose beginning was told are to
   await Promise.all([...watchers, filtered].map((watcher) => watcher.cancel()));
 });
 
+Deno.test("Live: who watches own calls is told of them within half a second, beside a thousand who are told a part", async () => {
+  const live = liveOf();
+  const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
+  const own = reading(live.watch(options({ key: "own" })));
+  await Promise.all([...watchers, own].map((watcher) => watcher.next()));
+  const crowd = () => {
+    for (let i = 0; i < 250; i++) live.ended(ended(`gen_${Math.random()}`));
+  };
+  // Until it is known that not all can be told.
+  for (let i = 0; i < 8; i++) crowd(), live.flush();
+  for (const made of ["own_1", "own_2", "own_3"]) {
+    live.began(beginning(made, { key: "own" }));
+    live.ended(ended(made, { key: "own" }));
+    // Two ticks of 250 ms.
+    for (let i = 0; i < 2; i++) crowd(), live.flush();
+    assertEquals((await own.next()).map(([event, { id }]) => [event, id]), [["start", made], ["end", made]]);
+  }
+  const [[lost]] = await watchers[0].next();
+  assertEquals(lost, "lost");
+  await Promise.all([...watchers, own].map((watcher) => watcher.cancel()));
+});
+
 Deno.test("Live: where everybody wants everything and it is too much, what cannot be told is counted and not kept", async () => {
   const live = liveOf();
   const watchers = Array.from({ length: 1000 }, () => reading(live.watch(options())));
