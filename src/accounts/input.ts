@@ -23,6 +23,7 @@ import {
   NEW_TEAM,
   TEAM_CHANGE,
 } from "./config.ts";
+import type { TraitQuery } from "./trait_query.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
 export type KeyInput = z.input<typeof CREATED_KEY>;
@@ -32,25 +33,12 @@ export type TeamInput = z.input<typeof NEW_TEAM>;
 export type TeamChange = z.input<typeof TEAM_CHANGE>;
 export type AccountInput = z.input<typeof CREATED_ACCOUNT>;
 
-export interface GenerationQuery extends PageQuery {
+export interface GenerationQuery extends PageQuery, TraitQuery {
   /** Name or id of a key. */
   key?: string;
   model?: string;
   account?: string;
   session?: string;
-  provider?: string;
-  format?: string;
-  status?: string;
-  error_code?: string;
-  team?: string;
-  /** `name=value`, or a name alone. */
-  tag?: string;
-  /** Dollars, as a decimal string. */
-  min_cost?: string;
-  /** Milliseconds. */
-  min_latency?: string;
-  findings?: string;
-  searched?: string;
   /** ISO 8601 or a date. */
   from?: string;
   to?: string;

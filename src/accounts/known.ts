@@ -34,7 +34,8 @@ import type { Scope } from "./scope.ts";
 import { stepsView } from "./steps_view.ts";
 import type { StoreSync } from "./store_sync.ts";
 import { keysOfTeams, teamView } from "./team_reports.ts";
-import { hasTraits, traitsOf } from "./traits.ts";
+import { hasTraits } from "../store/traits.ts";
+import { traitsOf } from "./traits.ts";
 import {
   type AuditView,
   auditView,

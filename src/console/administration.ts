@@ -3,6 +3,7 @@
  * do not exist. Bodies and answers are those of the accounts' administration, in snake case.
  */
 import { STATUS_CODE } from "@std/http/status.js";
+import { TRAIT_PARAMETERS } from "../accounts/trait_query.ts";
 import type { Endpoint, Parameter } from "../http/endpoint.ts";
 import { USAGE_DIMENSIONS } from "../store/mod.ts";
 import { auditQuery, generationQuery, keyQuery, overlapSeconds, usageQuery } from "./administration_input.ts";
@@ -110,16 +111,7 @@ export const ADMINISTRATION: readonly Endpoint[] = [
       query("model", "Only of this model of the catalog."),
       query("account", "Only of this account."),
       query("session", "Only of this session."),
-      query("provider", "Only those that this provider answered."),
-      query("format", "Only of this format."),
-      query("status", "Only those that ended so: completed, incomplete, failed or interrupted."),
-      query("error_code", "Only those that failed with this code."),
-      query("team", "Only of this team."),
-      query("tag", "Only with this tag, as name=value, or name alone."),
-      query("min_cost", "Only those that cost at least so many dollars."),
-      query("min_latency", "Only those that took at least so many milliseconds.", { type: "integer" }),
-      query("findings", "Only those in which screening found something: true."),
-      query("searched", "Only those that searched the web: true."),
+      ...TRAIT_PARAMETERS.map(([name, text, type]) => query(name, text, { type })),
       FROM,
       TO,
       ...PAGE,

@@ -1,4 +1,5 @@
 /** What administration calls say in queries and bodies, checked: a mistake becomes a `validation_error` that names the field. */
+import { TRAIT_PARAMETERS, type TraitQuery } from "../accounts/trait_query.ts";
 import { Failure } from "../exchange/failure.ts";
 
 /** Which sums, over which time. What the dimensions are the accounts know. */
@@ -14,16 +15,7 @@ export function generationQuery(query: URLSearchParams) {
     model: get("model"),
     account: get("account"),
     session: get("session"),
-    provider: get("provider"),
-    format: get("format"),
-    status: get("status"),
-    error_code: get("error_code"),
-    team: get("team"),
-    tag: get("tag"),
-    min_cost: get("min_cost"),
-    min_latency: get("min_latency"),
-    findings: get("findings"),
-    searched: get("searched"),
+    ...Object.fromEntries(TRAIT_PARAMETERS.map(([name]) => [name, get(name)])) as TraitQuery,
     from: get("from"),
     to: get("to"),
   };

@@ -57,7 +57,7 @@ export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
 export { decodeJson, decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
-export type { GenerationTraits } from "./search.ts";
+export type { GenerationTraits } from "./traits.ts";
 export type { Changes };
 export {
   type KeyWithSecrets,

@@ -3,7 +3,6 @@
  * number of records, tells how far it came, and goes on from there when it is asked again. The sums by day tell which days
  * need not be looked at.
  */
-import { conditionsIn } from "./conditions.ts";
 import type { Query } from "./engine.ts";
 import { conditions, type GenerationFilter, keysNamed } from "./generations.ts";
 import { ofLabel, OTHER_VALUES, tagLabel } from "./labels.ts";
@@ -12,25 +11,7 @@ import { decodeRow, type Generation, NAMES } from "./records.ts";
 import { asInt, asText, type Value } from "./rows.ts";
 import { DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
-
-/** Fields without an index. */
-export interface GenerationTraits {
-  provider?: string;
-  format?: string;
-  status?: string;
-  errorCode?: string;
-  team?: string;
-  /** Value null: the tag with any value. */
-  tag?: { name: string; value: string | null };
-  /** At least so much, in picodollars. */
-  minCost?: bigint;
-  /** At least so long, in milliseconds. */
-  minLatency?: number;
-  /** True: screening found something. */
-  findings?: boolean;
-  /** True: a search of the web was made. */
-  searched?: boolean;
-}
+import { addTraits, type GenerationTraits } from "./traits.ts";
 
 export interface Found {
   rows: Generation[];
@@ -139,27 +120,6 @@ async function between(
     params,
   );
   return rows.map(decodeRow);
-}
-
-function addTraits(traits: GenerationTraits, where: string[], params: Value[]): void {
-  const add = conditionsIn(where, params);
-  add("provider =", traits.provider);
-  add("format =", traits.format);
-  add("status =", traits.status);
-  add("error_code =", traits.errorCode);
-  add("team =", traits.team);
-  add("cost >=", traits.minCost);
-  add("latency_ms >=", traits.minLatency);
-  if (traits.findings) where.push("dlp_findings > 0");
-  if (traits.searched) where.push("searches > 0");
-  if (traits.tag !== undefined) {
-    // Tags are a JSON object of texts: a name or a pair stands in it as it does in any other.
-    const { name, value } = traits.tag;
-    const text = value === null
-      ? `${JSON.stringify(name)}:`
-      : `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    where.push(`tags LIKE $${params.push(`%${text.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`)} ESCAPE '\\'`);
-  }
 }
 
 /** Runs of days that may have what is searched for, the newest first. */

@@ -136,10 +136,32 @@ Deno.test("lists as lines of JSON: all of a search, however many pages it has", 
     assertEquals(csv.text.split("\r\n").length, 3);
     assert(csv.text.startsWith("id,created,"));
     for (
-      const [query, param] of [["min_cost=x", "min_cost"], ["min_latency=-1", "min_latency"], [
-        "findings=maybe",
-        "findings",
-      ]]
+      const [query, fits] of [
+        ["requested_model=demo%2Fmodel", 3],
+        ["requested_model=svc%2Fauto", 0],
+        ["stream=false", 3],
+        ["stream=true", 0],
+        ["max_cost=9&min_input_tokens=1&max_output_tokens=9999", 3],
+        ["max_input_tokens=0", 0],
+        ["min_ttft=0&max_latency=600000", 3],
+        ["client_gone=true", 0],
+        ["called_tools=false", 3],
+      ] as const
+    ) {
+      const found = await ask("GET", `/admin/generations?${query}`, { headers: BEARER });
+      assertEquals([query, found.json.data.length], [query, fits]);
+    }
+    for (
+      const [query, param] of [
+        ["max_latency=soon", "max_latency"],
+        ["stream=1", "stream"],
+        ["min_cost=x", "min_cost"],
+        ["min_latency=-1", "min_latency"],
+        [
+          "findings=maybe",
+          "findings",
+        ],
+      ]
     ) {
       const refused = await ask("GET", `/admin/generations?${query}`, { headers: BEARER });
       assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);

@@ -20,9 +20,19 @@ const FIELDS = [
   ["provider", "Provider"],
   ["account", "Account"],
   ["session", "Session"],
+  ["requested_model", "Asked for model"],
   ["error_code", "Error code"],
+  ["price_version", "Prices"],
   ["min_cost", "Cost from", { placeholder: "0.10", inputmode: "decimal" }],
-  ["min_latency", "Milliseconds from", { placeholder: "5000", inputmode: "numeric" }],
+  ["max_cost", "Cost up to", { placeholder: "1.00", inputmode: "decimal" }],
+  ["min_latency", "Total from, ms", { placeholder: "5000", inputmode: "numeric" }],
+  ["max_latency", "Total up to, ms", { placeholder: "9000", inputmode: "numeric" }],
+  ["min_ttft", "First output from, ms", { placeholder: "1000", inputmode: "numeric" }],
+  ["max_ttft", "First output up to, ms", { placeholder: "3000", inputmode: "numeric" }],
+  ["min_input_tokens", "Input from, tokens", { placeholder: "1000", inputmode: "numeric" }],
+  ["max_input_tokens", "Input up to, tokens", { placeholder: "100000", inputmode: "numeric" }],
+  ["min_output_tokens", "Output from, tokens", { placeholder: "100", inputmode: "numeric" }],
+  ["max_output_tokens", "Output up to, tokens", { placeholder: "4000", inputmode: "numeric" }],
   ["from", "From", { type: "datetime-local" }],
   ["to", "Before", { type: "datetime-local" }],
 ];
@@ -30,8 +40,23 @@ const CHOICES = /** @type {const} */ ([
   ["status", "Status", ["completed", "incomplete", "failed", "interrupted"]],
   ["format", "Format", ["chat_completions", "messages", "responses"]],
 ]);
-const FLAGS = /** @type {const} */ ([["findings", "with findings"], ["searched", "with a web search"]]);
-const NAMES = [...FIELDS, ...CHOICES, ...FLAGS].map(([name]) => name);
+const RARE_CHOICES = /** @type {const} */ ([
+  ["stream", "Streamed", [["true", "yes"], ["false", "no"]]],
+  ["dlp_mode", "Screened", ["alert", "mask", "block"]],
+]);
+const FLAGS = /** @type {const} */ ([
+  ["findings", "with findings"],
+  ["searched", "with a web search"],
+  ["called_tools", "with tool calls"],
+  ["repaired", "with mended tool calls"],
+  ["reasoned", "with reasoning"],
+  ["media", "with pictures, audio, video"],
+  ["cached", "read from a cache"],
+  ["client_gone", "caller left"],
+  ["estimated", "usage estimated"],
+  ["own_credential", "own credential paid"],
+]);
+const NAMES = [...FIELDS, ...CHOICES, ...RARE_CHOICES, ...FLAGS].map(([name]) => name);
 const PAGE = 50;
 /** Fields that are always to be seen. */
 const USUAL = 4;
@@ -51,6 +76,13 @@ export function Search({ route }) {
       <${Field} key=${name} label=${label} name=${name} initial=${given[name]} placeholder="any"
         ...${more} />
     `;
+  const choice = (
+    /** @type {typeof CHOICES[number] | typeof RARE_CHOICES[number]} */ [name, label, options],
+  ) =>
+    html`
+      <${Field} key=${name} label=${label} name=${name} initial=${given[name]}
+        options=${[["", "any"], ...options]} />
+    `;
   const opened = route.rest[0];
   const filtered = Object.values(given).some(Boolean);
   return html`
@@ -63,16 +95,14 @@ export function Search({ route }) {
         return Promise.resolve();
       }} more=${filtered && html`<a class="button" href=${href("explore")}>All</a>`}>
         ${FIELDS.slice(0, USUAL).map(field)}
-        ${CHOICES.map(([name, label, options]) =>
-          html`<${Field} key=${name} label=${label} name=${name} initial=${given[name]} options=${[
-            ["", "any"],
-            ...options,
-          ]} />`
-        )}
-        <details class="more-fields" open=${[...FIELDS.slice(USUAL), ...FLAGS].some(([name]) => given[name])}>
+        ${CHOICES.map(choice)}
+        <details class="more-fields" open=${[...FIELDS.slice(USUAL), ...RARE_CHOICES, ...FLAGS].some((
+          [name],
+        ) => given[name])}>
           <summary>More fields</summary>
           <div>
             ${FIELDS.slice(USUAL).map(field)}
+            ${RARE_CHOICES.map(choice)}
             <${Field} label="Id" name="id" placeholder="gen_…" />
             ${FLAGS.map(([name, label]) =>
               html`<${Check} key=${name} label=${label} name=${name} value="true" defaultChecked=${
