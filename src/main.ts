@@ -2,6 +2,7 @@
  * The program: reads its arguments and the environment, puts the parts together, and serves. The only file that reads
  * the environment, prints, or listens to signals.
  */
+import "./start_modules.ts";
 import { StoreRefused } from "./accounts/mod.ts";
 import { assemble } from "./assemble.ts";
 import type { Gateway } from "./assembly/gateway.ts";
