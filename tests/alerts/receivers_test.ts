@@ -172,3 +172,25 @@ Deno.test("an alert in words", () => {
     /^RECOVERED errors: model a\/b\n.*From 2026-01-01T00:00:00\.000Z to 2026-01-01T00:10:00\.000Z \(10 min\)\.$/m,
   );
 });
+
+Deno.test("a mail server that goes on talking is left, however short its lines are", async () => {
+  for (const line of ["\r\n", "220 x\r\n", "220-x\r\n", "x"]) {
+    let sent = 0;
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const bytes = new TextEncoder().encode(line.repeat(65_536 / line.length));
+    const flooding = (async () => {
+      const connection = await listener.accept();
+      try {
+        for (;;) sent += await connection.write(bytes);
+      } catch {
+        connection.close();
+      }
+    })();
+    const to = receiver({ email: ["ops@example.com"] }, { port: listener.addr.port, security: "none" });
+    assertMatch(String(await to.send(DELIVERY, never())), /^the mail server: E\w+$/, line);
+    await flooding;
+    // What is on its way at that time is lost in the buffers of both ends.
+    assert(sent < 32 << 20, `${sent} bytes`);
+    listener.close();
+  }
+});
