@@ -91,6 +91,12 @@ export class FrameReader {
    */
   #lastBoundary(bytes: Uint8Array): number {
     const length = bytes.length;
+    // As most reads end, which bring whole frames.
+    if (length > 1 && bytes[length - 1] === LF && bytes[length - 2] === LF) {
+      this.#atLineStart = true;
+      this.#lastWasCr = false;
+      return length;
+    }
     let boundary = 0;
     let lineStart = this.#atLineStart;
     let wasCr = this.#lastWasCr;
@@ -141,8 +147,11 @@ export class FrameReader {
   }
 }
 
+/** That of a Buffer takes twice as long. */
+const { indexOf } = Uint8Array.prototype;
+
 function indexOr(bytes: Uint8Array, byte: number, from: number, none: number): number {
-  const at = bytes.indexOf(byte, from);
+  const at = indexOf.call(bytes, byte, from);
   return at < 0 ? none : at;
 }
 
