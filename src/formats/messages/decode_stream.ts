@@ -1,16 +1,40 @@
 /** A provider's stream of events in the messages format as parts. Only `message_stop` ends a good answer. */
 import { brokenAnswer } from "../decode_failure.ts";
 import type { StreamDecoder } from "../format.ts";
+import type { Part } from "../../exchange/part.ts";
+import { RepeatedFrame } from "../repeated_frame.ts";
 import { MessageReader } from "./decode_blocks.ts";
+
+/** The field of an event that a delta's text is. */
+const FIELDS = { "text-delta": "text", "reasoning-delta": "thinking", "call-delta": "partial_json" } as const;
+
+type Delta = Extract<Part, { type: keyof typeof FIELDS }>;
 
 export function decodeStream(): StreamDecoder {
   const reader = new MessageReader();
+  const repeated = new RepeatedFrame();
+  /** What {@link repeated} says more of. */
+  let delta: Delta | undefined;
   return {
     push(frame, out) {
+      const text = repeated.textOf(frame);
+      if (text !== null) {
+        if (text !== "") out.push({ ...delta!, text });
+        return;
+      }
+      const from = out.length;
       reader.push(frame, out);
+      const part = out[from];
+      if (out.length !== from + 1 || !isDelta(part)) return;
+      delta = part;
+      repeated.learn(frame, FIELDS[part.type]);
     },
     end() {
       if (!reader.stopped) throw brokenAnswer("it ended without message_stop");
     },
   };
+}
+
+function isDelta(part: Part): part is Delta {
+  return part.type in FIELDS;
 }
