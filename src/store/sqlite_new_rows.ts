@@ -21,7 +21,7 @@ interface Shape {
   bound: readonly number[];
   /** Of one row, which may be there already. */
   one: StatementSync;
-  /** Of {@link ROWS}, none of which is. */
+  /** Of {@link ROWS}, up to the first that is. */
   many: StatementSync;
 }
 
@@ -32,6 +32,8 @@ export class NewRows {
   readonly #table: string;
   readonly #names: readonly string[];
   readonly #same: Same;
+  /** How many rows the last statement inserted, also where it failed after that. */
+  readonly #changes: StatementSync;
   /** The last one has no literals: every row has it. */
   readonly #shapes: Shape[] = [];
 
@@ -40,6 +42,7 @@ export class NewRows {
     this.#table = table;
     this.#names = columns.map(([name]) => name);
     this.#same = same;
+    this.#changes = prepare("SELECT changes() AS n");
     this.#shapes.push(this.#shape([]));
   }
 
@@ -51,16 +54,16 @@ export class NewRows {
     for (const row of rows) {
       const values = valuesOf(row);
       if (shape === undefined || !fits(values, shape)) {
-        if (shape !== undefined) insertGroup(shape, group, added);
+        if (shape !== undefined) this.#insertGroup(shape, group, added);
         group = [];
         shape = this.#shapeOf(values);
       }
       group.push(row);
       if (group.length < ROWS) continue;
-      insertGroup(shape, group, added);
+      this.#insertGroup(shape, group, added);
       group = [];
     }
-    if (shape !== undefined) insertGroup(shape, group, added);
+    if (shape !== undefined) this.#insertGroup(shape, group, added);
     return added;
   }
 
@@ -83,14 +86,42 @@ export class NewRows {
     const names = this.#names;
     const texts = new Array<string>(names.length).fill("?");
     for (const { at, value } of literals) texts[at] = value === null ? "NULL" : "0";
-    const row = `(${[...texts, ...Object.values(this.#same)].join(", ")})`;
-    const into = `INSERT INTO ${this.#table} (${[...names, ...Object.keys(this.#same)].join(", ")}) VALUES `;
+    const values = `(${[...texts, ...Object.values(this.#same)].join(", ")})`;
+    const into = `INTO ${this.#table} (${[...names, ...Object.keys(this.#same)].join(", ")}) VALUES `;
     return {
       literals,
       bound: texts.flatMap((text, i) => text === "?" ? [i] : []),
-      one: this.#prepare(`${into}${row} ON CONFLICT (${names[0]}) DO NOTHING`),
-      many: this.#prepare(into + new Array(ROWS).fill(row).join(", ")),
+      one: this.#prepare(`INSERT ${into}${values} ON CONFLICT (${names[0]}) DO NOTHING`),
+      // A statement that could be taken back as a whole first copies every page that it changes, beyond 64 KB into a file. One that
+      // ends where it fails does not.
+      many: this.#prepare(`INSERT OR FAIL ${into}${new Array(ROWS).fill(values).join(", ")}`),
     };
+  }
+
+  #insertGroup<R extends EncodedRow>({ bound, one, many }: Shape, rows: readonly R[], added: R[]): void {
+    const inserted = rows.length === ROWS ? this.#insertMany(bound, many, rows) : 0;
+    for (let i = 0; i < inserted; i++) added.push(rows[i]);
+    for (let i = inserted; i < rows.length; i++) {
+      const values = valuesOf(rows[i]);
+      const { changes } = one.run(...bound.map((at) => values[at] ?? null));
+      if (Number(changes) > 0) added.push(rows[i]);
+    }
+  }
+
+  /** Answers how many it inserted: all, or those before one that is there already. */
+  #insertMany(bound: readonly number[], statement: StatementSync, rows: readonly EncodedRow[]): number {
+    const params: Value[] = [];
+    for (const row of rows) {
+      const values = valuesOf(row);
+      for (let i = 0; i < bound.length; i++) params.push(values[bound[i]] ?? null);
+    }
+    try {
+      statement.run(...params);
+      return rows.length;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("constraint failed"))) throw error;
+      return Number(this.#changes.get()!.n);
+    }
   }
 }
 
@@ -101,36 +132,4 @@ function fits(values: readonly Value[], { literals }: Shape): boolean {
     if ((values[at] ?? null) !== value) return false;
   }
   return true;
-}
-
-function insertGroup<R extends EncodedRow>(
-  { bound, one, many }: Shape,
-  rows: readonly R[],
-  added: R[],
-): void {
-  if (rows.length === ROWS && insertAll(bound, many, rows)) {
-    for (const row of rows) added.push(row);
-    return;
-  }
-  for (const row of rows) {
-    const values = valuesOf(row);
-    const { changes } = one.run(...bound.map((at) => values[at] ?? null));
-    if (Number(changes) > 0) added.push(row);
-  }
-}
-
-/** False: some row could not be inserted, and none was. */
-function insertAll(bound: readonly number[], statement: StatementSync, rows: readonly EncodedRow[]): boolean {
-  const params: Value[] = [];
-  for (const row of rows) {
-    const values = valuesOf(row);
-    for (let i = 0; i < bound.length; i++) params.push(values[bound[i]] ?? null);
-  }
-  try {
-    statement.run(...params);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && error.message.includes("constraint failed")) return false;
-    throw error;
-  }
 }
