@@ -263,13 +263,19 @@ export const spentByLabel = (kind: Engine["kind"]) =>
   } AND s.starts >= r.starts AND (r.ends IS NULL OR s.starts < r.ends)
     AND (r.key_id = '' OR s.key_id = r.key_id))`;
 
+/** It refused a call before all of it was spent, and was warned of as used up: what it has spent does not tell that. */
+const TOLD_EARLY = "(COALESCE(warned, 0) >= 100 AND spent < COALESCE(limit_amount, 0))";
+
 /** Deletes those of these budgets, which are locked, that nobody has a lease of and that can be made anew as they are. */
 export async function dropUnleased(engine: Engine, query: Query, ids: readonly string[]): Promise<void> {
   const list = JSON.stringify(ids);
   const unleased = `${engine.among("id", "$1")} AND id NOT IN (SELECT budget FROM leases WHERE ${
     engine.among("budget", "$1")
   })`;
-  await query(`DELETE FROM budgets WHERE ${unleased} AND scope IN ('session', 'session_rate')`, [list]);
+  await query(
+    `DELETE FROM budgets WHERE ${unleased} AND (scope = 'session_rate' OR (scope = 'session' AND NOT ${TOLD_EARLY}))`,
+    [list],
+  );
   const tags = await query(
     `SELECT id, scope, owner, starts, ends, spent FROM budgets WHERE ${unleased} AND scope = 'tag' AND ends IS NULL
      AND COALESCE(warned, 0) = 0`,

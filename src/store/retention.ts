@@ -2,9 +2,10 @@
  * What keeps the ledger from growing without bound: generations older than the retention are deleted, a few at a time.
  * They stay in the sums by day.
  */
+import { sessionOwner } from "./budgets.ts";
 import type { Engine } from "./engine.ts";
 import { ofLabelByDay } from "./labels.ts";
-import { asInt } from "./rows.ts";
+import { asInt, asText } from "./rows.ts";
 import { DAY } from "./sums.ts";
 import { sumsAreWhole } from "./sums_state.ts";
 
@@ -59,19 +60,30 @@ export async function retireBudgets(engine: Engine, before: number, most: number
 }
 
 /**
- * Deletes sums of some sessions, of days whose generations the retention has reached, and answers of how many sessions; 0:
- * none is left.
+ * Deletes sums of some sessions, of days whose generations the retention has reached, with their budgets where no node uses
+ * them, and answers of how many sessions; 0: none is left.
  */
 export async function retireSessions(engine: Engine, before: number, most: number): Promise<number> {
   const cutoff = Math.floor(before / DAY) * DAY;
   const due = await engine.query(
-    `SELECT DISTINCT value FROM label_sums WHERE ${ofLabelByDay("'session'")} AND starts < $1 LIMIT ${most}`,
+    `SELECT DISTINCT value, key_id FROM label_sums WHERE ${
+      ofLabelByDay("'session'")
+    } AND starts < $1 LIMIT ${most}`,
     [cutoff],
   );
   if (due.length === 0) return 0;
-  await engine.query(
-    `DELETE FROM label_sums WHERE label = 'session' AND starts < $2 AND value IN (${engine.list("$1")})`,
-    [JSON.stringify(due.map((row) => row.value)), cutoff],
-  );
-  return due.length;
+  const owners = due.map((row) => sessionOwner(asText(row.key_id), asText(row.value)));
+  return await engine.transaction(async (query) => {
+    await query(
+      `DELETE FROM label_sums WHERE label = 'session' AND starts < $2 AND value IN (${engine.list("$1")})`,
+      [JSON.stringify(due.map((row) => row.value)), cutoff],
+    );
+    await query(
+      `DELETE FROM budgets WHERE id IN (
+         SELECT id FROM budgets WHERE ${engine.among("owner", "$1")} AND scope = 'session'
+           AND id NOT IN (SELECT budget FROM leases) ORDER BY id ${engine.forUpdateOfFree})`,
+      [JSON.stringify(owners)],
+    );
+    return due.length;
+  });
 }

@@ -144,6 +144,35 @@ onBothEngines(({ name, place }) => {
     assertObjectMatch(hook.told[0].data, { spent: "0.09", remaining: "0.01" });
   });
 
+  test("a session that was told to be used up is not told so again when it comes back", async (run) => {
+    await using hook = receiver();
+    const config = configOf([{ url: hook.url }], {
+      session_limit: { amount: "0.05" },
+      spend_limit: { amount: "100", period: "total" },
+    });
+    const nodes = [await run(config), await run(config)];
+    const refused = async (node: Running) => {
+      const dev = await node.authenticate(SECRET);
+      const labels = { tags: null, session: "run" };
+      assertEquals(await codeOf(() => node.admit(requestOf(dev, 2, { labels }))), "api_key_limit_exceeded");
+      await node.flush();
+    };
+    await spend(nodes[0], 4, "run");
+    await nodes[0].flush();
+    for (let turn = 0; turn < 2; turn++) {
+      for (const node of nodes) await refused(node);
+      // Nobody uses it for so long that the nodes let go of it.
+      nodes[0].clock.move(3_600_000);
+      for (let tick = 0; tick < 21; tick++) for (const node of nodes) await node.tick();
+      for (const node of nodes) await node.flush();
+    }
+    await spend(nodes[0], 3, "later");
+    await nodes[0].flush();
+    await eventually(() => hook.told.some(({ data }) => data.session === "later"));
+    const told = hook.told.filter(({ data }) => data.session === "run");
+    assertEquals(told.map(({ type }) => type).sort(), ["budget.100", "budget.50", "budget.80"]);
+  });
+
   test("an account's credits are a budget too, and those that are added arm it again", async (run) => {
     await using hook = receiver();
     const config = configOf([{ url: hook.url, events: ["budget.80"] }], {

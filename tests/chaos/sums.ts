@@ -86,11 +86,8 @@ export function toldTwice(hooks: string): string[] {
   const ids = new Map<string, Set<string>>();
   for (const line of hooks.split("\n").filter((line) => line !== "")) {
     const { id, type, data } = JSON.parse(line);
-    // What sessions and tags were told of goes with their budgets.
-    if (data.scope === "session" || data.scope === "tag") continue;
-    const of = `${type} of ${data.scope} ${data.key ?? data.team ?? data.account} ${
-      JSON.stringify(data.period)
-    }`;
+    const owner = [data.key ?? data.team ?? data.account, data.session ?? data.tag, data.value];
+    const of = `${type} of ${data.scope} ${owner.join(" ")} ${JSON.stringify(data.period)}`;
     ids.set(of, (ids.get(of) ?? new Set()).add(id));
   }
   return [...ids].filter(([, ids]) => ids.size > 1).map(([of]) => of);
