@@ -21,6 +21,8 @@ const MOST_PAGES = 4;
 export interface OverviewAsked {
   range: string;
   by: string;
+  /** Of this value of the dimension alone; absent: of all. */
+  of?: string;
 }
 
 export interface OverviewSources {
@@ -29,7 +31,7 @@ export interface OverviewSources {
   now: number;
 }
 
-export async function overview({ range, by }: OverviewAsked, sources: OverviewSources) {
+export async function overview({ range, by, of }: OverviewAsked, sources: OverviewSources) {
   const found = Object.hasOwn(RANGES, range) ? RANGES[range] : undefined;
   if (found === undefined) {
     throw refusedField("range", `one of ${Object.keys(RANGES).join(", ")}`, range, "enum");
@@ -62,6 +64,7 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
     }
   }
   const points = [...steps.values()];
+  const shown = ({ all, by }: Rollup) => of === undefined ? all : by[dimension].get(of) ?? new Cell();
   const groups = [...whole.by[dimension]].sort(([, a], [, b]) => b.requests - a.requests).slice(
     0,
     MOST_GROUPS,
@@ -79,8 +82,8 @@ export async function overview({ range, by }: OverviewAsked, sources: OverviewSo
     source,
     ...(incompleteBefore !== undefined && { incomplete_before: incompleteBefore }),
     times: [...steps.keys()].map((time) => new Date(time).toISOString()),
-    total: sumView(whole.all),
-    series: seriesView(points.map(({ all }) => all)),
+    total: sumView(shown(whole)),
+    series: seriesView(points.map(shown)),
     groups: groups.map(([value, cell]) => ({
       value,
       ...sumView(cell),

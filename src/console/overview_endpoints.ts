@@ -13,7 +13,7 @@ export const OVERVIEW: readonly Endpoint[] = [
     async ({ request, state, administration }) => {
       const { overview } = await import("./overview.ts");
       const get = textOf(queryOf(request));
-      return await overview({ range: get("range") ?? "24h", by: get("by") ?? "model" }, {
+      return await overview({ range: get("range") ?? "24h", by: get("by") ?? "model", of: get("of") }, {
         administration,
         timeline: await administration.timeline(),
         now: state.kit.now(),
@@ -24,6 +24,7 @@ export const OVERVIEW: readonly Endpoint[] = [
       parameters: [
         query("range", "How far back; 24h where nothing is said.", { values: Object.keys(RANGES) }),
         query("by", "What the groups are of; model where nothing is said.", { values: DIMENSIONS }),
+        query("of", "A value of that dimension: total and series are of it alone."),
       ],
     },
   ),

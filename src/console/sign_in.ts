@@ -3,6 +3,7 @@
  * so that no page has to keep a secret.
  */
 import { STATUS_CODE } from "@std/http/status.js";
+import { formatAmount } from "../accounts/money.ts";
 import { Failure } from "../exchange/failure.ts";
 import {
   administrator,
@@ -112,7 +113,7 @@ async function signOut(context: RequestContext): Promise<Response> {
   return Response.json({ signed_out: true, end_session_url: endSessionUrl }, { headers });
 }
 
-function shown(session: Session, { sessions }: ServerState, setCookie: string | null): Response {
+function shown(session: Session, { sessions, oidc }: ServerState, setCookie: string | null): Response {
   const { role, name, team, member } = session.principal;
   const headers = { "cache-control": "no-store", ...(setCookie !== null && { "set-cookie": setCookie }) };
   return Response.json({
@@ -123,6 +124,13 @@ function shown(session: Session, { sessions }: ServerState, setCookie: string | 
     csrf: sessions.csrf(session),
     signed_in_with: session.way,
     expires_at: new Date(sessions.expiresAt(session)).toISOString(),
+    ...(role === "member" && oidc !== null && {
+      member_rule: {
+        keys: oidc.memberKeys,
+        spend_limit: oidc.memberSpendLimit &&
+          { ...oidc.memberSpendLimit, amount: formatAmount(oidc.memberSpendLimit.amount) },
+      },
+    }),
   }, { status: STATUS_CODE.OK, headers });
 }
 

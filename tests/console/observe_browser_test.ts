@@ -80,8 +80,15 @@ Deno.test({
       );
       await page.click(".choice button", "Tag");
       await page.until(`${ROWS}.some((row) => row.includes("feature=search") && row.includes("1"))`);
-      assertEquals(await page.evaluate("document.querySelector('.stat dd').firstChild.data"), "2");
+      const requests = "document.querySelector('.stat dd').firstChild.data";
+      assertEquals(await page.evaluate(requests), "2");
       await assertFine(page, "Overview");
+      await page.click("a.row-link", "feature=search");
+      await page.shows("Tag feature=search alone");
+      await page.until(`${requests} === "1"`);
+      await assertFine(page, "Overview of one value");
+      await page.click("a", "Show all");
+      await page.until(`${requests} === "2"`);
       assertEquals(
         page.requests.filter((url) => !url.startsWith(gateway.url) && !url.startsWith("data:")),
         [],

@@ -51,6 +51,22 @@ Deno.test("GET /admin/overview: a call of now is in short ranges, one of last mo
       assertEquals(long.groups.map((g: { requests: number }) => g.requests), [2], by);
     }
     assertEquals((await overview("range=1y")).total.requests, 2);
+    // One value alone has totals, times and a course of its own.
+    for (
+      const [by, of] of [["model", "demo/model"], ["provider", "demo"], ["key", "dev"], [
+        "tag",
+        "feature=search",
+      ]]
+    ) {
+      const all = await overview(`range=24h&by=${by}`);
+      const one = await overview(`range=24h&by=${by}&of=${encodeURIComponent(of)}`);
+      assertEquals([one.total, one.series], [all.total, all.series], by);
+      const other = await overview(`range=24h&by=${by}&of=other`);
+      assertEquals([other.total.requests, other.series.requests.some(Boolean)], [0, false], by);
+      assertEquals(other.groups.length, 1, "beside all others");
+    }
+    const lone = await overview("range=90d&by=model&of=demo%2Fmodel");
+    assertEquals([lone.total.requests, lone.series.requests.filter((n: number) => n > 0)], [2, [1, 1]]);
     for (const [query, param] of [["range=2h", "range"], ["by=colour", "by"]]) {
       const refused = await ask("GET", `/admin/overview?${query}`, { headers: BEARER });
       assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);

@@ -199,6 +199,9 @@ Deno.test({
           `${answered} === 2 && [...document.querySelectorAll('.said .text')].every((e) => e.textContent.includes("Say ${format}"))`,
         );
       }
+      await page.until(
+        "[...document.querySelectorAll('.said')].every((e) => /Cost\\n\\$0/.test(e.innerText))",
+      );
       assertEquals(await page.axe(), []);
       await page.click(".choice button", "Raw");
       await page.until("document.querySelector('.code').textContent.includes('response.completed')");
@@ -323,6 +326,13 @@ Deno.test({
       await to(page, "Keys");
       assert(!(await page.evaluate(ROWS)).some((row: string) => row.startsWith("test")), "the file's key");
       await page.click("button", "New key");
+      // What the organisation's rule and the team leave room for is said before the key is made.
+      assertEquals(
+        await page.until("document.querySelector('dialog input[name=spend_amount]')?.placeholder"),
+        "20.00, the most",
+      );
+      await page.shows("The key belongs to the team research");
+      await page.shows("10 keys at once");
       await page.fill("dialog input[name=name]", "laptop");
       await page.click("dialog button", "Make the key");
       const secret: string = await page.until("document.querySelector('.secret code')?.textContent");

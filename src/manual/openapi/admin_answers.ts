@@ -313,7 +313,11 @@ export const ADMIN_ANSWERS: Readonly<Record<string, Schema>> = {
     csrf: text("Value of the header `x-svc-csrf`."),
     signed_in_with: choice("admin_key", "token", "oidc"),
     expires_at: moment(),
-  }),
+    member_rule: closed({
+      keys: whole("Keys that a member may have at once."),
+      spend_limit: SPEND_LIMIT,
+    }),
+  }, { optional: ["member_rule"] }),
   SignedOut: closed({
     signed_out: flag(),
     end_session_url: orNull(text("Where the browser leaves the identity provider, too.")),

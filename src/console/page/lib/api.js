@@ -4,7 +4,7 @@
  */
 
 /**
- * @typedef {{ role: "owner" | "operator" | "member" | "auditor", name: string | null, team: string | null, csrf?: string }} Session
+ * @typedef {{ role: "owner" | "operator" | "member" | "auditor", name: string | null, team: string | null, csrf?: string, member_rule?: { keys: number, spend_limit: { amount: string, period: string } | null } | null }} Session
  * @typedef {{ method?: string, body?: unknown, signal?: AbortSignal, headers?: Record<string, string> }} Asking
  */
 

@@ -1,4 +1,4 @@
-/** Time series with uPlot: loaded with the first chart. The numbers are in a table for who does not see it. */
+/** Time series with uPlot: loaded with the first chart. Who does not see it is told the most and the last of each. */
 import { html, useEffect, useRef } from "./html.js";
 import { TONES } from "./series.js";
 
@@ -27,9 +27,13 @@ export function Chart({ label, times, series, format, kind = "line", height = 14
     };
   }, [times, series, kind, height]);
   const last = times.length - 1;
+  const empty = series.every(({ values }) => values.every((value) => !value));
   return html`<figure class="chart">
+    ${empty && html`<p class="chart-empty">Nothing in this time</p>`}
     <div ref=${place} class="plot" role="img" aria-label=${`${label}. ${
-    series.map(({ name, values }) => `${name}: ${said(values[last], format)} at the end`).join(", ")
+    series.map(({ name, values }) =>
+      `${name}: ${said(most(values), format)} at most, ${said(values[last], format)} at the end`
+    ).join(", ")
   }`} style=${{ minHeight: `${height}px` }}></div>
     ${
     series.length > 1 && html`<figcaption class="legend">${
@@ -41,6 +45,12 @@ export function Chart({ label, times, series, format, kind = "line", height = 14
     }</figcaption>`
   }
   </figure>`;
+}
+
+/** @param {readonly (number | null)[]} values */
+function most(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((a, b) => Math.max(a, b));
 }
 
 /**

@@ -48,6 +48,21 @@ export function duration(ms) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/**
+ * Several in one unit, for a cell: 20 / 23 / 27 ms.
+ * @param {readonly (number | null)[]} all
+ */
+export function durations(all) {
+  const known = all.filter((ms) => ms !== null);
+  if (known.length === 0) return NOTHING;
+  const most = Math.max(...known);
+  if (most >= 60_000) return all.map(duration).join(" / ");
+  const said = all.map((ms) =>
+    ms === null ? NOTHING : most < 1000 ? Math.round(ms) : (ms / 1000).toFixed(most < 10_000 ? 2 : 1)
+  );
+  return `${said.join(" / ")} ${most < 1000 ? "ms" : "s"}`;
+}
+
 /** @param {number} n of bytes */
 export function bytes(n) {
   for (const unit of ["B", "KiB", "MiB"]) {

@@ -23,6 +23,10 @@ export function plot(place, { times, series, format, kind, height }) {
   const stacked = kind === "stack" ? stack(series) : series.map(({ values }) => values);
   const font = `11px ${style.fontFamily}`;
 
+  const values = series.flatMap(({ values }) => values);
+  const empty = values.every((value) => !value);
+  const whole = values.every((value) => value === null || Number.isInteger(value));
+
   // A bar stands for the time behind its point.
   const after = kind === "line" || times.length < 2 ? 0 : times[1] - times[0];
 
@@ -62,7 +66,9 @@ export function plot(place, { times, series, format, kind, height }) {
             size: (_, values) => Math.max(32, ...(values ?? []).map((v) => v.length * 6.6 + 10)),
             gap: 4,
             space: 34,
-            values: (_, ticks) => ticks.map((v) => v === null ? "" : format(v)),
+            values: (_, ticks) =>
+              // Between whole numbers there is nothing to be told.
+              ticks.map((v) => v === null || empty || (whole && !Number.isInteger(v)) ? "" : format(v)),
           },
         ],
         series: [

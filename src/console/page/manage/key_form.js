@@ -3,7 +3,7 @@ import { Field } from "../lib/form.js";
 import { html } from "../lib/html.js";
 import { PATTERNS_HINT, patternsOf, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
-import { seesAll } from "./rights.js";
+import { memberRule, ownTeam, seesAll } from "./rights.js";
 
 /** @typedef {import("../../../accounts/mod.ts").KeyReport} Key */
 
@@ -14,7 +14,13 @@ export function KeyFields({ before }) {
   const rates = before?.rate_limit;
   return html`
     <${Field} label="Name" name="name" required maxlength="128" initial=${before?.name ?? ""}
-      hint="Stands in records and usage; no other key has it." />
+      hint=${all
+        ? "Stands in records and usage; no other key has it."
+        : `Stands in records and usage behind your own name. The key belongs to the team ${
+          ownTeam() ?? "–"
+        }, whose limits and policies hold for it${
+          memberRule() ? `; you may have ${memberRule()?.keys} keys at once` : ""
+        }.`} />
     ${all && html`
       <div class="pair">
         <${NameField} label="Team" name="team" of=${names.teams} now=${before?.team} none="none" />
@@ -22,7 +28,7 @@ export function KeyFields({ before }) {
           ?.account} none="the team's, or default" />
       </div>
     `}
-    <${SpendFields} limit=${before?.spend_limit} />
+    <${SpendFields} limit=${before?.spend_limit} most=${memberRule()?.spend_limit} />
     <div class="pair">
       <${Field} label="Requests a minute" name="rpm" type="number" min="1" placeholder="no limit"
         initial=${rates?.requests_per_minute ?? ""} />

@@ -13,13 +13,14 @@ import { Bar } from "../lib/ui.js";
 const PERIODS = [["day", "a day"], ["week", "a week"], ["month", "a month"], ["total", "in all"]];
 export const PATTERNS_HINT = "Patterns like mistral/*, separated by commas. Empty: all.";
 
-/** @param {{ limit?: SpendLimit | null }} props */
-export function SpendFields({ limit }) {
+/** @param {{ limit?: SpendLimit | null, most?: SpendLimit | null }} props `most`: what a member's key may spend */
+export function SpendFields({ limit, most }) {
   return html`
     <div class="pair">
-      <${Field} label="Spend limit, $" name="spend_amount" inputmode="decimal" placeholder="no limit"
-        initial=${limit?.amount ?? ""} />
-      <${Field} label="Period" name="spend_period" options=${PERIODS} initial=${limit?.period ?? "month"} />
+      <${Field} label="Spend limit, $" name="spend_amount" inputmode="decimal"
+        placeholder=${most ? `${most.amount}, the most` : "no limit"} initial=${limit?.amount ?? ""} />
+      <${Field} label="Period" name="spend_period" options=${PERIODS} initial=${limit?.period ??
+        most?.period ?? "month"} />
     </div>
   `;
 }

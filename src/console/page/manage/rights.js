@@ -12,6 +12,16 @@ export function mayMakeKeys() {
   return mayChange() || currentSession()?.role === "member";
 }
 
+/** What keys of the one who is signed in may spend, where that is a member. */
+export function memberRule() {
+  return currentSession()?.member_rule ?? null;
+}
+
+/** Whose keys a member's are. */
+export function ownTeam() {
+  return currentSession()?.team ?? null;
+}
+
 /** Sees what belongs to all. */
 export function seesAll() {
   return currentSession()?.role !== "member";

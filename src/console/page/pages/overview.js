@@ -1,7 +1,7 @@
 /** What the gateway does: sums and times over a range, by one dimension, and what needs a look. */
 import { query } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { ago, compact, count, day, duration, money, percent } from "../lib/format.js";
+import { ago, compact, count, day, duration, durations, money, percent } from "../lib/format.js";
 import { useAsk } from "../lib/hooks.js";
 import { html, useMemo } from "../lib/html.js";
 import { go, href, useRoute } from "../lib/router.js";
@@ -29,21 +29,22 @@ const DIMENSIONS = [["model", "Model"], ["provider", "Provider"], ["key", "Key"]
 const AGAIN_MS = 15_000;
 
 export default function Overview() {
-  const { query: { range = "24h", by = "model" } } = useRoute();
-  const answer = useAsk(`/admin/overview${query({ range, by })}`, { every: AGAIN_MS });
+  const { query: { range = "24h", by = "model", of = "" } } = useRoute();
+  const answer = useAsk(`/admin/overview${query({ range, by, of })}`, { every: AGAIN_MS });
   const attention = useAsk("/admin/attention", { every: AGAIN_MS });
   return html`
     <${Page} title="Overview" about=${seesAll()
       ? undefined
       : "Calls of your own keys."} actions=${html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(
       /** @type {string} */ range,
-    ) => go("overview", { query: { range, by }, replace: true })} />`}>
+    ) => go("overview", { query: { range, by, of }, replace: true })} />`}>
       <${Answer} of=${attention}>${(/** @type {Attention} */ found) =>
         html`<${Matters} found=${found} />`}<//>
         <${Answer} of=${answer}>${(/** @type {Overview} */ o) =>
           html`
+            ${of && html`<${Alone} range=${range} by=${by} of=${of} />`}
             <${Charts} o=${o} />
-            <${Groups} o=${o} by=${by} range=${range} />
+            <${Groups} o=${o} by=${by} range=${range} of=${of} />
           `}<//>
       <//>
   `;
@@ -95,6 +96,17 @@ function linkOf({ kind, name, of }) {
   if (kind === "configuration" || kind === "store" || kind === "load") return href("configuration");
   if (kind === "account") return href("keys", { rest: ["accounts"] });
   return of === "team" ? href("keys", { rest: ["teams"] }) : href("keys", { query: { key: name } });
+}
+
+/** What the charts are of, where it is one value. @param {{ range: string, by: string, of: string }} props */
+function Alone({ range, by, of }) {
+  return html`
+    <p class="strip alone" role="status">
+      <span>${DIMENSIONS.find(([name]) => name === by)?.[1] ?? by} <strong>${of}</strong> alone</span>
+      <a href=${href("explore", { query: { [by]: of } })}>Its generations</a>
+      <a href=${href("overview", { query: { range, by } })}>Show all</a>
+    </p>
+  `;
 }
 
 /** @param {{ o: Overview }} props */
@@ -203,8 +215,8 @@ function rate(requests, { from, to }) {
   return each >= 1 ? `${compact(each)} a minute` : `${compact(each * 60)} an hour`;
 }
 
-/** @param {{ o: Overview, by: string, range: string }} props */
-function Groups({ o, by, range }) {
+/** @param {{ o: Overview, by: string, range: string, of: string }} props */
+function Groups({ o, by, range, of }) {
   const most = Math.max(1, ...o.groups.map(({ requests }) => requests));
   /** @type {import("../lib/table.js").Column<Group>[]} */
   const columns = [
@@ -230,19 +242,17 @@ function Groups({ o, by, range }) {
     { title: "Output", number: true, sort: (g) => g.output_tokens, show: (g) => compact(g.output_tokens) },
     { title: "Saved", number: true, sort: (g) => Number(g.cache_saved), show: (g) => money(g.cache_saved) },
     {
-      title: "First output p50",
+      title: "First p50/95/99",
       number: true,
-      sort: (g) => g.ttft_ms.p50,
-      show: (g) => duration(g.ttft_ms.p50),
+      sort: (g) => g.ttft_ms.p95,
+      show: (g) => durations([g.ttft_ms.p50, g.ttft_ms.p95, g.ttft_ms.p99]),
     },
-    { title: "p95", number: true, sort: (g) => g.ttft_ms.p95, show: (g) => duration(g.ttft_ms.p95) },
     {
-      title: "Total p50",
+      title: "Total p50/95/99",
       number: true,
-      sort: (g) => g.latency_ms.p50,
-      show: (g) => duration(g.latency_ms.p50),
+      sort: (g) => g.latency_ms.p95,
+      show: (g) => durations([g.latency_ms.p50, g.latency_ms.p95, g.latency_ms.p99]),
     },
-    { title: "p95", number: true, sort: (g) => g.latency_ms.p95, show: (g) => duration(g.latency_ms.p95) },
   ];
   return html`
     <${Panel} title=${`By ${by}`} note=${o.more_groups > 0 ? `and ${count(o.more_groups)} more` : undefined}
@@ -252,7 +262,8 @@ function Groups({ o, by, range }) {
       <${Table} caption=${`Sums by ${by}`} columns=${columns} rows=${o.groups} id=${(
         /** @type {Group} */ g,
       ) => g.value}
-        link=${(/** @type {Group} */ g) => href("explore", { query: { [by]: g.value } })}
+        link=${(/** @type {Group} */ g) => href("overview", { query: { range, by, of: g.value } })}
+        marked=${(/** @type {Group} */ g) => g.value === of}
         empty=${by === "team"
           ? "No call of a team in this time"
           : by === "tag"

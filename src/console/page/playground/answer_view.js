@@ -1,5 +1,5 @@
 /** One answer: what was said, what it took, its raw events. */
-import { duration } from "../lib/format.js";
+import { count, duration, money } from "../lib/format.js";
 import { html, useState } from "../lib/html.js";
 import { href } from "../lib/router.js";
 import { Badge, Choice, Code, Empty, Facts, Panel } from "../lib/ui.js";
@@ -36,11 +36,19 @@ function State({ run: { running, status, said } }) {
 }
 
 /** @param {{ run: Run }} props */
-function Said({ run: { said, firstMs, totalMs, id, running } }) {
+function Said({ run: { said, firstMs, totalMs, id, running, record, findings } }) {
   const { text, reasoning, calls, sources, error, usage, model } = said;
   return html`
     <div class="said">
       ${error && html`<p class="form-error" role="alert">${error}</p>`}
+      ${findings.length > 0 && html`
+        <ul class="findings">${findings.map(({ entity_type, location }, i) =>
+          html`
+            <li key=${i}>
+              <${Badge} tone="warn">${entity_type}<//> in ${location}</li>
+          `
+        )}</ul>
+      `}
       ${reasoning && html`
         <details>
           <summary>Reasoning</summary>
@@ -70,9 +78,13 @@ function Said({ run: { said, firstMs, totalMs, id, running } }) {
         ["Model", model ?? "–"],
         ["First output", duration(firstMs)],
         ["Whole", duration(totalMs)],
+        ...(record === null ? [] : [
+          ["Cost", money(record.cost)],
+          ...(record.searches > 0 ? [["Searches", count(record.searches)]] : []),
+        ]),
         ...Object.entries(usage ?? {}).filter(([, n]) => typeof n === "number").map((
           [name, n],
-        ) => [name.replaceAll("_", " "), String(n)]),
+        ) => [sentence(name.replaceAll("_", " ")), count(Number(n))]),
         [
           "Trace",
           id === null
@@ -85,6 +97,9 @@ function Said({ run: { said, firstMs, totalMs, id, running } }) {
     </div>
   `;
 }
+
+/** @param {string} text */
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** @param {string} text */
 function pretty(text) {

@@ -14,6 +14,8 @@ import { FORMATS } from "./requests.js";
  * @property {string | null} id of the generation
  * @property {[string, string][]} headers those of the gateway's own
  * @property {boolean} running
+ * @property {{ cost: string, searches: number, provider: string | null } | null} record what the ledger has of it
+ * @property {readonly { entity_type: string, location: string }[]} findings for which it was refused
  */
 
 /** The most events that are kept to be looked at. */
@@ -29,6 +31,8 @@ const begin = () => ({
   id: null,
   headers: [],
   running: true,
+  record: null,
+  findings: [],
 });
 
 /**
@@ -55,6 +59,7 @@ export async function runCall({ format, body, secret, signal, show }) {
     if (!response.ok) {
       const whole = await response.clone().text();
       run.raw.push(whole);
+      run.findings = findingsOf(whole);
       run.said.error = response.status === 401
         ? "The key is not valid, or not any more."
         : (await refusal(response)).message;
@@ -76,6 +81,33 @@ export async function runCall({ format, body, secret, signal, show }) {
   run.totalMs = performance.now() - began;
   run.running = false;
   shown();
+  // Answers name no cost; the record does, which is written before an answer ends.
+  if (run.status !== 200 || run.id === null || run.said.error !== null || run.said.usage === null) return;
+  run.record = await recordOf(run.id, secret).catch(() => null);
+  shown();
+}
+
+/**
+ * @param {string} id
+ * @param {string} secret
+ */
+async function recordOf(id, secret) {
+  const response = await fetch(`/v1/generations/${encodeURIComponent(id)}`, {
+    headers: { authorization: `Bearer ${secret}` },
+    credentials: "omit",
+    cache: "no-store",
+  });
+  return response.ok ? await response.json() : null;
+}
+
+/** @param {string} refusal as JSON */
+function findingsOf(refusal) {
+  try {
+    const { error } = JSON.parse(refusal);
+    return (error.extra ?? error.details)?.dlp ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /**
