@@ -6,7 +6,7 @@
  * text and read piece by piece; what is left is parsed at once, with marks in their places.
  */
 import { isRounded, longNumber, mayRound } from "./json.ts";
-import { ANSWER_BUDGET, excessInSlices } from "./json_budget.ts";
+import { ANSWER_BUDGET, excessInSlices, type JsonBudget } from "./json_budget.ts";
 
 /** A shorter string is parsed with the rest. */
 const LONG_STRING = 1 << 16;
@@ -45,8 +45,11 @@ export function* parseInSlices(text: string): Generator<void, unknown> {
 }
 
 /** A large text of a provider: its value, or why it has none, after "it". */
-export function* parseAnswerInSlices(text: string): Generator<void, { value: unknown } | { why: string }> {
-  const excess = yield* excessInSlices(text, ANSWER_BUDGET);
+export function* parseAnswerInSlices(
+  text: string,
+  budget: JsonBudget = ANSWER_BUDGET,
+): Generator<void, { value: unknown } | { why: string }> {
+  const excess = yield* excessInSlices(text, budget);
   if (excess) return { why: `has more than ${excess.limit} ${excess.what}` };
   yield;
   try {

@@ -30,8 +30,10 @@ const ANSWER_MS = 30_000;
 const MOST_BYTES = 256 << 20;
 /** Of an answer that says nothing but its status: to read it keeps the connection. */
 const MOST_UNREAD_BYTES = 16 << 10;
-/** Of one page of a list, which has a thousand names at most. */
-const MOST_LIST_BYTES = 8 << 20;
+/** Of one page of a list: days, or names of this gateway's own, of some 400 bytes with what is told of each. */
+const MOST_LIST_BYTES = 2 << 20;
+/** Of one page, as S3 bounds it. */
+const MOST_LISTED = 1000;
 const REMOVED_AT_ONCE = 200;
 const SIDE_BY_SIDE = 8;
 /** A list of days that has more goes round in circles. */
@@ -88,14 +90,12 @@ export function openS3(options: S3Options): PayloadStorage {
       return answer.bytes;
     },
     async removeBefore(day) {
-      const days = await list(send, { prefix, delimiter: "/" });
-      const old = days.prefixes.map((found) => found.slice(prefix.length, -1))
-        .filter((name) => DAY.test(name) && name < day).sort()[0];
-      if (old === undefined) return false;
+      const old = await oldestDay(send, prefix);
+      if (old === null || old >= day) return false;
       const within = `${prefix}${old}/`;
-      const listed = await list(send, { prefix: within, "max-keys": String(REMOVED_AT_ONCE) });
+      const listed = await page(send, { prefix: within, "max-keys": String(REMOVED_AT_ONCE) });
       // Whatever the storage names, nothing beside the day is deleted: steps upwards lead out of it.
-      const names = listed.names.filter((name) =>
+      const names = inTags(listed, "Contents").flatMap((inner) => inTags(inner, "Key")).filter((name) =>
         name.startsWith(within) && !/(?:^|\/)\.\.?(?:\/|$)/.test(name)
       );
       for (let at = 0; at < names.length; at += SIDE_BY_SIDE) {
@@ -117,37 +117,51 @@ type Send = (
   options: { query: Record<string, string>; most: number },
 ) => Promise<Answer>;
 
-async function list(
-  send: Send,
-  query: Record<string, string>,
-): Promise<{ names: string[]; prefixes: string[] }> {
-  const names: string[] = [];
-  const prefixes: string[] = [];
+/** Null: there is none. Of all that a list names, only one is kept: a storage may make up as many as it likes. */
+async function oldestDay(send: Send, prefix: string): Promise<string | null> {
+  let oldest: string | null = null;
   let token: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const answer = await send("GET", "", {
-      query: { "list-type": "2", ...query, ...(token !== undefined && { "continuation-token": token }) },
-      most: MOST_LIST_BYTES,
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const xml = await page(send, {
+      prefix,
+      delimiter: "/",
+      ...(token !== undefined && { "continuation-token": token }),
     });
-    taken(answer);
-    const xml = answer.text();
-    prefixes.push(...inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix")));
-    names.push(...inTags(xml, "Contents").flatMap((inner) => inTags(inner, "Key")));
-    token = query["max-keys"] === undefined ? inTags(xml, "NextContinuationToken")[0] : undefined;
-    if (token === undefined) return { names, prefixes };
+    for (const found of inTags(xml, "CommonPrefixes").flatMap((inner) => inTags(inner, "Prefix"))) {
+      const name = found.slice(prefix.length, -1);
+      if (DAY.test(name) && (oldest === null || name < oldest)) oldest = name;
+    }
+    token = inTags(xml, "NextContinuationToken")[0];
+    if (token === undefined) return oldest;
   }
   throw new Error(`the storage's list does not end within ${MOST_PAGES} pages`);
 }
 
-/** What stands between the tags of a name, whose elements hold none of the same name. */
-function inTags(xml: string, name: string): string[] {
-  return Array.from(
-    xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g")),
-    ([, inner]) =>
-      inner.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll(
-        "&amp;",
-        "&",
-      ),
+async function page(send: Send, query: Record<string, string>): Promise<string> {
+  const answer = await send("GET", "", { query: { "list-type": "2", ...query }, most: MOST_LIST_BYTES });
+  taken(answer);
+  return answer.text();
+}
+
+/** What stands between the tags of a name, whose elements hold none of the same name. The text is read once. */
+export function inTags(xml: string, name: string): string[] {
+  const open = `<${name}>`;
+  const close = `</${name}>`;
+  const found: string[] = [];
+  for (let at = xml.indexOf(open); at >= 0 && found.length < MOST_LISTED; at = xml.indexOf(open, at)) {
+    const from = at + open.length;
+    const to = xml.indexOf(close, from);
+    if (to < 0) break;
+    found.push(unescaped(xml.slice(from, to)));
+    at = to + close.length;
+  }
+  return found;
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll(
+    "&amp;",
+    "&",
   );
 }
 

@@ -6,6 +6,7 @@
  * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
  */
 import { isObject, type Loose } from "../exchange/json.ts";
+import type { JsonBudget } from "../exchange/json_budget.ts";
 import type { SearchOptions } from "../exchange/prompt.ts";
 import { ask as askOnce } from "../outgoing/ask.ts";
 import { jsonIn } from "../outgoing/json_body.ts";
@@ -53,6 +54,8 @@ const TEXT_CHARS: Readonly<Record<string, number>> = { low: 4000, medium: 8000, 
 const TITLE_CHARS = 200;
 const LONGEST_QUERY = 400;
 const MOST_BODY_BYTES = 2 * 1024 * 1024;
+/** A page of fifty results has some 5,000 values. */
+const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 25_000, nameChars: 500_000, digits: 1000 };
 const TRIES = 2;
 const KEPT_MS = 60_000;
 const KEPT_QUERIES = 1000;
@@ -79,7 +82,7 @@ export function openWebSearch(settings: WebSearchSettings, options: WebSearchOpt
     const asking = () => askOnce(url, question);
     const answer = await (options.quietly?.(asking) ?? asking());
     if (!answer.ok) throw new Refused(answer.status);
-    const body = await jsonIn(answer.text()).catch(() => null);
+    const body = await jsonIn(answer.text(), BUDGET).catch(() => null);
     if (!isObject(body)) throw new Error("its answer is no JSON object");
     return body;
   }

@@ -64,6 +64,7 @@ Deno.test("otlp, directly: what is no answer is an error, and a collector that i
       "SSH-2.0-x\r\n\r\n",
       "HTTP/1.1 abc\r\n\r\n",
       `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1 << 20)}`,
+      "HTTP/1.1 100 Continue\r\n\r\n".repeat(1 << 16),
     ]
   ) {
     const server = collector(answer);

@@ -4,7 +4,7 @@
  */
 import type { Certificates, Sent, Told } from "./request.ts";
 
-/** The head of an answer. */
+/** The head of an answer, with all interim ones before it. */
 const MOST_HEAD_BYTES = 65_536;
 const HEAD_END = /\r?\n\r?\n/;
 
@@ -65,11 +65,13 @@ async function readHead(conn: Deno.Conn): Promise<Told> {
   const decoder = new TextDecoder("latin1");
   const buffer = new Uint8Array(4096);
   let text = "";
-  while (text.length < MOST_HEAD_BYTES) {
+  let came = 0;
+  for (;;) {
     const end = HEAD_END.exec(text);
     if (end === null) {
-      const count = await conn.read(buffer);
+      const count = came < MOST_HEAD_BYTES ? await conn.read(buffer) : null;
       if (count === null) break;
+      came += count;
       text += decoder.decode(buffer.subarray(0, count), { stream: true });
       continue;
     }

@@ -2,11 +2,12 @@
 import { ANSWERS } from "./answers.ts";
 import type { Dimension } from "./dimension.ts";
 import { OTHERS } from "./others.ts";
+import { OUTSIDE } from "./outside.ts";
 import { REQUESTS } from "./requests.ts";
 
 export type { Dimension } from "./dimension.ts";
 
-export const DIMENSIONS: readonly Dimension[] = [...REQUESTS, ...ANSWERS, ...OTHERS];
+export const DIMENSIONS: readonly Dimension[] = [...REQUESTS, ...ANSWERS, ...OTHERS, ...OUTSIDE];
 
 /** Work that grows faster than its input to this power is no longer linear. */
 export const MOST_EXPONENT = 1.15;
