@@ -7,6 +7,7 @@
  */
 import { HeldBody } from "../http1/held_body.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
+import { JoinedBytes } from "../http1/text_bytes.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";
@@ -37,6 +38,7 @@ export const DRAIN_MS = 600_000;
 export const STALL_MS = 600_000;
 
 const encoder = new TextEncoder();
+const joined = new JoinedBytes();
 
 /**
  * The whole answer in one body. Throws what the run throws.
@@ -164,6 +166,13 @@ function stream(
 
   /** True: there was something to write, or nothing more will come. */
   function take({ value, done }: Step): boolean {
+    if (!done && frames.encodeText?.(value, joined) === true) {
+      const bytes = joined.take();
+      if (!gone) sink.enqueue(bytes);
+      written = true;
+      deadline.arm(STALL_MS);
+      return true;
+    }
     const text = done ? frames.end() : frames.encode(value);
     write(text);
     if (done) {

@@ -9,6 +9,11 @@ const SHARED_BYTES = 64 * 1024;
 const MOST_CHARACTERS = 4096;
 /** Of one UTF-16 unit. */
 const MOST_BYTES = 3;
+/** The same in a string of JSON, where it may have to be written as an escape. */
+const MOST_LITERAL_BYTES = 6;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
 
 const encoder = new TextEncoder();
 let shared = new Uint8Array(0);
@@ -25,6 +30,53 @@ function utf8Of(text: string): Uint8Array {
   const from = used;
   used += encoder.encodeInto(text, shared.subarray(from)).written;
   return shared.subarray(from, used);
+}
+
+/**
+ * Pieces of bytes and text between them, one after the other in the shared memory. What is added is to be taken before anything else is
+ * written here.
+ */
+export class JoinedBytes {
+  #from = -1;
+
+  /** @param text is written as a string of JSON; not a long one */
+  addString(before: Uint8Array, text: string, behind: Uint8Array): void {
+    const most = before.length + behind.length + text.length * MOST_LITERAL_BYTES + 2;
+    if (this.#from < 0) this.#from = used;
+    if (used + most > shared.length) {
+      const begun = shared.subarray(this.#from, used);
+      const larger = new Uint8Array(Math.max(SHARED_BYTES, 2 * (begun.length + most)));
+      larger.set(begun);
+      this.#from = 0;
+      used = begun.length;
+      shared = larger;
+    }
+    shared.set(before, used);
+    const at = used + before.length;
+    let to = putPlain(text, at);
+    if (to < 0) to = at + encoder.encodeInto(JSON.stringify(text), shared.subarray(at)).written;
+    shared.set(behind, to);
+    used = to + behind.length;
+  }
+
+  take(): Uint8Array<ArrayBuffer> {
+    const bytes = shared.subarray(this.#from, used);
+    this.#from = -1;
+    return bytes;
+  }
+}
+
+/** A text of ASCII that needs no escapes, in quotes. Gives where it ends; negative: it is another text. */
+function putPlain(text: string, at: number): number {
+  const bytes = shared;
+  bytes[at++] = QUOTE;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 32 || code > 126 || code === QUOTE || code === BACKSLASH) return -1;
+    bytes[at++] = code;
+  }
+  bytes[at++] = QUOTE;
+  return at;
 }
 
 /** A head, a byte for each of its letters, and the text behind it in UTF-8. */

@@ -87,10 +87,15 @@ export class DeltaWriter {
 
   /** The choice whose `content` a delta of this block would extend; undefined when it is more than plain text. */
   plainChoice(block: number, chars: number): number | undefined {
+    const choice = this.choiceOf(block);
+    if (choice !== undefined) this.#choices.get(choice)!.chars += chars;
+    return choice;
+  }
+
+  /** The same of a delta that is not written yet. */
+  choiceOf(block: number): number | undefined {
     const open = this.#blocks.get(block);
-    if (open?.type !== "text" || open.refusal) return undefined;
-    this.#choices.get(open.choice)!.chars += chars;
-    return open.choice;
+    return open?.type !== "text" || open.refusal ? undefined : open.choice;
   }
 
   write(part: Part, emit: EmitDelta): void {

@@ -7,9 +7,10 @@
  */
 import type { Loose } from "../../exchange/json.ts";
 import { object } from "../../exchange/json.ts";
+import type { Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import { type EncodeAnswer, SHORT_TEXT, type StreamEncoder } from "../format.ts";
 import { dataFrame, DONE } from "../sse.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
 import type { Failure } from "../../exchange/failure.ts";
@@ -17,6 +18,10 @@ import { encodeFailure } from "./failure.ts";
 import { encodeUsage } from "./usage.ts";
 
 const TEXT_END = '},"logprobs":null,"finish_reason":null}]}\n\n';
+const encoder = new TextEncoder();
+const TEXT_END_BYTES = encoder.encode(TEXT_END);
+
+type TextDelta = Extract<Part, { type: "text-delta" }>;
 
 export function encodeStream(context: EncodeAnswer): StreamEncoder {
   const asked = object(context.prompt.verbatim.stream_options).include_usage === true;
@@ -24,6 +29,8 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   const opened = new Set<number>();
   /** Of one choice: all of a text chunk but the text. */
   const heads: string[] = [];
+  /** The same in bytes, of choices that have begun. */
+  const headBytes: Uint8Array[] = [];
   let head = headOf(context, undefined);
   let usage: Usage | undefined;
   let usageExtra: Extra | undefined;
@@ -75,6 +82,22 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
         } else writer.write(part, emit);
       }
       return text;
+    },
+    encodeText(parts, out) {
+      for (const part of parts) {
+        if (
+          part.type !== "text-delta" || part.logprobs || part.text === "" || part.text.length > SHORT_TEXT
+        ) {
+          return false;
+        }
+        const choice = writer.choiceOf(part.block);
+        if (choice === undefined || !opened.has(choice)) return false;
+      }
+      for (const { block, text } of parts as TextDelta[]) {
+        const choice = writer.plainChoice(block, text.length)!;
+        out.addString(headBytes[choice] ??= encoder.encode(headFor(choice)), text, TEXT_END_BYTES);
+      }
+      return parts.length > 0;
     },
     end() {
       const { dlp } = context;

@@ -10,7 +10,7 @@ import type { Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import type { Usage } from "../../exchange/usage.ts";
-import type { EncodeAnswer, StreamEncoder } from "../format.ts";
+import { type EncodeAnswer, type FrameBytes, SHORT_TEXT, type StreamEncoder } from "../format.ts";
 import { eventFrame } from "../sse.ts";
 import {
   callBlock,
@@ -40,6 +40,7 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
       for (const part of parts) writer.add(part);
       return writer.take();
     },
+    encodeText: (parts, out) => writer.addText(parts, out),
     end() {
       writer.finish();
       return writer.take();
@@ -53,6 +54,11 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
 export function encodeBreak(failure: Failure, { id }: { id: string }): string {
   return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }
+
+const encoder = new TextEncoder();
+/** What comes behind the text of a delta. */
+const DELTA_END = "}}\n\n";
+const DELTA_END_BYTES = encoder.encode(DELTA_END);
 
 type Blocked = Extract<Part, { block: number }>;
 type Start = Extract<Blocked, { choice: number }>;
@@ -79,6 +85,8 @@ class Writer {
   #index = 0;
   /** What comes before the text of a delta of the open block. */
   #prefix = "";
+  /** The same in bytes; null: they were not needed yet. */
+  #prefixBytes: Uint8Array | null = null;
   #current: Pending | undefined;
   /** Blocks in the order of their starts; those before `#next` are written, or being written. */
   #queue: Pending[] = [];
@@ -99,6 +107,19 @@ class Writer {
     const out = this.#out;
     this.#out = "";
     return out;
+  }
+
+  /** As {@link StreamEncoder.encodeText}. */
+  addText(parts: readonly Part[], out: FrameBytes): boolean {
+    const open = this.#current;
+    if (open?.opened !== true || open.start.type !== "text-start") return false;
+    for (const part of parts) {
+      if (part.type !== "text-delta" || part.block !== open.start.block) return false;
+      if (part.text === "" || part.text.length > SHORT_TEXT) return false;
+    }
+    const prefix = this.#prefixBytes ??= encoder.encode(this.#prefix);
+    for (const part of parts) if ("text" in part) out.addString(prefix, part.text, DELTA_END_BYTES);
+    return parts.length > 0;
   }
 
   add(part: Part): void {
@@ -200,7 +221,7 @@ class Writer {
       case "text-delta":
         if (part.text === "") return;
         if (!pending.opened) this.#openText(pending);
-        this.#out += this.#prefix + JSON.stringify(part.text) + "}}\n\n";
+        this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
         return;
       case "citation":
         if (!pending.opened) this.#openText(pending);
@@ -218,7 +239,7 @@ class Writer {
           this.#open(pending, thinkingBlock("", "", extra), "thinking_delta", "thinking");
         }
         pending.section = part.section;
-        this.#out += this.#prefix + JSON.stringify(paragraph + part.text) + "}}\n\n";
+        this.#out += this.#prefix + JSON.stringify(paragraph + part.text) + DELTA_END;
         return;
       }
       case "reasoning-end": {
@@ -238,7 +259,7 @@ class Writer {
         pending.section = 0;
         if (pending.start.type === "call-start" && pending.start.kind === "custom") {
           pending.input += part.text;
-        } else this.#out += this.#prefix + JSON.stringify(part.text) + "}}\n\n";
+        } else this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
         return;
       case "call-end": {
         const freeform = pending.start.type === "call-start" && pending.start.kind === "custom";
@@ -272,6 +293,7 @@ class Writer {
     this.#event("content_block_start", { index: this.#index, content_block: block });
     this.#prefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},` +
       `"delta":{"type":"${delta}","${field}":`;
+    this.#prefixBytes = null;
   }
 
   #delta(delta: Loose): void {
@@ -279,7 +301,7 @@ class Writer {
   }
 
   #input(input: Loose): void {
-    this.#out += this.#prefix + JSON.stringify(JSON.stringify(input)) + "}}\n\n";
+    this.#out += this.#prefix + JSON.stringify(JSON.stringify(input)) + DELTA_END;
   }
 
   #close(): void {
