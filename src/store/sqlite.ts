@@ -28,6 +28,8 @@ import { sqliteLibrary } from "./sqlite_library.ts";
 const BUSY = /is locked/;
 const TRANSIENT =
   /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
+/** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
+const HARMED = /is malformed|is not a database/;
 const BUSY_ATTEMPTS = 100;
 /** As a rule the other one is through in some milliseconds. */
 const BUSY_DELAY_MS = 20;
@@ -194,10 +196,7 @@ class SqliteEngine implements Engine {
   close(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#checkpointer?.close();
-      this.#prepared.clear();
-      this.#newRows.clear();
-      this.#database?.close();
-      this.#file?.close();
+      this.#forget();
     });
   }
 
@@ -235,8 +234,30 @@ class SqliteEngine implements Engine {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work, work);
-    this.#last = result.catch(() => {});
+    this.#last = result.catch((error) => this.#openAnewAfter(error));
     return result;
+  }
+
+  /** A file that was harmed and has been put right is read anew. */
+  #openAnewAfter(error: unknown): void {
+    const cause = error instanceof StoreUnavailable ? error.cause : error;
+    if (!(cause instanceof Error) || !HARMED.test(cause.message) || this.#path === ":memory:") return;
+    try {
+      // Closing brings the log into the file, which must not happen while it is harmed.
+      this.#file?.check(true);
+      this.#forget();
+    } catch {
+      // It is harmed still.
+    }
+  }
+
+  #forget(): void {
+    this.#prepared.clear();
+    this.#newRows.clear();
+    this.#database?.close();
+    this.#database = null;
+    this.#file?.close();
+    this.#file = null;
   }
 
   #begin(): Promise<void> {

@@ -34,11 +34,15 @@ export class SqliteFile {
     this.#identity = identityOf(path);
   }
 
-  /** Throws `StoreUnavailable` where the files cannot be relied upon. */
-  check(): void {
+  /**
+   * Throws `StoreUnavailable` where the files cannot be relied upon.
+   *
+   * @param atOnce whether the contents are looked at however lately they were
+   */
+  check(atOnce = false): void {
     if (identityOf(this.#path) !== this.#identity) throw replaced("database file");
     const now = performance.now();
-    if (now - this.#lookedAt < LOOK_MS) return;
+    if (!atOnce && now - this.#lookedAt < LOOK_MS) return;
     for (const suffix of ["-wal", "-shm"]) this.#checkBeside(suffix);
     const bytes = this.#checkHeader(now);
     this.#probe(bytes);

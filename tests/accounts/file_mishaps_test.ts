@@ -87,6 +87,44 @@ Deno.test("a database that is put back is used again", async () => {
   }
 });
 
+for (const [mishap, harm] of Object.entries(MISHAPS)) {
+  if (/^(?:deleted|its log|replaced$)/.test(mishap)) continue;
+  Deno.test(`a file whose contents are put back in place is used again: ${mishap}`, async () => {
+    const here = sqlitePlace();
+    const store = here.open();
+    const service = await open(store, configOf());
+    const path = store.filePrefix!;
+    const settles = async (up: boolean) => {
+      await eventually(async () => {
+        await service.tick();
+        return service.storeUp() === up;
+      }, { what: `${mishap}: ${up}` });
+    };
+    try {
+      await service.createKey({ name: "before", account: "acme" });
+      checkpoint(path);
+      const bytes = Deno.readFileSync(path);
+      harm(path);
+      await settles(false);
+      {
+        using file = Deno.openSync(path, { write: true });
+        file.writeSync(bytes);
+        file.truncateSync(bytes.length);
+      }
+      await settles(true);
+      await service.createKey({ name: "after", account: "acme" });
+      const { data } = await service.listKeys({});
+      assertEquals(data.map(({ name }) => name).filter((name) => /before|after/.test(name)).sort(), [
+        "after",
+        "before",
+      ]);
+    } finally {
+      await service.close();
+      here.remove();
+    }
+  });
+}
+
 Deno.test({
   name: "looking at the file keeps its lock, without which another process that closes it removes the log",
   ignore: Deno.build.os !== "linux",
