@@ -2,7 +2,7 @@
  * Inserting many rows of one table into SQLite.
  *
  * To bind a value costs more than to store it, and so does to begin a statement. Most rows of a ledger are alike: what is null or
- * 0 in all of them is written into the statement, and a statement takes several rows.
+ * 0 in all of them is written into the statement, and a statement takes several rows, whose texts are bound once where all have them.
  */
 import type { StatementSync } from "node:sqlite";
 import type { Columns, EncodedRow } from "./engine.ts";
@@ -13,6 +13,8 @@ import type { Value } from "./rows.ts";
 const ROWS = 10;
 /** Kinds of rows that have statements of their own. */
 const MOST_SHAPES = 8;
+/** Statements of one kind of rows, by what the rows of one share. */
+const MOST_SHARINGS = 4;
 
 /** Rows that are null, or 0, in the same columns. */
 interface Shape {
@@ -21,8 +23,18 @@ interface Shape {
   bound: readonly number[];
   /** Of one row, which may be there already. */
   one: StatementSync;
-  /** Of {@link ROWS}, up to the first that is. */
-  many: StatementSync;
+  /** Of {@link ROWS}; what shares most comes first, and what shares nothing last. */
+  many: Many[];
+  /** What stands for each column of a row. */
+  texts: readonly string[];
+}
+
+/** A statement for {@link ROWS} rows, up to the first that is there already. */
+interface Many {
+  statement: StatementSync;
+  /** Columns that are the same in all of its rows. */
+  shared: readonly number[];
+  own: readonly number[];
 }
 
 export type Same = Readonly<Record<string, number>>;
@@ -31,6 +43,8 @@ export class NewRows {
   readonly #prepare: (sql: string) => StatementSync;
   readonly #table: string;
   readonly #names: readonly string[];
+  /** Columns that hold text. */
+  readonly #textual: readonly boolean[];
   readonly #same: Same;
   /** How many rows the last statement inserted, also where it failed after that. */
   readonly #changes: StatementSync;
@@ -41,6 +55,7 @@ export class NewRows {
     this.#prepare = prepare;
     this.#table = table;
     this.#names = columns.map(([name]) => name);
+    this.#textual = columns.map(([, type]) => type === "text");
     this.#same = same;
     this.#changes = prepare("SELECT changes() AS n");
     this.#shapes.push(this.#shape([]));
@@ -86,20 +101,53 @@ export class NewRows {
     const names = this.#names;
     const texts = new Array<string>(names.length).fill("?");
     for (const { at, value } of literals) texts[at] = value === null ? "NULL" : "0";
-    const values = `(${[...texts, ...Object.values(this.#same)].join(", ")})`;
-    const into = `INTO ${this.#table} (${[...names, ...Object.keys(this.#same)].join(", ")}) VALUES `;
+    const bound = texts.flatMap((text, i) => text === "?" ? [i] : []);
     return {
       literals,
-      bound: texts.flatMap((text, i) => text === "?" ? [i] : []),
-      one: this.#prepare(`INSERT ${into}${values} ON CONFLICT (${names[0]}) DO NOTHING`),
-      // A statement that could be taken back as a whole first copies every page that it changes, beyond 64 KB into a file. One that
-      // ends where it fails does not.
-      many: this.#prepare(`INSERT OR FAIL ${into}${new Array(ROWS).fill(values).join(", ")}`),
+      bound,
+      one: this.#prepare(`INSERT ${this.#into} ${this.#row(texts)} ON CONFLICT (${names[0]}) DO NOTHING`),
+      many: [this.#many(texts, bound, [])],
+      texts,
     };
   }
 
-  #insertGroup<R extends EncodedRow>({ bound, one, many }: Shape, rows: readonly R[], added: R[]): void {
-    const inserted = rows.length === ROWS ? this.#insertMany(bound, many, rows) : 0;
+  get #into(): string {
+    return `INTO ${this.#table} (${[...this.#names, ...Object.keys(this.#same)].join(", ")}) VALUES`;
+  }
+
+  #row(texts: readonly string[]): string {
+    return `(${[...texts, ...Object.values(this.#same)].join(", ")})`;
+  }
+
+  #many(texts: readonly string[], bound: readonly number[], shared: readonly number[]): Many {
+    const own = bound.filter((at) => !shared.includes(at));
+    let next = shared.length;
+    const rows = Array.from({ length: ROWS }, () =>
+      this.#row(texts.map((text, at) => {
+        if (text !== "?") return text;
+        const place = shared.indexOf(at);
+        return `?${place < 0 ? ++next : place + 1}`;
+      })));
+    // A statement that could be taken back as a whole first copies every page that it changes, beyond 64 KB into a file. One that
+    // ends where it fails does not.
+    return { statement: this.#prepare(`INSERT OR FAIL ${this.#into} ${rows.join(", ")}`), shared, own };
+  }
+
+  /** That which binds least. */
+  #manyFor(shape: Shape, rows: readonly EncodedRow[]): Many {
+    const found = shape.many.find(({ shared }) => shared.every((at) => isAlike(rows, at)))!;
+    if (shape.many.length >= MOST_SHARINGS) return found;
+    const alike = shape.bound.filter((at) => this.#textual[at] && isAlike(rows, at));
+    if (alike.length <= found.shared.length) return found;
+    const made = this.#many(shape.texts, shape.bound, alike);
+    shape.many.push(made);
+    shape.many.sort((a, b) => b.shared.length - a.shared.length);
+    return made;
+  }
+
+  #insertGroup<R extends EncodedRow>(shape: Shape, rows: readonly R[], added: R[]): void {
+    const { bound, one } = shape;
+    const inserted = rows.length === ROWS ? this.#insertMany(this.#manyFor(shape, rows), rows) : 0;
     for (let i = 0; i < inserted; i++) added.push(rows[i]);
     for (let i = inserted; i < rows.length; i++) {
       const values = valuesOf(rows[i]);
@@ -109,11 +157,13 @@ export class NewRows {
   }
 
   /** Answers how many it inserted: all, or those before one that is there already. */
-  #insertMany(bound: readonly number[], statement: StatementSync, rows: readonly EncodedRow[]): number {
+  #insertMany({ statement, shared, own }: Many, rows: readonly EncodedRow[]): number {
     const params: Value[] = [];
+    const first = valuesOf(rows[0]);
+    for (let i = 0; i < shared.length; i++) params.push(first[shared[i]] ?? null);
     for (const row of rows) {
       const values = valuesOf(row);
-      for (let i = 0; i < bound.length; i++) params.push(values[bound[i]] ?? null);
+      for (let i = 0; i < own.length; i++) params.push(values[own[i]] ?? null);
     }
     try {
       statement.run(...params);
@@ -131,5 +181,12 @@ function fits(values: readonly Value[], { literals }: Shape): boolean {
     const { at, value } = literals[i];
     if ((values[at] ?? null) !== value) return false;
   }
+  return true;
+}
+
+/** Whether all rows have the same in a column. */
+function isAlike(rows: readonly EncodedRow[], at: number): boolean {
+  const value = valuesOf(rows[0])[at];
+  for (let i = 1; i < rows.length; i++) if (valuesOf(rows[i])[at] !== value) return false;
   return true;
 }

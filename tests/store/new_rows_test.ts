@@ -77,3 +77,28 @@ Deno.test("a row that the table cannot take fails the transaction, and none of i
     await assertRejects(() => insert(engine, rows), Error, "NOT NULL");
     assertEquals(await engine.query("SELECT id FROM t"), []);
   }));
+
+Deno.test("texts that all rows of a statement share are stored in each of them, as are those that differ in one", () =>
+  withTable(async (engine) => {
+    // Every statement shares other columns than the one before.
+    const shares = ["b", "d", "bd", "", "bd", "b", "", "d", "bd", "d"];
+    const rows = shares.flatMap((shared, group) =>
+      Array.from({ length: 10 }, (_, i) => {
+        // The last row alone differs.
+        const own = (column: string) => shared.includes(column) || i < 9 ? `${column}${group}` : `${column}!`;
+        return row(`g${group}-${i}`, 1, own("b"), 2, own("d"));
+      })
+    );
+    assertEquals((await insert(engine, rows)).length, 100);
+    const stored = await engine.query("SELECT id, b, d FROM t ORDER BY rowid");
+    assertEquals(
+      stored.map(({ id, b, d }) => [id, b, d]),
+      rows.map(({ values }) => [values![0], values![2], values![4]]),
+    );
+    // One that is there already within statements that share texts.
+    const again = rows.map(({ id, values }, i) =>
+      i % 10 === 3 ? row(id, 9, "later", 9, "later") : row(`h${i}`, 1, values![2], 2, values![4])
+    );
+    const expected = again.filter((_, i) => i % 10 !== 3).map(({ id }) => id);
+    assertEquals(await insert(engine, again), expected);
+  }));
