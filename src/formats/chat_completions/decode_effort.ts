@@ -16,8 +16,15 @@ export const EFFORT_FIELDS = [
   "thinking_budget",
 ] as const;
 
+/** Written out, since most requests say nothing and each is asked twice. */
+export function saysEffort(body: Loose): boolean {
+  return body.reasoning_effort !== undefined || body.reasoning !== undefined || body.thinking !== undefined ||
+    body.enable_thinking !== undefined || body.thinking_budget !== undefined;
+}
+
 /** Undefined when nothing is said about reasoning. */
 export function decodeEffort(body: Loose, mistakes: Mistake[]): ReasoningOptions | undefined {
+  if (!saysEffort(body)) return undefined;
   const options: ReasoningOptions = {};
   const official = readEffort(body.reasoning_effort, ["reasoning_effort"], mistakes);
   if (official) setEffort(options, official);

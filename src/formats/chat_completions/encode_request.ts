@@ -17,7 +17,7 @@ import { withinRanges } from "../ranges.ts";
 import { openaiReasoning, takes } from "../refused_parameters.ts";
 import { legalUser } from "../short_id.ts";
 import { keepsStrictOutput, lostStrictness } from "../strict_schema.ts";
-import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
+import { decodeEffort, EFFORT_FIELDS, saysEffort } from "./decode_effort.ts";
 import { decodeToolChoice } from "./decode_tools.ts";
 import { encodeEffort, offeredEffort } from "./encode_effort.ts";
 import { encodeTool, encodeToolChoice } from "./encode_tools.ts";
@@ -175,6 +175,7 @@ function encodeReasoningFields(
   body: Loose,
   dropped: string[],
 ): void {
+  if (prompt.reasoning === undefined && !saysEffort(verbatim)) return;
   const unchanged = JSON.stringify(decodeEffort(verbatim, [])) === JSON.stringify(prompt.reasoning);
   if (prompt.format === "chat_completions" && unchanged) {
     for (const field of EFFORT_FIELDS) if (verbatim[field] !== undefined) body[field] = verbatim[field];
