@@ -164,6 +164,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         now: options.now,
         log: options.log,
         lost: () => metrics.keptStream("lost"),
+        held: (ms) => metrics.held("resume", ms),
       })
     );
   const allMetrics = new AllMetrics(metrics.registry, worker?.which ?? null);
@@ -296,6 +297,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       ...options,
       store,
       ended: (outcome) => metrics.payloadEnded(outcome),
+      held: (ms) => metrics.held("payload log", ms),
       sweeps: (worker?.which ?? 1) === 1,
     });
   }

@@ -16,11 +16,12 @@ export interface PayloadLogOptions {
   store: Pick<Store, "kind" | "insertPayloadPlaces" | "retirePayloadPlaces"> | null;
   ended?(outcome: PayloadOutcome): void;
   sleep?(ms: number): Promise<void>;
+  held?(ms: number): void;
   sweeps?: boolean;
 }
 
 export async function payloadLog(config: PayloadsConfig, options: PayloadLogOptions): Promise<OpenPayloads> {
-  const { now, log, store, sweeps, ended, sleep, env = () => undefined } = options;
+  const { now, log, store, sweeps, ended, sleep, held, env = () => undefined } = options;
   const surroundings = {
     env,
     readText: Deno.readTextFile,
@@ -47,6 +48,7 @@ export async function payloadLog(config: PayloadsConfig, options: PayloadLogOpti
     ended,
     stored: places ? (id) => places.add(id) : undefined,
     sleep,
+    held,
     sweeps,
   });
   return {

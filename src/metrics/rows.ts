@@ -263,7 +263,7 @@ export const METRICS = {
     type: "histogram",
     help:
       "How long one piece of work kept everything else in the process waiting, by its cause: `parse` of a body, `screen`, " +
-      "`convert` between formats, `store`. Pieces under a millisecond are not counted.",
+      "`convert` between formats, `store`, `payload log`, `resume` of kept streams. Pieces under a millisecond are not counted.",
     labels: ["cause"],
     buckets: HOLDS,
   },

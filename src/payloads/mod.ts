@@ -41,16 +41,28 @@ export interface PayloadsOptions {
   ended?(outcome: PayloadOutcome): void;
   stored?(id: string): void;
   sleep?(ms: number): Promise<void>;
+  /** Told how long pieces of work held the event loop, in milliseconds. */
+  held?(ms: number): void;
   /** False: nothing is deleted here. */
   sweeps?: boolean;
 }
 
 export async function openPayloads(config: PayloadsConfig, options: PayloadsOptions): Promise<OpenPayloads> {
-  const { now, warn, ended = () => {}, stored, sleep, sweeps = true } = options;
+  const { now, warn, ended = () => {}, stored, sleep, held, sweeps = true } = options;
   const storage = storageOf(config, options);
   const keys = await payloadKeys(config.key);
   const { queueBytes } = config;
-  const writer = new PayloadWriter({ storage, key: keys[0], queueBytes, ended, stored, warn, now, sleep });
+  const writer = new PayloadWriter({
+    storage,
+    key: keys[0],
+    queueBytes,
+    ended,
+    stored,
+    warn,
+    now,
+    sleep,
+    held,
+  });
   const retention = new Retention({ storage, days: config.retentionDays, now, warn });
   if (sweeps) retention.start();
   return {

@@ -18,6 +18,8 @@ export interface WriterOptions {
   stored?(id: string): void;
   warn(line: string): void;
   now(): number;
+  /** Told how long making a payload, and each piece of its text, held the event loop, in milliseconds. */
+  held?(ms: number): void;
   /** Waits before another attempt; absent: a timer. */
   sleep?(ms: number): Promise<void>;
 }
@@ -107,8 +109,11 @@ export class PayloadWriter {
   }
 
   async #write({ id, make }: Entry): Promise<void> {
-    const { storage, key, stored } = this.#options;
-    const sealed = await seal(await compressed(make()), id, key);
+    const { storage, key, stored, held = () => {} } = this.#options;
+    const begun = performance.now();
+    const payload = make();
+    held(performance.now() - begun);
+    const sealed = await seal(await compressed(payload, held), id, key);
     for (let attempt = 0;; attempt++) {
       try {
         await storage.put(id, sealed);
@@ -149,15 +154,19 @@ export class PayloadWriter {
 }
 
 /** In steps, between which others have their turn. */
-async function compressed(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+async function compressed(value: unknown, held: (ms: number) => void): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new CompressionStream("gzip");
   const whole = new Response(stream.readable).bytes();
   const writer = stream.writable.getWriter();
   const encoder = new TextEncoder();
   let pieces = 0;
+  let begun = performance.now();
   for (const piece of jsonPieces(value)) {
     await writer.write(encoder.encode(piece));
-    if (++pieces % PIECES_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve));
+    if (++pieces % PIECES_A_TURN !== 0) continue;
+    held(performance.now() - begun);
+    await new Promise((resolve) => setTimeout(resolve));
+    begun = performance.now();
   }
   await writer.close();
   return await whole;

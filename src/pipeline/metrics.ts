@@ -4,7 +4,7 @@ import type { SliceCause } from "../timing/slices.ts";
 import { type Cell, type Histogram, MetricRegistry } from "../metrics/registry.ts";
 
 /** What work on the event loop is done for. */
-export type HeldCause = SliceCause | "store";
+export type HeldCause = SliceCause | "store" | "payload log" | "resume";
 
 interface ModelCounters {
   input: Cell;

@@ -32,6 +32,8 @@ export interface ResumptionOptions {
   stopping(): boolean;
   now(): number;
   log(line: string): void;
+  /** Told how long pieces of work held the event loop, in milliseconds. */
+  held?(ms: number): void;
   /** A stream cannot be kept any more. */
   lost(): void;
   bounds?: Partial<KeptBounds>;
@@ -169,7 +171,7 @@ export class Resumption {
     secret: Uint8Array,
     kept: NonNullable<ReturnType<Kept["open"]>>,
   ): LiveStream {
-    const { store, now, lost, stopping } = this.#options;
+    const { store, now, lost, stopping, held } = this.#options;
     const { id } = start;
     const cipher = new StreamCipher(secret, id);
     const forget = () => {
@@ -182,7 +184,7 @@ export class Resumption {
       kept,
       now,
       touched: (stream) => this.#writer.touched(stream),
-      stored: (from) => new StoredFollower({ store, id, cipher, from, now, stopping }),
+      stored: (from) => new StoredFollower({ store, id, cipher, from, now, stopping, held }),
       lost: () => {
         lost();
         forget();
@@ -217,7 +219,7 @@ export class Resumption {
   }
 
   async #foundThere(stream: StoredStream, cipher: StreamCipher): Promise<Found> {
-    const { store, now, stopping } = this.#options;
+    const { store, now, stopping, held } = this.#options;
     const { id, format, streamed, state } = stream;
     let { events } = stream;
     if (state === "running") {
@@ -236,7 +238,7 @@ export class Resumption {
       followers: 0,
       interrupted,
       lost,
-      follow: (from) => new StoredFollower({ store, id, cipher, from, now, stopping }),
+      follow: (from) => new StoredFollower({ store, id, cipher, from, now, stopping, held }),
     };
   }
 

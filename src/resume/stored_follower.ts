@@ -19,6 +19,8 @@ export interface StoredFollowerOptions {
   now(): number;
   /** This process ends: who waits for another's stream waits elsewhere. */
   stopping(): boolean;
+  /** Told how long a piece of work held the event loop, in milliseconds. */
+  held?(ms: number): void;
 }
 
 const FIRST_PAUSE_MS = 25;
@@ -66,13 +68,13 @@ export class StoredFollower implements Follower {
 
   /** What has come; empty: nothing yet, or it is over. */
   async #read(): Promise<string> {
-    const { store, id, cipher, now, stopping } = this.#options;
+    const { store, id, cipher, now, stopping, held } = this.#options;
     // Before its pieces: if it has ended, all of them are there.
     const stream = await store.stream(id, now());
     if (stream === null) throw notKept();
     const { state, events } = stream;
     const until = state === "lost" ? events : Infinity;
-    const { text, end } = await readPieces(store, cipher, { id, event: this.#position, until });
+    const { text, end } = await readPieces(store, cipher, { id, event: this.#position, until, held });
     if (text !== "") {
       this.#position += eventsIn(text);
       return text;
@@ -127,17 +129,25 @@ export function brokenOff(
 export async function readPieces(
   store: StreamStore,
   cipher: StreamCipher,
-  { id, event, until = Infinity }: { id: string; event: number; until?: number },
+  { id, event, until = Infinity, held }: {
+    id: string;
+    event: number;
+    until?: number;
+    held?(ms: number): void;
+  },
 ): Promise<{ text: string; end: number }> {
   let text = "";
   let at = event;
   let end = 0;
-  for (const piece of await store.streamPieces(id, { event, chars: WINDOW })) {
+  const pieces = await store.streamPieces(id, { event, chars: WINDOW });
+  const begun = performance.now();
+  for (const piece of pieces) {
     end = Math.min(until, piece.first + piece.events);
     if (end <= at) continue;
     if (piece.first > at) throw notKept();
     text += behind(upTo(cipher.open(piece.data, `${piece.first}`), end - piece.first), at - piece.first);
     at = end;
   }
+  held?.(performance.now() - begun);
   return { text, end };
 }

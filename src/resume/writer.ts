@@ -8,6 +8,8 @@ import type { LiveStream } from "./live_stream.ts";
 export interface WriterOptions {
   store: Pick<StreamStore, "writeStreams">;
   log(line: string): void;
+  /** Told how long what is written together held the event loop before it went to the store, in milliseconds. */
+  held?(ms: number): void;
   /** How long events may wait for the store, in milliseconds; absent: {@link PATIENCE_MS}. */
   patienceMs?: number;
   /** For how long the store is left alone after that, in milliseconds; absent: {@link REST_MS}. */
@@ -74,6 +76,7 @@ export class StreamWriter {
   async #write(): Promise<void> {
     const streams: LiveStream[] = [];
     const updates = [];
+    const making = performance.now();
     for (const stream of this.#queue) {
       this.#queue.delete(stream);
       const update = stream.takeUpdate();
@@ -82,6 +85,7 @@ export class StreamWriter {
       updates.push(update);
       if (updates.length >= MOST_AT_ONCE) break;
     }
+    this.#options.held?.(performance.now() - making);
     if (updates.length === 0) return;
     const { store, log, patienceMs = PATIENCE_MS } = this.#options;
     const began = performance.now();

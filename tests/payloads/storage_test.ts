@@ -83,7 +83,8 @@ async function open(
 for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
   Deno.test(`${name}: what is kept is read again, and is nowhere to be read without the key`, () =>
     on(async ({ settings, names, bytes }) => {
-      const log = await open(settings);
+      let held = 0;
+      const log = await open(settings, { held: (ms) => held += ms >= 0 ? 1 : NaN });
       const long = "\u{1f600}ä".repeat(200_000);
       const payload = {
         request: { text: "canary-of-a-payload", long },
@@ -93,6 +94,8 @@ for (const [name, on] of [["files", onFiles], ["s3", onS3]] as const) {
       log.keep(id, payload);
       await log.idle();
       assertEquals(log.outcomes, ["stored"]);
+      // Making it, and the pieces of its text between which others have their turn.
+      assert(held > 1, `${held}`);
       assertEquals(await log.read(id), JSON.parse(JSON.stringify(payload)));
       assertEquals(await log.read(generationId(NOON)), null);
       assertEquals(await names(), [`2026-06-15/${id.slice(-2)}/${id}`]);

@@ -310,3 +310,31 @@ Deno.test("requests that are refused take the room of kept streams for a minute,
     await eventually(() => resumption.keptChars === 0);
   }, { sweepMs: 10 });
 });
+
+Deno.test("how long streams hold the event loop is told: as they are written, and as they are read from the store", async () => {
+  const held = { here: 0, elsewhere: 0 };
+  await withResumption(async (rig) => {
+    const live = begin(rig);
+    live.append(event(0));
+    await live.findable();
+    await eventually(async () => (await rig.store.streamPieces("gen_1", { event: 0, chars: 1 })).length > 0);
+    assert(held.here > 0);
+    const elsewhere = new Resumption({
+      store: rig.store,
+      node: "another",
+      secret: () => new Uint8Array(32),
+      storeUp: () => true,
+      stopping: () => false,
+      now: () => 0,
+      log: () => {},
+      lost: () => {},
+      held: (ms) => held.elsewhere += ms >= 0 ? 1 : NaN,
+    });
+    const follower = (await elsewhere.find("gen_1", "k"))!.follow(0);
+    assertEquals(await follower.next(), `id: gen_1:0\n${event(0)}`);
+    assert(held.elsewhere > 0);
+    follower.leave();
+    await elsewhere.close();
+    live.end();
+  }, { held: (ms) => held.here += ms >= 0 ? 1 : NaN });
+});

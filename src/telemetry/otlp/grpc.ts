@@ -10,6 +10,8 @@ const LATER: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
 const PREFIX_BYTES = 5;
 /** Of an answer, which has a short message at most. */
 const MOST_ANSWER_BYTES = 1 << 20;
+/** What a collector may tell beside it: interim answers, that it goes away, other addresses. HTTP/2 itself bounds only some of these. */
+const MOST_TOLD = 100;
 
 export function grpcPost(to: Destination, path: string, certificates: Certificates): Post {
   return async (body, signal) => {
@@ -37,6 +39,11 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     };
     signal.addEventListener("abort", () => fail(signal.reason), { once: true });
     session.on("error", fail);
+    let told = 0;
+    const count = () => {
+      if (++told === MOST_TOLD) fail(new Error("The collector tells too much beside its answer."));
+    };
+    for (const event of ["goaway", "altsvc", "origin"]) session.on(event, count);
     const request = session.request({
       ...to.headers,
       ":method": "POST",
@@ -50,6 +57,7 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
       http = Number(fields[":status"] ?? http);
       if (fields["grpc-status"] !== undefined) status = Number(fields["grpc-status"]);
     };
+    request.on("headers", count);
     request.on("response", note);
     request.on("trailers", note);
     request.on("error", fail);
@@ -61,7 +69,8 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
       resolve({ kind: "refused", why: "its answer does not end" });
     });
     request.on("end", () => {
-      session.close();
+      // At once: to wait for the other side would read whatever it goes on to say.
+      session.destroy();
       if (status === OK) return resolve({ kind: "taken" });
       const why = status === undefined
         ? `it answered ${http} without gRPC`
