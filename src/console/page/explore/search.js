@@ -24,15 +24,15 @@ const FIELDS = [
   ["error_code", "Error code"],
   ["price_version", "Prices"],
   ["min_cost", "Cost from", { placeholder: "0.10", inputmode: "decimal" }],
-  ["max_cost", "Cost up to", { placeholder: "1.00", inputmode: "decimal" }],
-  ["min_latency", "Total from, ms", { placeholder: "5000", inputmode: "numeric" }],
-  ["max_latency", "Total up to, ms", { placeholder: "9000", inputmode: "numeric" }],
-  ["min_ttft", "First output from, ms", { placeholder: "1000", inputmode: "numeric" }],
-  ["max_ttft", "First output up to, ms", { placeholder: "3000", inputmode: "numeric" }],
-  ["min_input_tokens", "Input from, tokens", { placeholder: "1000", inputmode: "numeric" }],
-  ["max_input_tokens", "Input up to, tokens", { placeholder: "100000", inputmode: "numeric" }],
-  ["min_output_tokens", "Output from, tokens", { placeholder: "100", inputmode: "numeric" }],
-  ["max_output_tokens", "Output up to, tokens", { placeholder: "4000", inputmode: "numeric" }],
+  ["max_cost", "Cost to", { placeholder: "1.00", inputmode: "decimal" }],
+  ["min_latency", "Total ms from", { placeholder: "5000", inputmode: "numeric" }],
+  ["max_latency", "Total ms to", { placeholder: "9000", inputmode: "numeric" }],
+  ["min_ttft", "First ms from", { placeholder: "1000", inputmode: "numeric" }],
+  ["max_ttft", "First ms to", { placeholder: "3000", inputmode: "numeric" }],
+  ["min_input_tokens", "Input from", { placeholder: "1000", inputmode: "numeric" }],
+  ["max_input_tokens", "Input to", { placeholder: "100000", inputmode: "numeric" }],
+  ["min_output_tokens", "Output from", { placeholder: "100", inputmode: "numeric" }],
+  ["max_output_tokens", "Output to", { placeholder: "4000", inputmode: "numeric" }],
   ["from", "From", { type: "datetime-local" }],
   ["to", "Before", { type: "datetime-local" }],
 ];
@@ -104,11 +104,11 @@ export function Search({ route }) {
             ${FIELDS.slice(USUAL).map(field)}
             ${RARE_CHOICES.map(choice)}
             <${Field} label="Id" name="id" placeholder="gen_…" />
-            ${FLAGS.map(([name, label]) =>
+            <div class="flags">${FLAGS.map(([name, label]) =>
               html`<${Check} key=${name} label=${label} name=${name} value="true" defaultChecked=${
                 given[name] === "true"
               } />`
-            )}
+            )}</div>
           </div>
         </details>
       <//>
@@ -159,16 +159,10 @@ const COLUMNS = [
     sort: (g) => g.key,
   },
   {
-    title: "Input",
+    title: "In / out",
     number: true,
     sort: (g) => g.usage?.input_tokens ?? 0,
-    show: (g) => count(g.usage?.input_tokens),
-  },
-  {
-    title: "Output",
-    number: true,
-    sort: (g) => g.usage?.output_tokens ?? 0,
-    show: (g) => count(g.usage?.output_tokens),
+    show: (g) => `${count(g.usage?.input_tokens)} / ${count(g.usage?.output_tokens)}`,
   },
   { title: "First output", number: true, sort: (g) => g.ttft_ms, show: (g) => duration(g.ttft_ms) },
   { title: "Total", number: true, sort: (g) => g.latency_ms, show: (g) => duration(g.latency_ms) },

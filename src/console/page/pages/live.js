@@ -126,10 +126,13 @@ const COLUMNS = [
         `
       }`,
   },
-  { title: "Input", number: true, show: (c) => c.usage ? count(c.usage.input_tokens) : "" },
-  { title: "Output", number: true, show: (c) => c.usage ? count(c.usage.output_tokens) : "" },
   {
-    title: "First part",
+    title: "In / out",
+    number: true,
+    show: (c) => c.usage ? `${count(c.usage.input_tokens)} / ${count(c.usage.output_tokens)}` : "",
+  },
+  {
+    title: "First output",
     number: true,
     show: (c) => c.ttft_ms === null || c.ttft_ms === undefined ? "" : duration(c.ttft_ms),
   },
