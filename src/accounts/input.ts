@@ -78,6 +78,8 @@ export interface UsageQuery extends PageQuery {
   to?: string;
   /** However many records have to be read: nobody waits for it. */
   whole?: boolean;
+  /** As many are read at once; absent: a page. Not for who asks from outside. */
+  most?: number;
 }
 
 /** The most that one page of a list holds. */

@@ -188,7 +188,7 @@ export class Reports {
   async usage(query: UsageQuery): Promise<UsageList> {
     const { store, sync, member } = this.#options;
     const by = dimensionsOf(query.by);
-    const limit = pageSize(query.limit, LARGEST_PAGE);
+    const limit = query.most ?? pageSize(query.limit, LARGEST_PAGE);
     const skip = query.cursor === undefined ? 0 : decodeOffset(query.cursor);
     const span = { from: timeOf("from", query.from), to: timeOf("to", query.to) };
     await sync.flush();

@@ -1,5 +1,6 @@
 /** What the overview's endpoints answer: sums over a range, and what needs a look. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { overview, type OverviewSources } from "../../src/console/overview.ts";
 import { SECRET } from "../support/gateway.ts";
 import { ADMIN, withConsole } from "./rig.ts";
 
@@ -72,6 +73,36 @@ Deno.test("GET /admin/overview: a call of now is in short ranges, one of last mo
       assertEquals([refused.status, refused.json.error.extra.errors[0].loc[0]], [422, param]);
     }
   }, { config: { ...PRICED, keys: [KEY] }, now: () => now });
+});
+
+Deno.test("overview(): sums of thousands of keys are asked for once, since each page would sum up all of them anew", async () => {
+  const asked: string[] = [];
+  const rows = Array.from({ length: 2500 }, (_, i) => ({
+    key: `key-${i}`,
+    day: "2026-09-30",
+    generations: i,
+    failed: 0,
+    input_tokens: 1,
+    cached_tokens: 0,
+    output_tokens: 1,
+    searches: 0,
+    cost: "0.01",
+    cache_saved: "0.00",
+  }));
+  const found = await overview({ range: "90d", by: "key" }, {
+    now: NOON,
+    timeline: { read: () => Promise.resolve({ rollups: [], store: true, whole: true }) },
+    administration: {
+      usage({ by, most = 1000 }: { by: string; most?: number }) {
+        asked.push(by);
+        const all = by === "day" ? rows.slice(-1) : rows;
+        return Promise.resolve({ data: all.slice(0, most), next_cursor: all.length > most ? "more" : null });
+      },
+    },
+  } as unknown as OverviewSources);
+  assertEquals(asked.toSorted(), ["day", "key"]);
+  assertEquals([found.source, found.groups.length, found.more_groups], ["sums by day", 12, 2488]);
+  assertEquals(found.groups[0].value, "key-2499");
 });
 
 Deno.test("GET /admin/attention: budgets at 80 %, keys that expire, open breakers and warnings of the configuration", async () => {
