@@ -22,7 +22,6 @@ const CARRIED = [
   "github-slugger",
   "gpt-tokenizer",
   "jose",
-  "jsonc-parser",
   "libphonenumber-js",
   "marked",
   "postgres",

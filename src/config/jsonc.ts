@@ -2,10 +2,9 @@
  * JSONC text to a plain value: comments and trailing commas allowed, `"${NAME}"` inside strings replaced from the
  * environment, a field written twice refused.
  *
- * The value is built from the parser's tree and not by its `parse`, because only the tree still has both halves of a field
- * written twice, and because an own field `__proto__` must stay a field.
+ * An own field `__proto__` stays a field.
  */
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type JsonNode, readJsonText, type SyntaxMistake } from "./json_text.ts";
 import { type InputMistake, type InputPath, pathText, shownInput } from "../schema/mistakes.ts";
 import type { Env } from "../providers/presets.ts";
 import { ConfigError } from "./config_error.ts";
@@ -21,11 +20,10 @@ export interface Parsed {
 }
 
 export function parseJsonc(text: string, env: Env, source: string): Parsed {
-  const errors: ParseError[] = [];
-  let root: Node | undefined;
+  const wrong: SyntaxMistake[] = [];
   try {
-    root = parseTree(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true });
-    if (errors.length === 0 && root) return build(root, env);
+    const root = readJsonText(text.replace(/^\ufeff/, ""), wrong);
+    if (wrong.length === 0 && root) return build(root, env);
   } catch (error) {
     // Parser and builder recurse; no real configuration comes near the stack's end.
     if (error instanceof RangeError) {
@@ -33,44 +31,41 @@ export function parseJsonc(text: string, env: Env, source: string): Parsed {
     }
     throw error;
   }
-  throw new ConfigError(source, syntaxMistakes(text, errors));
+  throw new ConfigError(source, syntaxMistakes(text, wrong));
 }
 
 /** One a line: what follows the first error of a line is usually its echo. */
-function syntaxMistakes(text: string, errors: readonly ParseError[]): InputMistake[] {
+function syntaxMistakes(text: string, wrong: readonly SyntaxMistake[]): InputMistake[] {
   const mistakes = new Map<number, InputMistake>();
-  for (const { offset, error } of errors) {
+  for (const { offset, what } of wrong) {
     const before = text.slice(0, offset).split("\n");
     const line = before.length;
     const column = before[line - 1].length + 1;
-    const message = printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
     if (!mistakes.has(line)) {
-      mistakes.set(line, { path: `${line}:${column}`, message: `not JSON: ${message}` });
+      mistakes.set(line, { path: `${line}:${column}`, message: `not JSON: ${what}` });
     }
   }
   return [...mistakes.values()];
 }
 
-function build(root: Node, env: Env): Parsed {
+function build(root: JsonNode, env: Env): Parsed {
   const parsed: Parsed = { value: undefined, mistakes: [], warnings: [], written: new Map() };
   parsed.value = valueOf(root, [], env, parsed);
   return parsed;
 }
 
-function valueOf(node: Node, path: InputPath, env: Env, parsed: Parsed): unknown {
-  if (node.type === "array") {
-    return (node.children ?? []).map((item, i) => valueOf(item, [...path, i], env, parsed));
+function valueOf(node: JsonNode, path: InputPath, env: Env, parsed: Parsed): unknown {
+  if (node.type === "array") return node.items.map((item, i) => valueOf(item, [...path, i], env, parsed));
+  if (node.type === "value") {
+    return typeof node.value === "string" ? substitute(node.value, path, env, parsed) : node.value;
   }
-  if (node.type === "string") return substitute(node.value, path, env, parsed);
-  if (node.type !== "object") return node.value;
   const fields = new Map<string, unknown>();
-  for (const property of node.children ?? []) {
-    const [name, value] = property.children ?? [];
-    const at = [...path, name.value];
-    if (fields.has(name.value)) {
+  for (const { name, value } of node.fields) {
+    const at = [...path, name];
+    if (fields.has(name)) {
       parsed.mistakes.push({ path: pathText(at), message: "expected once, got the same name again" });
     }
-    fields.set(name.value, valueOf(value, at, env, parsed));
+    fields.set(name, valueOf(value, at, env, parsed));
   }
   return Object.fromEntries(fields);
 }
