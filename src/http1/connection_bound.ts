@@ -21,6 +21,8 @@ export interface ConnectionBound {
   readonly resting: number;
   /** How many files can be opened; null: far more than are needed, or not known yet. */
   readonly files: number | null;
+  /** How many of them connections may have open. */
+  readonly mostFiles: number;
   /**
    * Looks how many files can be opened, which takes several turns of the event loop: for after the start.
    *
@@ -51,6 +53,9 @@ export function connectionBound(
     },
     get files() {
       return files;
+    },
+    get mostFiles() {
+      return files === null ? Infinity : Math.max(1, Math.floor(files * SHARE));
     },
     async find(opened = () => 0) {
       const { count, isAll } = await openable(MOST_LOOKED_FOR);

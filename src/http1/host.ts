@@ -19,6 +19,8 @@ export type Phase =
 /** A connection of a caller. */
 export interface Hosted {
   readonly phase: Phase;
+  /** Files that the process has open for it. */
+  readonly files: number;
   /** When the phase ends at the latest; {@link Host.entered} sets it. */
   due: number;
   /** Resolves when the connection is closed, or a WebSocket's. Never rejects. */

@@ -1,11 +1,8 @@
-/**
- * Callers that speak HTTP/2. Their connections are the server's own, with its bounds; what comes over them is read by
- * `Deno.serve`, to which each has a connection on loopback: `node:http2` ends the process with a failed assertion when a caller
- * says that it goes away (Deno 2.9.6).
- */
+/** A caller that speaks HTTP/2. Its connection is the server's own, with its bounds; what comes over it is read behind. */
 import { LARGE_BYTES } from "./held_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
+import type { Http2Server, Inner } from "./http2_server.ts";
 import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
@@ -14,52 +11,9 @@ import { WebSocketUpgrade } from "./upgrade.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 
-/** The server on loopback, and whose each of its connections is. */
-export class Http2Server {
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  readonly #connections = new Map<number, Http2Connection>();
-
-  /** Throws where the process may not listen on loopback. */
-  constructor() {
-    this.#server = Deno.serve(
-      {
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen: () => {},
-        onError: () => new Response(null, { status: 500 }),
-      },
-      (request, { remoteAddr, completed }) => {
-        const connection = this.#connections.get(remoteAddr.port);
-        // Another program of this machine.
-        if (connection === undefined) return new Response(null, { status: 403 });
-        return connection.handle(request, completed);
-      },
-    );
-  }
-
-  open(conn: Conn, host: Host): Hosted {
-    return new Http2Connection(conn, host, this);
-  }
-
-  async connect(connection: Http2Connection): Promise<Deno.TcpConn> {
-    const { hostname, port } = this.#server.addr;
-    const conn = await Deno.connect({ hostname, port });
-    conn.setNoDelay(true);
-    this.#connections.set(conn.localAddr.port, connection);
-    return conn;
-  }
-
-  left(conn: Deno.TcpConn): void {
-    this.#connections.delete(conn.localAddr.port);
-  }
-
-  /** Tells all callers that no further requests are taken; their connections end once those under way are answered. */
-  stop(): void {
-    void this.#server.shutdown();
-  }
-}
-
-class Http2Connection implements Hosted {
+export class Http2Connection implements Hosted {
+  /** The caller's, and both ends of the one on loopback. */
+  readonly files = 3;
   readonly #conn: Conn;
   readonly #host: Host;
   readonly #server: Http2Server;
@@ -69,7 +23,7 @@ class Http2Connection implements Hosted {
   #answered = 0;
   #writing = false;
   #closed = false;
-  #inner: Deno.TcpConn | null = null;
+  #inner: Inner | null = null;
   phase: Phase = "head";
   due = Infinity;
 
@@ -84,8 +38,8 @@ class Http2Connection implements Hosted {
       this.#conn.setNoDelay(true);
       this.#enter("head");
       const inner = this.#inner = await this.#server.connect(this);
-      if (this.#closed) this.#leave(inner);
-      else await Promise.race([this.#asks(inner), this.#answers(inner)]);
+      if (this.#closed) inner.leave();
+      else await Promise.race([this.#asks(inner.conn), this.#answers(inner.conn)]);
     } catch {
       // The caller has left, or was made to.
     }
@@ -139,7 +93,7 @@ class Http2Connection implements Hosted {
     if (this.#closed) return;
     this.#closed = true;
     this.#conn.close();
-    if (this.#inner !== null) this.#leave(this.#inner);
+    this.#inner?.leave();
     this.#host.held.end(this);
     this.#host.closed(this);
   }
@@ -157,15 +111,6 @@ class Http2Connection implements Hosted {
 
   stop(): void {
     this.#server.stop();
-  }
-
-  #leave(inner: Deno.TcpConn): void {
-    this.#server.left(inner);
-    try {
-      inner.close();
-    } catch {
-      // It has ended.
-    }
   }
 
   #enter(phase: Phase): void {

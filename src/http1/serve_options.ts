@@ -11,9 +11,9 @@ export interface ServeOptions {
   byHost?: boolean;
   /**
    * Most connections at once, and WebSockets beside them that wait for a message. At the bound the connection that has waited
-   * longest for a request makes place.
+   * longest for a request makes place. `mostFiles`: that connections may have open; absent: as many as they need.
    */
-  maxConnections: { readonly most: number; readonly resting?: number };
+  maxConnections: { readonly most: number; readonly resting?: number; readonly mostFiles?: number };
   /** Longest time for the head of a request, and longest silence within a body. */
   headerMs: number;
   /** Longest time between requests, and until a caller takes bytes that it was sent. */

@@ -49,7 +49,7 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
   const { hostname, port, reusePort, headerMs } = options;
   // Few gateways do without a proxy.
   const { listenTls } = await import("./tls_listener.ts");
-  const { Http2Server } = await import("./http2_connection.ts");
+  const { Http2Server } = await import("./http2_server.ts");
   const http2 = offered(() => new Http2Server());
   const listener = await listenTls({
     ...certificate,
@@ -58,7 +58,10 @@ export async function serveTls(options: ServeOptions, certificate: Certificate):
     reusePort,
     backlog: BACKLOG,
     handshakeMs: headerMs,
-    mostHandshakes: () => Math.max(LEAST_HANDSHAKES, options.maxConnections.most * SHARE_OF_HANDSHAKES),
+    mostHandshakes: () => {
+      const { most, mostFiles = Infinity } = options.maxConnections;
+      return Math.max(Math.min(LEAST_HANDSHAKES, mostFiles / 2), most * SHARE_OF_HANDSHAKES);
+    },
     http2: http2 !== null,
   }).catch((cause) => {
     http2?.stop();
@@ -110,6 +113,8 @@ function serveOn(
   /** WebSockets without a turn under way, likewise. */
   const resting = new Set<Hosted>();
   const turnedAway = new Set<Hosted>();
+  /** Files that connections have open beside the one that each has. */
+  let moreFiles = 0;
   const empty = Promise.withResolvers<void>();
   let stopping = false;
   let refused = 0;
@@ -156,7 +161,7 @@ function serveOn(
       if (rests && open.has(connection)) resting.add(connection);
     },
     closed(connection) {
-      open.delete(connection);
+      if (open.delete(connection)) moreFiles -= connection.files - 1;
       waiting.delete(connection);
       silent.delete(connection);
       resting.delete(connection);
@@ -172,13 +177,19 @@ function serveOn(
   }
 
   function take(conn: Conn): void {
-    if (open.size - Math.min(resting.size, maxConnections.resting ?? 0) >= maxConnections.most) {
-      if (!makePlace()) return turnAway(conn);
-      closing++;
-    }
+    if (isFull() && !makePlace()) return turnAway(conn);
     const connection = connectionOf(conn);
+    // One over HTTP/2 needs more files than the one before it may have had.
+    for (let more = connection.files; more > 1 && isFull() && makePlace();) more--;
     open.add(connection);
+    moreFiles += connection.files - 1;
     void connection.serve();
+  }
+
+  function isFull(): boolean {
+    const { most, resting: besides = 0, mostFiles = Infinity } = maxConnections;
+    const count = open.size - Math.min(resting.size, besides);
+    return count >= most || count + moreFiles >= mostFiles;
   }
 
   /**
@@ -189,18 +200,21 @@ function serveOn(
     const [longest] = waiting;
     if (longest !== undefined) {
       longest.close();
+      closing++;
       return true;
     }
     const [stalled] = silent;
     if (stalled !== undefined && clock.now() - stalled[1] >= PATIENT_MS) {
       silent.delete(stalled[0]);
       stalled[0].expire();
+      closing++;
       return true;
     }
     const [socket] = resting;
     if (socket === undefined) return false;
     resting.delete(socket);
     socket.giveWay();
+    closing++;
     return true;
   }
 

@@ -41,6 +41,7 @@ export class ServerConnection implements Hosted {
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #socket: WebSocketConnection | null = null;
   #closed = false;
+  readonly files = 1;
   phase: Phase = "head";
   /** When the phase ends at the latest; {@link Host.entered} sets it. */
   due = Infinity;

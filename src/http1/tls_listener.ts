@@ -7,6 +7,11 @@ import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls
 import type { Socket } from "node:net";
 import type { Certificate, Conn, Listener } from "./listener.ts";
 
+/** How often a listener is told to go on, in milliseconds. */
+const REVIVE_MS = 250;
+/** And where many handshakes are given up, whose files are free in a later turn of the event loop. */
+const REVIVE_SOON_MS = 5;
+
 export interface TlsListener extends Listener {
   /** Of connections from now on. Throws where the key is not the certificate's. */
   renew(certificate: Certificate): void;
@@ -39,6 +44,7 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   let closed = false;
   /** By the caller's address. */
   const handshakes = new Map<string, Socket>();
+  let soon: ReturnType<typeof setTimeout> | undefined;
   const server = createServer(
     { cert, key, ALPNProtocols: http2 ? ["h2", "http/1.1"] : ["http/1.1"], handshakeTimeout: handshakeMs },
     (socket) => {
@@ -58,6 +64,10 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     if (handshakes.size <= mostHandshakes()) return;
     handshakes.delete(longest);
     first.destroy();
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      revive(server, backlog);
+    }, REVIVE_SOON_MS);
   });
   server.on("tlsClientError", (_, socket) => {
     handshakes.delete(peerOf(socket));
@@ -67,6 +77,8 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("The server has no address.");
   server.on("error", () => {});
+  const reviving = setInterval(() => revive(server, backlog), REVIVE_MS);
+  Deno.unrefTimer(reviving);
   return {
     addr: { transport: "tcp", hostname: address.address, port: address.port },
     accept() {
@@ -78,6 +90,8 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
     },
     close() {
       closed = true;
+      clearInterval(reviving);
+      clearTimeout(soon);
       server.close();
       for (const conn of arrived.splice(0)) conn.close();
       for (const socket of handshakes.values()) socket.destroy();
@@ -90,6 +104,15 @@ export async function listenTls(options: TlsOptions): Promise<TlsListener> {
       server.setSecureContext(next);
     },
   };
+}
+
+/**
+ * Once the process could open no file for a connection, `node:net` accepts no further ones, and tells nobody (Deno 2.9.6). To listen
+ * once more on the same socket makes it go on; where it goes on by itself, that does nothing, in a tenth of a microsecond.
+ */
+function revive(server: TlsServer, backlog: number): void {
+  const { _handle: handle } = server as { _handle?: { listen?(backlog: number): number } | null };
+  handle?.listen?.(backlog);
 }
 
 function addressOf({ remoteAddress = "", remotePort = 0 }: TLSSocket): Deno.NetAddr {
