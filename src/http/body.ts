@@ -13,6 +13,10 @@ import type { IncomingRequest } from "./endpoint.ts";
 /** A body may take this long, and for its size as long as a slow line needs. */
 const BODY_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 32;
+/** And be silent for so long. Of a body that is there at once as a whole, or never, this is all its time. */
+const SILENT_MS = 30_000;
+/** A body of known length that is read at once. A larger one is in memory before anybody could count it. */
+const AT_ONCE = 1 << 16;
 
 /** A longer text is parsed in slices: so many long numbers, nested deeply, take a tenth of a second to read at once. */
 const BRIEF = 1 << 17;
@@ -89,13 +93,22 @@ async function readText(
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
   const source = decompressed(request);
-  const reading: Promise<ArrayBuffer | Uint8Array> = source === null && length !== null
-    ? request.arrayBuffer()
-    : readBounded(source ?? request.body, maxBytes, count);
-  const deadline = BODY_MS + (length === null ? maxBytes : Number(length)) / SLOWEST_BYTES_PER_MS;
+  // Our own server looks itself how long nothing comes.
+  const looked = request.atHand !== undefined;
+  const whole = source === null && length !== null && (looked || Number(length) <= AT_ONCE);
+  const longest = whole && !looked
+    ? SILENT_MS
+    : BODY_MS + (length === null ? maxBytes : Number(length)) / SLOWEST_BYTES_PER_MS;
   let bytes: ArrayBuffer | Uint8Array;
   try {
-    bytes = await inTime(reading, deadline, ticker);
+    bytes = await inTime<ArrayBuffer | Uint8Array>(
+      longest,
+      ticker,
+      (came) =>
+        whole
+          ? request.arrayBuffer()
+          : readBounded(source ?? request.body, maxBytes, looked ? () => {} : came, count),
+    );
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
     const what = source === null ? "it broke off" : "it is not what its content-encoding says";
@@ -145,19 +158,32 @@ async function* inPieces(
   }
 }
 
-/** A caller who sends a byte a minute holds a place that others could have. */
-function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Promise<T> {
-  if (ticker === undefined) return work;
+/**
+ * A caller who sends a byte a minute holds a place that others could have.
+ *
+ * @param start begins the work, which tells when it waits for bytes, and when some have come
+ */
+function inTime<T>(
+  ms: number,
+  ticker: Ticker | undefined,
+  start: (came: () => void) => Promise<T>,
+): Promise<T> {
+  if (ticker === undefined) return start(() => {});
   return new Promise((resolve, reject) => {
-    const deadline = ticker.deadline(() =>
-      reject(invalidBody("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`))
-    );
+    const late = (ms: number) => () =>
+      reject(invalidBody("body_incomplete", `expected a whole body within ${Math.ceil(ms / 1000)} seconds`));
+    const deadline = ticker.deadline(late(ms));
+    const silence = ticker.deadline(late(SILENT_MS));
     deadline.arm(ms);
-    work.then((value) => {
+    const over = () => {
       deadline.close();
+      silence.close();
+    };
+    start(() => silence.arm(SILENT_MS)).then((value) => {
+      over();
       resolve(value);
     }, (thrown) => {
-      deadline.close();
+      over();
       reject(thrown);
     });
   });
@@ -172,12 +198,15 @@ function inTime<T>(work: Promise<T>, ms: number, ticker: Ticker | undefined): Pr
 async function readBounded(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   maxBytes: number,
+  came: () => void,
   count: (bytes: number) => void = () => {},
 ): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  came();
   for await (const chunk of body) {
+    came();
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     count(bytes);

@@ -30,19 +30,40 @@ export function isFull(
     (inFlight.count > 0 && inFlight.bytes + bytes > maxInFlightBytes);
 }
 
-/** The size that a body will have: as its header says, or the least where it says nothing or the body is compressed. */
-export function bodyBytes({ headers }: IncomingRequest): number {
+/**
+ * The size that a body will have: as its header says, or the least where it says nothing or the body is compressed.
+ *
+ * @param most a body that says it is larger is refused
+ */
+export function bodyBytes({ headers }: IncomingRequest, most: number): number {
   const length = headers.get("content-length");
   // Not `has()`, which copies all headers into a list.
   if (length === null || headers.get("content-encoding") !== null) return UNKNOWN_BODY_BYTES;
-  return Number(length) || 0;
+  return Math.min(Number(length) || 0, most);
+}
+
+/**
+ * The call is one of this key's, and holds so many bytes from here on: not before, because it may have waited in line. Throws
+ * {@link OVERLOADED} where they are too many.
+ */
+export function own(
+  place: Place,
+  { id }: Key,
+  bytes: number,
+  { inFlight, maxInFlightBytes }: ServerState,
+): void {
+  place.own(id);
+  const isOver = inFlight.count > 1 && inFlight.bytes + bytes > maxInFlightBytes;
+  if (isOver || !place.fits(bytes, maxInFlightBytes)) throw OVERLOADED;
+  place.hold(bytes);
 }
 
 /** Counts what has come of a body, decoded, against the bound of all. Throws {@link OVERLOADED} when that is reached. */
 export function counter({ inFlight, maxInFlightBytes }: ServerState, place: Place): (bytes: number) => void {
   return (bytes) => {
     if (bytes <= place.bytes) return;
-    if (inFlight.count > 1 && inFlight.bytes - place.bytes + bytes > maxInFlightBytes) throw OVERLOADED;
+    const isOver = inFlight.count > 1 && inFlight.bytes - place.bytes + bytes > maxInFlightBytes;
+    if (isOver || !place.mayGrow(bytes, maxInFlightBytes)) throw OVERLOADED;
     place.hold(bytes);
   };
 }
@@ -56,10 +77,11 @@ export async function withBody<T>(
   key: Key,
   use: (body: unknown, step: Step) => Promise<T>,
 ): Promise<T> {
-  const bytes = bodyBytes(request);
+  const bytes = bodyBytes(request, state.maxBodyBytes);
   if (isFull(state, bytes)) throw OVERLOADED;
-  const place = state.inFlight.enter(bytes);
+  const place = state.inFlight.enter(0);
   try {
+    own(place, key, bytes, state);
     const { ticker, slices } = state.kit;
     const body = await readJson(request, state.maxBodyBytes, {
       ticker,

@@ -14,7 +14,7 @@ import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
 import type { RequestContext } from "./endpoint.ts";
 import { failureResponse } from "./envelope.ts";
-import { bodyBytes, counter, isFull, OVERLOADED } from "./gate.ts";
+import { bodyBytes, counter, isFull, OVERLOADED, own } from "./gate.ts";
 import { withLength } from "./held_stream.ts";
 import type { Place } from "./in_flight.ts";
 import { rateHeaders } from "./rate_headers.ts";
@@ -38,7 +38,7 @@ export function generation(
   const followed = telemetry === null
     ? null
     : telemetry.follow({ id: context.id, route: context.path, header });
-  const bytes = bodyBytes(request);
+  const bytes = bodyBytes(request, state.maxBodyBytes);
   if (isFull(state, bytes)) return refuse(context, followed);
   const key = authenticated(context, followed);
   const enter = ({ id }: Key) => state.inFlight.admits(id, state.maxInFlight) && state.shedder.enter(id);
@@ -82,7 +82,7 @@ async function generate(
   const { request, id, surface, state } = context;
   const { kit, inFlight } = state;
   const { format } = surface;
-  const place = inFlight.enter(bytes);
+  const place = inFlight.enter(0);
   let left = false;
   let handedOver = false;
   let headers: Record<string, string> = {};
@@ -107,7 +107,7 @@ async function generate(
       steps.waited("queue", kit.now() - began);
     }
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
-    place.own(asker.id);
+    own(place, asker, bytes, state);
     followed?.of(asker);
     const asked = Date.now();
     const sent = await readJson(request, state.maxBodyBytes, {

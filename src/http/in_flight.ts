@@ -10,13 +10,20 @@
 const ABANDONED_SHARE = 1 / 8;
 /** Part of the files that the process may open that such calls may hold, which have a connection to a provider each. */
 const ABANDONED_FILES = 1 / 4;
-/** Part of all places that is kept for keys that have few calls, while several keys are in use. */
+/**
+ * Part of all places that is kept for keys that have few calls, while several keys are in use; and of all bytes, which no key ever
+ * holds: it takes two thousand calls to hold all places, and sixteen to hold all bytes, without sending any of them.
+ */
 const RESERVED_SHARE = 1 / 8;
 /** A key is in use for so many further admissions. */
 const REMEMBERED = 1000;
 
 interface KeyCalls {
   count: number;
+  /** Of its places, together. */
+  bytes: number;
+  /** One that grows where its key has no bytes left: of several that come at once, else none might. */
+  first: Place | null;
   /** The one that was left first stands first. */
   abandoned: Set<Place>;
 }
@@ -99,7 +106,9 @@ export class InFlight {
 
   callsOf(key: string): KeyCalls {
     let calls = this.#keys.get(key);
-    if (calls === undefined) this.#keys.set(key, calls = { count: 0, abandoned: new Set() });
+    if (calls === undefined) {
+      this.#keys.set(key, calls = { count: 0, bytes: 0, first: null, abandoned: new Set() });
+    }
     return calls;
   }
 
@@ -156,12 +165,27 @@ export class Place {
     this.#key = key;
     this.#calls = this.#all.callsOf(key);
     this.#calls.count++;
+    this.#calls.bytes += this.#bytes;
+  }
+
+  /** Whether the call may hold so many bytes as far as its key's share goes. One alone may. */
+  fits(bytes: number, most: number): boolean {
+    const others = (this.#calls?.bytes ?? this.#bytes) - this.#bytes;
+    return others === 0 || others + bytes <= most * (1 - RESERVED_SHARE);
+  }
+
+  /** Likewise of a body that turns out to be larger. */
+  mayGrow(bytes: number, most: number): boolean {
+    if (this.#calls === null || this.fits(bytes, most)) return true;
+    this.#calls.first ??= this;
+    return this.#calls.first === this;
   }
 
   /** The call holds so many bytes now. */
   hold(bytes: number): void {
     if (this.#left) return;
     this.#all.bytes += bytes - this.#bytes;
+    if (this.#calls !== null) this.#calls.bytes += bytes - this.#bytes;
     this.#bytes = bytes;
   }
 
@@ -189,6 +213,10 @@ export class Place {
     if (this.#left) return;
     this.#left = true;
     this.#all.bytes -= this.#bytes;
+    if (this.#calls !== null) {
+      this.#calls.bytes -= this.#bytes;
+      if (this.#calls.first === this) this.#calls.first = null;
+    }
     if (this.#end !== null) {
       this.#all.abandoned--;
       this.#calls?.abandoned.delete(this);

@@ -6,6 +6,7 @@ import { SECRET, testGateway } from "../support/gateway.ts";
 import { eventually } from "../support/time.ts";
 
 const MOST = 16;
+const OTHER_SECRET = "sk_live_otherkeyotherkeyotherkeyother01";
 
 function entered(all: InFlight, key: string): Place {
   const place = all.enter(1);
@@ -220,6 +221,66 @@ Deno.test("packed bodies count by what comes out of them, as it comes", async ()
   assert(statuses.includes(200));
   await gateway.close();
   await provider.close();
+});
+
+Deno.test("a key that announces large bodies and sends none of them leaves bytes for others", async () => {
+  const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
+    server: { max_in_flight_bytes: 8 << 20 },
+    keys: [{ name: "test", secret: SECRET }, { name: "other", secret: OTHER_SECRET }],
+  });
+  const { hostname, port } = new URL(gateway.url);
+  const announced: Deno.Conn[] = [];
+  const announce = async (path: string) => {
+    const conn = await Deno.connect({ hostname, port: Number(port) });
+    announced.push(conn);
+    await conn.write(
+      new TextEncoder().encode(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SECRET}\r\ncontent-length: ${
+          1 << 20
+        }\r\n\r\n{`,
+      ),
+    );
+  };
+  const bytes = async () => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/^sluice_in_flight_body_bytes (\d+)/m.exec(text)?.[1]);
+  };
+  for (let i = 0; i < 6; i++) await announce(i % 2 ? "/v1/chat/completions" : "/v1/messages/count_tokens");
+  await eventually(async () => await bytes() >= 6 << 20);
+  for (let i = 0; i < 4; i++) {
+    await announce("/v1/chat/completions");
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${OTHER_SECRET}` },
+      body: JSON.stringify({ model: "demo/model", messages: [{ role: "user", content: "hi" }] }),
+    });
+    assertEquals(response.status, 200, await response.text());
+  }
+  assert(await bytes() <= 8 << 20);
+  for (const conn of announced) conn.close();
+  await eventually(async () => await bytes() === 0);
+  await gateway.close();
+});
+
+Deno.test("a key holds seven eighths of the bytes at most, and one call of it always goes on", () => {
+  const all = new InFlight();
+  const places = Array.from({ length: 3 }, () => {
+    const place = all.enter(300);
+    place.own("k");
+    return place;
+  });
+  assertEquals(places.map((place) => place.fits(275, 1000)), [true, true, true]);
+  assertEquals(places.map((place) => place.fits(276, 1000)), [false, false, false]);
+  assertEquals(places.map((place) => place.mayGrow(276, 1000)), [true, false, false]);
+  const other = all.enter(100);
+  other.own("other");
+  assert(other.fits(875, 1000));
+  places[0].leave();
+  assertEquals(places.slice(1).map((place) => place.mayGrow(576, 1000)), [true, false]);
+  places[1].hold(10);
+  assertEquals([places[2].fits(865, 1000), places[2].fits(866, 1000)], [true, false]);
+  places[1].leave();
+  assert(places[2].fits(2000, 1000), "one alone");
 });
 
 Deno.test("counts of tokens, and what a key may ask of itself, have a rate", async () => {
