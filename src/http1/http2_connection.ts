@@ -2,7 +2,6 @@
 import { LARGE_BYTES } from "./held_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
-import type { Http2Server, Inner } from "./http2_server.ts";
 import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
@@ -11,12 +10,25 @@ import { WebSocketUpgrade } from "./upgrade.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 
+/** A connection to what reads HTTP/2. */
+export interface Inner {
+  readonly conn: Deno.TcpConn;
+  leave(): void;
+}
+
+/** What reads HTTP/2. */
+export interface Http2Reader {
+  connect(connection: Http2Connection): Promise<Inner>;
+  /** Tells all callers that no further requests are taken. */
+  stop(): void;
+}
+
 export class Http2Connection implements Hosted {
   /** The caller's, and both ends of the one on loopback. */
   readonly files = 3;
   readonly #conn: Conn;
   readonly #host: Host;
-  readonly #server: Http2Server;
+  readonly #server: Http2Reader;
   /** Requests under way. */
   #requests = 0;
   /** Those of them whose whole answers wait for the caller to take them. */
@@ -27,7 +39,7 @@ export class Http2Connection implements Hosted {
   phase: Phase = "head";
   due = Infinity;
 
-  constructor(conn: Conn, host: Host, server: Http2Server) {
+  constructor(conn: Conn, host: Host, server: Http2Reader) {
     this.#conn = conn;
     this.#host = host;
     this.#server = server;

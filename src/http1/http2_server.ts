@@ -3,14 +3,8 @@
  * with a failed assertion when a caller says that it goes away (Deno 2.9.6).
  */
 import type { Host, Hosted } from "./host.ts";
-import { Http2Connection } from "./http2_connection.ts";
+import { Http2Connection, type Inner } from "./http2_connection.ts";
 import type { Conn } from "./listener.ts";
-
-/** A connection on loopback. */
-export interface Inner {
-  readonly conn: Deno.TcpConn;
-  leave(): void;
-}
 
 export class Http2Server {
   #listening: Listening | null;
