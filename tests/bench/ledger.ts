@@ -1,6 +1,6 @@
 /**
- * `deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite|postgres] [--keep] [--at URL] [--match TEXT]`: how long every read of a large ledger
- * takes, and the worst that calls meet meanwhile. Rows are made by the databases themselves.
+ * `deno task bench --only ledger`: how long every read of a large ledger takes, and the worst that calls meet meanwhile. Rows
+ * are made by the databases themselves.
  *
  * The ledger is written as 0.1.0 leaves it, so the first start and what it goes on with are measured, too.
  */
@@ -18,6 +18,7 @@ import {
   buildRest,
   fill,
   fillLabels,
+  isOlder,
   type Place,
   placeAt,
   postgresPlace,
@@ -57,14 +58,19 @@ export async function benchLedger(
     stores: readonly string[];
     /** A ledger that an earlier run has kept. */
     at?: string;
-    /** Only reads whose names hold this; absent: all. */
+    /** Only reads whose names match this; absent: all. */
     match?: string;
+    /** How often each is run. */
+    runs: number;
     keep: boolean;
+    /** The ledger is made, and not read. */
+    fillOnly: boolean;
     say: Say;
   },
 ): Promise<string> {
-  const { at, keep, say, match } = options;
-  if (at !== undefined) return await measure(placeAt(at), null, { say, match });
+  const { at, keep, say, fillOnly, runs: usual } = options;
+  const how = { say, match: new RegExp(options.match ?? ""), usual };
+  if (at !== undefined) return await measure(placeAt(at), how);
   const tables: string[] = [];
   for (const kind of options.stores) {
     if (kind === "postgres" && postgresHere === null) {
@@ -74,7 +80,8 @@ export async function benchLedger(
     for (const rows of options.rows) {
       const place = kind === "postgres" ? await postgresPlace() : await sqlitePlace();
       try {
-        tables.push(await measure(place, { rows, keys: options.keys }, { say, match }));
+        await make(place, { rows, keys: options.keys }, say);
+        if (!fillOnly) tables.push(await measure(place, how));
       } finally {
         if (keep) tables.push(`The ledger is at ${place.address().url}`);
         else await place.close();
@@ -156,11 +163,16 @@ function others(service: AccountsService) {
   };
 }
 
-/** @param made what the ledger is filled with; null: it is there already */
+async function make(place: Place, { rows, keys }: { rows: number; keys: number }, say: Say): Promise<void> {
+  say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
+  await fill(place, rows, keys, Date.now(), say);
+  // Else what is measured waits for the disk.
+  await new Deno.Command("sync").output();
+}
+
 async function measure(
   place: Place,
-  made: { rows: number; keys: number } | null,
-  { say, match = "" }: { say: Say; match?: string },
+  { say, match, usual }: { say: Say; match: RegExp; usual: number },
 ): Promise<string> {
   const now = Date.now();
   const reads: Read[] = [];
@@ -185,8 +197,8 @@ async function measure(
     load = others(service);
     return took;
   };
-  const during = async (name: string, work: () => Promise<unknown>, runs = 5) => {
-    if (!name.includes(match)) return;
+  const during = async (name: string, work: () => Promise<unknown>, runs = usual) => {
+    if (!match.test(name)) return;
     load.take();
     const times: number[] = [];
     for (let run = 0; run < runs; run++) times.push(await timed(name, work));
@@ -199,12 +211,7 @@ async function measure(
     reads.push({ name, times, ...worst });
   };
   const starts: string[] = [];
-  if (made !== null) {
-    const { rows, keys } = made;
-    say(`${place.name}: making ${rows.toLocaleString("en")} rows and ${keys.toLocaleString("en")} keys`);
-    await timed("rows made", () => fill(place, rows, keys, now, say));
-    // Else what is measured waits for the disk.
-    await new Deno.Command("sync").output();
+  if (await isOlder(place)) {
     starts.push(`start that updates the schema of 0.1.0: ${ms(await start("start with the update"))} ms`);
     await during("sums being built", () => new Promise((resolve) => setTimeout(resolve, BUILDING_MS)), 1);
     await during("usage by model, sums being built", () => service.usage({ by: "model" }), 1);
@@ -267,7 +274,7 @@ async function measure(
   for (const [name, query] of Object.entries(SEARCHES)) {
     await during(`explore: ${name}`, () => service.generations({ ...query, limit: 50 }));
   }
-  await during("GET /v1/key", () => service.keyStatus(key), 10);
+  await during("GET /v1/key", () => service.keyStatus(key), 2 * usual);
   await during("generations, newest", () => service.generations({ limit: 25 }));
   await during("generations of a key by name", () => service.generations({ key: "name77", limit: 25 }));
   await during("generations of a model", () => service.generations({ model: "vendor/model-7", limit: 25 }));

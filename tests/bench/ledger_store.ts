@@ -7,6 +7,7 @@ import { chainKeyOf, openStore, type Store } from "../../src/store/mod.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { putRollups } from "../../src/store/rollups.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { schemaVersion } from "../../src/store/care/tables.ts";
 import { buildSums } from "../../src/store/sums_build.ts";
 import { makeCluster } from "../support/cluster.ts";
 import { restore010 } from "../support/released.ts";
@@ -16,6 +17,8 @@ export const DAYS = 120;
 export const PEPPER = "pepper of the ledger's bench";
 /** Keys that have rows; the others are only in the list. */
 const ACTIVE_KEYS = 2000;
+/** Version of the schema of 0.1.0. */
+const RELEASED = 1;
 const CHUNK = 200_000;
 export const SESSIONS = 100_000;
 const TEAMS = 20;
@@ -150,6 +153,16 @@ function seriesOf(kind: Engine["kind"]) {
         `(SELECT ${i} FROM generate_series(${from}::bigint, ${to - 1}::bigint) AS ${i}) AS n_${i}`,
       text: (number: string) => `lpad((${number})::text, 10, '0')`,
     };
+}
+
+/** Whether the ledger is as 0.1.0 leaves it. */
+export async function isOlder(place: Place): Promise<boolean> {
+  const engine = place.engine();
+  try {
+    return await schemaVersion(engine, engine.query) <= RELEASED;
+  } finally {
+    await engine.close();
+  }
 }
 
 /** The rest of the sums, without pauses and bounds. */

@@ -18,8 +18,8 @@ import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --against URL --provider-port PORT --key KEY --models PREFIX [--pid PID] [--only NAME]
-deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep]
-deno task bench --only ledger --at URL [--match TEXT]
+deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep | --fill]
+deno task bench --only ledger --at URL [--match EXPRESSION] [--runs N]
 deno task bench --only nodes
 
   --quick   fewer and shorter rounds, without http2, search, store, crowd, agents and garbage: some two minutes
@@ -33,8 +33,10 @@ deno task bench --only nodes
   --keys    keys beside them (100000)
   --store   on which databases (both)
   --keep    leave the ledger where it is, and say where
-  --at      read a ledger that was kept
-  --match   only reads whose names hold this
+  --fill    only make the ledger as 0.1.0 leaves it, and keep it: --at then begins with the update of its schema
+  --at      read a ledger that was kept; --store postgres and --fill leave a server running
+  --match   only reads whose names match this, like "usage by key|sluice"
+  --runs    how often each is run (5)
 `;
 
 const { values } = parseArgs({
@@ -53,7 +55,9 @@ const { values } = parseArgs({
     store: { type: "string", default: "sqlite,postgres" },
     keep: { type: "boolean", default: false },
     at: { type: "string" },
+    fill: { type: "boolean", default: false },
     match: { type: "string" },
+    runs: { type: "string", default: "5" },
     help: { type: "boolean", default: false },
   },
 });
@@ -92,7 +96,9 @@ if (ledgerOnly) {
       stores: values.store.split(","),
       at: values.at,
       match: values.match,
-      keep: values.keep,
+      keep: values.keep || values.fill,
+      fillOnly: values.fill,
+      runs: Number(values.runs),
       say,
     }),
   );
