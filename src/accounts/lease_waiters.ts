@@ -9,6 +9,10 @@ export interface LeaseWaiter {
 export class LeaseWaiters {
   readonly #byLease = new Map<Lease, LeaseWaiter[]>();
 
+  get isEmpty(): boolean {
+    return this.#byLease.size === 0;
+  }
+
   add(lease: Lease, waiter: LeaseWaiter): void {
     const others = this.#byLease.get(lease);
     if (others === undefined) this.#byLease.set(lease, [waiter]);

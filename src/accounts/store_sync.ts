@@ -53,11 +53,10 @@ interface Round {
   running: RunningChanges;
 }
 
-/**
- * What is durable in the journal already can wait for company: a transaction costs as much as fifty rows, and one in 50 ms
- * instead of 10 takes a fifth off the cost of a call.
- */
-const GATHER_MS = 50;
+/** What the journal keeps already can wait for company: a transaction costs as much as fifty rows. */
+const GATHER_MS = 200;
+/** What no journal keeps. */
+const GATHER_UNKEPT_MS = 50;
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
 
@@ -65,6 +64,7 @@ export class StoreSync {
   readonly node: string;
   readonly leases = new LeaseTable();
   readonly #options: StoreSyncOptions;
+  readonly #gatherMs: number;
   readonly #outbox = new Outbox();
   readonly #toldPrices = new ToldPrices();
   readonly #running: RunningReport;
@@ -86,6 +86,7 @@ export class StoreSync {
   constructor(options: StoreSyncOptions) {
     this.#options = options;
     this.node = options.node;
+    this.#gatherMs = options.reportRunning ? GATHER_UNKEPT_MS : GATHER_MS;
     this.#running = new RunningReport(options.reportRunning);
   }
 
@@ -166,7 +167,7 @@ export class StoreSync {
   /** Lets go of leases of sessions and tags that are not needed. */
   dropIdle(): void {
     this.leases.dropIdle(this.#options.clock.now());
-    if (this.leases.hasDropped) this.#schedule(GATHER_MS);
+    if (this.leases.hasDropped) this.#schedule(this.#gatherMs);
   }
 
   /** Other nodes lack some of these budgets: what this one does not need goes back. */
@@ -182,11 +183,13 @@ export class StoreSync {
   /** Puts a record into the outbox. */
   deliver(entry: OutboxEntry): void {
     this.#outbox.add(entry);
-    if (this.#current === null) this.#schedule(this.#up || !this.#registered ? GATHER_MS : this.#retryMs);
+    if (this.#current !== null) return;
+    if (!this.#up && this.#registered) this.#schedule(this.#retryMs);
+    else this.#schedule(this.#outbox.hasFullBatch(this.#bound.most) ? 0 : this.#gatherMs);
   }
 
   retryRejected(): void {
-    if (this.#outbox.retryRejected()) this.#schedule(GATHER_MS);
+    if (this.#outbox.retryRejected()) this.#schedule(this.#gatherMs);
   }
 
   began(id: string, data: string): void {
@@ -194,7 +197,7 @@ export class StoreSync {
   }
 
   ended(id: string, how?: { released?: boolean }): void {
-    if (this.#running.ended(id, how)) this.#schedule(GATHER_MS);
+    if (this.#running.ended(id, how)) this.#schedule(this.#gatherMs);
   }
 
   /** Registers the node and delivers what is pending. Throws `StoreUnavailable`. */
@@ -265,7 +268,7 @@ export class StoreSync {
     const idle = !hasToRenew && !this.leases.hasDropped && this.#outbox.isEmpty && this.#running.isEmpty;
     if (idle) return;
     if (!this.#up) this.#schedule(this.#retryMs);
-    else this.#schedule(hasToRenew || this.#outbox.hasFullBatch(this.#bound.most) ? 0 : GATHER_MS);
+    else this.#schedule(hasToRenew || this.#outbox.hasFullBatch(this.#bound.most) ? 0 : this.#gatherMs);
   }
 
   async #run(): Promise<void> {
@@ -282,6 +285,9 @@ export class StoreSync {
         await store.registerNode(node);
         this.#registered = true;
       }
+      const behind = this.#outbox.hasFullBatch(this.#bound.most);
+      const patient = () => !behind && round.waiters.isEmpty && this.#waiters.isEmpty;
+      const atOnce = !patient();
       const began = performance.now();
       const result = await store.sync({
         node,
@@ -292,13 +298,14 @@ export class StoreSync {
         dropped: round.dropped,
         exhausted: round.exhausted.map(({ budget }) => budget.id),
         webhooks: this.#options.webhooks?.(),
+        patient,
         began: round.running.began,
         ended: round.running.ended,
         ...(prices.length > 0 && { prices }),
         // Only who was given up once can have had calls presumed to have ended.
         ...(this.#wasGivenUp && { released: round.running.released }),
       });
-      if (store.kind === "sqlite") {
+      if (store.kind === "sqlite" && atOnce) {
         this.#bound.took(round.batch.length + leases.length, performance.now() - began);
       }
       this.#up = true;

@@ -40,10 +40,18 @@ export interface RowWriting {
   readonly then: string;
 }
 
+export interface TransactionOptions {
+  /**
+   * True: where its work holds up this thread, calls go on between its parts, and it takes longer. Asked before each part.
+   * Absent: somebody waits for it.
+   */
+  divided?(): boolean;
+}
+
 export interface Engine {
   readonly kind: "sqlite" | "postgres";
   /** Runs `work` in one transaction; whatever it throws undoes it. A conflict that only bad luck explains is repeated. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** As `transaction`, for as long as it takes. Nobody else may have work for the engine meanwhile. */
   longTransaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** Reads of one moment, for as long as they take, beside whoever writes. */
@@ -66,6 +74,8 @@ export interface Engine {
     /** Columns that have the same value in all of them. */
     same?: Readonly<Record<string, number>>,
   ): Promise<R[]>;
+  /** Of rows to insert, so many are given to {@link insertNew} at once. */
+  readonly rowsAtOnce: number;
   /** Writes rows of values. */
   insertRows(query: Query, writing: RowWriting, rows: readonly (readonly Value[])[]): Promise<void>;
   /** A subselect over a JSON array of strings in a parameter, for `IN (…)`. */

@@ -22,7 +22,11 @@ export async function insertRecords(
 ): Promise<LedgerRecord[]> {
   if (records.length === 0) return [];
   const chain = await ChainWriter.open(engine, query, chaining, records);
-  const added = await chain.insert("generations", COLUMNS, records);
+  const added: LedgerRecord[] = [];
+  for (let from = 0; from < records.length; from += engine.rowsAtOnce) {
+    const some = records.slice(from, from + engine.rowsAtOnce);
+    added.push(...await chain.insert("generations", COLUMNS, some));
+  }
   const counted = added.map(countedRecord);
   if (added.length < records.length) {
     const known = new Set(added);

@@ -82,6 +82,9 @@ class PostgresEngine implements Engine {
     return `(SELECT ${fields.join(", ")} FROM jsonb_array_elements(${param}::text::jsonb)) AS r`;
   }
 
+  /** A round trip takes any number. */
+  readonly rowsAtOnce = Infinity;
+
   async insertNew<R extends EncodedRow>(
     query: Query,
     table: string,

@@ -40,12 +40,18 @@ export class SqliteFile {
    * @param atOnce whether the contents are looked at however lately they were
    */
   check(atOnce = false): void {
+    for (const _ of this.steps(atOnce));
+  }
+
+  /** As {@link check}, in steps: all of them may take a millisecond. */
+  *steps(atOnce = false): Generator<void> {
     if (identityOf(this.#path) !== this.#identity) throw replaced("database file");
     const now = performance.now();
     if (!atOnce && now - this.#lookedAt < LOOK_MS) return;
     for (const suffix of ["-wal", "-shm"]) this.#checkBeside(suffix);
     const bytes = this.#checkHeader(now);
-    this.#probe(bytes);
+    yield;
+    yield* this.#probe(bytes);
     this.#lookedAt = now;
   }
 
@@ -80,12 +86,12 @@ export class SqliteFile {
   }
 
   /** Reads pages past the cache of the connection that is in use. */
-  #probe(bytes: number): void {
+  *#probe(bytes: number): Generator<void> {
     let fresh: DatabaseSync | undefined;
     try {
       fresh = new (sqliteLibrary().DatabaseSync)(this.#path, { readOnly: true, timeout: 0 });
       if (bytes + sizeOf(`${this.#path}-wal`) < SMALL_BYTES) checkAll(fresh);
-      else readEnds(fresh);
+      else yield* readEnds(fresh);
     } catch (error) {
       // Another process has it for itself for a moment.
       if (error instanceof Error && /is locked/.test(error.message)) return;
@@ -105,9 +111,10 @@ function checkAll(database: DatabaseSync): void {
   if (result[0] !== "ok") throw new Error(`${result}`);
 }
 
-function readEnds(database: DatabaseSync): void {
+function* readEnds(database: DatabaseSync): Generator<void> {
   const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all();
   for (const { name, sql } of tables) {
+    yield;
     const whole = `SELECT * FROM "${name}"`;
     // Executed, not read: a value may be larger than a number can hold.
     if (/WITHOUT ROWID/i.test(String(sql))) database.exec(`${whole} LIMIT 1`);

@@ -45,6 +45,8 @@ export interface SyncRequest {
   prices?: readonly PriceVersion[];
   /** Who is told of which warnings. */
   webhooks?: readonly WebhookRef[];
+  /** Whether nobody waits for it now. */
+  patient?(): boolean;
 }
 
 export interface SyncResult {
@@ -62,9 +64,10 @@ export class StaleSync extends Error {
 }
 
 export async function sync(engine: Engine, request: SyncRequest, chainKey: string): Promise<SyncResult> {
+  const options = { divided: request.patient };
   for (;;) {
     try {
-      return await engine.transaction((query) => syncOnce(engine, query, request, chainKey));
+      return await engine.transaction((query) => syncOnce(engine, query, request, chainKey), options);
     } catch (error) {
       if (!(error instanceof MissingBudgets)) throw error;
       await createBudgets(engine, error.missing);

@@ -248,3 +248,27 @@ Deno.test("StoreSync writes nothing to a store that is not known yet, whoever as
     here.remove();
   }
 });
+
+Deno.test("StoreSync lets calls go on within a transaction of records, until somebody waits for the store", () => {
+  let meanwhile: (patient: () => boolean) => Promise<void> = () => Promise.resolve();
+  return withSync(async ({ sync }) => {
+    await sync.connect();
+    const lease = sync.leases.open("credits", accountBudget("acme"));
+    let refilled: Promise<void> | undefined;
+    meanwhile = async (patient) => {
+      meanwhile = () => Promise.resolve();
+      assertEquals(patient(), true);
+      refilled = sync.refill(lease, 10n);
+      await eventually(() => !patient());
+    };
+    sync.deliver(entryOf("g1"));
+    await sync.flush();
+    await refilled;
+    assertEquals(lease.granted > 0n, true);
+  }, (store) => ({
+    sync: async (request: SyncRequest) => {
+      await meanwhile(request.patient!);
+      return await store.sync(request);
+    },
+  }));
+});
