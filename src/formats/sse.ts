@@ -40,9 +40,10 @@ export class FrameReader {
   push(bytes: Uint8Array, out: Frame[]): void {
     const end = this.#lastBoundary(bytes);
     if (end > 0) {
-      if (this.#keptBytes === 0) this.#split(this.#decoder.decode(bytes.subarray(0, end)), out);
+      const whole = end === bytes.length ? bytes : bytes.subarray(0, end);
+      if (this.#keptBytes === 0) this.#split(this.#decoder.decode(whole), out);
       else {
-        this.#keep(bytes.subarray(0, end));
+        this.#keep(whole);
         this.#split(this.#takeKept(), out);
       }
     }

@@ -259,14 +259,14 @@ export class ServerConnection implements Hosted {
     if (ended) this.#watch();
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#socket === null && bytes.length <= LARGE_BYTES ? this.#put(bytes) : this.#putHeld(bytes);
+  }
+
+  async #putHeld(bytes: Uint8Array): Promise<void> {
     const large = bytes.length > LARGE_BYTES;
     if (large) this.#host.held.add(this, bytes.length);
-    try {
-      await this.#put(bytes);
-    } finally {
-      if (large) this.#host.held.end(this);
-    }
+    await this.#put(bytes).finally(() => large && this.#host.held.end(this));
     if (this.#socket !== null) this.#enter("upgraded");
   }
 

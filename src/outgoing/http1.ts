@@ -195,12 +195,27 @@ class Http1Reply implements Reply {
     return bytes === null && !this.#framing!.ended ? this.#readOn() : bytes;
   }
 
+  /** Reads on, into a buffer of which nothing is needed any more. */
   async #readOn(): Promise<Uint8Array | null> {
+    const connection = this.#connection;
+    const framing = this.#framing!;
+    const deadline = this.#deadline;
+    const { firstByteMs, idleMs } = this.#exchange;
     try {
       while (true) {
-        await this.#fill();
+        const { length } = connection.buffer;
+        if (this.#to === length && length < BUFFER_BYTES_MOST) connection.grow(0);
+        deadline.arm(this.#begun ? idleMs : firstByteMs);
+        const n = await connection.read(0);
+        deadline.disarm();
+        this.#from = 0;
+        this.#to = n ?? 0;
+        if (n === null) {
+          if (!framing.untilClose) throw new WireError("the connection was closed");
+          framing.ended = true;
+        }
         const bytes = this.#take();
-        if (bytes !== null || this.#framing!.ended) return bytes;
+        if (bytes !== null || framing.ended) return bytes;
       }
     } catch (cause) {
       throw this.#broke(cause);
@@ -216,7 +231,8 @@ class Http1Reply implements Reply {
     this.#from = this.#to;
     if (end === from) return null;
     this.#begun = true;
-    return buffer.subarray(from, end);
+    // Not `subarray`, which of a Buffer costs more than twice as much.
+    return new Uint8Array(buffer.buffer, buffer.byteOffset + from, end - from);
   }
 
   #broke(cause: unknown): Failure {
@@ -224,23 +240,6 @@ class Http1Reply implements Reply {
     const begun = this.#begun;
     this.#connection.close();
     return this.late ? timeout(begun ? idleMs : firstByteMs, begun) : broken(cause, begun);
-  }
-
-  /** Reads on, into a buffer of which nothing is needed any more. */
-  async #fill(): Promise<void> {
-    const connection = this.#connection;
-    const framing = this.#framing!;
-    const { length } = connection.buffer;
-    if (this.#to === length && length < BUFFER_BYTES_MOST) connection.grow(0);
-    const { firstByteMs, idleMs } = this.#exchange;
-    this.#deadline.arm(this.#begun ? idleMs : firstByteMs);
-    const n = await connection.read(0);
-    this.#deadline.disarm();
-    this.#from = 0;
-    this.#to = n ?? 0;
-    if (n !== null) return;
-    if (!framing.untilClose) throw new WireError("the connection was closed");
-    framing.ended = true;
   }
 
   close(): void {
