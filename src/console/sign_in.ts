@@ -47,7 +47,7 @@ export const SIGN_IN: readonly Endpoint[] = [
     handle(context) {
       const session = sessionOf(context);
       if (session === null) throw signedOut(context.state);
-      refuseOtherPages(context.request);
+      refuseOtherPages(context);
       return shown(session, context.state, renewalOf(session, context));
     },
   },
@@ -65,7 +65,7 @@ export const SIGN_IN: readonly Endpoint[] = [
 
 async function signIn(context: RequestContext): Promise<Response> {
   const { request, state } = context;
-  refuseOtherPages(request);
+  refuseOtherPages(context);
   // A form of another page can send anything but this type without asking first.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new Failure(

@@ -179,6 +179,11 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     meaning: "Tells a browser's requests of other origins, which cannot use the session.",
   },
   {
+    name: "origin",
+    where: "`/admin/…`, `/console/session`",
+    meaning: "The same of browsers that do not send `sec-fetch-site`, as over plain HTTP.",
+  },
+  {
     name: "x-forwarded-proto",
     where: "`/console/…`, `/admin/…`",
     meaning: "`https` of a proxy of `server.trusted_proxies`: the session's cookie is for HTTPS alone.",

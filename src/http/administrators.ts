@@ -8,8 +8,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { ACCESS, type Access, ADMIN_KEY_HOLDER, may, type Principal } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { bearerToken } from "./credentials.ts";
-import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
-import { clientOf, isHttps } from "./proxies.ts";
+import type { RequestContext, ServerState } from "./endpoint.ts";
+import { clientOf, isHttps, publicUrlOf } from "./proxies.ts";
 import type { OidcConfig } from "./oidc_config.ts";
 import type { Session, Sessions } from "./session.ts";
 
@@ -48,7 +48,7 @@ export async function administrator(context: RequestContext): Promise<Administra
       "The admin key is required: send it, or a token sk_admin_…, as Authorization: Bearer <admin_key>.",
     );
   }
-  refuseOtherPages(request);
+  refuseOtherPages(context);
   const safe = request.method === "GET" || request.method === "HEAD";
   if (!safe && !state.sessions.isCsrf(session, headers.get(CSRF_HEADER))) {
     throw new Failure(
@@ -141,12 +141,30 @@ export async function beginSession(
   return session;
 }
 
-/** Refuses what a page of another origin has made a browser ask for. Those that do not tell are no browsers, or very old. */
-export function refuseOtherPages({ headers }: IncomingRequest): void {
+/**
+ * Refuses what a page of another origin has made a browser ask for. Over plain HTTP, except on loopback, browsers tell the origin
+ * alone; those that tell neither are no browsers, or very old.
+ */
+export function refuseOtherPages({ request, connection, state }: RequestContext): void {
+  const { headers } = request;
   const from = headers.get("sec-fetch-site");
-  if (from === null || from === "same-origin" || from === "none") return;
-  throw new Failure("permission_denied", "Pages of other origins cannot use the console's session.");
+  if (from === "same-origin" || from === "none") return;
+  const said = "Pages of other origins cannot use the console's session";
+  if (from !== null) throw new Failure("permission_denied", `${said}.`);
+  const origin = headers.get("origin");
+  if (origin === null) return;
+  const own = publicUrlOf(request, connection, state);
+  if (hostOf(origin) === hostOf(own)) return;
+  throw new Failure(
+    "permission_denied",
+    `${said}: this one is ${
+      JSON.stringify(origin.slice(0, 200))
+    }, the console is at ${own}. Behind a proxy, server.public_url says where browsers find it.`,
+  );
 }
+
+/** Null: the text is no address, such as the `null` of pages without an origin. */
+const hostOf = (url: string) => URL.parse(url)?.host ?? null;
 
 /** Throws unless the principal's role has the access. */
 export function demand({ role }: Principal, access: Access, route: string): void {

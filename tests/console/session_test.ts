@@ -75,6 +75,47 @@ Deno.test("pages of other origins, of neighbours too, cannot use the session or 
     assertEquals([form.status, form.headers.get("set-cookie")], [422, null]);
   }));
 
+for (
+  const [own, config] of [
+    ["http://gateway", {}],
+    ["https://ai.example", { server: { public_url: "https://ai.example" } }],
+  ] as const
+) {
+  Deno.test(`where a browser tells the origin alone, as over plain HTTP, it must be ${own}`, () =>
+    withConsole(async (ask) => {
+      const { headers, json } = await ask("POST", "/console/session", {
+        body: { admin_key: ADMIN },
+        headers: { origin: own },
+      });
+      const cookie = headers.get("set-cookie")!.split(";")[0];
+      const session = { cookie, "x-svc-csrf": json.csrf };
+      for (const origin of ["https://evil.example", "null", `${own}:81`, `${own}.evil.example`, ""]) {
+        const foreign = { ...session, origin };
+        for (const path of ["/admin/keys", "/console/session"]) {
+          const refused = await ask("GET", path, { headers: foreign });
+          assertEquals([origin, refused.status, refused.json.error.code], [origin, 403, "permission_denied"]);
+        }
+        assertEquals(
+          (await ask("POST", "/admin/keys", { body: { name: "x" }, headers: foreign })).status,
+          403,
+        );
+        const signIn = await ask("POST", "/console/session", {
+          body: { admin_key: ADMIN },
+          headers: { origin },
+        });
+        assertEquals([signIn.status, signIn.headers.get("set-cookie")], [403, null]);
+      }
+      const made = await ask("POST", "/admin/keys", {
+        body: { name: "own" },
+        headers: { ...session, origin: own },
+      });
+      assertEquals(made.status, 201, made.text);
+      // A program with a credential of its own has no session that others could use.
+      const program = { authorization: `Bearer ${ADMIN}`, origin: "https://evil.example" };
+      assertEquals((await ask("GET", "/admin/keys", { headers: program })).status, 200);
+    }, { config }));
+}
+
 Deno.test("a session that was made up, changed or doubled is none", () =>
   withConsole(async (ask) => {
     const { cookie } = await signedIn(ask);
