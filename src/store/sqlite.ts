@@ -18,24 +18,14 @@ import {
   type TransactionOptions,
 } from "./engine.ts";
 import type { Row, Value } from "./rows.ts";
+import { translate, translating, translatingLater, unlessBusy } from "./sqlite_errors.ts";
 import { NewRows, type Same } from "./sqlite_new_rows.ts";
 import { SqliteFile } from "./sqlite_file.ts";
 import { sqliteLibrary } from "./sqlite_library.ts";
 import { TransactionParts } from "./sqlite_parts.ts";
 
-/**
- * Messages that say "not now": `exec` reports no result code, so the text of the library is what there is. Busy and locked
- * first, then no room, I/O, no file handle, read-only.
- */
-const BUSY = /is locked/;
-const TRANSIENT =
-  /is locked|is full|disk I\/O error|unable to open|readonly database|out of memory|is malformed|is not a database/;
 /** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
 const HARMED = /is malformed|is not a database/;
-const BUSY_ATTEMPTS = 100;
-/** As a rule the other one is through in some milliseconds. */
-const BUSY_DELAY_MS = 20;
-const FIRST_BUSY_DELAY_MS = 2;
 
 interface Prepared {
   statement: StatementSync;
@@ -297,20 +287,6 @@ class SqliteEngine implements Engine {
   }
 }
 
-/** Tries again for a while where another process, or a thread of this one, is writing. */
-async function unlessBusy<T>(work: () => T): Promise<T> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || attempt >= BUSY_ATTEMPTS) throw translate(error);
-      await new Promise((resolve) =>
-        setTimeout(resolve, Math.min(BUSY_DELAY_MS, FIRST_BUSY_DELAY_MS * attempt))
-      );
-    }
-  }
-}
-
 function connect(path: string, inThread: boolean): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
@@ -380,30 +356,4 @@ function bound(value: Value): Value {
 
 function valuesSql(table: string, names: readonly string[]): string {
   return `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map((_, i) => `$${i + 1}`).join(", ")})`;
-}
-
-function translating<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw translate(error);
-  }
-}
-
-async function translatingLater<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw translate(error);
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && BUSY.test(error.message);
-}
-
-function translate(error: unknown): unknown {
-  return error instanceof Error && TRANSIENT.test(error.message)
-    ? new StoreUnavailable("The database file cannot be written now.", { cause: error })
-    : error;
 }
