@@ -4,6 +4,7 @@
  * `gzip` and `deflate` are taken; the bounds hold for what comes out of them.
  */
 import { Failure } from "../exchange/failure.ts";
+import { strictUtf8 } from "../http1/strict_utf8.ts";
 import { setImmediate } from "node:timers";
 import { invalidBody, parseBody, parseLargeBody, refuseExcess } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";
@@ -20,8 +21,6 @@ const AT_ONCE = 1 << 16;
 
 /** A longer text is parsed in slices: so many long numbers, nested deeply, take a tenth of a second to read at once. */
 const BRIEF = 1 << 17;
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 export interface ReadJson {
   /** Bounds the time; without one it has no bound. */
@@ -123,12 +122,9 @@ function* decoding(bytes: ArrayBuffer | Uint8Array): Generator<void, string> {
 }
 
 function decoded(bytes: ArrayBuffer | Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw thrown;
-    throw invalidBody("json_invalid", "expected UTF-8, got bytes that are not");
-  }
+  const text = strictUtf8(bytes);
+  if (text === null) throw invalidBody("json_invalid", "expected UTF-8, got bytes that are not");
+  return text;
 }
 
 /** The body as it was before it was compressed; null when it was not. */

@@ -20,6 +20,7 @@ import {
   pongFrame,
   textFrame,
 } from "./websocket_frames.ts";
+import { strictUtf8 } from "./strict_utf8.ts";
 
 /** A WebSocket for those who talk over it, whoever holds its connection. */
 export interface CallerSocket {
@@ -71,8 +72,6 @@ export const TRY_AGAIN_LATER = 1013;
 export const MESSAGE_OVERHEAD = 160;
 /** How long the other side may take to confirm an end. */
 const CLOSING_MS = 2000;
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** What `sec-websocket-accept` must say. */
 export function acceptOf(key: string): string {
@@ -234,7 +233,7 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
         this.#waitingBytes -= message.length + MESSAGE_OVERHEAD;
         this.#hold();
         this.#makeRoom();
-        const text = textOf(message);
+        const text = strictUtf8(message);
         if (text === null) void this.close(CLOSE.invalidText, "a message is no UTF-8");
         else await this.#user.take(text, this);
       }
@@ -348,14 +347,5 @@ export class WebSocketConnection extends Visited implements CallerSocket, WireRe
       this.#wire.close();
       this.#makeRoom();
     });
-  }
-}
-
-/** Null: it is no UTF-8. */
-function textOf(message: Uint8Array): string | null {
-  try {
-    return decoder.decode(message);
-  } catch {
-    return null;
   }
 }

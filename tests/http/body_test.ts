@@ -21,6 +21,7 @@ Deno.test("readJson() takes JSON of any kind", async () => {
   assertEquals(await readJson(post(""), 100, { empty: {} }), {});
   assertEquals(await readJson(post("\ufeff{}"), 100), {});
   assertEquals(await readJson(post('{"a":1,"a":2}'), 100), { a: 2 });
+  assertEquals(await readJson(post('"\ufffd€"'), 100), "\ufffd€");
 });
 
 Deno.test("readJson() says what is wrong, and repeats nothing of the body", async () => {
@@ -31,6 +32,8 @@ Deno.test("readJson() says what is wrong, and repeats nothing of the body", asyn
     ["hunter2", "expected JSON"],
     [new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), "expected UTF-8"],
     [new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), "expected UTF-8"],
+    // One that is not, beside the character that stands for such bytes.
+    [new Uint8Array([0x22, 0xef, 0xbf, 0xbd, 0xc3, 0x22]), "expected UTF-8"],
     ['{"a":NaN}', "expected JSON"],
   ];
   for (const [body, what] of cases) {
