@@ -75,6 +75,7 @@ export async function follow(command: Command, machine: Machine): Promise<void> 
       const { config } = await load(command.config, {}, { listens: false });
       // Only who asks for it waits until it is loaded.
       const { storeCommand } = await import("./commands/store_care.ts");
+      if (command.command === "backup") await (await import("./commands/give_way.ts")).giveWay();
       return console.log(await storeCommand(command, config.store));
     }
     case "payload":
@@ -83,6 +84,7 @@ export async function follow(command: Command, machine: Machine): Promise<void> 
     case "ledger": {
       const { config } = await load(command.config, {}, { listens: false });
       const { ledgerCommand } = await import("./commands/ledger.ts");
+      await (await import("./commands/give_way.ts")).giveWay();
       const { text, intact } = await ledgerCommand(command, config.store, (line) => console.error(line));
       console.log(text);
       if (!intact) Deno.exitCode = 1;

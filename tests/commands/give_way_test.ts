@@ -1,0 +1,31 @@
+import { assertEquals } from "@std/assert";
+import { existsSync } from "node:fs";
+import os from "node:os";
+
+const MODULE = new URL("../../src/commands/give_way.ts", import.meta.url).href;
+
+/** By how much a process lowers its priority, as far as it may. */
+async function lowered(...permissions: string[]): Promise<number> {
+  const source = `import os from "node:os"; import { giveWay } from "${MODULE}";
+    const before = os.getPriority(); await giveWay(); console.log(os.getPriority() - before);`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "--allow-sys", "--allow-read", ...permissions, dataUrl(source)],
+    env: { NO_COLOR: "1" },
+    stdout: "piped",
+  }).output();
+  return Number(new TextDecoder().decode(stdout));
+}
+
+function dataUrl(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+Deno.test({
+  name: "giveWay() lets others come first, and goes on as it is where it may not",
+  ignore: Deno.build.os !== "linux" || !existsSync("/usr/bin/renice"),
+  async fn() {
+    assertEquals(await lowered(), 0);
+    const own = os.getPriority();
+    assertEquals(await lowered("--allow-run=ps,renice"), Math.max(0, 10 - own));
+  },
+});
