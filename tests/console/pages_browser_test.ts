@@ -379,6 +379,9 @@ Deno.test({
       await page.click(".choice button", "Tokens");
       await page.click("button", "New token");
       await page.fill("dialog input[name=name]", "ci");
+      // A day that is over would make a secret that is never good.
+      const today = new Date().toISOString().slice(0, 10);
+      assert(await page.evaluate(`document.querySelector("dialog input[name=expires]").min > "${today}"`));
       await page.click("dialog button", "Make the token");
       const secret: string = await page.until("document.querySelector('.secret code')?.textContent");
       assertEquals(await page.axe(), []);

@@ -110,7 +110,7 @@ function Whole({ g }) {
       ["Asked for", g.requested_model === g.model ? null : g.requested_model],
       ["Provider", g.provider && html`<a href=${find({ provider: g.provider })}>${g.provider}</a>`],
       ["Format", `${g.format}${g.stream ? ", streamed" : ""}`],
-      ["Route", route && String(route.route)],
+      ["Route", route && routeText(String(route.route))],
       ["Dropped fields", dropped && String(dropped.fields)],
       ["Searches", g.searches > 0 ? count(g.searches) : null],
       [
@@ -139,6 +139,15 @@ function Whole({ g }) {
         href("policies", { rest: ["findings"], query: { key: g.key } })
       }>Findings of this key</a></p>`}
   `;
+}
+
+/**
+ * What `svc/auto` chose and why: `a/b open,words:2,gain:0.23` in words.
+ * @param {string} route
+ */
+function routeText(route) {
+  const [model, why = ""] = route.split(" ", 2);
+  return [model, ...why.split(",").filter(Boolean).map((part) => part.replace(":", " "))].join(" · ");
 }
 
 const KINDS = /** @type {Record<string, string>} */ ({

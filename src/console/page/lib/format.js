@@ -108,6 +108,9 @@ export function day(time) {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
+/** The first day, of UTC, that a new key or token may end on: it is good before that day. */
+export const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+
 /**
  * How long ago, or in how long.
  * @param {string | number | null | undefined} time

@@ -1,5 +1,6 @@
 /** The form of a key, to make one and to change one. */
 import { Field } from "../lib/form.js";
+import { tomorrow } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { PATTERNS_HINT, patternsOf, SpendFields, spendLimitOf } from "./limits.js";
 import { NameField, useNames } from "./names.js";
@@ -45,8 +46,11 @@ export function KeyFields({ before }) {
           ?.access_policy} none="none" />
       </div>
     `}
-    <${Field} label="Ends on" name="expires" type="date" initial=${before?.expires_at?.slice(0, 10) ??
-      ""} hint="Empty: never." />
+    <${Field} label="Ends on" name="expires" type="date" min=${before
+      ? undefined
+      : tomorrow()} initial=${before?.expires_at?.slice(0, 10) ??
+      ""}
+      hint="Empty: never." />
   `;
 }
 

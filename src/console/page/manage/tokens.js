@@ -2,7 +2,7 @@
 import { ask, currentSession } from "../lib/api.js";
 import { confirmed, Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
-import { ago, when } from "../lib/format.js";
+import { ago, tomorrow, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { Table } from "../lib/table.js";
@@ -85,7 +85,7 @@ export function Tokens() {
         }}>
           <${Field} label="Name" name="name" required maxlength="128" hint="Stands in the audit log." />
           <${Field} label="Role" name="role" options=${ROLES} />
-          <${Field} label="Ends on" name="expires" type="date" hint="Empty: never." />
+          <${Field} label="Ends on" name="expires" type="date" min=${tomorrow()} hint="Empty: never." />
           <//>
           <//>
     `}
