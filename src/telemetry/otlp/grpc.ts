@@ -1,6 +1,9 @@
 /** One call of gRPC without streams: a message behind five bytes, over HTTP/2. */
 import { Buffer } from "node:buffer";
 import { connect } from "node:http2";
+import { connect as connectPlain, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { boundedDuplex } from "./bounded_duplex.ts";
 import type { Destination } from "./environment.ts";
 import type { Certificates, Outcome, Post } from "./request.ts";
 
@@ -10,6 +13,8 @@ const LATER: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
 const PREFIX_BYTES = 5;
 /** Of an answer, which has a short message at most. */
 const MOST_ANSWER_BYTES = 1 << 20;
+/** With all frames around it. */
+const MOST_BYTES = 2 << 20;
 /** What a collector may tell beside it: interim answers, that it goes away, other addresses. HTTP/2 itself bounds only some of these. */
 const MOST_TOLD = 100;
 
@@ -32,7 +37,10 @@ interface GrpcCall {
 function call(to: Destination, { framed, path, certificates, signal }: GrpcCall): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     // A connection a call: batches are seconds apart.
-    const session = connect(new URL(to.url).origin, certificates);
+    const url = new URL(to.url);
+    const session = connect(url.origin, {
+      createConnection: () => boundedDuplex(socketTo(url, certificates), MOST_BYTES),
+    });
     const fail = (error: unknown) => {
       session.destroy();
       reject(error);
@@ -69,6 +77,8 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
       resolve({ kind: "refused", why: "its answer does not end" });
     });
     request.on("end", () => {
+      // It may be there again for the next attempt.
+      if (http === 0) return fail(new Error("The collector ended the call."));
       // At once: to wait for the other side would read whatever it goes on to say.
       session.destroy();
       if (status === OK) return resolve({ kind: "taken" });
@@ -79,4 +89,13 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     });
     request.end(Buffer.from(framed.buffer, framed.byteOffset, framed.length));
   });
+}
+
+function socketTo({ protocol, hostname, port }: URL, certificates: Certificates): Socket {
+  const secure = protocol === "https:";
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const to = { host, port: Number(port || (secure ? 443 : 80)) };
+  return secure
+    ? connectTls({ ...to, ...certificates, servername: host, ALPNProtocols: ["h2"] })
+    : connectPlain(to);
 }
