@@ -32,7 +32,13 @@ const S = {
   payload: canary("payload"),
   s3: canary("sthree"),
 };
-const ALL = [ADMIN, KEY, ...Object.values(S)];
+/** Of those who call and sign in. */
+const OF_OTHERS = {
+  vendor: canary("vendor"),
+  code: canary("code"),
+  token: canary("token"),
+};
+const ALL = [ADMIN, KEY, ...Object.values(S), ...Object.values(OF_OTHERS)];
 
 /** @param text as told @param where for the message */
 function clean(text: string, where: string, but: readonly string[] = []): void {
@@ -98,8 +104,9 @@ function configuration(url: string, folder: string, smtpPort = 9) {
         auth: { type: "azure", tenant_id: "t", client_id: "c", client_secret: S.azure },
       },
       google: { ...named, auth: { type: "google", credentials_file: `${folder}/google.json` } },
+      passing: { ...named, pass_credentials: true },
     },
-    models: ["plain", "aws", "role", "azure", "google"].map(model),
+    models: ["plain", "aws", "role", "azure", "google", "passing"].map(model),
     search: { engine: "brave", base_url: url, api_key: S.search },
     keys: [{ name: "k", secret: KEY, payloads: true }],
     webhooks: [{ url: `${url}/hook`, secret: S.webhook, events: ["budget.50", "budget.80", "budget.100"] }],
@@ -317,13 +324,32 @@ Deno.test("a gateway among servers that repeat all they are sent tells no secret
   const folder = await Deno.makeTempDir({ prefix: "sluice-secrets-" });
   const asked = new Set<string>();
   let count = 0;
+  let oidcAnswers = 0;
+  /** What came of those who call and sign in. */
+  const came = new Set<string>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname, origin } = new URL(request.url);
     asked.add(pathname);
     const text = new TextDecoder().decode(await request.bytes());
     const all = `${JSON.stringify([...request.headers])} ${text} ${request.url}`;
+    for (const secret of Object.values(OF_OTHERS)) if (all.includes(secret)) came.add(secret);
     if (pathname.startsWith("/.well-known")) {
-      return Response.json({ issuer: origin, error: all, token_endpoint: 5 });
+      return Response.json({
+        issuer: origin,
+        error: all,
+        authorization_endpoint: `${origin}/oidc/authorize`,
+        token_endpoint: `${origin}/oidc/token`,
+        jwks_uri: `${origin}/oidc/keys`,
+      });
+    }
+    if (pathname === "/oidc/token") {
+      const refused = oidcAnswers++ === 0;
+      return refused
+        ? Response.json({ error: all, error_description: all }, {
+          status: 400,
+          headers: { "www-authenticate": `Bearer error="${OF_OTHERS.code}"` },
+        })
+        : Response.json({ access_token: OF_OTHERS.token, token_type: "bearer", id_token: `${all}.${all}.` });
     }
     if (pathname.startsWith("/sts")) {
       return new Response(`<Error><Code>x</Code><Message>${all}</Message></Error>`, { status: 403 });
@@ -381,6 +407,31 @@ Deno.test("a gateway among servers that repeat all they are sent tells no secret
         }
       }
     }
+    for (const stream of [false, true]) {
+      for (let i = 0; i < 6; i++) {
+        const said = await get("/v1/chat/completions", {
+          method: "POST",
+          body: JSON.stringify({ model: "a/passing", stream, messages: [{ role: "user", content: "Hi" }] }),
+          headers: {
+            authorization: `Bearer ${OF_OTHERS.vendor}`,
+            "x-svc-key": KEY,
+            "content-type": "application/json",
+          },
+        });
+        clean(said, "a call that its caller pays");
+      }
+    }
+    // The provider repeats what it is asked with as an error, and then as a token.
+    for (let i = 0; i < 2; i++) {
+      const start = await fetch(`${serving.url}/console/oidc/start`, { redirect: "manual" });
+      assertEquals(start.status, 302, await start.text());
+      const state = new URL(start.headers.get("location")!).searchParams.get("state");
+      const back = await get(`/console/oidc/callback?code=${OF_OTHERS.code}&state=${state}`, {
+        headers: { authorization: "", cookie: start.headers.getSetCookie()[0].split(";")[0] },
+      });
+      assert(back.includes("Not signed in"), back);
+      clean(back, "a sign-in");
+    }
     await eventually(() => asked.has("/alert"), {
       within: 30_000,
       what: () =>
@@ -424,10 +475,11 @@ ${serving.err().slice(-3000)}`,
     await echo.close();
     await Deno.remove(folder, { recursive: true });
   }
+  assertEquals([came.has(OF_OTHERS.vendor), came.has(OF_OTHERS.code), oidcAnswers], [true, true, 2]);
   const printed = serving.out() + serving.err();
   clean(printed, "the log");
   assert(!printed.includes(key.slice(40, 60)));
-  for (const path of ["/sts", "/azure", "/google/token", "/alert", "/services"]) {
+  for (const path of ["/sts", "/azure", "/google/token", "/alert", "/services", "/oidc/token"]) {
     assert([...asked].some((one) => one.startsWith(path)), `${path} was not asked: ${[...asked].join(" ")}`);
   }
 });

@@ -1,6 +1,6 @@
 /** Collectors over gRPC that never come to an end, or end too soon, frame by frame. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { createSecureServer } from "node:http2";
+import { createSecureServer, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Destination } from "../../src/telemetry/otlp/environment.ts";
 import { grpcPost } from "../../src/telemetry/otlp/grpc.ts";
@@ -102,7 +102,7 @@ for (const [what, first, then] of COLLECTORS) {
 Deno.test("otlp over gRPC: a collector behind TLS is known by its certificate, and a long batch arrives whole", async () => {
   let came = 0;
   const server = createSecureServer({ ...TLS, ALPNProtocols: ["h2"] });
-  server.on("stream", (stream) => {
+  server.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("data", (bytes: Uint8Array) => came += bytes.length);
     stream.on("end", () => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
