@@ -1,17 +1,23 @@
 /** A provider's stream of chat-completions chunks as parts. */
 import { array, isObject, type Loose, object, unread } from "../../exchange/json.ts";
 import { brokenAnswer, decodeLateFailure } from "../decode_failure.ts";
+import type { Part } from "../../exchange/part.ts";
 import type { StreamDecoder } from "../format.ts";
 import { frameValue } from "../frame_value.ts";
 import { RepeatedFrame } from "../repeated_frame.ts";
 import { ChunkReader } from "./decode_blocks.ts";
+
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" }>;
+
+/** Fields of a delta whose text is a part's. */
+const TEXTS: ReadonlySet<string> = new Set(["content", "reasoning_content", "reasoning"]);
 
 /** Frames to parts. A good end is `[DONE]`, or a finish reason of every choice where a provider leaves it out. */
 export function decodeStream(): StreamDecoder {
   const reader: ChunkReader = new ChunkReader();
   const repeated = new RepeatedFrame();
   /** What {@link repeated} says more of. */
-  let block = 0;
+  let delta: Delta | undefined;
   let done = false;
   return {
     push(frame, out) {
@@ -19,7 +25,7 @@ export function decodeStream(): StreamDecoder {
       if (done || data === "") return;
       const text = repeated.textOf(frame);
       if (text !== null) {
-        if (text !== "") out.push({ type: "text-delta", block, text });
+        if (text !== "") out.push({ ...delta!, text });
         return;
       }
       if (data.startsWith("[DONE]")) {
@@ -34,9 +40,11 @@ export function decodeStream(): StreamDecoder {
       const from = out.length;
       reader.push(chunk, false, out);
       const part = out[from];
-      if (out.length !== from + 1 || part.type !== "text-delta" || !saysTextAlone(chunk)) return;
-      block = part.block;
-      repeated.learn(frame, "content");
+      if (out.length !== from + 1 || (part.type !== "text-delta" && part.type !== "reasoning-delta")) return;
+      const field = onlyField(chunk);
+      if (field === null) return;
+      delta = part;
+      repeated.learn(frame, field);
     },
     end(out) {
       if (done) return;
@@ -46,16 +54,22 @@ export function decodeStream(): StreamDecoder {
   };
 }
 
-/** Whether a chunk brings nothing but a piece of text, so that another like it changes nothing else. */
-function saysTextAlone(chunk: Loose): boolean {
+/**
+ * The field of a chunk that brings nothing but a piece of text or of reasoning, so that another like it changes nothing else. Null: it
+ * brings more.
+ */
+function onlyField(chunk: Loose): string | null {
   const choices = array(chunk.choices);
   const { delta, logprobs, finish_reason } = object(choices[0]);
-  if (choices.length !== 1 || logprobs || finish_reason) return false;
+  if (choices.length !== 1 || logprobs || finish_reason) return null;
   const fields = object(delta);
+  let only: string | null = null;
   for (const name in fields) {
-    if (name !== "content" && name !== "role" && !isEmpty(fields[name])) return false;
+    if (name === "role" || isEmpty(fields[name])) continue;
+    if (only !== null || !TEXTS.has(name) || typeof fields[name] !== "string") return null;
+    only = name;
   }
-  return typeof fields.content === "string";
+  return only;
 }
 
 function isEmpty(value: unknown): boolean {
