@@ -58,9 +58,13 @@ export function listed(): StartModules {
 function listText({ files, packages }: StartModules): string {
   const lines = ["// Made by `deno task start-modules`: all that a start loads, asked for by one module."];
   let line = "";
-  for (const name of [...packages, ...files.map((name) => `./${name}`)]) {
+  let folder = "";
+  for (const name of [...packages.sort(), ...files.map((name) => `./${name}`).sort()]) {
     const statement = `import "${name}";`;
-    if (line !== "" && line.length + 1 + statement.length > WIDTH) {
+    // Each folder begins a line, so that changes in two of them do not meet.
+    const before = folder;
+    folder = name.replace(/[^/]*$/, "");
+    if (line !== "" && (folder !== before || line.length + 1 + statement.length > WIDTH)) {
       lines.push(line);
       line = "";
     }
