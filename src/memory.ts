@@ -7,7 +7,7 @@
  * for memory that is worth it and when nobody is waiting.
  *
  * Outside of V8 is what the GNU C library keeps of what the start has freed. `MALLOC_ARENA_MAX=1` in the environment, as the start
- * task, the image and the service have it, lets all threads share one heap. An idle gateway takes 84 MB, and 85 without it; 89
+ * task, the image and the service have it, lets all threads share one heap. An idle gateway takes 80 MB, and 81 without it; 87
  * where Deno reads all of the program at the start (see {@link LAZY_IMPORTS}).
  */
 
