@@ -65,11 +65,13 @@ export async function benchLedger(
     keep: boolean;
     /** The ledger is made, and not read. */
     fillOnly: boolean;
+    /** Only the first start is measured, and what goes on beside calls then. */
+    updateOnly: boolean;
     say: Say;
   },
 ): Promise<string> {
-  const { at, keep, say, fillOnly, runs: usual } = options;
-  const how = { say, match: new RegExp(options.match ?? ""), usual };
+  const { at, keep, say, fillOnly, updateOnly, runs: usual } = options;
+  const how = { say, match: new RegExp(options.match ?? ""), usual, updateOnly };
   if (at !== undefined) return await measure(placeAt(at), how);
   const tables: string[] = [];
   for (const kind of options.stores) {
@@ -172,7 +174,7 @@ async function make(place: Place, { rows, keys }: { rows: number; keys: number }
 
 async function measure(
   place: Place,
-  { say, match, usual }: { say: Say; match: RegExp; usual: number },
+  { say, match, usual, updateOnly }: { say: Say; match: RegExp; usual: number; updateOnly: boolean },
 ): Promise<string> {
   const now = Date.now();
   const reads: Read[] = [];
@@ -222,6 +224,7 @@ async function measure(
     );
     await load.end();
     await service.close();
+    if (updateOnly) return tableOf(`${place.name}, being updated`, starts, reads);
     await timed("the rest of the sums", () => buildRest(place, say));
     await timed("sessions, teams, tags and spans", () => fillLabels(place, now));
   }
@@ -328,9 +331,14 @@ async function measure(
   await load.end();
   await service.close();
 
+  const count = all.data[0]?.generations.toLocaleString("en");
+  return tableOf(`${place.name}, ${count} generations`, starts, reads);
+}
+
+function tableOf(title: string, starts: readonly string[], reads: readonly Read[]): string {
   const middle = (times: number[]) => times.toSorted((a, b) => a - b)[times.length >> 1];
   return [
-    `${place.name}, ${all.data[0]?.generations.toLocaleString("en")} generations`,
+    title,
     starts.join("; "),
     "",
     "| read | ms (median) | least | worst call meanwhile, ms | longest turn, ms |",

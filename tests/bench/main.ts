@@ -18,7 +18,7 @@ import { median, render, type Row } from "./table.ts";
 
 const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
 deno task bench --against URL --provider-port PORT --key KEY --models PREFIX [--pid PID] [--only NAME]
-deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep | --fill]
+deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep | --fill | --update]
 deno task bench --only ledger --at URL [--match EXPRESSION] [--runs N]
 deno task bench --only nodes
 
@@ -34,6 +34,7 @@ deno task bench --only nodes
   --store   on which databases (both)
   --keep    leave the ledger where it is, and say where
   --fill    only make the ledger as 0.1.0 leaves it, and keep it: --at then begins with the update of its schema
+  --update  only make it and measure the update
   --at      read a ledger that was kept; --store postgres and --fill leave a server running
   --match   only reads whose names match this, like "usage by key|sluice"
   --runs    how often each is run (5)
@@ -56,6 +57,7 @@ const { values } = parseArgs({
     keep: { type: "boolean", default: false },
     at: { type: "string" },
     fill: { type: "boolean", default: false },
+    update: { type: "boolean", default: false },
     match: { type: "string" },
     runs: { type: "string", default: "5" },
     help: { type: "boolean", default: false },
@@ -98,6 +100,7 @@ if (ledgerOnly) {
       match: values.match,
       keep: values.keep || values.fill,
       fillOnly: values.fill,
+      updateOnly: values.update,
       runs: Number(values.runs),
       say,
     }),
