@@ -125,7 +125,8 @@ Deno.test("RepeatedFrame.textOf() says nothing that the parser does not say, of 
   let repeats = 0;
   fc.assert(
     fc.property(
-      text,
+      // Of a frame with an escape nothing is learnt.
+      fc.oneof(fc.constant("one"), text),
       text,
       fc.option(text),
       fc.option(pieces),
@@ -149,7 +150,7 @@ Deno.test("RepeatedFrame.textOf() says nothing that the parser does not say, of 
     ),
     { numRuns: 20_000 },
   );
-  assert(repeats > 1000);
+  assert(repeats > 200, String(repeats));
 });
 
 /** Parts of a stream, and whether it failed. */
