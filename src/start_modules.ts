@@ -1,6 +1,5 @@
 // Made by `deno task start-modules`: all that a start loads, asked for by one module.
 import "@std/http/etag.js"; import "@std/http/negotiation.js"; import "@std/http/status.js";
-import "@std/streams/text_line_stream.js";
 import "@std/text/levenshtein_distance.js";
 import "node:buffer"; import "node:crypto"; import "node:process"; import "node:timers"; import "node:util";
 import "zod";
@@ -157,8 +156,8 @@ import "./http1/head.ts"; import "./http1/held_answers.ts"; import "./http1/held
 import "./http1/host_server.ts"; import "./http1/host_socket.ts"; import "./http1/incoming.ts";
 import "./http1/plain_response.ts"; import "./http1/request_head.ts"; import "./http1/response_bytes.ts";
 import "./http1/server.ts"; import "./http1/server_connection.ts"; import "./http1/shared_bytes.ts";
-import "./http1/text_bytes.ts"; import "./http1/upgrade.ts"; import "./http1/websocket.ts";
-import "./http1/websocket_frames.ts";
+import "./http1/strict_utf8.ts"; import "./http1/text_bytes.ts"; import "./http1/upgrade.ts";
+import "./http1/websocket.ts"; import "./http1/websocket_frames.ts";
 import "./log.ts";
 import "./manual/mod.ts"; import "./manual/paths.ts";
 import "./memory.ts";
@@ -215,10 +214,11 @@ import "./store/postgres_errors.ts"; import "./store/postgres_options.ts"; impor
 import "./store/prices.ts"; import "./store/read_lane.ts"; import "./store/records.ts";
 import "./store/retention.ts"; import "./store/revision.ts"; import "./store/rollups.ts";
 import "./store/rows.ts"; import "./store/running_calls.ts"; import "./store/sqlite.ts";
-import "./store/sqlite_file.ts"; import "./store/sqlite_jobs.ts"; import "./store/sqlite_library.ts";
-import "./store/sqlite_new_rows.ts"; import "./store/sqlite_thread.ts"; import "./store/streams.ts";
-import "./store/sums.ts"; import "./store/sums_build.ts"; import "./store/sums_state.ts";
-import "./store/sync.ts"; import "./store/teams.ts"; import "./store/traits.ts"; import "./store/usage.ts";
+import "./store/sqlite_errors.ts"; import "./store/sqlite_file.ts"; import "./store/sqlite_jobs.ts";
+import "./store/sqlite_library.ts"; import "./store/sqlite_new_rows.ts"; import "./store/sqlite_parts.ts";
+import "./store/sqlite_thread.ts"; import "./store/streams.ts"; import "./store/sums.ts";
+import "./store/sums_build.ts"; import "./store/sums_state.ts"; import "./store/sync.ts";
+import "./store/teams.ts"; import "./store/traits.ts"; import "./store/usage.ts";
 import "./store/usage_dimensions.ts"; import "./store/warnings.ts";
 import "./supervise.ts";
 import "./telemetry/config.ts";
@@ -231,4 +231,3 @@ import "./websearch/engines/brave.ts"; import "./websearch/engines/engine.ts";
 import "./websearch/engines/mediawiki.ts"; import "./websearch/engines/mod.ts";
 import "./websearch/engines/searxng.ts"; import "./websearch/engines/tavily.ts";
 import "./websearch/hosts.ts"; import "./websearch/mod.ts";
-import "./workers.ts";

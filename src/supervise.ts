@@ -2,7 +2,6 @@
 import type { WorkerPlace } from "./assembly/gateway.ts";
 import type { Flags } from "./config/load.ts";
 import { LAZY_IMPORTS, V8_FLAGS } from "./memory.ts";
-import { runWorkers } from "./workers.ts";
 
 /** The variable that holds a worker's place among those that share a port: `2/4`. */
 export const WORKER = "SLUICE_WORKER";
@@ -49,7 +48,10 @@ export async function supervise(
   const self = Deno.build.standalone
     ? []
     : ["run", ...given, "--unstable-net", LAZY_IMPORTS, V8_FLAGS, ...project, main];
-  const { openHub } = await import("./assembly/siblings.ts");
+  const [{ openHub }, { runWorkers }] = await Promise.all([
+    import("./assembly/siblings.ts"),
+    import("./workers.ts"),
+  ]);
   const hub = openHub();
   const workers = runWorkers({
     count,

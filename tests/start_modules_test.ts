@@ -16,6 +16,7 @@ const LATER = [
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
   /^commands\/(?!parse)/,
   /^http\/(?:responses_socket|socket_events)\.ts$/,
+  /^workers\.ts$/,
   /^store\/migrations\/(?!mod|version)/,
 ];
 /** Packages that come with those. */
@@ -39,6 +40,7 @@ const LATER_PACKAGES = [
   "node:zlib",
   "node:http",
   "node:sqlite",
+  "@std/streams/",
 ];
 
 Deno.test("a start loads neither screening nor any other part that only some calls need", () => {
