@@ -164,8 +164,9 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;
   console.log(`sluice listening on ${base}`);
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
-  void bound.find(opened).then(() => {
+  void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
+    if (bound.files !== null) await loadSeldom(bound.files);
     // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
     void Deno.permissions.revoke({ name: "run" });
   });
@@ -247,6 +248,19 @@ async function reload(
     gateway.notReloaded(error);
     log(
       `configuration not reloaded, the running one stays: ${error instanceof Error ? error.message : error}`,
+      "warn",
+    );
+  }
+}
+
+async function loadSeldom(files: number): Promise<void> {
+  try {
+    const { importSeldom } = await import("./seldom.ts");
+    await importSeldom();
+    log(`the process may open ${files} files: what is needed seldom is loaded already`);
+  } catch (error) {
+    log(
+      `warning: cannot load what is seldom needed: ${error instanceof Error ? error.message : error}`,
       "warn",
     );
   }

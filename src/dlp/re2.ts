@@ -10,6 +10,7 @@
  * Not re2js: 2.10 runs over prose at 3 to 7 MB/s where the worker gives 2 to 9, and would need the worker all the same.
  */
 import type { Re2Job, Re2Reply } from "./re2_worker.ts";
+import { startThread } from "../timing/start_thread.ts";
 
 export interface Re2Span {
   start: number;
@@ -76,7 +77,7 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
 
   function start(place: Place): Worker {
     starts++;
-    const made = new Worker(new URL("./re2_worker.ts", import.meta.url), { type: "module" });
+    const made = startThread(new URL("./re2_worker.ts", import.meta.url));
     made.onmessage = (event: MessageEvent<Re2Reply>) => {
       if (place.running?.job.id === event.data.id) take(place, event.data);
     };
@@ -121,7 +122,7 @@ export function openRe2({ limitMs = 2000 }: Re2Options = {}): Re2 {
       place.worker ??= start(place);
       place.worker.postMessage(waiting.job);
     } catch {
-      // A host without workers: nothing is searched, and so nothing is called clean.
+      // A host without workers, or no files for one: nothing is searched, and so nothing is called clean.
       lose(place);
     }
   }

@@ -5,6 +5,7 @@
 import { WorkerLine } from "../timing/worker_line.ts";
 import type { DocumentJob } from "./document_worker.ts";
 import type { DocumentKind, DocumentText } from "./kind.ts";
+import { startThread } from "../timing/start_thread.ts";
 
 export interface Documents {
   /** Null: it cannot be read, because it is encrypted, broken, or too much. The bytes are the reader's from then on; keys take turns. */
@@ -19,7 +20,7 @@ const MOST_WAITING = 64;
 /** @param limitMs milliseconds that one document has */
 export function openDocuments({ limitMs = LIMIT_MS }: { limitMs?: number } = {}): Documents {
   const line = new WorkerLine<DocumentJob, DocumentText>({
-    start: () => new Worker(new URL("./document_worker.ts", import.meta.url), { type: "module" }),
+    start: () => startThread(new URL("./document_worker.ts", import.meta.url)),
     limitMs,
     idleMs: IDLE_MS,
     mostWaiting: MOST_WAITING,

@@ -4,9 +4,11 @@
  * Texts go to the thread in pieces of some milliseconds, one at a time, and keys take turns. The thread starts with the
  * first count; where it cannot, this one counts, in turns of the event loop. Whoever opens this closes it.
  */
+import { Failure } from "../exchange/failure.ts";
 import { FairQueue } from "../timing/fair_queue.ts";
 import { countAll, pieces } from "./tokens.ts";
 import type { TokenAnswer, TokenJob } from "./token_worker.ts";
+import { OutOfFiles, startThread } from "../timing/start_thread.ts";
 
 export interface CountOptions {
   /** Counting stops soon after so many. */
@@ -32,6 +34,7 @@ interface Piece {
   key: string;
   texts: readonly string[];
   resolve(counted: Counted | null): void;
+  reject(thrown: Failure): void;
 }
 
 interface Counted {
@@ -62,8 +65,10 @@ export function openTokenCounter(
       worker ??= listen(start());
       const job: TokenJob = { id: ++lastId, texts: running.texts };
       worker.postMessage(job);
-    } catch {
-      lose();
+    } catch (thrown) {
+      if (!(thrown instanceof OutOfFiles)) return lose();
+      // The tokenizer is a file as well: to load it here would end the process, where there are none to be opened.
+      refuse(thrown);
     }
   }
 
@@ -85,6 +90,15 @@ export function openTokenCounter(
     next();
   }
 
+  function refuse(cause: OutOfFiles): void {
+    const refused = running;
+    running = null;
+    refused?.reject(
+      new Failure("service_unavailable", "Tokens cannot be counted just now; try again soon.", { cause }),
+    );
+    next();
+  }
+
   /** From now on nothing is counted there; what waits is told so. */
   function lose(): void {
     absent = true;
@@ -96,8 +110,8 @@ export function openTokenCounter(
 
   function count(texts: readonly string[], key: string): Promise<Counted | null> {
     if (absent) return Promise.resolve(null);
-    return new Promise((resolve) => {
-      waiting.push(key, { key, texts, resolve });
+    return new Promise((resolve, reject) => {
+      waiting.push(key, { key, texts, resolve, reject });
       next();
     });
   }
@@ -134,5 +148,5 @@ function charsOf(texts: readonly string[]): number {
 }
 
 function startWorker(): Worker {
-  return new Worker(new URL("./token_worker.ts", import.meta.url), { type: "module" });
+  return startThread(new URL("./token_worker.ts", import.meta.url));
 }

@@ -4,6 +4,8 @@
  * Files that are opened to find out, at some 15 µs each. Usual limits are 1,024 and 4,096, or far above.
  */
 const MOST_LOOKED_FOR = 4200;
+/** So many are enough for all connections, over HTTP/2 as well, for WebSockets, and for as many calls at providers. */
+const PLENTY = 50_000;
 /** Files that are opened in one turn of the event loop: 1.5 ms. */
 const FILES_A_TURN = 100;
 /** Of the files that can be opened the other part is for providers, the store and all else. */
@@ -95,7 +97,7 @@ async function limitSaid(): Promise<number | null> {
  */
 async function openable(most: number): Promise<{ count: number; isAll: boolean }> {
   const said = await limitSaid();
-  if (said !== null && said > 2 * most) return { count: said, isAll: false };
+  if (said !== null && said > 2 * most) return { count: said, isAll: said < PLENTY };
   const files: Deno.FsFile[] = [];
   try {
     while (files.length < most) {

@@ -1,5 +1,6 @@
 /** What a server and its connections know of each other. */
 import type { HeldAnswers } from "./held_answers.ts";
+import type { Http2Request } from "./http2_request.ts";
 import type { Incoming } from "./incoming.ts";
 
 /** What a connection is about, as far as its bounds are concerned. */
@@ -38,7 +39,7 @@ export interface Hosted {
 }
 
 export interface Host {
-  handle(request: Incoming | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
+  handle(request: Incoming | Http2Request | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
   /** The phase has changed. */
   entered(connection: Hosted): void;
   closed(connection: Hosted): void;

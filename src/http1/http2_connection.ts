@@ -2,6 +2,7 @@
 import { LARGE_BYTES } from "./held_answers.ts";
 import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
+import { Http2Request } from "./http2_request.ts";
 import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
@@ -33,6 +34,8 @@ export class Http2Connection implements Hosted {
   #requests = 0;
   /** Those of them whose whole answers wait for the caller to take them. */
   #answered = 0;
+  /** Those of them that wait for bytes of their bodies. */
+  #unsent = 0;
   #writing = false;
   #closed = false;
   #inner: Inner | null = null;
@@ -71,7 +74,7 @@ export class Http2Connection implements Hosted {
       over();
       this.#look();
     });
-    const response = await this.#host.handle(withHost(request), {
+    const response = await this.#host.handle(new Http2Request(request, (waits) => this.#waits(waits)), {
       remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
     });
     if (response instanceof WebSocketUpgrade) {
@@ -86,6 +89,11 @@ export class Http2Connection implements Hosted {
     const { status, headers } = response;
     headers.set("content-length", String(held.length));
     return new Response(held.stream(), { status, headers });
+  }
+
+  #waits(waits: boolean): void {
+    this.#unsent += waits ? 1 : -1;
+    this.#look();
   }
 
   /** A whole answer waits for the caller to take it. Gives what is done when it is over. */
@@ -136,7 +144,7 @@ export class Http2Connection implements Hosted {
     const phase = this.#writing || (this.#requests > 0 && this.#requests === this.#answered)
       ? "writing"
       : this.#requests > 0
-      ? "handling"
+      ? this.#unsent === this.#requests - this.#answered ? "body" : "handling"
       // What was answered last may still be on its way.
       : this.#host.stopping
       ? "lingering"
@@ -182,14 +190,6 @@ function heldOf(response: Response): HeldBody | null {
   if (held !== null) return held;
   const text = PlainResponse.textOf(response);
   return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
-}
-
-/** The same with the header that HTTP/1.1 has for the name in the address. */
-function withHost(request: Request): Request {
-  const { url, method, body, signal } = request;
-  const headers = new Headers(request.headers);
-  if (!headers.has("host")) headers.set("host", new URL(url).host);
-  return new Request(url, { method, headers, body, signal });
 }
 
 async function writeAll(

@@ -7,6 +7,7 @@
  */
 
 import type { CheckpointAnswer } from "./checkpoint_worker.ts";
+import { startThread } from "../timing/start_thread.ts";
 
 export interface Checkpointer {
   /** So many rows have been committed. */
@@ -26,7 +27,7 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
   let busy = false;
 
   function start(): Worker {
-    const made = new Worker(new URL("./checkpoint_worker.ts", import.meta.url), { type: "module" });
+    const made = startThread(new URL("./checkpoint_worker.ts", import.meta.url));
     made.onmessage = () => busy = false;
     // A worker that does not start must not end the process. That it stays busy ends the attempts.
     made.onerror = (event) => {
@@ -46,7 +47,8 @@ export function openCheckpointer(path: string, { rows: most = ROWS } = {}): Chec
         worker ??= start();
         worker.postMessage(path);
       } catch {
-        // A host without workers.
+        // A host without workers, or no files for one: the next rows are another attempt.
+        busy = false;
       }
     },
     async close() {

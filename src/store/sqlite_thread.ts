@@ -6,6 +6,7 @@
  */
 import { StoreUnavailable } from "./engine.ts";
 import type { Job, JobAnswer, JobResult } from "./sqlite_jobs.ts";
+import { OutOfFiles, startThread } from "../timing/start_thread.ts";
 
 /** Below this size of the file a whole scan takes less than 50 ms. */
 const SMALL_BYTES = 16 << 20;
@@ -76,7 +77,7 @@ export class SqliteThread {
   #start(): Worker | null {
     if (this.#worker !== undefined) return this.#worker;
     try {
-      const worker = new Worker(new URL("./sqlite_worker.ts", import.meta.url), { type: "module" });
+      const worker = startThread(new URL("./sqlite_worker.ts", import.meta.url));
       worker.onmessage = ({ data }: MessageEvent<JobAnswer>) => this.#answer(data);
       // A thread that cannot start, or that ends, must not end the process.
       worker.onerror = (event) => {
@@ -86,8 +87,8 @@ export class SqliteThread {
         this.#rejectAll("A thread of the store has ended.");
       };
       return this.#worker = worker;
-    } catch {
-      this.#broken = true;
+    } catch (thrown) {
+      this.#broken = !(thrown instanceof OutOfFiles);
       return null;
     }
   }

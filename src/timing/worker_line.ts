@@ -106,8 +106,13 @@ export class WorkerLine<J extends object, T> {
       return;
     }
     const waiting = this.#running = this.#line.shift();
-    this.#worker ??= this.#start();
-    this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
-    this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);
+    try {
+      this.#worker ??= this.#start();
+      this.#timer = setTimeout(() => this.#lose(), this.#options.limitMs);
+      this.#worker.postMessage({ ...waiting.job, id: waiting.id }, waiting.transfer);
+    } catch {
+      // There is no thread now.
+      this.#lose();
+    }
   }
 }

@@ -1,10 +1,10 @@
 /** A server that says what it was asked, and a caller that sends it bytes. */
-import { type Incoming, serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
+import { serve, type ServeOptions, type Server } from "../../src/http1/server.ts";
 
 export const encoder = new TextEncoder();
 
 /** Says what it was asked. */
-export async function echo(request: Incoming | Request): Promise<Response> {
+export async function echo(request: Parameters<ServeOptions["handle"]>[0]): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === "/unread") return new Response("unread");
   if (pathname === "/stream") {

@@ -177,6 +177,43 @@ Deno.test("a stopping server answers what goes on over HTTP/2, and takes nothing
   }, { handle });
 });
 
+Deno.test("a connection whose bodies do not come gives its place to who comes, and one that is answered keeps it", async () => {
+  const { promise: going, resolve: go } = Promise.withResolvers<void>();
+  const handle: Handle = async (request) => {
+    if (request.method === "POST") return new Response(`${(await request.arrayBuffer()).byteLength}`);
+    if (new URL(request.url).pathname === "/late") await going;
+    return new Response("answered");
+  };
+  await withServer(async ({ server }, open) => {
+    const answered = open();
+    const late = ask(answered, { ":path": "/late" });
+    await eventually(() => server.connections.handling === 1);
+    for (let i = 0; i < 3; i++) {
+      const silent = open();
+      const stream = silent.request({ ":path": "/", ":method": "POST", "content-length": "9" }, {
+        endStream: false,
+      });
+      stream.on("error", () => {});
+      stream.write("abc");
+      await eventually(() => server.connections.body === 1);
+      // It is silent for long enough after a while; before, whoever comes is turned away.
+      await eventually(async () => (await ask(open(), { ":path": "/" })).text === "answered");
+      await eventually(() => silent.destroyed || silent.closed);
+    }
+    go();
+    assertEquals((await late).text, "answered");
+  }, { handle, maxConnections: { most: 2 } });
+});
+
+Deno.test("a connection over HTTP/2 counts with the files that it takes", async () => {
+  await withServer(async ({ server }, open) => {
+    const sessions = Array.from({ length: 3 }, open);
+    for (const session of sessions) await ask(session, { ":path": "/" });
+    await eventually(() => sessions.filter((session) => session.destroyed || session.closed).length === 1);
+    assertEquals(server.connections, { idle: 2 });
+  }, { maxConnections: { most: 100, mostFiles: 6 } });
+});
+
 Deno.test("connections that speak HTTP/2 are bounded in number and in how long they rest", async () => {
   await withServer(async ({ server }, open) => {
     const first = open();

@@ -48,14 +48,19 @@ export interface SoakGateway extends Serving {
 export async function startGateway(
   folder: string,
   provider: string,
-  { files, server = {} }: { files?: number; server?: Record<string, unknown> } = {},
+  { files, server = {}, entry = new URL("steps_program.ts", import.meta.url) }: {
+    files?: number;
+    server?: Record<string, unknown>;
+    /** The module that is run. */
+    entry?: URL;
+  } = {},
 ): Promise<SoakGateway> {
   const config = `${folder}/soak.json`;
   await Deno.writeTextFile(config, JSON.stringify(configuration(folder, provider, server)));
   const serving = await serveProgram(["serve", "--config", config], {
     cwd: folder,
     files,
-    entry: new URL("steps_program.ts", import.meta.url),
+    entry,
   });
   const steps = Number(/steps at (\d+)/.exec(serving.err())?.[1]);
   const proc = `/proc/${serving.pid}`;

@@ -5,6 +5,7 @@
 import { WorkerLine } from "../../timing/worker_line.ts";
 import type { ModelFinding } from "./entities_of_pieces.ts";
 import type { ModelJob, ModelResult } from "./model_worker.ts";
+import { startThread } from "../../timing/start_thread.ts";
 
 export interface EntityModel {
   /** What is found in each text; null: the model failed, or had not the time. */
@@ -20,7 +21,7 @@ const MOST_WAITING = 64;
 /** @param path of the ONNX file */
 export function openModel(path: string): EntityModel {
   const line = new WorkerLine<ModelJob, ModelResult>({
-    start: () => new Worker(new URL("./model_worker.ts", import.meta.url), { type: "module" }),
+    start: () => startThread(new URL("./model_worker.ts", import.meta.url)),
     limitMs: LIMIT_MS,
     idleMs: IDLE_MS,
     mostWaiting: MOST_WAITING,

@@ -1,0 +1,57 @@
+/** A request that came over HTTP/2: the part of the web's Request that the gateway reads. It tells when it waits for its body. */
+export class Http2Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly #request: Request;
+  readonly #waits: (waits: boolean) => void;
+  #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
+
+  constructor(request: Request, waits: (waits: boolean) => void) {
+    this.#request = request;
+    this.#waits = waits;
+    this.method = request.method;
+    this.url = request.url;
+    const headers = this.headers = new Headers(request.headers);
+    // HTTP/1.1 has a header for the name in the address.
+    if (!headers.has("host")) headers.set("host", new URL(request.url).host);
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (this.#body === undefined) {
+      this.#body = this.#request.body === null ? null : this.#stream(this.#request.body);
+    }
+    return this.#body;
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#waiting(this.#request.arrayBuffer());
+  }
+
+  #stream(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    // Whoever only looks whether there is one may still read it as a whole.
+    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
+    return new ReadableStream({
+      pull: async (controller) => {
+        reader ??= body.getReader();
+        const { value, done } = await this.#waiting(reader.read());
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => (reader ?? body).cancel(reason),
+    }, { highWaterMark: 0 });
+  }
+
+  async #waiting<T>(bytes: Promise<T>): Promise<T> {
+    this.#waits(true);
+    try {
+      return await bytes;
+    } finally {
+      this.#waits(false);
+    }
+  }
+}
