@@ -42,8 +42,14 @@ interface Grant {
   redirectUri: string;
 }
 
-/** @param host a name for the address that it listens on: another site than 127.0.0.1 for browsers */
-export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"): Promise<OidcProvider> {
+/**
+ * @param host a name for the address that it listens on: another site than 127.0.0.1 for browsers
+ * @param client that it knows, with the access token that it gives out
+ */
+export async function oidcProvider(
+  host: "127.0.0.1" | "localhost" = "127.0.0.1",
+  client = { ...CLIENT, token: "access-token-of-a-test" },
+): Promise<OidcProvider> {
   const { privateKey, publicKey } = await jose.generateKeyPair("RS256", { extractable: true });
   const other = await jose.generateKeyPair("RS256");
   const jwk = { ...await jose.exportJWK(publicKey), kid: "k1", alg: "RS256", use: "sig" };
@@ -63,7 +69,7 @@ export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"
     const secret = basic === ""
       ? `${form.get("client_id")}:${form.get("client_secret")}`
       : decodeURIComponent(basic);
-    if (secret !== `${CLIENT.id}:${CLIENT.secret}`) {
+    if (secret !== `${client.id}:${client.secret}`) {
       return Response.json({ error: "invalid_client" }, { status: 401 });
     }
     const code = form.get("code") ?? "";
@@ -78,7 +84,7 @@ export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"
     const now = Math.floor(Date.now() / 1000);
     const claims = {
       iss: issuer,
-      aud: CLIENT.id,
+      aud: client.id,
       iat: now,
       exp: now + 300,
       nonce: grant.nonce,
@@ -86,7 +92,7 @@ export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"
       ...provider.mischief.claims,
     };
     return Response.json({
-      access_token: "access-token-of-a-test",
+      access_token: client.token,
       token_type: "Bearer",
       expires_in: 300,
       id_token: await provider.mischief.token?.(claims, issuer) ?? await sign(claims),
@@ -111,7 +117,7 @@ export async function oidcProvider(host: "127.0.0.1" | "localhost" = "127.0.0.1"
         });
       case "/authorize": {
         const query = (name: string) => url.searchParams.get(name) ?? "";
-        if (query("code_challenge_method") !== "S256" || query("client_id") !== CLIENT.id) {
+        if (query("code_challenge_method") !== "S256" || query("client_id") !== client.id) {
           return new Response("refused", { status: 400 });
         }
         const code = crypto.randomUUID();

@@ -11,7 +11,7 @@ import { mailServer, posts } from "../alerts/support.ts";
 import { S3_KEYS, s3Server } from "../payloads/s3_server.ts";
 import { makeCluster, postgresHere } from "../support/cluster.ts";
 import { formsOf } from "../support/forms.ts";
-import { oidcProvider } from "../support/oidc_provider.ts";
+import { CLIENT, type OidcProvider, oidcProvider } from "../support/oidc_provider.ts";
 import { serveProgram, type Serving } from "../support/program.ts";
 import { eventually } from "../support/time.ts";
 import { type Api, APIS, type Caller, formatOf, KINDS, PASSING } from "./kinds.ts";
@@ -36,6 +36,7 @@ const OWN = {
   payloads: "canary-payload-key-f1d6",
   pepper: "canary-pepper-e8a0",
   search: "canary-search-key-5b47",
+  access: "canary-access-token-1c88",
   collector: "canary-collector-key-0e93",
   s3: S3_KEYS.secret_access_key,
 } as const;
@@ -138,7 +139,7 @@ function configuration(urls: {
     store: { url: urls.store, pepper: OWN.pepper },
     oidc: {
       issuer: urls.issuer,
-      client_id: "client",
+      client_id: CLIENT.id,
       client_secret: OWN.oidc,
       roles: { claim: "groups", map: { admins: "owner" } },
     },
@@ -224,7 +225,10 @@ async function watch(program: Serving): Promise<{ text(): string; stop(): Promis
   };
 }
 
-async function administration(program: Serving): Promise<{ pages: string; created: string[] }> {
+async function administration(
+  program: Serving,
+  issuer: OidcProvider,
+): Promise<{ pages: string; created: string[] }> {
   const admin = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${program.url}${path}`, {
       ...init,
@@ -257,9 +261,18 @@ async function administration(program: Serving): Promise<{ pages: string; create
   for (const { id } of data) pages += (await admin(`/admin/generations/${id}`)).text;
   const metrics = await admin("/metrics");
   assert(metrics.text.includes("sluice_generations_total"));
+  // The browser alone has the code and the cookies.
   const start = await fetch(`${program.url}/console/oidc/start`, { redirect: "manual" });
   await start.body?.cancel();
-  return { pages: pages + metrics.text + [...start.headers], created };
+  const back = new URL(await issuer.authorize(start.headers.get("location")!));
+  const [flow] = start.headers.getSetCookie()[0].split(";");
+  const signedIn = await fetch(back, { redirect: "manual", headers: { cookie: flow } });
+  const shown = await signedIn.text();
+  assertEquals(signedIn.status, 303, shown);
+  const session = signedIn.headers.getSetCookie().find((cookie) => !cookie.startsWith("sluice_oidc"))!;
+  created.push(back.searchParams.get("code")!, session.split(";")[0].split("=")[1], flow.split("=")[1]);
+  pages += (await admin("/admin/audit")).text + (await admin("/admin/sessions")).text + shown;
+  return { pages: pages + metrics.text + start.headers.get("location"), created };
 }
 
 for (
@@ -273,7 +286,9 @@ for (
     const engine = kindsEngine();
     const [slack, hook, mail] = [posts(), posts(), mailServer()];
     const s3 = s3Server(BUCKET);
-    const issuer = await oidcProvider();
+    const client = { id: CLIENT.id, secret: OWN.oidc, token: OWN.access };
+    const issuer = await oidcProvider("127.0.0.1", client);
+    issuer.person = { sub: "someone", groups: ["admins"], preferred_username: "Someone" };
     const receiver = protocol === "grpc" ? await grpcReceiver() : otlpReceiver();
     const cwd = await Deno.makeTempDir();
     const store = await storeOf(storeKind, cwd);
@@ -342,7 +357,7 @@ for (
       await eventually(() => [slack.got, hook.got, mail.mails].every(({ length }) => length > 0));
       const kept = 2 * APIS.length * ROUNDS;
       await eventually(() => s3.objects.size >= kept);
-      const { pages, created } = await administration(program);
+      const { pages, created } = await administration(program, issuer);
       await eventually(() => APIS.every((api) => live.text().includes(`${api}/m`)));
       await live.stop();
       const before = await store.bytes();
@@ -373,7 +388,8 @@ for (
           assert(found, `no ${status} generation of ${api} is in the log`);
         }
       }
-      const everything = { ...WORDS, ...SECRETS, ...OWN, token: created[0], key: created[1] };
+      const [token, key, code, session, flow] = created;
+      const everything = { ...WORDS, ...SECRETS, ...OWN, token, key, code, session, flow };
       for (const [place, text] of Object.entries(places)) absent(text, place, everything);
       // A caller may read its own words in an error, and none of these.
       const {
