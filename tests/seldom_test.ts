@@ -10,6 +10,7 @@ const OTHERS = [
   /^telemetry\//,
   /^(?:seldom|assembly\/siblings)\.ts$/,
   /^config\/describe\.ts$/,
+  /^workers\.ts$/,
   /^http1\/(?:tls_listener|http2_server)\.ts$/,
   /^store\/(?:postgres_driver|migrations\/steps)\.ts$/,
   /^models\/(?:changes|summary)\.ts$/,

@@ -207,8 +207,12 @@ Deno.test("a connection whose bodies do not come gives its place to who comes, a
 
 Deno.test("a connection over HTTP/2 counts with the files that it takes", async () => {
   await withServer(async ({ server }, open) => {
-    const sessions = Array.from({ length: 3 }, open);
-    for (const session of sessions) await ask(session, { ":path": "/" });
+    const sessions: ClientHttp2Session[] = [];
+    for (let i = 0; i < 3; i++) {
+      const session = open();
+      sessions.push(session);
+      await ask(session, { ":path": "/" });
+    }
     await eventually(() => sessions.filter((session) => session.destroyed || session.closed).length === 1);
     assertEquals(server.connections, { idle: 2 });
   }, { maxConnections: { most: 100, mostFiles: 6 } });
