@@ -1,7 +1,7 @@
 /**
  * Many nodes over one PostgreSQL: what it has to bear when all calls are of one account, the hardest case, since its budget is one
  * row that every node leases from. The nodes are in this process and their time is made up: every 50 ms of it each node admits and
- * ends its share of calls and hands its records over, as it does when it serves. The statements are real.
+ * ends its share of calls and hands its records over, four times as often as when it serves. The statements are real.
  */
 import postgres from "postgres";
 import { openStore, type Store } from "../../src/store/mod.ts";
