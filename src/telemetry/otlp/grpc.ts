@@ -38,13 +38,18 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
   return new Promise((resolve, reject) => {
     // A connection a call: batches are seconds apart.
     const url = new URL(to.url);
-    const session = connect(url.origin, {
-      createConnection: () => boundedDuplex(socketTo(url, certificates), MOST_BYTES),
-    });
-    const fail = (error: unknown) => {
+    const connection = boundedDuplex(socketTo(url, certificates), MOST_BYTES);
+    const session = connect(url.origin, { createConnection: () => connection });
+    const end = () => {
       session.destroy();
+      // The session may leave it open.
+      connection.destroy();
+    };
+    const fail = (error: unknown) => {
+      end();
       reject(error);
     };
+    session.on("close", () => fail(new Error("The collector ended the connection.")));
     signal.addEventListener("abort", () => fail(signal.reason), { once: true });
     session.on("error", fail);
     let told = 0;
@@ -73,19 +78,19 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     request.on("data", (chunk: Uint8Array) => {
       answered += chunk.length;
       if (answered <= MOST_ANSWER_BYTES) return;
-      session.destroy();
       resolve({ kind: "refused", why: "its answer does not end" });
+      end();
     });
     request.on("end", () => {
       // It may be there again for the next attempt.
       if (http === 0) return fail(new Error("The collector ended the call."));
-      // At once: to wait for the other side would read whatever it goes on to say.
-      session.destroy();
-      if (status === OK) return resolve({ kind: "taken" });
       const why = status === undefined
         ? `it answered ${http} without gRPC`
         : `it answered gRPC status ${status}`;
-      resolve({ kind: status !== undefined && LATER.has(status) ? "later" : "refused", why });
+      if (status === OK) resolve({ kind: "taken" });
+      else resolve({ kind: status !== undefined && LATER.has(status) ? "later" : "refused", why });
+      // At once: to wait for the other side would read whatever it goes on to say.
+      end();
     });
     request.end(Buffer.from(framed.buffer, framed.byteOffset, framed.length));
   });
