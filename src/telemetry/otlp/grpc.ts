@@ -74,6 +74,7 @@ function call(to: Destination, { framed, path, certificates, signal }: GrpcCall)
     request.on("response", note);
     request.on("trailers", note);
     request.on("error", fail);
+    request.on("close", () => fail(new Error("The collector ended the call.")));
     let answered = 0;
     request.on("data", (chunk: Uint8Array) => {
       answered += chunk.length;
