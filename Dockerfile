@@ -29,5 +29,5 @@ EXPOSE 8787
 VOLUME /app/data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/bin/deno", "eval", "--no-config", \
   "const r = await fetch(`http://127.0.0.1:${Deno.env.get('PORT')}/healthz`).catch(() => null); Deno.exit(r?.ok ? 0 : 1)"]
-ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys=hostname,networkInterfaces", "--allow-run=/bin/deno", "--deny-import", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--unstable-lazy-dynamic-imports", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50,--max-semi-space-size=16", "--cached-only", "src/main.ts"]
+ENTRYPOINT ["/bin/deno", "run", "--lock=.deno/runtime.lock", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys=hostname,networkInterfaces", "--allow-run=/bin/deno", "--deny-import", "--allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets", "--allow-write=/app/data", "--unstable-lazy-dynamic-imports", "--v8-flags=--no-memory-reducer,--expose-gc,--always-sparkplug,--no-allocation-site-pretenuring,--invocation-count-for-maglev=50,--max-semi-space-size=16,--heap-growing-percent=200", "--cached-only", "src/main.ts"]
 CMD ["serve", "--hostname", "0.0.0.0"]
