@@ -21,7 +21,7 @@ import {
   Said,
   type UnrecordedView,
 } from "./live_events.ts";
-import { type BeginningView, beginningView, generationView } from "./views.ts";
+import { type BeginningView, beginningView, type GenerationView, generationView } from "./views.ts";
 
 export type { LiveFilter };
 
@@ -91,6 +91,8 @@ export class Live implements CallWatch {
   #timer: ReturnType<typeof setInterval> | undefined;
   #looked = 0;
   #elsewhere: Elsewhere | null = null;
+  /** What those are told at first who came since events were handed out, by what they want: a crowd that comes at once wants the same. */
+  readonly #hellos = new Map<string, Uint8Array<ArrayBuffer>>();
   /** What watchers have been told of whose calls are told. */
   #seen = "";
   #looking: Promise<void> | null = null;
@@ -131,8 +133,11 @@ export class Live implements CallWatch {
         watcher = { controller, stillMay, lost: { events: 0, ended: 0 } };
         this.#elsewhere ??= this.#open();
         this.#seen ||= frame("seen", this.#elsewhere.seen);
-        controller.enqueue(encode(this.#hello(options)));
-        this.#audience(options).watchers.add(watcher);
+        const name = nameOf(options);
+        let hello = this.#hellos.get(name);
+        if (hello === undefined) this.#hellos.set(name, hello = encode(this.#hello(options)));
+        controller.enqueue(hello);
+        this.#audience(name, options).watchers.add(watcher);
         this.#watching++;
         this.#timer ??= setInterval(() => this.flush(), TICK_MS);
       },
@@ -140,9 +145,8 @@ export class Live implements CallWatch {
     }, new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }));
   }
 
-  #audience(options: WatchOptions): Audience {
+  #audience(name: string, options: WatchOptions): Audience {
     const { filter, member } = options;
-    const name = JSON.stringify([member ?? null, filter]);
     let audience = this.#audiences.get(name);
     if (audience === undefined) {
       const all = member === undefined && Object.values(filter).every((value) => value === undefined);
@@ -184,6 +188,7 @@ export class Live implements CallWatch {
 
   /** Hands out what has happened. */
   flush(): void {
+    this.#hellos.clear();
     if (this.#options.now() - this.#looked >= LOOK_EVERY_MS) void this.look();
     for (const audience of this.#audiences.values()) audience.waited++;
     for (const audience of this.#due()) {
@@ -295,8 +300,12 @@ export class Live implements CallWatch {
       if (this.#isWanted({ event: "start", view }, options)) running.push(view);
       if (running.length === FIRST) break;
     }
-    const recent = this.#options.recent().map(generationView)
-      .filter((view) => this.#isWanted({ event: "end", view }, options)).slice(-FIRST).reverse();
+    const recent: GenerationView[] = [];
+    for (const generation of this.#options.recent().toReversed()) {
+      const view = generationView(generation);
+      if (this.#isWanted({ event: "end", view }, options)) recent.push(view);
+      if (recent.length === FIRST) break;
+    }
     const now = new Date(this.#options.now()).toISOString();
     return frame("hello", { now, running, recent, seen: this.#elsewhere!.seen });
   }
@@ -325,11 +334,17 @@ export class Live implements CallWatch {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#events = [];
+    this.#hellos.clear();
     this.#dropped = { events: 0, ended: 0 };
     this.#elsewhere = null;
     this.#keepAll();
     this.#seen = "";
   }
+}
+
+/** Who has the same name is told the same. */
+function nameOf({ filter, member }: WatchOptions): string {
+  return JSON.stringify([member ?? null, filter]);
 }
 
 /** A call that ended just now. */

@@ -59,6 +59,31 @@ function liveOf(more: Partial<LiveOptions> = {}): Live {
 
 const options = (filter: WatchOptions["filter"] = {}): WatchOptions => ({ filter, stillMay: () => true });
 
+Deno.test("Live looks up what to tell a crowd of watchers at first once, and misses nothing that happens meanwhile", async () => {
+  let asked = 0;
+  const recent = () => {
+    asked++;
+    return [ended("gen_0")];
+  };
+  const live = liveOf({ recent });
+  const crowd = Array.from({ length: 1000 }, () => reading(live.watch(options())));
+  assertEquals(asked, 1);
+  live.began(beginning("gen_1"));
+  const late = reading(live.watch(options()));
+  const other = reading(live.watch(options({ account: "another" })));
+  assertEquals(asked, 2);
+  for (const watcher of [crowd[0], crowd[999], late]) {
+    const [[, first]] = await watcher.next();
+    assertEquals(first.recent.map((one: Beginning) => one.id), ["gen_0"]);
+  }
+  assertEquals((await other.next())[0][1].recent, []);
+  for (let tick = 0; tick < 4; tick++) live.flush();
+  assertEquals((await late.next())[0][1].id, "gen_1");
+  const later = reading(live.watch(options()));
+  assertEquals(asked, 3);
+  for (const watcher of [...crowd, late, other, later]) await watcher.cancel();
+});
+
 Deno.test("Live tells of calls that run, that ended lately, that begin and that end", async () => {
   const running = [beginning("gen_1")];
   const live = liveOf({ running: () => running, recent: () => [ended("gen_0")] });
