@@ -50,7 +50,7 @@ export interface StatementFoot {
   totals: StatementTotals;
   /** Of each model, dearest first. */
   models: ({ model: string } & StatementTotals)[];
-  /** Versions that generations name; null: prices that are not known. */
+  /** Versions that generations name which the ledger still has, those first that were used first; null: prices that are not known. */
   prices: { version: string; since: string | null; prices: KnownPrices["prices"] | null }[];
   credits_added: { created: string; amount: string; note: string | null }[];
 }
@@ -100,9 +100,9 @@ export async function makeStatement(
 
   async function* lines(): AsyncGenerator<readonly StatementLine[]> {
     const retired = await store.retiredBefore();
-    const kept = by === "day" ? span.to : Math.min(Math.max(retired, span.from), span.to);
+    const kept = Math.min(Math.max(retired, span.from), span.to);
     const days = await store.sumUsage(
-      { by: ["day", "model"], from: span.from, to: kept, account },
+      { by: ["day", "model"], from: span.from, to: by === "day" ? span.to : kept, account },
       undefined,
       asker,
     );
@@ -111,8 +111,11 @@ export async function makeStatement(
       for (const sum of page) summing.addSum(sum);
       yield page.map(usageView);
     }
-    if (by === "day") return;
     for (const { from, to } of await spansWithRecords(kept, end)) {
+      if (by === "day") {
+        await addVersions(from, to);
+        continue;
+      }
       let after: { created: number; id: string } | null = null;
       for (;;) {
         const page: Generation[] = await store.accountGenerations({ account, from, to }, {
@@ -124,6 +127,15 @@ export async function makeStatement(
         if (page.length < PAGE) break;
         after = page[page.length - 1];
       }
+    }
+  }
+
+  /** Sums of a day name no prices: its records do. A day at a time, so that others are read in between. */
+  async function addVersions(from: number, to: number): Promise<void> {
+    for (let day = from; day < to; day = dayAfter(day)) {
+      const until = Math.min(dayAfter(day), to);
+      const used = await store.accountPriceVersions({ account, from: day, to: until }, asker);
+      for (const version of used) summing.versions.add(version);
     }
   }
 
@@ -168,6 +180,10 @@ export async function makeStatement(
       };
     },
   };
+}
+
+function dayAfter(time: number): number {
+  return (Math.floor(time / DAY) + 1) * DAY;
 }
 
 function isoOf(time: number | undefined): string | null {

@@ -309,6 +309,20 @@ export async function accountGenerations(
   return rows.map(decodeRow);
 }
 
+/** The versions of prices that generations of an account within a span of time were billed by. */
+export async function accountPriceVersions(
+  query: Query,
+  { account, from, to }: { account: string; from: number; to: number },
+): Promise<string[]> {
+  const rows = await query(
+    `SELECT price_version, min(created) AS first FROM generations
+     WHERE account = $1 AND created >= $2 AND created < $3 AND price_version IS NOT NULL
+     GROUP BY price_version ORDER BY first, price_version`,
+    [account, from, to],
+  );
+  return rows.map((row) => asText(row.price_version));
+}
+
 export async function generationById(query: Query, id: string): Promise<Generation | null> {
   const rows = await query(`SELECT ${NAMES} FROM generations WHERE id = $1`, [id]);
   return rows.length === 0 ? null : decodeRow(rows[0]);

@@ -286,6 +286,8 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     },
     accountGenerations: (span, page, asker = "") =>
       generations.accountGenerations(workers.long.of(asker), span, page),
+    accountPriceVersions: (span, asker = "") =>
+      generations.accountPriceVersions(workers.long.of(asker), span),
     retiredBefore: async () => (await readSumsState(query)).retired,
     putRollups: (rows) => rollups.putRollups(engine, query, rows),
     rollups: (of) => rollups.rollupsOf(workers.quick.of(""), of),

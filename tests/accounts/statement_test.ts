@@ -120,6 +120,7 @@ onBothEngines(({ name, place }) => {
     const byDay = JSON.parse(await textOf(service, { by: "day" }));
     assertEquals(byDay.totals, statement.totals);
     assertEquals(sumOf(byDay.lines), parseAmount(sums.cost));
+    assertEquals(byDay.prices, statement.prices);
     assert(byDay.lines.every(({ day }: { day: string }) => day.startsWith("2026-01-")));
   });
 
