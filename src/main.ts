@@ -166,7 +166,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   const opened = () => Object.values(server.connections).reduce((sum, count) => sum + count, 0);
   void bound.find(opened).then(async () => {
     gateway.mayOpen(bound.files);
-    if (bound.files !== null) await loadSeldom(bound.files);
+    if (bound.files !== null && !bound.leavesFiles(config.server.maxInFlight)) await loadSeldom(bound.files);
     // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
     void Deno.permissions.revoke({ name: "run" });
   });

@@ -15,6 +15,8 @@ const USUAL = 8192;
 /** Of the files, for WebSockets that wait for a message: they ask no provider. And so many where the limit is far above. */
 const SHARE_OF_RESTING = 0.25;
 const MOST_RESTING = 16_384;
+/** For the store, services beside providers, and modules that are read when they are first needed. */
+const FILES_LEFT = 512;
 
 export interface ConnectionBound {
   /** Most connections at once, as far as is known. */
@@ -25,6 +27,8 @@ export interface ConnectionBound {
   readonly files: number | null;
   /** How many of them connections may have open. */
   readonly mostFiles: number;
+  /** Whether some are left once callers' connections, WebSockets and so many calls at providers have all they may have. */
+  leavesFiles(calls: number): boolean;
   /**
    * Looks how many files can be opened, which takes several turns of the event loop: for after the start.
    *
@@ -58,6 +62,9 @@ export function connectionBound(
     },
     get mostFiles() {
       return files === null ? Infinity : Math.max(1, Math.floor(files * SHARE));
+    },
+    leavesFiles(calls) {
+      return files === null || files * (1 - SHARE - SHARE_OF_RESTING) >= calls + FILES_LEFT;
     },
     async find(opened = () => 0) {
       const { count, isAll } = await openable(MOST_LOOKED_FOR);

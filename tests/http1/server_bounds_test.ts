@@ -249,7 +249,7 @@ Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest
     for (const configured of [null, 40]) {
       const bound = connectionBound(configured, 1, () => {});
       await bound.find();
-      console.log(JSON.stringify([bound.most, bound.resting, bound.files]));
+      console.log(JSON.stringify([bound.most, bound.resting, bound.files, bound.leavesFiles(4096)]));
     }
     Deno.exit();`;
   const { stdout } = await new Deno.Command("sh", {
@@ -261,4 +261,20 @@ Deno.test("connectionBound() leaves a quarter of the files to WebSockets at rest
   assert(files > 200 && files < 300, `${files}`);
   assertEquals([most, resting], [Math.floor(files / 2), Math.floor(files / 4)]);
   assertEquals(bounded.slice(0, 2), [40, 0]);
+  assertEquals(free[3], false);
+});
+
+Deno.test("connectionBound() knows whether callers and calls may take all files", async () => {
+  const module = new URL("../../src/http1/connection_bound.ts", import.meta.url);
+  const script = `const { connectionBound } = await import(${JSON.stringify(module.href)});
+    const bound = connectionBound(null, 1, () => {});
+    await bound.find();
+    console.log(JSON.stringify([bound.files, bound.leavesFiles(1738), bound.leavesFiles(1739)]));
+    Deno.exit();`;
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", 'ulimit -n 9000; exec "$0" eval "$1"', Deno.execPath(), script],
+    stderr: "null",
+  }).output();
+  // A quarter of them is 2,250, of which 512 are for all else.
+  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [9000, true, false]);
 });
