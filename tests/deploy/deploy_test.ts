@@ -13,6 +13,8 @@ const ADMIN = "an-admin-key-of-enough-letters";
 const TOKENS = 16;
 const CALLS = 12;
 const PER_MINUTE = 8;
+/** A minute that ends among its calls has two budgets: another key has one of its own then. */
+const RATED = ["r0", "r1", "r2", "r3"];
 
 function configOf(provider: string) {
   return {
@@ -31,7 +33,11 @@ function configOf(provider: string) {
     },
     keys: [
       { name: "plain", secret: SECRET },
-      { name: "rated", secret: `${SECRET}r`, rate_limit: { requests_per_minute: PER_MINUTE } },
+      ...RATED.map((key) => ({
+        name: key,
+        secret: `${SECRET}${key}`,
+        rate_limit: { requests_per_minute: PER_MINUTE },
+      })),
       { name: "limited", secret: `${SECRET}l`, spend_limit: { amount: `0.${CALLS}`, period: "total" } },
       { name: "built", secret: `${SECRET}b`, dlp_policy: "built" },
       { name: "pattern", secret: `${SECRET}p`, dlp_policy: "pattern" },
@@ -141,16 +147,16 @@ onCluster((cluster) => {
     const [database] = databases(cluster().url);
     const instances = await Promise.all([instance(config, database), instance(config, database)]);
     try {
-      let minute = -1;
-      let passed = 0;
-      // A minute that ends meanwhile has two budgets.
-      while (minute !== new Date().getUTCMinutes()) {
-        minute = new Date().getUTCMinutes();
+      let passed: number | null = null;
+      for (const key of RATED) {
+        const minute = new Date().getUTCMinutes();
         const statuses = await Promise.all(
-          Array.from({ length: 3 * PER_MINUTE }, (_, i) => statusOf(call(instances[i % 2], "r"))),
+          Array.from({ length: 3 * PER_MINUTE }, (_, i) => statusOf(call(instances[i % 2], key))),
         );
-        passed = statuses.filter((status) => status === 200).length;
         assert(statuses.every((status) => status === 200 || status === 429), statuses.join());
+        if (minute !== new Date().getUTCMinutes()) continue;
+        passed = statuses.filter((status) => status === 200).length;
+        break;
       }
       assertEquals(passed, PER_MINUTE);
 
