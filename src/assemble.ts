@@ -36,7 +36,7 @@ import type { Kit } from "./pipeline/kit.ts";
 import { Metrics } from "./pipeline/metrics.ts";
 import { openSealer } from "./assembly/open_sealer.ts";
 import { Credentials } from "./providers/credentials/open_credential.ts";
-import { openProviders, type Providers } from "./providers/mod.ts";
+import { loadFormats, openProviders, type Providers } from "./providers/mod.ts";
 import { KeptCatalog } from "./assembly/kept_catalog.ts";
 import { RunningOperation } from "./assembly/operation.ts";
 import { RunningAlerts } from "./assembly/running_alerts.ts";
@@ -221,6 +221,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
         sleep: options.sleep,
       },
     );
+    await loadFormats(current, catalog.models.flatMap((m) => m.routes));
     if (Object.keys(config.dlpPolicies).length > 0) await loadScreening();
     const payloads = await openLog(config);
     const kit: Kit = {

@@ -80,6 +80,10 @@ Deno.test("what is first needed while no file can be opened works afterwards, an
       }),
     "repair": () =>
       ask("/v1/chat/completions", SECRETS.ordinary, { body: plain, headers: { "x-svc-repair": "true" } }),
+    "calls in the messages format": () =>
+      ask("/v1/messages", SECRETS.ordinary, { body: { ...plain, max_tokens: 16 } }),
+    "calls in the responses format": () =>
+      ask("/v1/responses", SECRETS.ordinary, { body: { model: plain.model, input: "Good morning" } }),
     "estimates": () => ask("/v1/estimate", SECRETS.ordinary, { body: plain }),
     "counts of tokens": () => ask("/v1/messages/count_tokens", SECRETS.ordinary, { body: plain }),
     "search of records": () => ask("/admin/generations?q=x", ADMIN_KEY),

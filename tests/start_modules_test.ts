@@ -6,6 +6,11 @@ import { listed, startModules } from "../.deploy/start_modules.ts";
 const LATER = [
   /^dlp\/(?:entities|scan|escapes|lattice|packed|merge)\.ts$/,
   /^dlp\/recognizers\//,
+  /^formats\/(?:messages|responses)\/(?!failure)/,
+  /^formats\/(?:gemini|converse)\//,
+  /^formats\/(?:mod|caller_formats)\.ts$/,
+  /^http\/(?:compact|count_tokens|estimate)\.ts$/,
+  /^providers\/demo_model\.ts$/,
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
   /^websearch\/clean\.ts$/,
   /^accounts\/(?:live|timeline|rollup)\.ts$/,

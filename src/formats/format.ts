@@ -10,11 +10,13 @@
  */
 import type { Answer } from "../exchange/answer.ts";
 import type { Failure } from "../exchange/failure.ts";
+import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Loose } from "../exchange/json.ts";
 import type { Parameters } from "../exchange/parameters.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
 import type { Seal, Unseal } from "../exchange/proof.ts";
+import type { BodyShape } from "./leaves.ts";
 
 /**
  * One event of a provider's stream, whatever frames it: a server-sent event, or a message of AWS's binary event stream,
@@ -87,9 +89,13 @@ export interface StreamPlace {
 
 /** The caller's side of a format. */
 export interface CallerFormat {
-  readonly name: FormatName;
+  readonly name: CallerFormatName;
   /** What keeps a silent stream alive: a comment, or the format's own event. */
   readonly keepAlive: string;
+  /** Where the text of a request body is. */
+  readonly leaves: BodyShape;
+  /** A body in which what the gateway sealed itself is text again, before anything else reads it; absent: it seals nothing. */
+  unsealBody?(body: unknown, unseal: Unseal): unknown;
   /** Throws a Failure that names every mistake: `validation_error`, `feature_not_supported`. */
   decodeRequest(body: unknown, context: DecodeRequest): Prompt;
   encodeStream(context: EncodeAnswer): StreamEncoder;

@@ -1,33 +1,18 @@
-/** The formats there are, by name. */
-import type { CallerFormatName, FormatName } from "../exchange/format_name.ts";
-import { LEAVES as CHAT_LEAVES } from "./chat_completions/leaves.ts";
+/** The formats there are, by name, all of them loaded. Calls load those that they need: callers.ts, and the APIs of providers. */
+import type { FormatName } from "../exchange/format_name.ts";
 import { chatCompletions } from "./chat_completions/mod.ts";
-import type { CallerFormat, ProviderFormat } from "./format.ts";
 import { converse } from "./converse/mod.ts";
+import type { ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/mod.ts";
-import type { BodyShape } from "./leaves.ts";
-import { LEAVES as MESSAGES_LEAVES } from "./messages/leaves.ts";
-import { messages } from "./messages/mod.ts";
-import { LEAVES as RESPONSES_LEAVES } from "./responses/leaves.ts";
-import { responses } from "./responses/mod.ts";
+import { messagesProvider } from "./messages/provider.ts";
+import { responsesProvider } from "./responses/provider.ts";
 
-export const CALLER_FORMATS: Readonly<Record<CallerFormatName, CallerFormat>> = {
-  chat_completions: chatCompletions,
-  messages,
-  responses,
-};
+export { CALLER_FORMATS, LEAVES } from "./caller_formats.ts";
 
 export const PROVIDER_FORMATS: Readonly<Record<FormatName, ProviderFormat>> = {
   chat_completions: chatCompletions,
-  messages,
-  responses,
+  messages: messagesProvider,
+  responses: responsesProvider,
   gemini,
   converse,
-};
-
-/** Where the text of a request body is, by format. */
-export const LEAVES: Readonly<Record<CallerFormatName, BodyShape>> = {
-  chat_completions: CHAT_LEAVES,
-  messages: MESSAGES_LEAVES,
-  responses: RESPONSES_LEAVES,
 };

@@ -4,10 +4,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Step } from "../timing/slices.ts";
-import { compact } from "./compact.ts";
-import { countTokens } from "./count_tokens.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
-import { estimate } from "./estimate.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
@@ -47,7 +44,7 @@ export const API: readonly Endpoint[] = [
     summary: "Compacts a conversation to the items that a client goes on from.",
     request: "CompactRequest",
     answer: { schema: "CompactResponse" },
-    handle: compact,
+    handle: async (context) => await (await import("./compact.ts")).compact(context),
   },
   {
     method: "GET",
@@ -102,7 +99,7 @@ export const API: readonly Endpoint[] = [
     }],
     request: "EstimateRequest",
     answer: { schema: "Estimate" },
-    handle: estimate,
+    handle: async (context, key) => await (await import("./estimate.ts")).estimate(context, key),
   },
   {
     method: "GET",
@@ -177,12 +174,13 @@ function listOfModels({ catalog, accounts }: Kit, key: Key): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-function count(
+async function count(
   format: CallerFormatName,
   body: unknown,
   { context: { request, state }, key, step }: { context: RequestContext; key: Key; step: Step },
 ): Promise<number> {
-  return countTokens(format, body, request, { key, kit: state.kit, step });
+  const { countTokens } = await import("./count_tokens.ts");
+  return await countTokens(format, body, request, { key, kit: state.kit, step });
 }
 
 function oneModel({ state, parameters: { model } }: RequestContext, key: Key): Response {

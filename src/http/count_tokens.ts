@@ -7,8 +7,7 @@ import type { Key } from "../accounts/mod.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
-import { CALLER_FORMATS, LEAVES } from "../formats/mod.ts";
-import { withSummaries } from "../formats/responses/compaction.ts";
+import { LATE_CALLERS } from "../formats/callers.ts";
 import { AUTO } from "../models/catalog.ts";
 import { measure, texts } from "../models/limits.ts";
 import type { Kit } from "../pipeline/kit.ts";
@@ -32,10 +31,11 @@ export async function countTokens(
   { key, kit, step }: { key: Key; kit: Kit; step: Step },
 ): Promise<number> {
   const { unseal } = kit.sealer.of(key.account);
-  const opened = formatName === "responses" ? withSummaries(body, unseal) : body;
+  const format = await LATE_CALLERS[formatName].open();
+  const opened = format.unsealBody?.(body, unseal) ?? body;
   const asked = isObject(opened) ? { ...UNNEEDED[formatName], ...opened } : opened;
   const prompt = await step(() =>
-    CALLER_FORMATS[formatName].decodeRequest(asked, {
+    format.decodeRequest(asked, {
       unseal,
       headers: (prefix) => headersWith(request, prefix),
     })
@@ -44,7 +44,7 @@ export async function countTokens(
   const limited = kit.accounts.isLimited(key);
   const listed = prompt.model === AUTO && kit.catalog.offersAuto(key, { limited });
   if (!listed) kit.catalog.resolve(prompt.model, key, { short: formatName === "messages", limited });
-  const reading = await step(() => readLeaves(asked, LEAVES[formatName]));
+  const reading = await step(() => readLeaves(asked, format.leaves));
   const { attachments } = await step(() => measure(prompt, reading, kit.limits));
   const search = wantsSearch(prompt) ? [JSON.stringify(searchTool(prompt.tools))] : [];
   const frames = 3 + FRAME_TOKENS * (prompt.turns.length + prompt.tools.length + search.length);

@@ -10,7 +10,9 @@ import { rateHeaders } from "./rate_headers.ts";
 import type { Surface } from "./surfaces.ts";
 
 /** What of a surface decides the shape of a failure. */
-export type Envelope = Pick<Surface, "format" | "shortUnauthorized">;
+export interface Envelope extends Pick<Surface, "shortUnauthorized"> {
+  format: Pick<Surface["format"], "name" | "encodeFailure">;
+}
 
 /** @param now milliseconds since the epoch */
 export function failureResponse(failure: Failure, surface: Envelope, id: string, now: number): Response {

@@ -3,9 +3,9 @@ import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
-import { withSummaries } from "../formats/responses/compaction.ts";
+import { LATE_CALLERS } from "../formats/callers.ts";
 import type { Arrival } from "../pipeline/call.ts";
+import { quote } from "../pipeline/quote.ts";
 import { Steps } from "../pipeline/steps.ts";
 import { countTokens } from "./count_tokens.ts";
 import { headersWith } from "./credentials.ts";
@@ -16,11 +16,12 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
   const { request, id, state: { kit } } = context;
   return await withBody(context, key, async (sent, step) => {
     const formatName = formatOf(new URL(request.url).searchParams.get("format"), sent);
-    const body = formatName === "responses" ? withSummaries(sent, kit.sealer.of(key.account).unseal) : sent;
+    const format = await LATE_CALLERS[formatName].open();
+    const body = format.unsealBody?.(sent, kit.sealer.of(key.account).unseal) ?? sent;
     const tokens = await countTokens(formatName, body, request, { key, kit, step });
     const arrival: Arrival = {
       id,
-      format: CALLER_FORMATS[formatName],
+      format,
       formatName,
       key,
       body: isObject(body) ? { ...UNNEEDED[formatName], ...body } : body,
@@ -30,8 +31,6 @@ export async function estimate(context: RequestContext, key: Key): Promise<Respo
       gone: () => false,
       steps: new Steps(kit.now),
     };
-    // Few gateways are asked.
-    const { quote } = await import("../pipeline/quote.ts");
     return Response.json(await quote(arrival, tokens, { kit, step }));
   });
 }
@@ -62,10 +61,10 @@ const BLOCKS_OF_MESSAGES = new Set([
 /** The format that is named, else the one that the body has the shape of. */
 function formatOf(named: string | null, body: unknown): CallerFormatName {
   if (named !== null) {
-    if (Object.hasOwn(CALLER_FORMATS, named)) return named as CallerFormatName;
+    if (Object.hasOwn(LATE_CALLERS, named)) return named as CallerFormatName;
     throw new Failure(
       "validation_error",
-      `Cannot read format: expected one of ${Object.keys(CALLER_FORMATS).join(", ")}.`,
+      `Cannot read format: expected one of ${Object.keys(LATE_CALLERS).join(", ")}.`,
       { param: "format" },
     );
   }

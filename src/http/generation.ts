@@ -81,7 +81,6 @@ async function generate(
 ): Promise<Response> {
   const { request, id, surface, state } = context;
   const { kit, inFlight } = state;
-  const { format } = surface;
   const place = inFlight.enter(0);
   let left = false;
   let handedOver = false;
@@ -108,6 +107,8 @@ async function generate(
     }
     const asker = pendingKey instanceof Promise ? await pendingKey : pendingKey;
     own(place, asker, bytes, state);
+    const opening = surface.format.open();
+    const format = opening instanceof Promise ? await opening : opening;
     followed?.of(asker);
     const asked = Date.now();
     const sent = await readJson(request, state.maxBodyBytes, {

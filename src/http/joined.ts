@@ -2,7 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import type { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
+import { CALLER_FORMATS } from "../formats/caller_formats.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
 import {
   type Follower,

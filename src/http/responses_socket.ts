@@ -195,7 +195,7 @@ class Session implements SocketUser {
 
   /** `generate: false`: an answer without output, which a turn may go on from. No provider is asked, nothing is billed. */
   async #begin(request: TurnRequest): Promise<Response> {
-    const { format } = RESPONSES;
+    const format = await RESPONSES.format.open();
     const state = this.#current();
     const { kit } = state;
     const key = await authenticate({ request, state, surface: RESPONSES });

@@ -3,21 +3,20 @@
  *
  * A path that no endpoint has still belongs to a surface, by its prefix, so that a client gets the envelope that it reads.
  */
-import type { CallerFormat } from "../formats/format.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
+import { LATE_CALLERS, type LateCallerFormat } from "../formats/callers.ts";
 
 export interface Surface {
   /** Label of metrics. */
   name: string;
   /** Whose failure envelope is used. */
-  format: CallerFormat;
+  format: LateCallerFormat;
   /** 401 has the short body `{error: "unauthorized"}` (chat-completions and messages). */
   shortUnauthorized: boolean;
   /** A key may also come as `x-api-key`. */
   apiKeyHeader: boolean;
 }
 
-const { chat_completions, messages, responses } = CALLER_FORMATS;
+const { chat_completions, messages, responses } = LATE_CALLERS;
 
 export const CHAT = {
   name: "chat_completions",

@@ -9,7 +9,6 @@ import { Failure } from "../exchange/failure.ts";
 import { dearestOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../formats/leaves.ts";
-import { LEAVES } from "../formats/mod.ts";
 import type { AutoRouter } from "../models/auto.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../models/catalog.ts";
 import { countIfOver, measure, type PromptSize, refuseOversize } from "../models/limits.ts";
@@ -27,7 +26,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
   const { unseal } = kit.sealer.of(key.account);
   const decode = () => format.decodeRequest(arrival.body, { unseal, headers: arrival.headers });
   const look = (prompt: Prompt) => {
-    const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+    const reading = readLeaves(arrival.body, arrival.format.leaves);
     return { reading, size: measure(prompt, reading, kit.limits) };
   };
   const prompt = large

@@ -36,7 +36,7 @@ export interface Begun {
  * a provider may well say under a good one that it is overloaded.
  */
 export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Begun> {
-  const { api: { format, framing }, reply, first, withheld } = opened;
+  const { api: { framing }, format, reply, first, withheld } = opened;
   const intake = new Intake(() => call.held ??= memory.open(call.arrival.key.id));
   // As most whole answers are: short, and there with their head.
   if (
@@ -52,12 +52,11 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
 }
 
 async function beginLater(
-  { api, reply, first, withheld }: Opened,
+  { api: { framing }, format, reply, first, withheld }: Opened,
   call: Call,
   kit: Kit,
   intake: Intake,
 ): Promise<Begun> {
-  const { format, framing } = api;
   const { slices } = kit;
   const { id } = call.arrival.key;
   if (!framing.isStream(reply.header("content-type") ?? "")) {

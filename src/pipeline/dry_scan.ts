@@ -8,7 +8,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { readLeaves } from "../formats/leaves.ts";
-import { LEAVES } from "../formats/mod.ts";
+import { LEAVES } from "../formats/caller_formats.ts";
 import type { Check, Wishes } from "../dlp/policy.ts";
 import type { Arrival } from "./call.ts";
 import type { Dlp } from "./dlp.ts";
@@ -56,7 +56,7 @@ export async function wouldRefuse(arrival: Arrival, wished: unknown, kit: Kit): 
   }
   const wishes = wished === undefined ? null : readWishes(wished);
   const { check } = checksOf(policyNames(arrival.key), wishes, policiesOf(dlp));
-  const read = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+  const read = readLeaves(arrival.body, arrival.format.leaves);
   const tools: Tools = { re2: dlp.re2, model: dlp.model, slices, metrics, key: arrival.key.id };
   const reading = await readDocuments(read, dlp.documents, tools.key);
   return (await verdictOn(reading, check, tools, wishes)).action === "block";

@@ -57,13 +57,13 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
     : (door: Door) => way === undefined ? passing.through(door) : way.through(passing.through(door));
   const made = { first: notMade(), second: notMade() };
   const openingOf = (which: "first" | "second", signal?: AbortSignal): Opening<Begun> => ({
-    prepare(door, providersModel) {
+    prepare(door, format, providersModel) {
       const { api } = door;
       const encode = (): Pick<ProviderRequest, "body" | "headers"> => {
         const flat = flattenTools(prompt, api.toolForms(prompt.format));
         made[which].names = flat.names;
         const encoded = bounded(() =>
-          api.format.encodeRequest(flat.prompt, {
+          format.encodeRequest(flat.prompt, {
             model: providersModel,
             stream: prompt.stream,
             maxOutput: model.maxCompletion,

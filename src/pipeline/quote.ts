@@ -8,11 +8,11 @@ import { dearestOf, priceOf, type Prices } from "../exchange/prices.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools } from "../exchange/tools.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
+import type { ProviderFormat } from "../formats/format.ts";
 import { readLeaves } from "../formats/leaves.ts";
-import { LEAVES } from "../formats/mod.ts";
 import { AUTO, isPermitted, isVisible, type Model, sheetOf } from "../models/catalog.ts";
 import { measure, type PromptSize, refuseOversize } from "../models/limits.ts";
-import { versionInForce } from "../providers/provider.ts";
+import { type Door, type Route, versionInForce } from "../providers/provider.ts";
 import type { Step } from "../timing/slices.ts";
 import type { Arrival } from "./call.ts";
 import type { Kit } from "./kit.ts";
@@ -49,20 +49,21 @@ export async function quote(
   inputTokens: number,
   { kit, step }: { kit: Kit; step: Step },
 ): Promise<Quote> {
-  const { format, formatName, key } = arrival;
+  const { format, key } = arrival;
   const prompt = await step(() =>
     format.decodeRequest(arrival.body, {
       unseal: kit.sealer.of(key.account).unseal,
       headers: arrival.headers,
     })
   );
-  const reading = await step(() => readLeaves(arrival.body, LEAVES[formatName]));
+  const reading = await step(() => readLeaves(arrival.body, format.leaves));
   const asked = { arrival, prompt, size: await step(() => measure(prompt, reading, kit.limits)) };
   const cached = await step(() => probablyCached(prompt, inputTokens));
   const models = candidatesOf(asked, kit);
   const candidates: Candidate[] = [];
   for (const model of models) {
-    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached }, kit)));
+    const way = await wayTo(model, kit);
+    candidates.push(await step(() => candidate(model, { ...asked, inputTokens, cached, way }, kit)));
   }
   const refusal = await refusalOf(asked, kit).then(() => null, (thrown) => Failure.from(thrown));
   return {
@@ -98,7 +99,11 @@ function modelOf(name: string, { key, formatName }: Pick<Arrival, "key" | "forma
 
 function candidate(
   model: Model,
-  { prompt, size, inputTokens, cached }: Asked & { inputTokens: number; cached: number },
+  { prompt, size, inputTokens, cached, way }: Asked & {
+    inputTokens: number;
+    cached: number;
+    way: Way | null;
+  },
   kit: Kit,
 ): Candidate {
   const capped = { ...prompt };
@@ -114,7 +119,7 @@ function candidate(
     model: model.id,
     cost_min: amount(costOf({ ...NO_USAGE, input: inputTokens, cached: read }, 0, tableOf(prices, kit))),
     cost_max: amount(costAtMost(estimate, tableOf(dearest, kit))),
-    dropped: droppedBy(model, prompt, kit),
+    dropped: way === null ? [] : droppedBy(model, prompt, way),
   };
 }
 
@@ -125,21 +130,33 @@ function tableOf(prices: Prices, kit: Kit) {
 const caches = (model: Model): boolean =>
   model.features.has("prompt_caching") || model.pricing.input_cache_read !== undefined;
 
-/** What the first route that works would not be told. */
-function droppedBy(model: Model, prompt: Prompt, kit: Kit): string[] {
+/** A route as requests are encoded for it. */
+interface Way {
+  route: Route;
+  door: Pick<Door, "provider" | "api">;
+  format: ProviderFormat;
+}
+
+/** The first route that works. */
+async function wayTo(model: Model, kit: Kit): Promise<Way | null> {
   const route = model.routes.find((one) => kit.providers.healthy([one])) ?? model.routes[0];
   const provider = kit.providers.get(route.provider);
   const api = kit.providers.apiOf(route);
-  if (provider === undefined || api === undefined) return [];
-  const flat = flattenTools(prompt, api.toolForms(prompt.format));
-  return api.format.encodeRequest(flat.prompt, {
+  if (provider === undefined || api === undefined) return null;
+  return { route, door: { provider, api }, format: await api.format.open() };
+}
+
+/** What a provider would not be told. */
+function droppedBy(model: Model, prompt: Prompt, { route, door, format }: Way): string[] {
+  const flat = flattenTools(prompt, door.api.toolForms(prompt.format));
+  return format.encodeRequest(flat.prompt, {
     model: route.model,
     stream: prompt.stream,
     maxOutput: model.maxCompletion,
     features: model.features,
     efforts: model.efforts,
     parameters: model.parameters,
-    apiVersion: versionInForce({ provider, api }, prompt.headers),
+    apiVersion: versionInForce(door, prompt.headers),
   }).dropped;
 }
 

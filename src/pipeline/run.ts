@@ -6,7 +6,6 @@ import { admit } from "./admit.ts";
 import { choices } from "./choices.ts";
 import { generate, generateWhole, hedges } from "./generate.ts";
 import type { Arrival, Call } from "./call.ts";
-import { withSummaries } from "../formats/responses/compaction.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
 import { meter, meterWhole } from "./meter.ts";
@@ -24,8 +23,8 @@ export interface Run {
 
 /** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
 export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
-  if (arrival.formatName === "responses") {
-    arrival.body = withSummaries(arrival.body, kit.sealer.of(arrival.key.account).unseal);
+  if (arrival.format.unsealBody !== undefined) {
+    arrival.body = arrival.format.unsealBody(arrival.body, kit.sealer.of(arrival.key.account).unseal);
   }
   const screening = screen(arrival, kit);
   const screened = screening instanceof Promise ? await screening : screening;

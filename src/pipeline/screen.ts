@@ -16,7 +16,6 @@ import { readWishes, refusePattern } from "../dlp/request.ts";
 import { readText, screenBody, type ScreenOptions, textsOf, type Verdict } from "../dlp/screen_body.ts";
 import { Failure } from "../exchange/failure.ts";
 import { type BodyLeaves, readHeaders, readLeaves } from "../formats/leaves.ts";
-import { LEAVES } from "../formats/mod.ts";
 import { measureText } from "../models/limits.ts";
 import { tellFindings } from "./audit_dlp.ts";
 import type { Arrival, Screened } from "./call.ts";
@@ -48,7 +47,7 @@ export function screen(arrival: Arrival, wished: unknown, kit: Kit): Screened | 
   const policies = policiesOf(kit.dlp);
   const { check, answers } = checksOf(policyNames(arrival.key), wishes, policies);
   const read = () => {
-    const reading = readLeaves(arrival.body, LEAVES[arrival.formatName]);
+    const reading = readLeaves(arrival.body, arrival.format.leaves);
     measureText(reading, kit.limits);
     if (arrival.formatName === "messages") readHeaders(reading, arrival.headers("anthropic-"));
     return reading;

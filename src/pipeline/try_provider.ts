@@ -9,7 +9,7 @@ import { Failure } from "../exchange/failure.ts";
 import { printable } from "../exchange/printable.ts";
 import { flattenTools } from "../exchange/tools.ts";
 import { NO_USAGE, type Usage } from "../exchange/usage.ts";
-import { CALLER_FORMATS } from "../formats/mod.ts";
+import { CALLER_FORMATS } from "../formats/caller_formats.ts";
 import type { Model, ModelRoute } from "../models/catalog.ts";
 import { sheetOf } from "../models/catalog.ts";
 import { listModels } from "../providers/list_models.ts";
@@ -94,9 +94,9 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
     messages: [{ role: "user", content: "Answer with OK." }],
   }, { unseal: () => null, headers: () => ({}) });
   const { begun: usage } = await kit.providers.open([route], {
-    prepare(door, name) {
+    prepare(door, format, name) {
       const { prompt: flat } = flattenTools(prompt, door.api.toolForms(prompt.format));
-      const encoded = door.api.format.encodeRequest(flat, {
+      const encoded = format.encodeRequest(flat, {
         model: name,
         stream: false,
         maxOutput: model.maxCompletion,
@@ -111,7 +111,7 @@ async function call(provider: Provider, wanted: string | undefined, kit: Kit, tr
     async begin(opened): Promise<Usage> {
       try {
         const bytes = await readBody(opened.reply, opened.first, () => Promise.resolve());
-        const parts = readWhole(opened.withheld.answer(new TextDecoder().decode(bytes)), opened.api.format);
+        const parts = readWhole(opened.withheld.answer(new TextDecoder().decode(bytes)), opened.format);
         return parts.findLast((part) => part.type === "usage")?.usage ?? NO_USAGE;
       } finally {
         opened.close();

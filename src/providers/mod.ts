@@ -7,6 +7,7 @@
  * that is the answer.
  */
 import { Failure } from "../exchange/failure.ts";
+import type { ProviderFormat } from "../formats/format.ts";
 import type { ProviderApi } from "./apis/mod.ts";
 import type { AttemptWatch, FollowedAttempt } from "./attempt.ts";
 import { type Exchanged, type Heard, openExchanges, type Outgoing } from "./exchange.ts";
@@ -27,6 +28,8 @@ export type { ProviderHealth } from "./states.ts";
 export interface Opened {
   readonly provider: Provider;
   readonly api: ProviderApi;
+  /** Of the API. */
+  readonly format: ProviderFormat;
   readonly reply: Reply;
   /** Valid until the next bytes are read. */
   readonly first: Uint8Array;
@@ -42,7 +45,11 @@ export interface Opened {
 
 export interface Opening<T> {
   /** Makes the request for a provider's API. @param model the provider's own name of it */
-  prepare(door: Pick<Door, "provider" | "api">, model: string): Outgoing | Promise<Outgoing>;
+  prepare(
+    door: Pick<Door, "provider" | "api">,
+    format: ProviderFormat,
+    model: string,
+  ): Outgoing | Promise<Outgoing>;
   /** Looks at the beginning of an answer. What it throws is a failure of the try, as a refusing status would be. */
   begin(opened: Opened): T | Promise<T>;
   stream: boolean;
@@ -138,8 +145,11 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     const door = opening.through?.(usual) ?? usual;
     let outgoing: Outgoing;
     let began = came;
+    let format: ProviderFormat;
     try {
-      const prepared = opening.prepare(door, route.model);
+      const loading = door.api.format.open();
+      format = loading instanceof Promise ? await loading : loading;
+      const prepared = opening.prepare(door, format, route.model);
       if (prepared instanceof Promise) {
         outgoing = await prepared;
         began = ticker.now();
@@ -224,7 +234,17 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
     if (got instanceof Failure) return giveUp(got);
     const { reply, first, withheld } = got;
     const { provider, api } = door;
-    const opened = { provider, api, reply, first, withheld, failed, followed, close: () => close(reply) };
+    const opened = {
+      provider,
+      api,
+      format,
+      reply,
+      first,
+      withheld,
+      failed,
+      followed,
+      close: () => close(reply),
+    };
     try {
       const beginning = opening.begin(opened);
       const begun = beginning instanceof Promise ? await beginning : beginning;
@@ -343,6 +363,12 @@ export function openProviders(list: readonly Provider[], options: ProvidersOptio
       throw last ?? (full ? noPlace(opening.model) : noRoute(opening.model, shut));
     },
   };
+}
+
+/** Loads the formats of routes before calls need them. */
+export async function loadFormats(providers: Providers, routes: readonly Route[]): Promise<void> {
+  const formats = new Set(routes.map((route) => providers.apiOf(route)?.format));
+  await Promise.all([...formats].map((format) => format?.open()));
 }
 
 function pause(ms: number): Promise<void> {

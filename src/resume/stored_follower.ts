@@ -2,7 +2,7 @@
  * Reads a stream from the store: one that has ended, that runs on another node, or whose node is gone. Of one that runs it
  * asks for more again and again, the less often the longer nothing comes.
  */
-import { CALLER_FORMATS } from "../formats/mod.ts";
+import { CALLER_FORMATS } from "../formats/caller_formats.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import { type StoredStream, StoreUnavailable, type StreamStore } from "../store/mod.ts";
 import type { StreamCipher } from "./cipher.ts";

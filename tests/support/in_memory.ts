@@ -195,7 +195,8 @@ function providersOf(target: Target, sent: Sent): Providers {
     health: () => [],
     states: openStates([], { ticker, routes: [], log: () => {} }),
     async open(_, opening) {
-      opening.prepare({ provider, api: provider.api }, "m");
+      const format = await provider.api.format.open();
+      await opening.prepare({ provider, api: provider.api }, format, "m");
       let next = 0;
       const read = () => {
         if (next < sent.pieces.length) return Promise.resolve(sent.pieces[next++]);
@@ -209,6 +210,7 @@ function providersOf(target: Target, sent: Sent): Providers {
         followed: null,
         provider,
         api: provider.api,
+        format,
         first,
         withheld: new Withheld({}),
         reply: {

@@ -11,10 +11,12 @@ import { encodeFailure } from "./failure.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeStream } from "./decode_stream.ts";
+import { LEAVES } from "./leaves.ts";
 
 export const chatCompletions: CallerFormat & ProviderFormat = {
   name: "chat_completions",
   keepAlive: ": keep-alive\n\n",
+  leaves: LEAVES,
   decodeRequest,
   encodeRequest,
   decodeStream,

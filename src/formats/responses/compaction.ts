@@ -3,19 +3,19 @@
  * 2026-04-24.
  *
  * What an API of this format compacts itself comes back as it is. For other models the gateway asks the model for a summary
- * and seals it for the account; in a later request the sealed item is text again before anything else reads the request,
- * so that it is screened, counted and converted like every other text.
+ * and seals it for the account (summaries.ts opens it in a later request).
  */
 import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
-import { isSealed, type Seal, type Unseal } from "../../exchange/proof.ts";
+import type { Seal } from "../../exchange/proof.ts";
 import { brokenAnswer } from "../decode_failure.ts";
 import type { ProviderFormat } from "../format.ts";
 import { decodeAnswer } from "./decode_answer.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { suffixOf } from "./encode_response.ts";
+import { COMPACTIONS } from "./summaries.ts";
 
 /** What is asked of a model behind the conversation. */
 const TASK = "Your context is about to be cut. Write a summary that lets another model continue this work " +
@@ -23,9 +23,6 @@ const TASK = "Your context is about to be cut. Write a summary that lets another
   "words; what has been done and decided, and why; names, paths, commands, values and results that are still needed, " +
   "exactly as they are; what failed; what is unfinished, and the next steps. Leave out what no longer matters. " +
   "Call no tools, and write only the summary.";
-/** What stands before a summary in a later request. */
-const HEAD = "Summary of the conversation up to here, whose messages were left out:\n\n";
-
 /** Fields of a request that its compaction keeps. Of the others those that ask for state, which are refused as ever. */
 const KEPT = new Set([
   "model",
@@ -48,7 +45,6 @@ const KEPT = new Set([
 ]);
 /** Characters of messages of the user that stay beside the summary, the newest: about 20,000 tokens. */
 const MOST_KEPT_CHARS = 80_000;
-const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
 
 /** The request of a compaction as one that asks the model for a summary. What is no object is left for the format to refuse. */
 export function summaryRequest(body: unknown): unknown {
@@ -131,42 +127,6 @@ function keptMessages(input: unknown): Loose[] {
     });
   }
   return kept.reverse();
-}
-
-/**
- * A request whose sealed summaries are messages; the same request where it has none. Throws `validation_error` for one that
- * was changed, or is another account's: to leave it out would lose the conversation without a word.
- */
-export function withSummaries(body: unknown, unseal: Unseal): unknown {
-  if (!isObject(body) || !Array.isArray(body.input)) return body;
-  const { input } = body;
-  if (!input.some(isSealedSummary)) return body;
-  return {
-    ...body,
-    input: input.map((item, i) => isSealedSummary(item) ? openSummary(item, i, unseal) : item),
-  };
-}
-
-function isSealedSummary(item: unknown): item is Loose & { encrypted_content: string } {
-  return isObject(item) && COMPACTIONS.has(item.type) && typeof item.encrypted_content === "string" &&
-    isSealed(item.encrypted_content);
-}
-
-function openSummary(
-  { encrypted_content }: { encrypted_content: string },
-  at: number,
-  unseal: Unseal,
-): Loose {
-  const proof = unseal(encrypted_content);
-  if (proof?.kind === "summary") {
-    return { type: "message", role: "user", content: [{ type: "input_text", text: HEAD + proof.data }] };
-  }
-  const message =
-    `Cannot read input.${at}.encrypted_content: expected a compaction as it was given to this account.`;
-  throw new Failure("validation_error", message, {
-    param: "input",
-    errors: [{ type: "value_error", loc: ["input", at, "encrypted_content"], msg: message }],
-  });
 }
 
 /** Fields that the API's own compaction takes. */

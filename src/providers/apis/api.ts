@@ -8,6 +8,7 @@
 import type { FormatName } from "../../exchange/prompt.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
+import type { Late } from "../../formats/late.ts";
 import type { Reply } from "../../outgoing/reply.ts";
 import type { Framing } from "./framing.ts";
 
@@ -15,7 +16,7 @@ export interface ProviderApi {
   /** As the configuration names it. */
   readonly name: string;
   /** How requests and answers are stringField. */
-  readonly format: ProviderFormat;
+  readonly format: Late<ProviderFormat>;
   /** How the bytes of a streamed answer are cut into frames. */
   readonly framing: Framing;
   /** Headers of every request, such as the API's version. A request of the format may override them. */
@@ -40,7 +41,7 @@ export interface ProviderApi {
   /** The last change of a request, for addresses that want it otherwise than the format has it. */
   finish?(request: ProviderRequest, model: string): ProviderRequest;
   /** How it compacts a conversation: at the address of a call and `/compact`. Absent: it has no such address. */
-  readonly compaction?: ProviderFormat;
+  readonly compaction?: Late<ProviderFormat>;
   /** Answers inside of this process, instead of an exchange over the network. */
   reply?(body: string, stream: boolean): Promise<Reply>;
 }

@@ -1,6 +1,5 @@
 /** The provider inside of this process, which speaks chat-completions. */
 import type { ProviderApi } from "./api.ts";
-import { demoReply } from "../demo_model.ts";
 import { openaiChatApi } from "./openai_chat.ts";
 
 export const demoApi: ProviderApi = {
@@ -8,5 +7,5 @@ export const demoApi: ProviderApi = {
   name: "demo",
   needsBaseUrl: false,
   modelsList: null,
-  reply: demoReply,
+  reply: async (body, stream) => (await import("../demo_model.ts")).demoReply(body, stream),
 };

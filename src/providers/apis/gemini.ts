@@ -1,7 +1,7 @@
 /** Google's Gemini API: the model and the mode stand in the address. */
 import { array, number, object, string } from "../../exchange/json.ts";
 import type { ToolForms } from "../../exchange/tools.ts";
-import { gemini } from "../../formats/gemini/mod.ts";
+import { late } from "../../formats/late.ts";
 import { MOST_CANDIDATES } from "../../formats/ranges.ts";
 import type { ListedModel, ModelsList, ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
@@ -35,7 +35,7 @@ const MODELS: ModelsList = {
 
 export const geminiApi: ProviderApi = {
   name: "gemini",
-  format: gemini,
+  format: late(async () => (await import("../../formats/gemini/mod.ts")).gemini),
   framing: SERVER_SENT_EVENTS,
   headers: {},
   needsBaseUrl: true,

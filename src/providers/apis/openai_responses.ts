@@ -1,7 +1,6 @@
 /** OpenAI's Responses API. */
 import type { ToolForms } from "../../exchange/tools.ts";
-import { compaction } from "../../formats/responses/compaction.ts";
-import { responses } from "../../formats/responses/mod.ts";
+import { late } from "../../formats/late.ts";
 import type { ProviderApi } from "./api.ts";
 import { SERVER_SENT_EVENTS } from "./framing.ts";
 import { bearer, OPENAI_MODELS } from "./openai.ts";
@@ -11,7 +10,7 @@ const FOREIGN: ToolForms = { custom: true, namespaces: false };
 
 export const openaiResponsesApi: ProviderApi = {
   name: "openai-responses",
-  format: responses,
+  format: late(async () => (await import("../../formats/responses/provider.ts")).responsesProvider),
   framing: SERVER_SENT_EVENTS,
   headers: {},
   needsBaseUrl: true,
@@ -20,5 +19,5 @@ export const openaiResponsesApi: ProviderApi = {
   address: (baseUrl) => `${baseUrl}/responses`,
   toolForms: (from) => from === "responses" ? OWN : FOREIGN,
   severalAnswers: () => false,
-  compaction,
+  compaction: late(async () => (await import("../../formats/responses/compaction.ts")).compaction),
 };

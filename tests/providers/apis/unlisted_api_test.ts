@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../../src/exchange/part.ts";
 import type { Frame } from "../../../src/formats/format.ts";
+import { present } from "../../../src/formats/late.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
 import { AnswerReader } from "../../../src/pipeline/answer_reader.ts";
 import type { ProviderApi } from "../../../src/providers/apis/mod.ts";
@@ -41,7 +42,7 @@ const LENGTH_PREFIXED: Framing = {
 
 const UNLISTED: ProviderApi = {
   name: "unlisted",
-  format: messages,
+  format: present(messages),
   framing: LENGTH_PREFIXED,
   headers: { "x-version": "1" },
   needsBaseUrl: true,
@@ -104,7 +105,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
   const providers = openProviders([provider], { ticker, routes: [route], log: () => {} });
   try {
     const { opened } = await providers.open([route], {
-      prepare: ({ api }, model) => ({
+      prepare: ({ api }, _format, model) => ({
         body: JSON.stringify(api.finish!({ body: { model, messages: [] }, dropped: [] }, model).body),
       }),
       begin: () => Promise.resolve(),
@@ -115,7 +116,7 @@ Deno.test("an API outside of the list is addressed, signed and read by its own o
     });
     const contentType = opened.reply.header("content-type") ?? "";
     assert(opened.api.framing.isStream(contentType));
-    const reader = new AnswerReader(opened.api.format, opened.api.framing);
+    const reader = new AnswerReader(opened.format, opened.api.framing);
     const parts: Part[] = [];
     for (let bytes: Uint8Array | null = opened.first; bytes !== null; bytes = await opened.reply.read()) {
       assertEquals(reader.push(bytes, parts), undefined);

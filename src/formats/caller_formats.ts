@@ -1,0 +1,20 @@
+/** The formats of callers by name, all of them loaded, for what is not in a hurry. */
+import type { CallerFormatName } from "../exchange/format_name.ts";
+import { chatCompletions } from "./chat_completions/mod.ts";
+import type { CallerFormat } from "./format.ts";
+import type { BodyShape } from "./leaves.ts";
+import { messagesCaller } from "./messages/caller.ts";
+import { responsesCaller } from "./responses/caller.ts";
+
+export const CALLER_FORMATS: Readonly<Record<CallerFormatName, CallerFormat>> = {
+  chat_completions: chatCompletions,
+  messages: messagesCaller,
+  responses: responsesCaller,
+};
+
+/** Where the text of a request body is, by format. */
+export const LEAVES: Readonly<Record<CallerFormatName, BodyShape>> = {
+  chat_completions: chatCompletions.leaves,
+  messages: messagesCaller.leaves,
+  responses: responsesCaller.leaves,
+};

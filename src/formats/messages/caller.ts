@@ -1,0 +1,18 @@
+/** The messages format, the caller's side. */
+import type { CallerFormat } from "../format.ts";
+import { decodeRequest } from "./decode_request.ts";
+import { encodeAnswer } from "./encode_answer.ts";
+import { encodeBreak, encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
+import { encodeFailure } from "./failure.ts";
+import { LEAVES } from "./leaves.ts";
+
+export const messagesCaller: CallerFormat = {
+  name: "messages",
+  keepAlive: KEEP_ALIVE,
+  leaves: LEAVES,
+  decodeRequest,
+  encodeStream,
+  encodeBreak,
+  encodeAnswer,
+  encodeFailure,
+};
