@@ -1,5 +1,5 @@
 /** Reading of JSON values that nobody has checked: a wrong type reads as if the field were absent. */
-import { ANSWER_BUDGET, excessOf, stringEnd } from "./json_budget.ts";
+import { ANSWER_BUDGET, counted, excessOf, LARGE_EXPONENT, LONG_NUMBER, stringEnd } from "./json_budget.ts";
 
 /** A value that came out of JSON.parse and has not been looked at. */
 export type Loose = Record<string, unknown>;
@@ -42,9 +42,6 @@ export function rest(value: Loose, known: ReadonlySet<string>): Loose | undefine
   return found;
 }
 
-/** Fewer digits than these are never rounded. */
-const LONG_NUMBER = 16;
-
 /** What may stand before and behind the digits of a number; ids in strings have other neighbours: letters, quotes. */
 const MAY_PRECEDE = charSet(" \t\r\n[:,-+.eE");
 const MAY_FOLLOW = charSet(" \t\r\n,]}.eE");
@@ -82,11 +79,9 @@ function hasLongNumber(text: string): boolean {
   return false;
 }
 
-/** What may be beyond the range of numbers; most of what looks so stands inside of a string. */
-const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
-
 /** Whether a number outside of strings has an exponent of three digits: it may be infinite to the parser, or zero. */
 function hasLargeExponent(text: string): boolean {
+  // Most of what looks so stands inside of a string.
   if (!LARGE_EXPONENT.test(text)) return false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -112,9 +107,11 @@ const TEXTS = JSON as unknown as {
 /**
  * As JSON.parse, but a number that would be rounded, or be infinite, becomes an object that JSON.stringify writes as it was: ids and amounts in
  * the arguments of calls may have more digits than a number holds. No other code may look into such a value.
+ *
+ * @param exact whether there may be such a number, of a text whose values were counted
  */
-export function parseExact(text: string): unknown {
-  if (!hasLongNumber(text) && !hasLargeExponent(text)) return JSON.parse(text);
+export function parseExact(text: string, exact = mayRound(text)): unknown {
+  if (!exact) return JSON.parse(text);
   try {
     return TEXTS.parse(
       text,
@@ -130,9 +127,9 @@ export function parseExact(text: string): unknown {
   }
 }
 
-/** Whether a part of a text has what looks like a number that would be rounded, perhaps in a string. */
-export function mayRound(part: string): boolean {
-  return hasLongNumber(part) || LARGE_EXPONENT.test(part);
+/** Whether a text has what looks like a number that would be rounded, perhaps in a string. */
+export function mayRound(text: string): boolean {
+  return hasLongNumber(text) || hasLargeExponent(text);
 }
 
 /** What stands for a number that would be rounded. */
@@ -178,9 +175,10 @@ const BRIEF = 65_536;
  * @param exact long numbers keep their digits
  */
 export function parse(text: string, exact = false): unknown {
-  if (text.length > BRIEF && excessOf(text, ANSWER_BUDGET)) return undefined;
+  const count = text.length > BRIEF ? counted(text, ANSWER_BUDGET) : null;
+  if (count?.excess) return undefined;
   try {
-    return exact ? parseExact(text) : JSON.parse(text);
+    return exact ? parseExact(text, count?.mayRound) : JSON.parse(text);
   } catch {
     return undefined;
   }

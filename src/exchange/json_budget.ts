@@ -62,30 +62,51 @@ const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
+const SMALL_E = 101;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+/** What is known of a text once its values have been counted. */
+export interface Counted {
+  /** What of the budget it is over; null: nothing. */
+  excess: Excess | null;
+  /** A number outside of its strings may be another one to the parser: it has many digits, or a large exponent. */
+  mayRound: boolean;
+}
+
 /** What of the budget this text is over; null when nothing is. Text that is no JSON is counted as far as it looks like it. */
 export function excessOf(text: string, budget: JsonBudget): Excess | null {
+  return counted(text, budget)?.excess ?? null;
+}
+
+/** Null: the text is too small to be over a budget, and is not looked at. */
+export function counted(text: string, budget: JsonBudget): Counted | null {
   if (text.length <= SMALL_TEXT) return null;
   const count = new JsonCount(text, budget);
   count.run(text.length);
-  return count.excess;
+  return count;
 }
 
 /** Characters that are counted before control is handed back. */
 const SLICE = 1 << 20;
 
-/** As {@link excessOf}, of a large text. */
-export function* excessInSlices(text: string, budget: JsonBudget): Generator<void, Excess | null> {
+/** As {@link counted}, of a large text. */
+export function* countedInSlices(text: string, budget: JsonBudget): Generator<void, Counted> {
   const count = new JsonCount(text, budget);
   for (let until = SLICE; !count.run(until); until += SLICE) yield;
-  return count.excess;
+  return count;
 }
 
+/** Fewer digits than these are never rounded. */
+export const LONG_NUMBER = 16;
+
+/** What may be beyond the range of numbers. */
+export const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
+
 /** Counts what a text holds, and goes on where it was left. */
-class JsonCount {
+class JsonCount implements Counted {
   excess: Excess | null = null;
+  mayRound = false;
   readonly #text: string;
   readonly #budget: JsonBudget;
   #at = 0;
@@ -171,7 +192,10 @@ class JsonCount {
       } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
       else if (code >= ZERO && code <= NINE) {
         if (++digits > budget.digits) return { what: "digits in a number", limit: budget.digits };
+        if (digits === LONG_NUMBER) this.mayRound = true;
         continue;
+      } else if ((code | 32) === SMALL_E && digits > 0 && !this.mayRound) {
+        this.mayRound = LARGE_EXPONENT.test(text.slice(at - 1, at + 5));
       }
       digits = 0;
     }

@@ -5,8 +5,8 @@
  * rounded are found by a function that it calls for each value. So long strings with escapes, and such numbers, are cut out of the
  * text and read piece by piece; what is left is parsed at once, with marks in their places.
  */
-import { isRounded, longNumber, mayRound } from "./json.ts";
-import { ANSWER_BUDGET, excessInSlices, type JsonBudget } from "./json_budget.ts";
+import { isRounded, longNumber } from "./json.ts";
+import { ANSWER_BUDGET, countedInSlices, type JsonBudget } from "./json_budget.ts";
 
 /** A shorter string is parsed with the rest. */
 const LONG_STRING = 1 << 16;
@@ -31,9 +31,12 @@ interface Cut {
   places: { marked: number; sent: number }[];
 }
 
-/** As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text. */
-export function* parseInSlices(text: string): Generator<void, unknown> {
-  const exact = yield* mayRoundAny(text);
+/**
+ * As `parseExact()`, but halves of surrogate pairs in long strings become U+FFFD. Throws a SyntaxError with the place in the text.
+ *
+ * @param exact whether the text may have a number that would be rounded
+ */
+export function* parseInSlices(text: string, exact: boolean): Generator<void, unknown> {
   if (!exact && !text.includes("\\")) return JSON.parse(text);
   const cut = yield* cutOut(text, exact);
   if (cut === null) return JSON.parse(text);
@@ -49,25 +52,14 @@ export function* parseAnswerInSlices(
   text: string,
   budget: JsonBudget = ANSWER_BUDGET,
 ): Generator<void, { value: unknown } | { why: string }> {
-  const excess = yield* excessInSlices(text, budget);
+  const { excess, mayRound } = yield* countedInSlices(text, budget);
   if (excess) return { why: `has more than ${excess.limit} ${excess.what}` };
   yield;
   try {
-    return { value: yield* parseInSlices(text) };
+    return { value: yield* parseInSlices(text, mayRound) };
   } catch {
     return { why: "is not JSON" };
   }
-}
-
-/** More than what tells a number that may be rounded. */
-const OVERLAP = 64;
-
-function* mayRoundAny(text: string): Generator<void, boolean> {
-  for (let at = 0; at < text.length; at += 4 * PIECE) {
-    if (mayRound(text.slice(at, at + 4 * PIECE + OVERLAP))) return true;
-    yield;
-  }
-  return false;
 }
 
 /** Null: there is nothing to cut out. */

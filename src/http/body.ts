@@ -6,7 +6,7 @@
 import { Failure } from "../exchange/failure.ts";
 import { strictUtf8 } from "../http1/strict_utf8.ts";
 import { setImmediate } from "node:timers";
-import { invalidBody, parseBody, parseLargeBody, refuseExcess } from "./parse_body.ts";
+import { invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
 import { LARGE } from "../timing/slices.ts";
 import type { Ticker } from "../timing/ticker.ts";
 import type { IncomingRequest } from "./endpoint.ts";
@@ -40,7 +40,6 @@ const PIECE_BYTES = 4096;
 export function readJson(request: IncomingRequest, maxBytes: number, options: ReadJson = {}): unknown {
   const text = textAtHand(request, maxBytes);
   if (text === null) return readLater(request, maxBytes, options);
-  refuseExcess(text);
   return parseBody(text);
 }
 
@@ -65,10 +64,7 @@ async function readLater(
   }
   const text = await readText(request, maxBytes, { ticker, count, run });
   if (text === "" && empty !== undefined) return empty;
-  if (text.length <= BRIEF) {
-    refuseExcess(text);
-    return parseBody(text);
-  }
+  if (text.length <= BRIEF) return parseBody(text);
   return await run(parseLargeBody(text));
 }
 

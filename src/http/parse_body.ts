@@ -3,9 +3,9 @@ import { Failure } from "../exchange/failure.ts";
 import { parseExact } from "../exchange/json.ts";
 import { parseInSlices } from "../exchange/parse_in_slices.ts";
 import {
+  counted,
+  countedInSlices,
   type Excess,
-  excessInSlices,
-  excessOf,
   MOST_ENTRIES,
   overfull,
   REQUEST_BUDGET,
@@ -14,22 +14,19 @@ import {
 /** Lists that the configuration bounds (`server.max_messages`), under the names that the formats give them. */
 const BOUNDED_ELSEWHERE: ReadonlySet<string> = new Set(["messages", "input"]);
 
-/** Throws when the text holds more than a request may. */
-export function refuseExcess(text: string): void {
-  refuse(excessOf(text, REQUEST_BUDGET));
-}
-
 function refuse(excess: Excess | null): void {
   if (!excess) return;
   const type = excess.what === "levels of nesting" ? "recursion_loop" : "too_long";
   throw invalidBody(type, `expected at most ${excess.limit} ${excess.what}`);
 }
 
-/** @param text that {@link refuseExcess} let through */
+/** Throws when the text holds more than a request may, or is no JSON. */
 export function parseBody(text: string): unknown {
+  const count = counted(text, REQUEST_BUDGET);
+  if (count !== null) refuse(count.excess);
   let value: unknown;
   try {
-    value = parseExact(text);
+    value = parseExact(text, count?.mayRound);
   } catch (error) {
     throw notJson(text, error);
   }
@@ -40,11 +37,12 @@ export function parseBody(text: string): unknown {
 
 /** A large text as a value, handing control back every couple of milliseconds. */
 export function* parseLargeBody(text: string): Generator<void, unknown> {
-  refuse(yield* excessInSlices(text, REQUEST_BUDGET));
+  const { excess, mayRound } = yield* countedInSlices(text, REQUEST_BUDGET);
+  refuse(excess);
   yield;
   let value: unknown;
   try {
-    value = yield* parseInSlices(text);
+    value = yield* parseInSlices(text, mayRound);
   } catch (error) {
     throw notJson(text, error);
   }

@@ -18,7 +18,7 @@ import { authenticate } from "./credentials.ts";
 import type { IncomingRequest, RequestContext, ServerState } from "./endpoint.ts";
 import { generationId } from "./ids.ts";
 import { KeptTurns, type KeyMemory } from "./kept_turns.ts";
-import { parseBody, refuseExcess } from "./parse_body.ts";
+import { parseBody } from "./parse_body.ts";
 import { failureEvent, type SocketEvent, socketEvents, SocketRefusal } from "./socket_events.ts";
 import { RESPONSES } from "./surfaces.ts";
 
@@ -223,7 +223,6 @@ class Session implements SocketUser {
 
 /** Null: the message needs no answer. Throws `validation_error`. */
 function readTurn(text: string): Turn | null {
-  refuseExcess(text);
   const message = parseBody(text);
   if (!isObject(message)) throw mistake("the message", "an object");
   // Codex confirms what it has taken.

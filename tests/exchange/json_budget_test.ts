@@ -2,7 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { parse, unread } from "../../src/exchange/json.ts";
 import {
   ANSWER_BUDGET,
-  excessInSlices,
+  counted,
+  countedInSlices,
   excessOf,
   type JsonBudget,
   MOST_ENTRIES,
@@ -45,7 +46,7 @@ Deno.test("excessOf() counts levels, values, names and their characters", () => 
   for (const [text, what] of cases) assertEquals(excessOf(text, BUDGET)?.what, what, text.slice(0, 40));
 });
 
-Deno.test("excessInSlices() counts the same, wherever a slice ends", () => {
+Deno.test("countedInSlices() counts the same, wherever a slice ends", () => {
   const million = 1 << 20;
   for (const shift of [-3, -2, -1, 0, 1, 2]) {
     const fill = " ".repeat(million + shift - 1);
@@ -61,12 +62,50 @@ Deno.test("excessInSlices() counts the same, wherever a slice ends", () => {
       [`["${fill}\\"${fill}`, undefined],
     ];
     for (const [text, what] of cases) {
-      const inSlices = atOnce(excessInSlices(text, BUDGET));
+      const { excess: inSlices } = atOnce(countedInSlices(text, BUDGET));
       assertEquals(
         [inSlices?.what, excessOf(text, BUDGET)?.what],
         [what, what],
         `${shift} ${text.slice(-30)}`,
       );
+    }
+  }
+});
+
+Deno.test("counted() and countedInSlices() tell numbers that may be rounded from what only looks like them in strings", () => {
+  const digits = "1234567890123456";
+  const may = [
+    digits,
+    `-${digits}`,
+    `0.${digits}`,
+    `[${digits}]`,
+    "1e999",
+    "1E-400",
+    "2.5e+308",
+    "[1,10e100]",
+  ];
+  const never = [
+    "1",
+    digits.slice(1),
+    `-0.${digits.slice(1)}e99`,
+    "1.5e-07",
+    "true",
+    "false",
+    `"${digits}"`,
+    `"\\"${digits},1e999"`,
+    `{"${digits}":"1e999"}`,
+    `["1",1,"e999"]`,
+    `"a${digits}","b"`,
+  ];
+  const million = 1 << 20;
+  for (const [numbers, expected] of [[may, true], [never, false]] as const) {
+    for (const number of numbers) {
+      assertEquals(counted(padded(number), BUDGET)!.mayRound, expected, number);
+      // Across the end of a slice.
+      for (let before = 0; before < number.length; before++) {
+        const text = `[${" ".repeat(million - 1 - before)}${number},1]`;
+        assertEquals(atOnce(countedInSlices(text, BUDGET)).mayRound, expected, `${number} ${before}`);
+      }
     }
   }
 });

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { parseExact } from "../../src/exchange/json.ts";
+import { mayRound, parseExact } from "../../src/exchange/json.ts";
 import { parseInSlices } from "../../src/exchange/parse_in_slices.ts";
 
 function sliced(text: string): { value: unknown; slices: number } {
-  const work = parseInSlices(text);
+  const work = parseInSlices(text, mayRound(text));
   for (let slices = 0;; slices++) {
     const { done, value } = work.next();
     if (done) return { value, slices };

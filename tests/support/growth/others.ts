@@ -2,7 +2,8 @@
 import { AnswerText } from "../../../src/dlp/answer_text.ts";
 import { unescaped } from "../../../src/dlp/json_text.ts";
 import { isWithinPlaceholder, placeholders } from "../../../src/dlp/placeholders.ts";
-import { ANSWER_BUDGET, excessInSlices } from "../../../src/exchange/json_budget.ts";
+import { mayRound } from "../../../src/exchange/json.ts";
+import { ANSWER_BUDGET, countedInSlices } from "../../../src/exchange/json_budget.ts";
 import { jsonPieces } from "../../../src/exchange/json_pieces.ts";
 import { parseInSlices } from "../../../src/exchange/parse_in_slices.ts";
 import type { Part } from "../../../src/exchange/part.ts";
@@ -77,7 +78,7 @@ const parsed: Dimension[] = Object.entries(TEXTS).flatMap(([name, make]) => [
     const text = make(n);
     return () => {
       try {
-        return atOnce(parseInSlices(text));
+        return atOnce(parseInSlices(text, mayRound(text)));
       } catch {
         return null;
       }
@@ -85,7 +86,7 @@ const parsed: Dimension[] = Object.entries(TEXTS).flatMap(([name, make]) => [
   }),
   other(`count: ${name}`, (n) => {
     const text = make(n);
-    return () => atOnce(excessInSlices(text, ANSWER_BUDGET));
+    return () => atOnce(countedInSlices(text, ANSWER_BUDGET));
   }),
 ]);
 
