@@ -34,6 +34,7 @@ interface Many {
   statement: StatementSync;
   /** Columns that are the same in all of its rows. */
   shared: readonly number[];
+  /** What the rows behind the first bind. */
   own: readonly number[];
 }
 
@@ -121,12 +122,11 @@ export class NewRows {
 
   #many(texts: readonly string[], bound: readonly number[], shared: readonly number[]): Many {
     const own = bound.filter((at) => !shared.includes(at));
-    let next = shared.length;
-    const rows = Array.from({ length: ROWS }, () =>
+    // Only what is named again has a number: at each value that it binds, Deno looks through all that have one.
+    const rows = Array.from({ length: ROWS }, (_, row) =>
       this.#row(texts.map((text, at) => {
-        if (text !== "?") return text;
-        const place = shared.indexOf(at);
-        return `?${place < 0 ? ++next : place + 1}`;
+        const place = text === "?" && row > 0 ? shared.indexOf(at) : -1;
+        return place < 0 ? text : `?${bound.indexOf(at) + 1}`;
       })));
     // A statement that could be taken back as a whole first copies every page that it changes, beyond 64 KB into a file. One that
     // ends where it fails does not.
@@ -147,7 +147,7 @@ export class NewRows {
 
   #insertGroup<R extends EncodedRow>(shape: Shape, rows: readonly R[], added: R[]): void {
     const { bound, one } = shape;
-    const inserted = rows.length === ROWS ? this.#insertMany(this.#manyFor(shape, rows), rows) : 0;
+    const inserted = rows.length === ROWS ? this.#insertMany(this.#manyFor(shape, rows), bound, rows) : 0;
     for (let i = 0; i < inserted; i++) added.push(rows[i]);
     for (let i = inserted; i < rows.length; i++) {
       const values = valuesOf(rows[i]);
@@ -157,13 +157,12 @@ export class NewRows {
   }
 
   /** Answers how many it inserted: all, or those before one that is there already. */
-  #insertMany({ statement, shared, own }: Many, rows: readonly EncodedRow[]): number {
+  #insertMany({ statement, own }: Many, all: readonly number[], rows: readonly EncodedRow[]): number {
     const params: Value[] = [];
-    const first = valuesOf(rows[0]);
-    for (let i = 0; i < shared.length; i++) params.push(first[shared[i]] ?? null);
-    for (const row of rows) {
-      const values = valuesOf(row);
-      for (let i = 0; i < own.length; i++) params.push(values[own[i]] ?? null);
+    for (let row = 0; row < rows.length; row++) {
+      const values = valuesOf(rows[row]);
+      const bound = row === 0 ? all : own;
+      for (let i = 0; i < bound.length; i++) params.push(values[bound[i]] ?? null);
     }
     try {
       statement.run(...params);
