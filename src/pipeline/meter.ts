@@ -141,18 +141,19 @@ class Meter {
         : call.lost.length === 0
         ? usage
         : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
-      ...(failed || usage === null ? undefined : charges(usage, call)),
       estimated: this.#estimated,
       searches,
       ttftMs: this.#ttft,
       latencyMs: kit.now() - call.created,
       clientGone: call.arrival.gone(),
       toolCalls: this.#toolCalls,
-      ...(call.repaired > 0 && { repaired: call.repaired }),
-      ...(steps.followed !== null && { trace: steps.followed.traceId ?? undefined }),
-      ...(steps.list !== null && { steps: keptSteps(steps.list, call.created) }),
       dlp: call.screened && { mode: call.screened.mode, findings: call.screened.findings },
     };
+    // Not spread into it: V8 would do that field by field, in its slow way.
+    if (!failed && usage !== null) addCharges(end, usage, call);
+    if (call.repaired > 0) end.repaired = call.repaired;
+    if (steps.followed !== null) end.trace = steps.followed.traceId ?? undefined;
+    if (steps.list !== null) end.steps = keptSteps(steps.list, call.created);
     if (failed && call.provider === null && searches === 0) await call.reservation.release(failed);
     else await call.reservation.settle(end);
     kit.metrics.generated(call.model.id, end);
@@ -177,13 +178,14 @@ class Meter {
 }
 
 /**
- * What each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. Calls
+ * Adds what each call of a provider is billed by. What was estimated is billed as one call of the tier that was asked for. Calls
  * with the caller's own credential are not billed.
  */
-function charges(
+function addCharges(
+  end: GenerationEnd,
   usage: Usage,
   { uses, lost, sheet, prompt, passing }: Call,
-): Pick<GenerationEnd, "charges" | "unbilled"> {
+): void {
   const priced = ({ usage, service }: { usage: Usage; service: string | undefined }): Charge => {
     const { prices, version } = priceOf(sheet, usage.input, service ?? prompt.serviceTier);
     return { usage, prices, version };
@@ -192,7 +194,8 @@ function charges(
   if (uses.length === 1 && lost.length === 0 && passing === null) {
     const { usage: told, service } = uses[0];
     const whole = told !== null && told.input === usage.input && told.output === usage.output;
-    return { charges: [priced({ usage: whole ? told : usage, service })] };
+    end.charges = [priced({ usage: whole ? told : usage, service })];
+    return;
   }
   const reported = reportedOf(uses);
   const sum = reported.length === 1
@@ -201,11 +204,12 @@ function charges(
   const whole = sum.input === usage.input && sum.output === usage.output;
   const last = uses.at(-1);
   const counted = whole ? reported : [{ usage, service: last?.service, own: last?.own }];
-  if (passing === null) return { charges: [...counted, ...reportedOf(lost)].map(priced) };
-  return {
-    charges: counted.filter(({ own }) => !own).map(priced),
-    unbilled: counted.filter(({ own }) => own).map(priced),
-  };
+  if (passing === null) {
+    end.charges = [...counted, ...reportedOf(lost)].map(priced);
+    return;
+  }
+  end.charges = counted.filter(({ own }) => !own).map(priced);
+  end.unbilled = counted.filter(({ own }) => own).map(priced);
 }
 
 function reportedOf(uses: readonly ProviderUse[]) {
