@@ -76,6 +76,18 @@ export interface PriceTable {
   audioOutput: bigint | null;
   imageOutput: bigint | null;
   search: bigint;
+  /** The dearest that a token of a kind can cost. */
+  most: DearestPrices;
+}
+
+interface DearestPrices {
+  /** Of text, and of images and audio, of which nothing is kept in a cache for an hour. */
+  text: bigint;
+  media: bigint;
+  /** The same where something may be. */
+  keptText: bigint;
+  keptMedia: bigint;
+  output: bigint;
 }
 
 /** A catalog entry's prices are one object for as long as the catalog lives, so its table is worked out once. */
@@ -99,19 +111,33 @@ function readPrices(prices: Prices): PriceTable {
   };
   const prompt = price("prompt") ?? 0n;
   const cacheWrite = price("input_cache_write") ?? prompt;
+  const cacheRead = price("input_cache_read") ?? prompt;
+  const cacheWrite1h = price("input_cache_write_1h") ?? cacheWrite;
+  const completion = price("completion") ?? 0n;
+  const [audio, image, reasoning] = [price("audio"), price("image"), price("internal_reasoning")];
+  const [audioOutput, imageOutput] = [price("audio_output"), price("image_output")];
+  const text = dearest(prompt, cacheRead, cacheWrite);
+  const keptText = dearest(text, cacheWrite1h);
   return {
     version: versionOf(prices),
     prompt,
-    cacheRead: price("input_cache_read") ?? prompt,
+    cacheRead,
     cacheWrite,
-    cacheWrite1h: price("input_cache_write_1h") ?? cacheWrite,
-    audio: price("audio"),
-    image: price("image"),
-    completion: price("completion") ?? 0n,
-    reasoning: price("internal_reasoning"),
-    audioOutput: price("audio_output"),
-    imageOutput: price("image_output"),
+    cacheWrite1h,
+    audio,
+    image,
+    completion,
+    reasoning,
+    audioOutput,
+    imageOutput,
     search: price("web_search") ?? 0n,
+    most: {
+      text,
+      media: dearest(text, audio, image),
+      keptText,
+      keptMedia: dearest(keptText, audio, image),
+      output: dearest(completion, reasoning, audioOutput, imageOutput),
+    },
   };
 }
 
@@ -253,19 +279,13 @@ export function stepsOf(most: Estimate): Estimate[] {
 }
 
 /** The most that an estimate can cost: a token of unknown kind at the dearest price that its kind can have. */
-export function costAtMost(estimate: Estimate, table: PriceTable): bigint {
-  const text = dearest(
-    table.prompt,
-    table.cacheRead,
-    table.cacheWrite,
-    estimate.hourCache === false ? null : table.cacheWrite1h,
-  );
-  const output = dearest(table.completion, table.reasoning, table.audioOutput, table.imageOutput);
+export function costAtMost(estimate: Estimate, { most, search }: PriceTable): bigint {
+  const kept = estimate.hourCache !== false;
   return round(
-    times(Math.ceil(estimate.input), text) +
-      times(Math.ceil(estimate.media ?? 0), dearest(text, table.audio, table.image)) +
-      times(Math.ceil(estimate.output), output) +
-      times(Math.ceil(estimate.searches), table.search),
+    times(Math.ceil(estimate.input), kept ? most.keptText : most.text) +
+      times(Math.ceil(estimate.media ?? 0), kept ? most.keptMedia : most.media) +
+      times(Math.ceil(estimate.output), most.output) +
+      times(Math.ceil(estimate.searches), search),
   );
 }
 

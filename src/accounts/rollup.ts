@@ -12,14 +12,17 @@ export const OTHERS = "(others)";
 /** How much wider each bucket of a histogram is than the one before. */
 const GROWTH = Math.log(1.15);
 
+function bucketOf(ms: number): number {
+  return ms < 1 ? 0 : 1 + Math.floor(Math.log(ms) / GROWTH);
+}
+
 /** Milliseconds by bucket. */
 export class Histogram {
   readonly counts = new Map<number, number>();
   total = 0;
 
   add(ms: number): void {
-    const at = ms < 1 ? 0 : 1 + Math.floor(Math.log(ms) / GROWTH);
-    this.put(at, 1);
+    this.put(bucketOf(ms), 1);
   }
 
   put(at: number, count: number): void {
@@ -56,7 +59,8 @@ export class Cell {
   readonly ttft = new Histogram();
   readonly latency = new Histogram();
 
-  add(g: Generation): void {
+  /** @param ttft bucket of the time to the first token, and of the whole; -1: there was none */
+  add(g: Generation, ttft: number, latency: number): void {
     this.requests++;
     if (g.status === "failed" || g.status === "interrupted") this.errors++;
     if (g.usage !== null) {
@@ -66,9 +70,9 @@ export class Cell {
     }
     this.searches += g.searches;
     this.cost += g.cost;
-    this.saved += g.cacheSaved ?? 0n;
-    if (g.ttftMs !== null) this.ttft.add(g.ttftMs);
-    if (g.latencyMs > 0 || g.ttftMs !== null) this.latency.add(g.latencyMs);
+    if (g.cacheSaved !== null && g.cacheSaved !== 0n) this.saved += g.cacheSaved;
+    if (ttft >= 0) this.ttft.put(ttft, 1);
+    if (latency >= 0) this.latency.put(latency, 1);
   }
 
   merge(other: Cell): void {
@@ -133,12 +137,17 @@ export class Rollup {
   };
 
   add(g: Generation): void {
-    this.all.add(g);
-    this.cell("model", g.model).add(g);
-    if (g.provider !== null) this.cell("provider", g.provider).add(g);
-    this.cell("key", g.key).add(g);
-    if (g.team !== null) this.cell("team", g.team).add(g);
-    for (const [name, value] of Object.entries(g.tags ?? {})) this.cell("tag", `${name}=${value}`).add(g);
+    const ttft = g.ttftMs === null ? -1 : bucketOf(g.ttftMs);
+    const latency = g.latencyMs > 0 || g.ttftMs !== null ? bucketOf(g.latencyMs) : -1;
+    this.all.add(g, ttft, latency);
+    this.cell("model", g.model).add(g, ttft, latency);
+    if (g.provider !== null) this.cell("provider", g.provider).add(g, ttft, latency);
+    this.cell("key", g.key).add(g, ttft, latency);
+    if (g.team !== null) this.cell("team", g.team).add(g, ttft, latency);
+    if (g.tags === null) return;
+    for (const [name, value] of Object.entries(g.tags)) {
+      this.cell("tag", `${name}=${value}`).add(g, ttft, latency);
+    }
   }
 
   /** A call that failed without a record. */

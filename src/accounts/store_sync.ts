@@ -185,7 +185,9 @@ export class StoreSync {
     this.#outbox.add(entry);
     if (this.#current !== null) return;
     if (!this.#up && this.#registered) this.#schedule(this.#retryMs);
-    else this.#schedule(this.#outbox.hasFullBatch(this.#bound.most) ? 0 : this.#gatherMs);
+    else if (this.#outbox.hasFullBatch(this.#bound.most)) this.#schedule(0);
+    // What waits already goes sooner: to ask the clock takes longer than all of this.
+    else if (this.#timerAt === Infinity || !this.#up) this.#schedule(this.#gatherMs);
   }
 
   retryRejected(): void {
