@@ -6,7 +6,7 @@
  */
 import type { Charge, GenerationEnd, GenerationStart } from "../exchange/generation.ts";
 import { count, MOST_TOKENS, normalizeUsage, type Usage } from "../exchange/usage.ts";
-import type { Generation } from "../store/mod.ts";
+import { encodeRecordAfter, type Generation, type LedgerRecord, rowHead } from "../store/mod.ts";
 import type { Key } from "./types.ts";
 import {
   costOf,
@@ -37,6 +37,8 @@ export interface Beginning {
   tags: Generation["tags"];
   session: string | null;
   team: string | null;
+  /** Its {@link rowHead}, once it has been made. */
+  head?: string;
 }
 
 export function beginningOf(start: GenerationStart, key: Key): Beginning {
@@ -59,7 +61,7 @@ export function beginningOf(start: GenerationStart, key: Key): Beginning {
 /** No control characters (PostgreSQL has no place for NUL) and no half of a surrogate pair (no place in UTF-8). */
 function clean(text: string): string {
   if (good.has(text)) return text;
-  if (text.length <= TEXT_CHARS && /^[!-~]*$/.test(text)) {
+  if (text.length <= TEXT_CHARS && /^[ -~]*$/.test(text)) {
     if (good.size >= MOST_GOOD) good.clear();
     good.add(text);
     return text;
@@ -86,12 +88,21 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
   // Of what the caller paid, nothing is billed, whatever its numbers are.
   const charges = cutShort && own.length === 0 ? null : end.charges ?? null;
   const model = end.model === undefined ? beginning.model : clean(end.model);
-  for (const charge of [...charges ?? [], ...own]) rememberPrices(charge, model);
+  if (charges !== null) { for (const charge of charges) rememberPrices(charge, model); }
+  for (const charge of own) rememberPrices(charge, model);
   const cost = charges === null ? costOf(billed, searches, table) : costOfAll(charges, searches, table);
-  return {
-    ...beginning,
+  // A spread would copy field by field: every call passes here.
+  const generation: Generation = {
+    id: beginning.id,
+    created: beginning.created,
+    keyId: beginning.keyId,
+    key: beginning.key,
+    account: beginning.account,
+    format: beginning.format,
+    requestedModel: beginning.requestedModel,
     model,
     provider: end.provider === null ? null : clean(end.provider),
+    stream: beginning.stream,
     status: end.status,
     errorCode: end.errorCode,
     usage,
@@ -102,14 +113,18 @@ export function generationOf(beginning: Beginning, end: GenerationEnd, prices: P
     latencyMs: end.latencyMs,
     clientGone: end.clientGone,
     dlp: end.dlp,
+    tags: beginning.tags,
+    session: beginning.session,
+    team: beginning.team,
     priceVersion: charges === null ? table.version : versionOf(charges, own),
     cacheSaved: billed === null ? null : charges === null ? savedByCache(billed, table) : savedByAll(charges),
     toolCalls: end.toolCalls ?? null,
     repaired: end.repaired ?? null,
     steps: end.steps === undefined ? null : JSON.stringify(end.steps),
-    ...(end.trace !== undefined && { trace: end.trace }),
     listCost: own.length === 0 ? null : bill(cost + costOfAll(own, 0, table)),
   };
+  if (end.trace !== undefined) generation.trace = end.trace;
+  return generation;
 }
 
 function bill(cost: bigint): bigint {
@@ -136,7 +151,7 @@ function bounded(usage: Readonly<Usage>): Usage {
 }
 
 /** The record of a generation whose process died. What it used nobody can tell, so nothing is billed. */
-export function interruptedGeneration(beginning: Beginning): Generation {
+export function interruptedGeneration({ head: _, ...beginning }: Beginning): Generation {
   return {
     ...beginning,
     provider: null,
@@ -159,20 +174,25 @@ export function interruptedGeneration(beginning: Beginning): Generation {
   };
 }
 
-/** As a JSON array: shorter than an object, and quicker made. */
+/** As a JSON array that begins as the record's will: shorter than an object, and quicker made. */
 export function encodeBeginning(b: Beginning): string {
-  return JSON.stringify([
-    b.id,
-    b.created,
-    b.keyId,
-    b.key,
-    b.account,
-    b.format,
-    b.requestedModel,
-    b.model,
-    b.stream ? 1 : 0,
-    ...(b.tags ?? b.session ?? b.team) === null ? [] : [b.tags, b.session, b.team],
-  ]);
+  const { tags, session, team } = b;
+  const json = `${headOf(b)}${b.stream ? ",1" : ",0"}`;
+  if (tags === null && session === null && team === null) return `${json}]`;
+  return `${json},${JSON.stringify(tags)},${JSON.stringify(session)},${JSON.stringify(team)}]`;
+}
+
+/** What the record's row begins with, and the beginning's JSON too. */
+function headOf(beginning: Beginning): string {
+  return beginning.head ??= rowHead(beginning);
+}
+
+/** The record of a generation that began here. */
+export function recordOf(generation: Generation, beginning: Beginning): LedgerRecord {
+  return encodeRecordAfter(
+    generation.model === beginning.model ? headOf(beginning) : rowHead(generation),
+    generation,
+  );
 }
 
 /** Null: a line that is not what {@link encodeBeginning} wrote. */

@@ -3,14 +3,14 @@
  */
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
-import { encodeRecord, type Generation } from "../store/mod.ts";
+import type { Generation } from "../store/mod.ts";
 import { ArraySet, type Indexed } from "./array_set.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Demands } from "./demands.ts";
 import type { Holds } from "./holds.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { Hold, Lease } from "./lease.ts";
-import { type Beginning, generationOf } from "./ledger.ts";
+import { type Beginning, generationOf, recordOf } from "./ledger.ts";
 import { type Estimate, type Prices, stepsOf } from "./money.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { RateState, Reservation } from "./types.ts";
@@ -140,7 +140,7 @@ export class OpenReservations {
       } else if (!reservation.expired) lease.settle(hold, lease.kind === "tokens" ? tokens : 1n);
     }
     line.serve();
-    const record = encodeRecord(generation);
+    const record = recordOf(generation, beginning);
     this.#options.recorded?.(generation);
     this.#options.watch?.ended(generation);
     journal.finish(entry, record.json);

@@ -52,12 +52,9 @@ export async function respondWhole(
   try {
     const collector = new Collector();
     await tellAll(delivery.parts, (batch) => collector.add(batch));
-    const { answer } = collector;
-    const { format, context } = delivery;
+    const encode = () => delivery.format.encodeAnswer(collector.answer, delivery.context);
     const run = delivery.large();
-    const body = run
-      ? await run(written(() => format.encodeAnswer(answer, context), told))
-      : format.writeAnswer?.(answer, context) ?? JSON.stringify(format.encodeAnswer(answer, context));
+    const body = run ? await run(written(encode, told)) : JSON.stringify(encode());
     const headers = delivery.headers();
     headers["content-type"] = "application/json";
     if (typeof body === "string") told(body);

@@ -55,7 +55,15 @@ export type { RunningCalls } from "./running_calls.ts";
 export { chainKeyOf } from "./chain/links.ts";
 export type { KnownPrices, PriceVersion } from "./prices.ts";
 export { StoreUnavailable } from "./engine.ts";
-export { decodeJson, decodeRecord, encodeRecord, type Generation, type LedgerRecord } from "./records.ts";
+export {
+  decodeJson,
+  decodeRecord,
+  encodeRecord,
+  encodeRecordAfter,
+  type Generation,
+  type LedgerRecord,
+  rowHead,
+} from "./records.ts";
 export type { GenerationFilter } from "./generations.ts";
 export type { GenerationTraits } from "./traits.ts";
 export type { Changes };

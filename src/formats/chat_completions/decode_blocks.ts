@@ -7,6 +7,7 @@
  */
 import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
+import { misreports } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
@@ -24,7 +25,7 @@ import {
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
-import { decodeReport } from "./usage.ts";
+import { decodePrediction, decodeUsage, TOTALS } from "./usage.ts";
 
 /** `service_tier` in the official types. */
 const TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "flex", "scale", "priority", "fast"]);
@@ -124,9 +125,13 @@ export class ChunkReader {
   }
 
   #flushUsage(out: Part[]): void {
-    const report = this.#usage && decodeReport(this.#usage);
+    const usage = this.#usage && decodeUsage(this.#usage);
+    const extra = this.#usage && decodePrediction(this.#usage);
+    const estimated = this.#usage && misreports(this.#usage, TOTALS);
     this.#usage = undefined;
-    if (report) out.push(report);
+    if (usage) {
+      out.push({ type: "usage", usage, ...(estimated && { estimated }), ...(extra && { extra }) });
+    }
   }
 
   #choice(wire: Loose, position: number, whole: boolean, out: Part[]): void {
