@@ -15,7 +15,7 @@ import { follow, MISTAKE } from "./follow.ts";
 import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
-import { serve as listen, serveTls, type TlsServer } from "./http1/server.ts";
+import { openServer, serveTls, type TlsServer } from "./http1/server.ts";
 import { askThrough } from "./outgoing/ask.ts";
 import { readProxies } from "./outgoing/proxies.ts";
 import { readCertificate } from "./config/certificate.ts";
@@ -158,7 +158,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
   };
   const { tls } = config.server;
   const secure = tls && await serveTls(served, await readCertificate(tls));
-  const server = secure?.server ?? listen(served);
+  const server = secure?.server ?? await openServer(served);
   gateway.observe(server);
   const host = server.addr.hostname.includes(":") ? `[${server.addr.hostname}]` : server.addr.hostname;
   const base = `${secure ? "https" : "http"}://${host}:${server.addr.port}`;

@@ -37,6 +37,7 @@ export const V8_FLAGS = "--v8-flags=" + [
   "--invocation-count-for-maglev=50",
   "--max-semi-space-size=16",
   "--heap-growing-percent=200",
+  "--no-parallel-scavenge",
 ].join();
 
 /**

@@ -4,15 +4,15 @@ import { listed, startModules } from "../.deploy/start_modules.ts";
 
 /** What only some gateways need, and then with the first call that needs it. */
 const LATER = [
-  /^dlp\/(?:entities|scan|escapes|lattice|packed|merge)\.ts$/,
+  /^dlp\/(?:entities|restore|scan|escapes|lattice|packed|merge)\.ts$/,
   /^dlp\/recognizers\//,
   /^formats\/(?:messages|responses)\/(?!failure)/,
   /^formats\/(?:gemini|converse)\//,
   /^formats\/(?:mod|caller_formats)\.ts$/,
   /^http\/(?:compact|count_tokens|estimate)\.ts$/,
-  /^providers\/demo_model\.ts$/,
-  /^pipeline\/(?:screen|policies|screen_answer|dry_scan)\.ts$/,
-  /^websearch\/clean\.ts$/,
+  /^providers\/(?:demo_model|hedge)\.ts$/,
+  /^pipeline\/(?:screen|policies|screen_answer|dry_scan|ways|search_.*|choices|screened_call|audit_dlp)\.ts$/,
+  /^websearch\/(?!mod\.ts|config\.ts|engines\/needs\.ts)/,
   /^accounts\/(?:live|timeline|rollup)\.ts$/,
   /^console\/(?:page_(?:document|files)|overview|attention)\.ts$/,
   /^store\/postgres_(?:driver|socket)\.ts$/,
@@ -21,6 +21,7 @@ const LATER = [
   /^manual\/(?:document|documents|pages|render|write)\.ts$/,
   /^commands\/(?!parse)/,
   /^http\/(?:responses_socket|socket_events)\.ts$/,
+  /^http1\/(?:websocket|websocket_frames|upgrade|host_server|host_socket)\.ts$/,
   /^workers\.ts$/,
   /^store\/migrations\/(?!mod|version)/,
 ];

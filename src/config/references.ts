@@ -6,7 +6,7 @@
  */
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { LEFT_OUT } from "../accounts/config.ts";
-import { SEARCH_ENGINES } from "../websearch/engines/mod.ts";
+import { needsOf } from "../websearch/engines/needs.ts";
 import { PROVIDER_APIS } from "../providers/apis/mod.ts";
 import { PRESETS } from "../providers/presets.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
@@ -246,17 +246,18 @@ function checkPolicies(
 }
 
 function checkSearch(search: Loose, report: Report): void {
-  const engine = SEARCH_ENGINES.find(({ name }) => name === search.engine);
-  if (engine === undefined) return;
+  const { engine } = search;
+  const needs = needsOf(engine);
+  if (needs === undefined) return;
   const lacks = (field: "base_url" | "api_key") =>
-    engine.needs.includes(field) && (search[field] === undefined || search[field] === "");
+    needs.includes(field) && (search[field] === undefined || search[field] === "");
   if (lacks("base_url")) {
-    report.expect(`the address of the ${engine.name} server`, search.base_url, ["search", "base_url"]);
+    report.expect(`the address of the ${engine} server`, search.base_url, ["search", "base_url"]);
   }
   if (!lacks("api_key")) return;
   // Whoever asks a server of their own may have put the key there.
   const tell = search.base_url === undefined || search.base_url === "" ? report.expect : report.doubt;
-  tell(`a key, since ${engine.name} answers no one without`, search.api_key, ["search", "api_key"]);
+  tell(`a key, since ${engine} answers no one without`, search.api_key, ["search", "api_key"]);
 }
 
 function known(spot: Spot, names: readonly string[], what: string, report: Report): void {

@@ -104,6 +104,8 @@ export interface CallerFormat {
   /** The end of a stream that was broken off, by whoever has not begun it: the error event and what must follow. */
   encodeBreak(failure: Failure, at: StreamPlace): string;
   encodeAnswer(answer: Answer, context: EncodeAnswer): Loose;
+  /** What {@link encodeAnswer} makes of it as JSON text; null: it is an answer that is not written so. */
+  writeAnswer?(answer: Answer, context: EncodeAnswer): string | null;
   /** The envelope; its status is `failure.row.status`. */
   encodeFailure(failure: Failure, requestId: string): Loose;
 }
@@ -148,4 +150,8 @@ export interface ProviderFormat {
   decodeStream(): StreamDecoder;
   /** All parts of a whole JSON answer, `usage` and `finish` included. Throws when the body is an error or no answer. */
   decodeAnswer(body: unknown): Part[];
+  /** As parsing and {@link decodeAnswer}, of an answer like one that was learnt; null: none is known. */
+  readAnswer?(text: string): Part[] | null;
+  /** @param parts what {@link decodeAnswer} made of the text's value */
+  learnAnswer?(text: string, value: unknown, parts: readonly Part[]): void;
 }

@@ -5,9 +5,8 @@
  * Padding against the guessing of tokens by their lengths, of OpenAI, may differ too.
  */
 import type { Frame } from "./format.ts";
+import { literalEnd, unescaped } from "./json_literal.ts";
 
-const QUOTE = 34;
-const BACKSLASH = 92;
 const PADDING = '"obfuscation":"';
 /** Where so many frames in a row were learnt for nothing, each is another: no more of them are learnt. */
 const MOST_IN_VAIN = 16;
@@ -75,27 +74,5 @@ export class RepeatedFrame {
     if (data.slice(at, padding) !== behind) return false;
     const close = literalEnd(data, padding);
     return close >= 0 && data.length === close + end.length && data.slice(close) === end;
-  }
-}
-
-/** Where a string that begins there ends, at its quote or where it is not one any more; negative: it has escapes. */
-function literalEnd(data: string, from: number): number {
-  let escapes = false;
-  for (let at = from; at < data.length; at++) {
-    const code = data.charCodeAt(at);
-    if (code === QUOTE || code < 32) return escapes ? -at : at;
-    if (code !== BACKSLASH) continue;
-    escapes = true;
-    at++;
-  }
-  return data.length;
-}
-
-/** Null: it is no string. */
-function unescaped(literal: string): string | null {
-  try {
-    return JSON.parse(`"${literal}"`);
-  } catch {
-    return null;
   }
 }

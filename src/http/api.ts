@@ -2,12 +2,18 @@
 import type { Key } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
+import { late } from "../formats/late.ts";
 import type { Kit } from "../pipeline/kit.ts";
 import type { Step } from "../timing/slices.ts";
 import type { Endpoint, RequestContext } from "./endpoint.ts";
 import { withBody } from "./gate.ts";
 import { generation } from "./generation.ts";
 import { CATALOG, CHAT, MESSAGES, RESPONSES, STREAMS, type Surface } from "./surfaces.ts";
+
+// Few callers ask for these.
+const compacting = late(() => import("./compact.ts"));
+const counting = late(() => import("./count_tokens.ts"));
+const estimating = late(() => import("./estimate.ts"));
 
 const generates = (
   path: string,
@@ -44,7 +50,7 @@ export const API: readonly Endpoint[] = [
     summary: "Compacts a conversation to the items that a client goes on from.",
     request: "CompactRequest",
     answer: { schema: "CompactResponse" },
-    handle: async (context) => await (await import("./compact.ts")).compact(context),
+    handle: async (context) => await (await compacting.open()).compact(context),
   },
   {
     method: "GET",
@@ -99,7 +105,7 @@ export const API: readonly Endpoint[] = [
     }],
     request: "EstimateRequest",
     answer: { schema: "Estimate" },
-    handle: async (context, key) => await (await import("./estimate.ts")).estimate(context, key),
+    handle: async (context, key) => await (await estimating.open()).estimate(context, key),
   },
   {
     method: "GET",
@@ -179,7 +185,7 @@ async function count(
   body: unknown,
   { context: { request, state }, key, step }: { context: RequestContext; key: Key; step: Step },
 ): Promise<number> {
-  const { countTokens } = await import("./count_tokens.ts");
+  const { countTokens } = await counting.open();
   return await countTokens(format, body, request, { key, kit: state.kit, step });
 }
 

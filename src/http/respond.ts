@@ -52,9 +52,12 @@ export async function respondWhole(
   try {
     const collector = new Collector();
     await tellAll(delivery.parts, (batch) => collector.add(batch));
-    const encode = () => delivery.format.encodeAnswer(collector.answer, delivery.context);
+    const { answer } = collector;
+    const { format, context } = delivery;
     const run = delivery.large();
-    const body = run ? await run(written(encode, told)) : JSON.stringify(encode());
+    const body = run
+      ? await run(written(() => format.encodeAnswer(answer, context), told))
+      : format.writeAnswer?.(answer, context) ?? JSON.stringify(format.encodeAnswer(answer, context));
     const headers = delivery.headers();
     headers["content-type"] = "application/json";
     if (typeof body === "string") told(body);

@@ -6,7 +6,7 @@
  */
 import { HostSocket } from "./host_socket.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
-import { asksForWebSocket, WebSocketUpgrade } from "./upgrade.ts";
+import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 
 /** @param options of which bounds have no effect */
 export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOptions): Server {
@@ -15,7 +15,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
   const sockets = new Map<HostSocket, Promise<unknown>>();
   let stopping = false;
 
-  function open(request: Request, { user }: WebSocketUpgrade): Response {
+  function open(request: Request, { user }: Upgrade): Response {
     const idleTimeout = Math.ceil(user.pingMs / 1000);
     let upgraded: Deno.WebSocketUpgrade;
     try {
@@ -40,7 +40,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
         : request;
       try {
         const response = await handle(asked, { remoteAddr: remoteAddr as Deno.NetAddr });
-        if (response instanceof WebSocketUpgrade) return open(request, response);
+        if (response instanceof Upgrade) return open(request, response);
         // Of an answer that makes its Headers when they are asked for, the host would see none.
         void response.headers;
         return response;

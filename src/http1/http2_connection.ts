@@ -7,7 +7,7 @@ import { Http2Watch } from "./http2_watch.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { isStream } from "./response_bytes.ts";
-import { WebSocketUpgrade } from "./upgrade.ts";
+import { Upgrade } from "./upgrade_request.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 
@@ -77,7 +77,7 @@ export class Http2Connection implements Hosted {
     const response = await this.#host.handle(new Http2Request(request, (waits) => this.#waits(waits)), {
       remoteAddr: this.#conn.remoteAddr as Deno.NetAddr,
     });
-    if (response instanceof WebSocketUpgrade) {
+    if (response instanceof Upgrade) {
       response.user.over?.();
       return new Response(null, { status: 400 });
     }

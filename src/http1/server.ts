@@ -6,7 +6,6 @@
  * there are as many as it may open files. This one is as fast, because it makes no Request and no Headers.
  */
 import { HeldAnswers } from "./held_answers.ts";
-import { serveByHost } from "./host_server.ts";
 import type { Host, Hosted } from "./host.ts";
 import type { Certificate, Conn, Listener } from "./listener.ts";
 import { ServerConnection } from "./server_connection.ts";
@@ -32,8 +31,14 @@ const COMPLAINT_MS = 60_000;
 const SHARE_OF_HANDSHAKES = 0.25;
 const LEAST_HANDSHAKES = 64;
 
+/** Over sockets of this process, or by the host where that opens none for it. */
+export async function openServer(options: ServeOptions): Promise<Server> {
+  if (options.byHost !== true && typeof Deno.listen === "function") return serve(options);
+  const { serveByHost } = await import("./host_server.ts");
+  return serveByHost(options);
+}
+
 export function serve(options: ServeOptions): Server {
-  if (options.byHost === true || typeof Deno.listen !== "function") return serveByHost(options);
   const { hostname, port, reusePort } = options;
   return serveOn(Deno.listen({ hostname, port, reusePort, tcpBacklog: BACKLOG }), options);
 }

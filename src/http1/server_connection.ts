@@ -15,8 +15,8 @@ import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
-import { asksForWebSocket, WebSocketUpgrade } from "./upgrade.ts";
-import { WebSocketConnection, type WireReader } from "./websocket.ts";
+import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
+import type { WebSocketConnection, WireReader } from "./websocket.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
 import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
@@ -127,7 +127,7 @@ export class ServerConnection implements Hosted {
     const response = await this.#host.handle(request, { remoteAddr: this.#conn.remoteAddr as Deno.NetAddr })
       .catch(() => new Response(null, { status: 500 }));
     const keeps = head.keepAlive && framing.ended && !this.#host.stopping && !endsConnection(response);
-    if (response instanceof WebSocketUpgrade) return await this.#upgrade(response);
+    if (response instanceof Upgrade) return await this.#upgrade(response);
     if (this.#closed) {
       await response.body?.cancel().catch(() => {});
       return false;
@@ -279,21 +279,21 @@ export class ServerConnection implements Hosted {
   }
 
   /** The connection belongs to a WebSocket from here to its end. */
-  async #upgrade({ head, user }: WebSocketUpgrade): Promise<false> {
+  async #upgrade(upgrade: Upgrade): Promise<false> {
     this.#request = null;
     let begun = false;
     try {
       if (this.#closed) return false;
       this.#enter("upgraded");
-      await this.write(headBytes(head));
+      await this.write(headBytes(upgrade.head));
       if (this.#closed || this.#host.stopping) return false;
       this.#enter("upgraded");
-      const socket = this.#socket = new WebSocketConnection(this, user);
+      const socket = this.#socket = upgrade.open(this);
       begun = true;
       socket.begin();
       return false;
     } finally {
-      if (!begun) user.over?.();
+      if (!begun) upgrade.user.over?.();
     }
   }
 

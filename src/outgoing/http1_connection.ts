@@ -207,16 +207,36 @@ const NO_COMMON_PROTOCOL = /NoApplicationProtocol/i;
 
 export class ForeignProtocol extends Error {}
 
-/**
- * @param signal ends the attempt
- * @param caCerts certificates, in PEM, that are trusted besides those of the process
- */
+/** As {@link dial}, for an exchange over HTTP/1.1. */
 export async function connect(
   address: Address,
-  { firstByteMs, signal }: Pick<Exchange, "firstByteMs" | "signal">,
+  exchange: Pick<Exchange, "firstByteMs" | "signal">,
   ticker: Ticker,
   caCerts?: string[],
 ): Promise<Connection> {
+  const { conn } = await dial(address, exchange, ticker, { caCerts, protocols: ["http/1.1"] });
+  return new Connection(conn, address.pool);
+}
+
+export interface Dialled {
+  conn: Deno.TcpConn | Deno.TlsConn;
+  /** Agreed on behind TLS; null: none was. */
+  protocol: string | null;
+}
+
+interface DialOptions {
+  /** Certificates, in PEM, that are trusted besides those of the process. */
+  caCerts: string[] | undefined;
+  protocols: string[];
+}
+
+/** @param signal ends the attempt */
+export async function dial(
+  address: Address,
+  { firstByteMs, signal }: Pick<Exchange, "firstByteMs" | "signal">,
+  ticker: Ticker,
+  options: DialOptions,
+): Promise<Dialled> {
   const { pool } = address;
   if (pool.stuck >= MOST_STUCK && pool.trying > 0) {
     throw unreachable(new Error("Earlier handshakes have not ended."));
@@ -232,9 +252,9 @@ export async function connect(
   signal?.addEventListener("abort", dial.giveUp);
   try {
     signal?.throwIfAborted();
-    const conn = await Promise.race([dial.reach(address, caCerts), dial.givenUp]);
+    const dialled = await Promise.race([dial.reach(address, options), dial.givenUp]);
     pool.stuck = 0;
-    return new Connection(conn, pool);
+    return dialled;
   } catch (cause) {
     if (late) {
       pool.stuck++;
@@ -276,20 +296,20 @@ class Dial {
 
   async reach(
     { secure, hostname, port }: Address,
-    caCerts: string[] | undefined,
-  ): Promise<Deno.TcpConn | Deno.TlsConn> {
+    { caCerts, protocols }: DialOptions,
+  ): Promise<Dialled> {
     const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
     conn.setNoDelay(true);
-    if (!secure) return conn;
+    if (!secure) return { conn, protocol: null };
     // From here on the connection belongs to what comes out.
     this.#conn = null;
     const tls = this.#opened(
-      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: ["http/1.1"] }),
+      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: protocols }),
     );
     try {
       // Nothing of a request is written before the server has shown who it is.
-      await tls.handshake();
-      return tls;
+      const { alpnProtocol } = await tls.handshake();
+      return { conn: tls, protocol: alpnProtocol };
     } catch (cause) {
       if (!this.#over) tls.close();
       throw cause;

@@ -22,9 +22,13 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** All parts of a whole body. */
 export function readWhole(text: string, format: ProviderFormat): Part[] {
+  const known = format.readAnswer?.(text);
+  if (known) return known;
   const body = parse(text, true);
   if (body === undefined) throw brokenAnswer(`it ${unread(text)}`);
-  return format.decodeAnswer(body);
+  const parts = format.decodeAnswer(body);
+  format.learnAnswer?.(text, body, parts);
+  return parts;
 }
 
 /** As {@link readWhole}, of a large body. */

@@ -7,8 +7,8 @@ import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import { flattenTools, restoreTools, type ToolNames } from "../exchange/tools.ts";
-import { openHedged } from "../providers/hedge.ts";
 import type { ProviderRequest } from "../formats/format.ts";
+import { late } from "../formats/late.ts";
 import type { Outgoing } from "../providers/exchange.ts";
 import type { Opened, Opening } from "../providers/mod.ts";
 import type { Door, Route } from "../providers/provider.ts";
@@ -32,6 +32,9 @@ const PIECES = 16;
 const MOST_LISTED = 40;
 /** What a record keeps of them, in characters. */
 const MOST_DROPPED = 400;
+
+// Few keys want it.
+const hedging = late(() => import("../providers/hedge.ts"));
 
 /** Another way to a provider than a plain call of its API. */
 export interface Way extends Required<Pick<Opening<unknown>, "through" | "missing">> {
@@ -110,6 +113,7 @@ async function ask(call: Call, prompt: Prompt, kit: Kit, way?: Way): Promise<Ans
   let which: "first" | "second" = "first";
   let answer: { opened: Opened; begun: Begun };
   if (way === undefined && hedges(call)) {
+    const { openHedged } = await hedging.open();
     const hedged = await openHedged(kit.providers, routes, {
       opening: openingOf,
       affords: () => affordsTwo(call),

@@ -1,20 +1,19 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
-import { restore } from "../dlp/restore.ts";
 import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
-import { choices } from "./choices.ts";
 import { generate, generateWhole, hedges } from "./generate.ts";
+import { type Late, late } from "../formats/late.ts";
 import type { Arrival, Call } from "./call.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
 import { meter, meterWhole } from "./meter.ts";
-import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
-import { searchLoop } from "./search_loop.ts";
-import type { WebSearch } from "../websearch/mod.ts";
-import type { Steps } from "./steps.ts";
-import { nextRound } from "./upper_bound.ts";
+import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
+
+// Few calls need them.
+const ways = late(() => import("./ways.ts"));
+const restoring = late(() => import("../dlp/restore.ts"));
 
 export interface Run {
   call: Call;
@@ -42,23 +41,39 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
-  const asked = arrival.compacts
-    ? screenedBy(call, kit, (await import("./compact.ts")).compact)
-    : repairs(arrival)
-    ? await mending(call, kit)
-    : ask(call, kit);
+  const asked = isOneCall(call)
+    ? generate(call, call.prompt, kit)
+    : await (await loaded(ways, call)).askOtherwise(call, kit);
   const { payloads } = kit;
   const parts = payloads?.keeps(arrival.key)
     ? payloads.keep(asked, { call, body: arrival.body, kit })
     : asked;
   const originals = call.screened?.originals;
-  return { call, parts: meter(originals ? restore(parts, originals) : parts, call, kit) };
+  if (!originals) return { call, parts: meter(parts, call, kit) };
+  const { restore } = await loaded(restoring, call);
+  return { call, parts: meter(restore(parts, originals), call, kit) };
+}
+
+/** Their money is reserved by now. */
+async function loaded<T>(part: Late<T>, call: Call): Promise<T> {
+  try {
+    return await part.open();
+  } catch (thrown) {
+    await call.reservation.release("internal_service_error");
+    throw thrown;
+  }
+}
+
+/** One call of a provider, whose answer is given as it comes. */
+function isOneCall({ arrival, shape, screened }: Call): boolean {
+  return !shape.search && shape.calls === 1 && !screened?.answers && arrival.compacts !== true &&
+    !repairs(arrival);
 }
 
 /** One call of a provider, whose answer is wanted whole and is given as it comes. */
-function isPlain({ arrival, prompt, shape, screened }: Call, { payloads }: Kit): boolean {
-  return !prompt.stream && !shape.search && shape.calls === 1 && screened === null &&
-    arrival.compacts !== true && !repairs(arrival) && !payloads?.keeps(arrival.key);
+function isPlain(call: Call, { payloads }: Kit): boolean {
+  return !call.prompt.stream && call.screened === null && isOneCall(call) &&
+    !payloads?.keeps(call.arrival.key);
 }
 
 function plain(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
@@ -66,78 +81,4 @@ function plain(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
     (took) => meterWhole((told) => generateWhole(call, kit, told), took, { call, kit }),
     () => meter(generate(call, call.prompt, kit), call, kit),
   );
-}
-
-/** Whether the key or the request wants arguments of tool calls mended. */
-function repairs({ key, header }: Arrival): boolean {
-  return key.repair || header("x-svc-repair") === "true";
-}
-
-async function mending(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
-  // Few calls need it.
-  const { repairCalls } = await import("./repair/repair_calls.ts");
-  return repairCalls(ask(call, kit), call.prompt.tools, () => {
-    call.repaired++;
-    call.headers["x-svc-repaired"] = String(call.repaired);
-  });
-}
-
-function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
-  const once: Ask = (prompt) => generate(call, prompt, kit);
-  const { screened } = call;
-  if (!screened?.answers) return askWith(once, call, kit);
-  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
-  return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);
-}
-
-/** One call of a provider, its answer screened where that is wanted. */
-function screenedBy(
-  call: Call,
-  kit: Kit,
-  once: (call: Call, kit: Kit) => AsyncGenerator<readonly Part[]>,
-): AsyncGenerator<readonly Part[]> {
-  const { screened } = call;
-  if (!screened?.answers) return once(call, kit);
-  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: () => once(call, kit) });
-  return finallyDo(calls.ask(call.prompt, 0), calls.tell);
-}
-
-function askWith(
-  once: Ask,
-  call: Call,
-  kit: Kit,
-  shown?: ScreenedCall["hits"],
-): AsyncGenerator<readonly Part[]> {
-  const { arrival, prompt, model, shape, size, reservation } = call;
-  if (shape.search) {
-    return searchLoop(prompt, {
-      websearch: arrival.steps.followed === null
-        ? kit.websearch
-        : followedSearch(kit.websearch, arrival.steps),
-      ask: (p) => once(p, 0),
-      screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
-      shown,
-      searched: (ms, outcome, hits) =>
-        call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
-      chars: size.chars,
-      mostOutput: prompt.maxOutput ?? model.maxCompletion,
-      affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),
-    });
-  }
-  if (shape.calls === 1) return once(prompt, 0);
-  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice));
-}
-
-/** A search is a step of the call, and so is what it asks the engine. */
-function followedSearch({ engine, search }: WebSearch, steps: Steps): WebSearch {
-  return {
-    engine,
-    async search(query, options) {
-      const followed = steps.follow("search", engine);
-      if (followed === null) return await search(query, options);
-      const found = await followed.within(() => search(query, options));
-      followed.end(found.failed ? found.why ?? "failed" : "ok", { hits: found.hits.length });
-      return found;
-    },
-  };
 }

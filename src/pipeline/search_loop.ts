@@ -27,27 +27,13 @@ import type { SearchOutcome, WebSearch } from "../websearch/mod.ts";
 import { estimateUsage } from "./estimate.ts";
 import { CallIds, type HeldCall, RoundReader } from "./search_round.ts";
 import { invalidCallContent, limitContent, outcomeContent, searchTool } from "./search_prompts.ts";
+import { searchLimit } from "./shape.ts";
 
-/** Searches per request when the caller names no number, and the most that can be asked for. */
-const USUAL_SEARCHES = 10;
-const MOST_SEARCHES = 20;
 /** Rounds in which no search could be run, after which the model may call no tools, and after which the answer ends. */
 const IDLE_ROUNDS_WITH_TOOLS = 2;
 const MOST_IDLE_ROUNDS = 15;
 /** The least output cap that a round is worth: providers refuse smaller ones. */
 const LEAST_OUTPUT = 16;
-
-/** How many searches a request may make. */
-export function searchLimit(options: SearchOptions): number {
-  return Math.max(0, Math.min(Math.floor(options.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
-}
-
-/** Whether a request is served with search. Several answers, or no tools allowed, are served without. */
-export function wantsSearch(prompt: Prompt): boolean {
-  const choice = prompt.toolChoice;
-  return prompt.search !== undefined && (prompt.n ?? 1) === 1 && searchLimit(prompt.search) > 0 &&
-    choice?.type !== "none" && choice?.type !== "tool";
-}
 
 /** What a further round, and the searches before it, may use. */
 export interface Next {

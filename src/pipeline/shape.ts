@@ -1,9 +1,11 @@
 /** How a request is served: with rounds of search, or by several calls of a provider side by side. */
-import type { Prompt } from "../exchange/prompt.ts";
+import type { Prompt, SearchOptions } from "../exchange/prompt.ts";
 import type { Model } from "../models/catalog.ts";
 import type { Providers } from "../providers/mod.ts";
-import { wantsSearch } from "./search_loop.ts";
 
+/** Searches per request when the caller names no number, and the most that can be asked for. */
+const USUAL_SEARCHES = 10;
+const MOST_SEARCHES = 20;
 export interface Shape {
   search: boolean;
   /** Calls side by side: more than one where several answers are wanted of an API that gives one. */
@@ -16,4 +18,26 @@ export function shapeOf(prompt: Prompt, model: Model, providers: Providers): Sha
   const together = n === 1 ||
     model.routes.every((route) => providers.apiOf(route)?.severalAnswers(prompt.stream, n));
   return { search: wantsSearch(prompt) && model.features.has("tools"), calls: together ? 1 : n };
+}
+
+/** How many searches a request may make. */
+export function searchLimit(options: SearchOptions): number {
+  return Math.max(0, Math.min(Math.floor(options.maxUses ?? USUAL_SEARCHES), MOST_SEARCHES));
+}
+
+/** Whether a request is served with search. Several answers, or no tools allowed, are served without. */
+export function wantsSearch(prompt: Prompt): boolean {
+  const choice = prompt.toolChoice;
+  return prompt.search !== undefined && (prompt.n ?? 1) === 1 && searchLimit(prompt.search) > 0 &&
+    choice?.type !== "none" && choice?.type !== "tool";
+}
+
+interface Asking {
+  key: { readonly repair: boolean };
+  header(name: string): string | null;
+}
+
+/** Whether the key or the request wants arguments of tool calls mended. */
+export function repairs({ key, header }: Asking): boolean {
+  return key.repair || header("x-svc-repair") === "true";
 }

@@ -90,6 +90,7 @@ export class SqliteFile {
     let fresh: DatabaseSync | undefined;
     try {
       fresh = new (sqliteLibrary().DatabaseSync)(this.#path, { readOnly: true, timeout: 0 });
+      yield;
       if (bytes + sizeOf(`${this.#path}-wal`) < SMALL_BYTES) checkAll(fresh);
       else yield* readEnds(fresh);
     } catch (error) {

@@ -9,7 +9,9 @@ import { setImmediate } from "node:timers";
 
 /** How long a part may take, in milliseconds. */
 const PART_MS = 0.2;
-/** A busy process has long turns, and its records must keep up: a part may also take so much of the turn before. */
+/** A timer takes so long, in milliseconds, where nothing else goes on. */
+const IDLE_MS = 2;
+/** A busy process has long turns, and its records must keep up: a part may also take so much of what the turn before took beyond that. */
 const SHARE = 1 / 2;
 
 export interface PartsOptions {
@@ -47,7 +49,7 @@ export class TransactionParts {
     return new Promise((resolve) =>
       this.#turn(() => {
         this.#begun = this.#now();
-        this.#most = Math.max(PART_MS, (this.#begun - ended) * SHARE);
+        this.#most = Math.max(PART_MS, (this.#begun - ended - IDLE_MS) * SHARE);
         resolve();
       })
     );

@@ -1,6 +1,6 @@
 /** The section `search` of the configuration: the engine that web search asks. */
 import { choice, fields, headerValue, price, seconds, urlOrNone, whole } from "../schema/fields.ts";
-import { ENGINE_NAMES } from "./engines/mod.ts";
+import { ENGINE_NAMES } from "./engines/needs.ts";
 
 const [FIRST_ENGINE, ...OTHER_ENGINES] = ENGINE_NAMES;
 

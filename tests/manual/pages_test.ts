@@ -4,7 +4,7 @@ import { type Page, PAGES, PICTURES } from "../../src/manual/pages.ts";
 import { REFERENCE } from "../../src/manual/reference/mod.ts";
 import { API_NAMES } from "../../src/providers/apis/mod.ts";
 import { render } from "../../src/manual/render.ts";
-import { ENGINE_NAMES } from "../../src/websearch/engines/mod.ts";
+import { ENGINE_NAMES } from "../../src/websearch/engines/needs.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const FOLDER = new URL("src/manual/pages/", ROOT);

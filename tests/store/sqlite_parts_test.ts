@@ -43,10 +43,17 @@ Deno.test("statements that take little share a part", async () => {
 });
 
 Deno.test("where turns are long, parts are longer, so that records keep up with calls", async () => {
-  const { held, statement, end } = stopped(true, 8);
+  const { held, statement, end } = stopped(true, 10);
   for (let i = 0; i < 10; i++) await statement();
   end();
   assertEquals(held, [1, 4, 4, 1]);
+});
+
+Deno.test("a timer that takes its time in an idle process makes no part longer", async () => {
+  const { held, statement, end } = stopped(true, 1.5);
+  for (let i = 0; i < 12; i++) await statement(0.25);
+  end();
+  assertEquals(held, new Array(12).fill(0.25));
 });
 
 Deno.test("a transaction that somebody waits for is held as a whole", async () => {

@@ -3,7 +3,7 @@ import { assemble } from "../../src/assemble.ts";
 import type { Gateway, GatewayOptions } from "../../src/assembly/gateway.ts";
 import { loadValue } from "../../src/config/load.ts";
 import type { IncomingRequest } from "../../src/http/endpoint.ts";
-import { serve } from "../../src/http1/server.ts";
+import { openServer } from "../../src/http1/server.ts";
 import { deployStore } from "./deploy_shape.ts";
 import { steadyClock } from "./time.ts";
 
@@ -103,7 +103,7 @@ export async function testGateway(
     onRequest(request);
     return gateway.handle(request);
   };
-  const server = serve({
+  const server = await openServer({
     hostname: "127.0.0.1",
     port: 0,
     byHost: deployStore !== null,

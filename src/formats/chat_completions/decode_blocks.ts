@@ -7,7 +7,6 @@
  */
 import { Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
-import { misreports } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/prompt.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../decode_failure.ts";
@@ -25,7 +24,7 @@ import {
 } from "./decode_state.ts";
 import { decodeFinish } from "./finish.ts";
 import { decodeLogprobs } from "./logprobs.ts";
-import { decodePrediction, decodeUsage, TOTALS } from "./usage.ts";
+import { decodeReport } from "./usage.ts";
 
 /** `service_tier` in the official types. */
 const TIERS: ReadonlySet<unknown> = new Set(["auto", "default", "flex", "scale", "priority", "fast"]);
@@ -125,13 +124,9 @@ export class ChunkReader {
   }
 
   #flushUsage(out: Part[]): void {
-    const usage = this.#usage && decodeUsage(this.#usage);
-    const extra = this.#usage && decodePrediction(this.#usage);
-    const estimated = this.#usage && misreports(this.#usage, TOTALS);
+    const report = this.#usage && decodeReport(this.#usage);
     this.#usage = undefined;
-    if (usage) {
-      out.push({ type: "usage", usage, ...(estimated && { estimated }), ...(extra && { extra }) });
-    }
+    if (report) out.push(report);
   }
 
   #choice(wire: Loose, position: number, whole: boolean, out: Part[]): void {

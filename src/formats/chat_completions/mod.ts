@@ -12,6 +12,11 @@ import { decodeRequest } from "./decode_request.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeStream } from "./decode_stream.ts";
 import { LEAVES } from "./leaves.ts";
+import { KnownAnswers } from "./read_answer.ts";
+import { writeAnswer } from "./write_answer.ts";
+
+/** Of all providers of the format. */
+const known = new KnownAnswers();
 
 export const chatCompletions: CallerFormat & ProviderFormat = {
   name: "chat_completions",
@@ -24,6 +29,9 @@ export const chatCompletions: CallerFormat & ProviderFormat = {
   encodeHeld,
   encodeBreak,
   decodeAnswer,
+  readAnswer: (text) => known.read(text),
+  learnAnswer: (text, value, parts) => known.learn(text, value, parts),
   encodeAnswer,
+  writeAnswer,
   encodeFailure,
 };

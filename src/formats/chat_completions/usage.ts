@@ -26,9 +26,10 @@
 import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import { count, normalizeUsage, type Usage } from "../../exchange/usage.ts";
+import type { Part } from "../../exchange/part.ts";
+import { count, misreports, normalizeUsage, type Usage } from "../../exchange/usage.ts";
 
-export const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
+const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
 
 /** A provider's counts; null when there are none in it. */
 export function decodeUsage(wire: Loose): Usage | null {
@@ -77,10 +78,19 @@ export function decodeUsage(wire: Loose): Usage | null {
   });
 }
 
+/** A provider's report as the part that tells it; null: it holds no counts. */
+export function decodeReport(wire: Loose): Extract<Part, { type: "usage" }> | null {
+  const usage = decodeUsage(wire);
+  if (usage === null) return null;
+  const extra = decodePrediction(wire);
+  const estimated = misreports(wire, TOTALS);
+  return { type: "usage", usage, ...(estimated && { estimated }), ...(extra && { extra }) };
+}
+
 const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;
 
 /** What became of the predicted output, for callers of the same format; undefined when nothing is said of it. */
-export function decodePrediction(wire: Loose): Extra | undefined {
+function decodePrediction(wire: Loose): Extra | undefined {
   const details = object(wire.completion_tokens_details);
   const fields: Loose = {};
   for (const name of PREDICTION) if (typeof details[name] === "number") fields[name] = details[name];

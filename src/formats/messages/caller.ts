@@ -5,6 +5,7 @@ import { encodeAnswer } from "./encode_answer.ts";
 import { encodeBreak, encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
 import { encodeFailure } from "./failure.ts";
 import { LEAVES } from "./leaves.ts";
+import { writeAnswer } from "./write_answer.ts";
 
 export const messagesCaller: CallerFormat = {
   name: "messages",
@@ -14,5 +15,6 @@ export const messagesCaller: CallerFormat = {
   encodeStream,
   encodeBreak,
   encodeAnswer,
+  writeAnswer,
   encodeFailure,
 };

@@ -7,7 +7,6 @@ const MOST_SNIPPETS = 10;
 
 export const brave: SearchEngine = {
   name: "brave",
-  needs: ["api_key"],
   async search(query, options, { baseUrl, apiKey, results }, ask) {
     const { country, region, city, timezone } = options.location ?? {};
     const request = get(

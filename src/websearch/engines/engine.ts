@@ -1,5 +1,5 @@
 /**
- * What a search engine is: one object of this shape, in a file of its own, listed in mod.ts. Shapes of requests and answers
+ * What a search engine is: one object of this shape, in a file of its own, listed in needs.ts and mod.ts. Shapes of requests and answers
  * are those of the engines' public documentation.
  *
  * Hosts that a caller wants or does not want go to the engine where it has a field or an operator for them, so that its
@@ -8,6 +8,7 @@
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { SearchOptions } from "../../exchange/prompt.ts";
 import { hostOf } from "../hosts.ts";
+import type { EngineName } from "./needs.ts";
 
 export interface EngineSettings {
   /** Empty: the engine's public address, where it has one. No slash at its end. */
@@ -33,9 +34,7 @@ export interface RawHit {
 
 export interface SearchEngine {
   /** As the configuration names it. */
-  readonly name: string;
-  /** What the configuration must give. Without `base_url` the engine cannot be asked; without `api_key` it refuses. */
-  readonly needs: readonly ("base_url" | "api_key")[];
+  readonly name: EngineName;
   /**
    * One search.
    * @param ask sends a request within the time limit, and gives the JSON object of its answer. Throws on any other answer

@@ -4,7 +4,6 @@ import { get, hit, listed, type SearchEngine } from "./engine.ts";
 
 export const mediawiki: SearchEngine = {
   name: "mediawiki",
-  needs: ["base_url"],
   async search(query, _wish, { baseUrl, results }, ask) {
     const request = get(
       baseUrl.endsWith("api.php") ? baseUrl : `${baseUrl}/w/api.php`,

@@ -1,23 +1,21 @@
-/** The search engines there are. The configuration's choice of `search.engine`, and its check, follow this list. */
+/** The search engines, by the names of needs.ts. */
 import { brave } from "./brave.ts";
 import type { SearchEngine } from "./engine.ts";
 import { mediawiki } from "./mediawiki.ts";
+import { ENGINE_NAMES, type EngineName } from "./needs.ts";
 import { searxng } from "./searxng.ts";
 import { tavily } from "./tavily.ts";
 
-export type { EngineSettings, SearchEngine } from "./engine.ts";
-
-export const SEARCH_ENGINES: readonly SearchEngine[] = [searxng, brave, tavily, mediawiki];
-
-const byName = new Map(SEARCH_ENGINES.map((engine) => [engine.name, engine]));
-
-/** Names in the order of the list. */
-export const ENGINE_NAMES: readonly string[] = [...byName.keys()];
+export const SEARCH_ENGINES: Readonly<Record<EngineName, SearchEngine>> = {
+  searxng,
+  brave,
+  tavily,
+  mediawiki,
+};
 
 export function engineNamed(name: string): SearchEngine {
-  const engine = byName.get(name);
-  if (engine === undefined) {
+  if (!Object.hasOwn(SEARCH_ENGINES, name)) {
     throw new Error(`no search engine has the name ${name}; there are ${ENGINE_NAMES.join(", ")}`);
   }
-  return engine;
+  return SEARCH_ENGINES[name as EngineName];
 }

@@ -4,7 +4,6 @@ import { get, hit, listed, type SearchEngine, withOperators } from "./engine.ts"
 
 export const searxng: SearchEngine = {
   name: "searxng",
-  needs: ["base_url"],
   async search(query, options, { baseUrl, apiKey }, ask) {
     const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
     const body = await ask(

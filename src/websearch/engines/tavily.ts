@@ -4,7 +4,6 @@ import { hit, listed, type SearchEngine } from "./engine.ts";
 
 export const tavily: SearchEngine = {
   name: "tavily",
-  needs: ["api_key"],
   async search(query, options, { baseUrl, apiKey, results }, ask) {
     const request = {
       url: `${baseUrl || "https://api.tavily.com"}/search`,

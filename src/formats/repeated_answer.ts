@@ -1,0 +1,230 @@
+/**
+ * Whole answers that differ from one before in nothing but their text and their counts, as most of a provider's do: to parse the JSON of
+ * each takes several times as long as to see that it is such an answer.
+ *
+ * An answer is learnt with the places of what may differ. Later ones must be the same letter by letter between these places, with values of
+ * the same kind in them; whatever else an answer says goes to the parser.
+ */
+import { literalEnd, unescaped } from "./json_literal.ts";
+
+/** What may stand at a place: the text, which is never empty; a count; a string or a whole number that nobody reads. */
+export type PlaceKind = "text" | "count" | "word" | "number";
+
+export interface Place {
+  kind: PlaceKind;
+  /** Names and indices that lead to it. */
+  path: readonly string[];
+}
+
+/** Says what may differ at the end of a path; null: nothing. */
+export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
+
+const QUOTE = 34;
+const ZERO = 48;
+/** More digits may be rounded. */
+const MOST_DIGITS = 15;
+/** A longer answer is not kept. */
+const MOST_CHARACTERS = 8192;
+/** Answers that are known at a time. */
+const MOST_KNOWN = 4;
+const MOST_DEPTH = 16;
+/** To learn an answer takes as long as several that are known save. */
+const LEARNING = 8;
+const MOST_CREDIT = 16 * LEARNING;
+/** Where learning does not pay, one answer in so many is learnt. */
+const SELDOM = 256;
+
+/** What an answer like one that is known has at its places. The counts are valid until the next answer is read. */
+export interface Found<T> {
+  known: T;
+  text: string;
+  /** In the order of {@link Learnt.counts}. */
+  counts: readonly number[];
+}
+
+/** @typeParam T what is kept with an answer that was learnt */
+export class RepeatedAnswers<T> {
+  readonly #placeAt: PlaceAt;
+  /** That which was met last comes first. */
+  readonly #known: Shape<T>[] = [];
+  #credit = MOST_CREDIT;
+  #others = 0;
+
+  constructor(placeAt: PlaceAt) {
+    this.#placeAt = placeAt;
+  }
+
+  /** Null: no answer like it is known. */
+  find(answer: string): Found<T> | null {
+    const known = this.#known;
+    for (let i = 0; i < known.length; i++) {
+      const shape = known[i];
+      const text = shape.textOf(answer);
+      if (text === null) continue;
+      if (i > 0) {
+        known[i] = known[0];
+        known[0] = shape;
+      }
+      if (this.#credit < MOST_CREDIT) this.#credit++;
+      return { known: shape.known, text, counts: shape.counts };
+    }
+    return null;
+  }
+
+  /**
+   * @param answer JSON that was parsed
+   * @param keep is told the paths of the counts, in the order in which they will be given
+   * @param isRight asked once it is known: whether it is read as it should be
+   */
+  learn(answer: string, keep: (counts: (readonly string[])[]) => T, isRight: () => boolean): void {
+    if (answer.length > MOST_CHARACTERS) return;
+    if (this.#credit < LEARNING && ++this.#others % SELDOM !== 0) return;
+    this.#credit = Math.max(0, this.#credit - LEARNING);
+    const walk = new Walk(answer, this.#placeAt);
+    const places = walk.places();
+    if (places === null || places.filter(({ kind }) => kind === "text").length !== 1) return;
+    const counts = places.filter(({ kind }) => kind === "count").map(({ path }) => path);
+    this.#known.unshift(new Shape(answer, places, keep(counts)));
+    if (!isRight()) this.#known.shift();
+    else if (this.#known.length > MOST_KNOWN) this.#known.pop();
+  }
+}
+
+interface FoundPlace extends Place {
+  from: number;
+  to: number;
+}
+
+/** What is the same in all answers of one kind. */
+class Shape<T> {
+  readonly counts: number[] = [];
+  readonly #kinds: PlaceKind[];
+  /** What stands before each place. Of texts it ends with the quote that begins them. */
+  readonly #before: string[] = [];
+  readonly #end: string;
+
+  constructor(answer: string, places: readonly FoundPlace[], readonly known: T) {
+    this.#kinds = places.map(({ kind }) => kind);
+    let at = 0;
+    for (const { from, to, kind } of places) {
+      this.#before.push(flat(answer.slice(at, from)));
+      at = to;
+      if (kind === "count") this.counts.push(0);
+    }
+    this.#end = flat(answer.slice(at));
+  }
+
+  /** The text of an answer of this kind, whose counts are noted; null: it is another, or has none. */
+  textOf(answer: string): string | null {
+    const kinds = this.#kinds;
+    const before = this.#before;
+    const { counts } = this;
+    let text = "";
+    let at = 0;
+    let counted = 0;
+    for (let i = 0; i < kinds.length; i++) {
+      const from = at + before[i].length;
+      // Of slices: `startsWith` goes letter by letter.
+      if (answer.slice(at, from) !== before[i]) return null;
+      const kind = kinds[i];
+      if (kind === "count" || kind === "number") {
+        let value = 0;
+        for (at = from; at < answer.length; at++) {
+          const digit = answer.charCodeAt(at) - ZERO;
+          if (digit < 0 || digit > 9) break;
+          value = value * 10 + digit;
+        }
+        const digits = at - from;
+        if (digits === 0 || digits > MOST_DIGITS) return null;
+        if (digits > 1 && answer.charCodeAt(from) === ZERO) return null;
+        if (kind === "count") counts[counted++] = value;
+      } else {
+        const to = literalEnd(answer, from);
+        at = Math.abs(to);
+        if (kind === "text") {
+          const found = to >= 0 ? answer.slice(from, to) : unescaped(answer.slice(from, at));
+          if (found === null || found === "") return null;
+          text = found;
+        } else if (to < 0) return null;
+      }
+    }
+    const end = this.#end;
+    return answer.length === at + end.length && answer.slice(at) === end ? text : null;
+  }
+}
+
+/** A piece that does not keep all of the text it is from. */
+function flat(piece: string): string {
+  return JSON.parse(JSON.stringify(piece));
+}
+
+/** Walks the text of JSON that is known to be right. */
+class Walk {
+  readonly #text: string;
+  readonly #placeAt: PlaceAt;
+  readonly #places: FoundPlace[] = [];
+  #at = 0;
+
+  constructor(text: string, placeAt: PlaceAt) {
+    this.#text = text;
+    this.#placeAt = placeAt;
+  }
+
+  /** Null: a name is there twice, or has escapes, or what may differ is no such value. */
+  places(): FoundPlace[] | null {
+    return this.#value([]) ? this.#places : null;
+  }
+
+  #blanks(): void {
+    while (this.#text.charCodeAt(this.#at) <= 32) this.#at++;
+  }
+
+  /** False: the answer cannot be learnt. */
+  #value(path: readonly string[]): boolean {
+    if (path.length > MOST_DEPTH) return false;
+    this.#blanks();
+    const opening = this.#text[this.#at];
+    if (opening === "{" || opening === "[") return this.#members(path, opening === "{");
+    const from = this.#at;
+    const isText = opening === '"';
+    if (isText) this.#at = Math.abs(literalEnd(this.#text, from + 1)) + 1;
+    else while (/[^,\]}\s]/.test(this.#text.charAt(this.#at))) this.#at++;
+    const to = this.#at;
+    const kind = this.#placeAt(path);
+    // A place that holds something else here is told as it stands.
+    if (kind === null || isText !== (kind === "text" || kind === "word")) return true;
+    if (!isText && !/^(?:0|[1-9]\d{0,14})$/.test(this.#text.slice(from, to))) return true;
+    this.#places.push({ kind, path, from: isText ? from + 1 : from, to: isText ? to - 1 : to });
+    return true;
+  }
+
+  #members(path: readonly string[], named: boolean): boolean {
+    const names = new Set<string>();
+    this.#at++;
+    for (let index = 0;; index++) {
+      this.#blanks();
+      const next = this.#text[this.#at];
+      if (next === "]" || next === "}") {
+        this.#at++;
+        return true;
+      }
+      if (next === ",") {
+        this.#at++;
+        this.#blanks();
+      }
+      let name = `${index}`;
+      if (named) {
+        const from = this.#at + 1;
+        const to = literalEnd(this.#text, from);
+        if (to < 0 || this.#text.charCodeAt(from - 1) !== QUOTE) return false;
+        name = this.#text.slice(from, to);
+        if (names.has(name)) return false;
+        names.add(name);
+        this.#at = to + 1;
+        this.#blanks();
+        this.#at++;
+      }
+      if (!this.#value([...path, name])) return false;
+    }
+  }
+}

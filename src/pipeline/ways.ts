@@ -1,0 +1,83 @@
+/** Calls that are more than one plain call of a provider: with rounds of search, several answers, screened or mended ones, compactions. */
+import type { Part } from "../exchange/part.ts";
+import type { WebSearch } from "../websearch/mod.ts";
+import type { Call } from "./call.ts";
+import { choices } from "./choices.ts";
+import { generate } from "./generate.ts";
+import type { Kit } from "./kit.ts";
+import { type Ask, finallyDo, type ScreenedCall, screenedCall } from "./screened_call.ts";
+import { searchLoop } from "./search_loop.ts";
+import { repairs } from "./shape.ts";
+import type { Steps } from "./steps.ts";
+import { nextRound } from "./upper_bound.ts";
+
+export async function askOtherwise(call: Call, kit: Kit): Promise<AsyncGenerator<readonly Part[]>> {
+  // Few calls need them.
+  if (call.arrival.compacts) return screenedBy(call, kit, (await import("./compact.ts")).compact);
+  if (!repairs(call.arrival)) return ask(call, kit);
+  const { repairCalls } = await import("./repair/repair_calls.ts");
+  return repairCalls(ask(call, kit), call.prompt.tools, () => {
+    call.repaired++;
+    call.headers["x-svc-repaired"] = String(call.repaired);
+  });
+}
+
+function ask(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+  const once: Ask = (prompt) => generate(call, prompt, kit);
+  const { screened } = call;
+  if (!screened?.answers) return askWith(once, call, kit);
+  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: once });
+  return finallyDo(askWith(calls.ask, call, kit, calls.hits), calls.tell);
+}
+
+/** One call of a provider, its answer screened where that is wanted. */
+function screenedBy(
+  call: Call,
+  kit: Kit,
+  once: (call: Call, kit: Kit) => AsyncGenerator<readonly Part[]>,
+): AsyncGenerator<readonly Part[]> {
+  const { screened } = call;
+  if (!screened?.answers) return once(call, kit);
+  const calls = screenedCall(call, kit, { screened, answers: screened.answers, ask: () => once(call, kit) });
+  return finallyDo(calls.ask(call.prompt, 0), calls.tell);
+}
+
+function askWith(
+  once: Ask,
+  call: Call,
+  kit: Kit,
+  shown?: ScreenedCall["hits"],
+): AsyncGenerator<readonly Part[]> {
+  const { arrival, prompt, model, shape, size, reservation } = call;
+  if (shape.search) {
+    return searchLoop(prompt, {
+      websearch: arrival.steps.followed === null
+        ? kit.websearch
+        : followedSearch(kit.websearch, arrival.steps),
+      ask: (p) => once(p, 0),
+      screen: (query) => call.screened?.query(query) ?? Promise.resolve(query),
+      shown,
+      searched: (ms, outcome, hits) =>
+        call.arrival.steps.add("search", kit.websearch.engine, ms, outcome, { hits }),
+      chars: size.chars,
+      mostOutput: prompt.maxOutput ?? model.maxCompletion,
+      affords: (spent, next) => reservation.extend(spent, nextRound(prompt, model, size, next)),
+    });
+  }
+  if (shape.calls === 1) return once(prompt, 0);
+  return choices(shape.calls, (choice) => once({ ...prompt, n: 1 }, choice));
+}
+
+/** A search is a step of the call, and so is what it asks the engine. */
+function followedSearch({ engine, search }: WebSearch, steps: Steps): WebSearch {
+  return {
+    engine,
+    async search(query, options) {
+      const followed = steps.follow("search", engine);
+      if (followed === null) return await search(query, options);
+      const found = await followed.within(() => search(query, options));
+      followed.end(found.failed ? found.why ?? "failed" : "ok", { hits: found.hits.length });
+      return found;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Searches by one engine.
+ *
+ * It gets two tries within the time limit. Answers are kept for a short while per query: a conversation's next
+ * turn, or a colleague, often asks the same; those who ask while the engine still works share its answer.
+ */
+import { isObject, type Loose } from "../exchange/json.ts";
+import type { JsonBudget } from "../exchange/json_budget.ts";
+import type { SearchOptions } from "../exchange/prompt.ts";
+import { ask as askOnce } from "../outgoing/ask.ts";
+import { jsonIn } from "../outgoing/json_body.ts";
+import { cleanText } from "./clean.ts";
+import type { EngineRequest, RawHit } from "./engines/engine.ts";
+import { engineNamed } from "./engines/mod.ts";
+import { domainFilter, webAddress } from "./hosts.ts";
+import type { Hit, SearchOutcome, WebSearch, WebSearchOptions, WebSearchSettings } from "./web_search.ts";
+
+/** Text of all hits together, in UTF-16 units: about 2,000 tokens for a search of usual size. */
+const TEXT_CHARS: Readonly<Record<string, number>> = { low: 4000, medium: 8000, high: 16_000 };
+const TITLE_CHARS = 200;
+const LONGEST_QUERY = 400;
+const MOST_BODY_BYTES = 2 * 1024 * 1024;
+/** A page of fifty results has some 5,000 values. */
+const BUDGET: JsonBudget = { depth: 64, values: 50_000, names: 25_000, nameChars: 500_000, digits: 1000 };
+const TRIES = 2;
+const KEPT_MS = 60_000;
+const KEPT_QUERIES = 1000;
+
+/** What an engine answered instead of results. */
+class Refused extends Error {
+  constructor(readonly status: number) {
+    super(`it answered with status ${status}`);
+  }
+}
+
+export function openEngine(settings: WebSearchSettings, options: WebSearchOptions): WebSearch {
+  const engine = engineNamed(settings.engine);
+  const engineSettings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
+  const kept = new Map<string, { found: Promise<SearchOutcome>; until: number }>();
+
+  /** @param signal ends the request when its time is up */
+  async function send({ url, headers, body: sent }: EngineRequest, signal: AbortSignal): Promise<Loose> {
+    const method = sent === undefined ? "GET" : "POST";
+    const question = { method, headers, body: sent, most: MOST_BODY_BYTES, signal };
+    const asking = () => askOnce(url, question);
+    const answer = await (options.quietly?.(asking) ?? asking());
+    if (!answer.ok) throw new Refused(answer.status);
+    const body = await jsonIn(answer.text(), BUDGET).catch(() => null);
+    if (!isObject(body)) throw new Error("its answer is no JSON object");
+    return body;
+  }
+
+  async function once(query: string, searchOptions: SearchOptions, signal: AbortSignal): Promise<Hit[]> {
+    const raw = await engine.search(query, searchOptions, engineSettings, (request) => send(request, signal));
+    const fits = domainFilter(searchOptions);
+    const found: RawHit[] = [];
+    for (const hit of raw) {
+      if (found.length === settings.results) break;
+      const url = webAddress(hit.url);
+      if (url !== undefined && fits(url)) found.push({ ...hit, url });
+    }
+    const chars = TEXT_CHARS[searchOptions.contextSize ?? "medium"] ?? TEXT_CHARS.medium;
+    const each = Math.floor(chars / Math.max(1, found.length));
+    return found.map((h) => ({
+      url: h.url,
+      title: cleanText(h.title, TITLE_CHARS),
+      text: cleanText(h.text, each),
+    }));
+  }
+
+  async function ask(query: string, searchOptions: SearchOptions): Promise<SearchOutcome> {
+    const signal = AbortSignal.timeout(settings.timeoutMs);
+    for (let left = TRIES;; left--) {
+      try {
+        return { hits: await once(query, searchOptions, signal), failed: false };
+      } catch (thrown) {
+        const final = thrown instanceof Refused && thrown.status < 500;
+        if (left > 1 && !final && !signal.aborted) continue;
+        options.log?.(
+          `web search: ${engine.name}: ${signal.aborted ? "no answer in time" : reason(thrown)}`,
+        );
+        return { hits: [], failed: true, why: signal.aborted ? "timeout" : kindOf(thrown) };
+      }
+    }
+  }
+
+  return {
+    engine: engine.name,
+    search(query, searchOptions) {
+      const asked = query.slice(0, LONGEST_QUERY).toWellFormed();
+      const { allowedDomains, blockedDomains, contextSize, location } = searchOptions;
+      const key = JSON.stringify([asked, allowedDomains, blockedDomains, contextSize, location]);
+      const known = kept.get(key);
+      if (known && known.until > options.now()) return known.found;
+      const found = ask(asked, searchOptions);
+      kept.delete(key);
+      if (kept.size >= KEPT_QUERIES) kept.delete(kept.keys().next().value!);
+      kept.set(key, { found, until: options.now() + KEPT_MS });
+      void found.then(({ failed }) => {
+        if (failed && kept.get(key)?.found === found) kept.delete(key);
+      });
+      return found;
+    },
+  };
+}
+
+function kindOf(thrown: unknown): string {
+  if (thrown instanceof Refused) return `status_${thrown.status}`;
+  return thrown instanceof TypeError ? "unreachable" : "unreadable";
+}
+
+/** Words of our own only: a network error's message may hold the address, and with it the query. */
+function reason(thrown: unknown): string {
+  if (thrown instanceof TypeError) return "it cannot be reached";
+  if (thrown instanceof RangeError) return `its answer is over ${MOST_BODY_BYTES} bytes`;
+  return thrown instanceof Error ? thrown.message : "it failed";
+}
