@@ -20,7 +20,6 @@ export interface Place {
 export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
 
 const QUOTE = 34;
-const ZERO = 48;
 /** More digits may be rounded. */
 const MOST_DIGITS = 15;
 /** A longer answer is not kept. */
@@ -28,9 +27,9 @@ const MOST_CHARACTERS = 8192;
 /** Answers that are known at a time. */
 const MOST_KNOWN = 4;
 const MOST_DEPTH = 16;
-/** To learn an answer takes as long as several that are known save. */
-const LEARNING = 8;
-const MOST_CREDIT = 16 * LEARNING;
+/** To learn an answer takes as long as so many that are known save. */
+const LEARNING = 16;
+const MOST_CREDIT = 8 * LEARNING;
 /** Where learning does not pay, one answer in so many is learnt. */
 const SELDOM = 256;
 
@@ -95,67 +94,57 @@ interface FoundPlace extends Place {
   to: number;
 }
 
-/** What is the same in all answers of one kind. */
+/** A word as it stands in JSON, and a whole number; the number is noted where it is a count. */
+const WORD = String.raw`[^"\\\x00-\x1f]*`;
+const NUMBER = `0|[1-9]\\d{0,${MOST_DIGITS - 1}}`;
+/** What of a text needs no escapes. */
+// deno-lint-ignore no-control-regex
+const UNESCAPED = /[^"\\\x00-\x1f]*/y;
+
+/**
+ * What is the same in all answers of one kind. It is told by patterns, which compare several letters at a time; the text, which may be long,
+ * is read between them.
+ */
 class Shape<T> {
   readonly counts: number[] = [];
-  readonly #kinds: PlaceKind[];
-  /** What stands before each place. Of texts it ends with the quote that begins them. */
-  readonly #before: string[] = [];
-  readonly #end: string;
+  readonly #before: RegExp;
+  readonly #behind: RegExp;
 
   constructor(answer: string, places: readonly FoundPlace[], readonly known: T) {
-    this.#kinds = places.map(({ kind }) => kind);
+    const patterns = ["", ""];
     let at = 0;
+    let side = 0;
     for (const { from, to, kind } of places) {
-      this.#before.push(flat(answer.slice(at, from)));
+      patterns[side] += RegExp.escape(answer.slice(at, from));
       at = to;
-      if (kind === "count") this.counts.push(0);
+      if (kind === "text") side = 1;
+      else patterns[side] += kind === "word" ? WORD : kind === "count" ? `(${NUMBER})` : `(?:${NUMBER})`;
     }
-    this.#end = flat(answer.slice(at));
+    this.#before = new RegExp(patterns[0], "y");
+    this.#behind = new RegExp(`${patterns[1]}${RegExp.escape(answer.slice(at))}$`, "y");
   }
 
   /** The text of an answer of this kind, whose counts are noted; null: it is another, or has none. */
   textOf(answer: string): string | null {
-    const kinds = this.#kinds;
     const before = this.#before;
+    before.lastIndex = 0;
+    const first = before.exec(answer);
+    if (first === null) return null;
+    const from = before.lastIndex;
+    UNESCAPED.lastIndex = from;
+    UNESCAPED.test(answer);
+    const plain = UNESCAPED.lastIndex;
+    const to = answer.charCodeAt(plain) === QUOTE ? plain : Math.abs(literalEnd(answer, plain));
+    const behind = this.#behind;
+    behind.lastIndex = to;
+    const last = behind.exec(answer);
+    if (last === null || to === from) return null;
     const { counts } = this;
-    let text = "";
-    let at = 0;
     let counted = 0;
-    for (let i = 0; i < kinds.length; i++) {
-      const from = at + before[i].length;
-      // Of slices: `startsWith` goes letter by letter.
-      if (answer.slice(at, from) !== before[i]) return null;
-      const kind = kinds[i];
-      if (kind === "count" || kind === "number") {
-        let value = 0;
-        for (at = from; at < answer.length; at++) {
-          const digit = answer.charCodeAt(at) - ZERO;
-          if (digit < 0 || digit > 9) break;
-          value = value * 10 + digit;
-        }
-        const digits = at - from;
-        if (digits === 0 || digits > MOST_DIGITS) return null;
-        if (digits > 1 && answer.charCodeAt(from) === ZERO) return null;
-        if (kind === "count") counts[counted++] = value;
-      } else {
-        const to = literalEnd(answer, from);
-        at = Math.abs(to);
-        if (kind === "text") {
-          const found = to >= 0 ? answer.slice(from, to) : unescaped(answer.slice(from, at));
-          if (found === null || found === "") return null;
-          text = found;
-        } else if (to < 0) return null;
-      }
-    }
-    const end = this.#end;
-    return answer.length === at + end.length && answer.slice(at) === end ? text : null;
+    for (let i = 1; i < first.length; i++) counts[counted++] = Number(first[i]);
+    for (let i = 1; i < last.length; i++) counts[counted++] = Number(last[i]);
+    return to === plain ? answer.slice(from, to) : unescaped(answer.slice(from, to));
   }
-}
-
-/** A piece that does not keep all of the text it is from. */
-function flat(piece: string): string {
-  return JSON.parse(JSON.stringify(piece));
 }
 
 /** Walks the text of JSON that is known to be right. */

@@ -8,6 +8,9 @@ const DRAWN = 128;
 const bytes = new Uint8Array(DRAWN * HEX_DIGITS / 2);
 let digits = "";
 let used = 0;
+/** The time of the last id, and what it made of its beginning: busy gateways make many in a millisecond. */
+let begun = -1;
+let beginning = "";
 
 /** Begins with the time, so that the ledger's index grows at its end: anywhere else each row would touch a page of its own. */
 export function generationId(now: number): string {
@@ -17,5 +20,9 @@ export function generationId(now: number): string {
     used = 0;
   }
   const random = digits.slice(used, used += HEX_DIGITS);
-  return `gen_${now.toString(16).padStart(12, "0")}${random}`;
+  if (now !== begun) {
+    begun = now;
+    beginning = `gen_${now.toString(16).padStart(12, "0")}`;
+  }
+  return beginning + random;
 }

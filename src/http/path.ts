@@ -3,6 +3,14 @@ import { Failure } from "../exchange/failure.ts";
 
 /** The path of an address, without the cost of parsing all of it. A slash at its end does not count. */
 export function pathOf(url: string): string {
+  if (url !== last.url) last = { url, path: foundIn(url) };
+  return last.path;
+}
+
+/** Most requests have the address of the one before. */
+let last = { url: "", path: "/" };
+
+function foundIn(url: string): string {
   const from = url.indexOf("/", url.indexOf("//") + 2);
   if (from < 0) return "/";
   const query = url.search(/[?#]/);

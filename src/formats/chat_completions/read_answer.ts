@@ -21,6 +21,8 @@ interface Count {
   /** The report, or what it holds. */
   into: Loose;
   name: string;
+  /** What is there. */
+  value: number;
 }
 
 /** Ids and times of text answers are in no part. */
@@ -39,7 +41,14 @@ export class KnownAnswers {
     const found = this.#answers.find(answer);
     if (found === null) return null;
     const { known: { start, finish, choice, usage, counts }, text } = found;
-    for (let i = 0; i < counts.length; i++) counts[i].into[counts[i].name] = found.counts[i];
+    for (let i = 0; i < counts.length; i++) {
+      const count = counts[i];
+      const value = found.counts[i];
+      // Most are those of the answer before.
+      if (count.value === value) continue;
+      count.value = value;
+      count.into[count.name] = value;
+    }
     const report = decodeReport(usage);
     const parts: Part[] = [
       start.extra === undefined
@@ -83,7 +92,7 @@ export class KnownAnswers {
 
 /** Nobody reads what stands deeper. */
 function countAt([, name, within, ...deeper]: readonly string[], usage: Loose): Count {
-  if (within === undefined) return { into: usage, name };
+  if (within === undefined) return { into: usage, name, value: -1 };
   const held = usage[name];
-  return { into: deeper.length === 0 && isObject(held) ? held : {}, name: within };
+  return { into: deeper.length === 0 && isObject(held) ? held : {}, name: within, value: -1 };
 }
