@@ -28,6 +28,9 @@ export function headEnd(bytes: Uint8Array, from: number, to: number): number {
   return 0;
 }
 
+/** Fields by their names in lower case. */
+export type Fields = Pick<ReadonlyMap<string, string>, "get" | "has"> & Iterable<[string, string]>;
+
 /** The first line of a head and its fields: by name in lower case, repeated ones joined by a comma. */
 export interface HeadLines {
   first: string;

@@ -3,6 +3,7 @@
  * a Request with its Headers costs as much as all the rest of a connection's work.
  */
 import { type BodyFraming } from "./body_framing.ts";
+import type { Fields } from "./head.ts";
 
 /** Where a body comes from. */
 export interface BodySource {
@@ -32,7 +33,7 @@ export class Incoming {
   constructor(
     method: string,
     url: string,
-    { fields, framing, source }: { fields: Map<string, string>; framing: BodyFraming; source: BodySource },
+    { fields, framing, source }: { fields: Fields; framing: BodyFraming; source: BodySource },
   ) {
     this.method = method;
     this.url = url;
@@ -97,9 +98,9 @@ export class Incoming {
 
 /** Headers of a request. Names are in lower case. */
 export class IncomingHeaders {
-  readonly #fields: Map<string, string>;
+  readonly #fields: Fields;
 
-  constructor(fields: Map<string, string>) {
+  constructor(fields: Fields) {
     this.#fields = fields;
   }
 
@@ -114,7 +115,7 @@ export class IncomingHeaders {
     return this.get(name) !== null;
   }
 
-  [Symbol.iterator](): IterableIterator<[string, string]> {
+  [Symbol.iterator](): Iterator<[string, string]> {
     return this.#fields[Symbol.iterator]();
   }
 }

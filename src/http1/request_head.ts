@@ -1,12 +1,12 @@
 /** The head of a request: its first line, its fields, and what they say of its body and its connection. */
 import { BodyFraming, WireError } from "./body_framing.ts";
-import { hasWord, headLines } from "./head.ts";
+import { type Fields, hasWord, headLines } from "./head.ts";
 
 export interface RequestHead {
   method: string;
   /** Address as the web's Request has it, put together from the host and the target. */
   url: string;
-  fields: Map<string, string>;
+  fields: Fields;
   framing: BodyFraming;
   /** The connection may be used again after this request. */
   keepAlive: boolean;

@@ -9,7 +9,7 @@ import type { StatusCode } from "@std/http/status.js";
 import { settled } from "../timing/settled.ts";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
-import { headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
+import { MAX_HEAD_BYTES } from "./head.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
@@ -17,7 +17,8 @@ import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 import type { WebSocketConnection, WireReader } from "./websocket.ts";
-import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
+import { Refusal, type RequestHead } from "./request_head.ts";
+import { RequestHeads } from "./request_heads.ts";
 import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
 
@@ -35,6 +36,7 @@ export class ServerConnection implements Hosted {
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #from = 0;
   #to = 0;
+  readonly #heads = new RequestHeads();
   /** A read that began while a request was handled. */
   #ahead: Promise<number | null> | null = null;
   #request: Incoming | null = null;
@@ -153,12 +155,10 @@ export class ServerConnection implements Hosted {
         this.#from += 2;
       }
       looked = Math.max(looked, this.#from);
-      const end = headEnd(this.#buffer, looked, this.#to);
-      if (end > 0) {
-        if (end - this.#from > MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
-        const text = headText(this.#buffer, this.#from, end);
-        this.#from = end;
-        return requestHead(text, true);
+      const head = this.#heads.next(this.#buffer, this.#from, looked, this.#to);
+      if (head !== null) {
+        this.#from = this.#heads.end;
+        return head;
       }
       if (this.#to - this.#from >= MAX_HEAD_BYTES) throw new Refusal(431, "the head is too long");
       // Counted from where the head begins, which moves when room is made.
