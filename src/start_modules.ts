@@ -167,12 +167,12 @@ import "./store/payload_places.ts"; import "./store/people.ts"; import "./store/
 import "./store/postgres_errors.ts"; import "./store/postgres_options.ts"; import "./store/postgres_pool.ts";
 import "./store/prices.ts"; import "./store/read_lane.ts"; import "./store/records.ts";
 import "./store/retention.ts"; import "./store/revision.ts"; import "./store/rollups.ts";
-import "./store/rows.ts"; import "./store/running_calls.ts"; import "./store/sqlite.ts";
-import "./store/sqlite_errors.ts"; import "./store/sqlite_file.ts"; import "./store/sqlite_jobs.ts";
-import "./store/sqlite_library.ts"; import "./store/sqlite_new_rows.ts"; import "./store/sqlite_parts.ts";
-import "./store/sqlite_thread.ts"; import "./store/streams.ts"; import "./store/sums.ts";
-import "./store/sums_build.ts"; import "./store/sums_state.ts"; import "./store/sync.ts";
-import "./store/teams.ts"; import "./store/traits.ts"; import "./store/usage.ts";
+import "./store/row_json.ts"; import "./store/rows.ts"; import "./store/running_calls.ts";
+import "./store/sqlite.ts"; import "./store/sqlite_errors.ts"; import "./store/sqlite_file.ts";
+import "./store/sqlite_jobs.ts"; import "./store/sqlite_library.ts"; import "./store/sqlite_new_rows.ts";
+import "./store/sqlite_parts.ts"; import "./store/sqlite_thread.ts"; import "./store/streams.ts";
+import "./store/sums.ts"; import "./store/sums_build.ts"; import "./store/sums_state.ts";
+import "./store/sync.ts"; import "./store/teams.ts"; import "./store/traits.ts"; import "./store/usage.ts";
 import "./store/usage_dimensions.ts"; import "./store/warnings.ts";
 import "./supervise.ts";
 import "./telemetry/config.ts";
