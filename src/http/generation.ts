@@ -145,7 +145,7 @@ async function generate(
     handedOver = true;
     release = () => call.held?.close();
     headers = call.headers;
-    place.provider = () => call.provider;
+    place.call = call;
     // The prompt has all of it, and a stream may last for an hour.
     arrival.body = undefined;
     const rates = rateHeaders(call.reservation.rates, formatName === "messages", call.created);

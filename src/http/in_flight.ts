@@ -97,7 +97,7 @@ export class InFlight {
   makeRoom(provider: string): void {
     for (const { abandoned } of this.#keys.values()) {
       for (const place of abandoned) {
-        if (place.provider() !== provider || !place.end()) continue;
+        if (place.call?.provider !== provider || !place.end()) continue;
         abandoned.delete(place);
         return;
       }
@@ -148,8 +148,11 @@ export class Place {
   #calls: KeyCalls | null = null;
   #end: (() => boolean) | null = null;
   #left = false;
-  /** The provider that answers it. */
-  provider: () => string | null = () => null;
+  /**
+   * Says which provider answers it; null: none does yet, or it is over. Not a function that looks it up: V8 (15.0) let each such one
+   * survive its call, and with it the prompt, until all memory was collected.
+   */
+  call: { readonly provider: string | null } | null = null;
 
   constructor(all: InFlight, bytes: number) {
     this.#all = all;
@@ -212,6 +215,7 @@ export class Place {
   leave(): void {
     if (this.#left) return;
     this.#left = true;
+    this.call = null;
     this.#all.bytes -= this.#bytes;
     if (this.#calls !== null) {
       this.#calls.bytes -= this.#bytes;
