@@ -36,7 +36,7 @@ export class Housekeeping {
   readonly #options: HousekeepingOptions;
   readonly #rounds = new BackgroundRounds();
   #complaint = "";
-  #indexed = false;
+  #updated = false;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -60,8 +60,7 @@ export class Housekeeping {
     const before = clock.now() - retentionDays * DAY;
     try {
       await this.#buildSums();
-      if (!this.#indexed && !this.#rounds.stopped) await store.makeIndexes();
-      this.#indexed = true;
+      if (!this.#updated && !this.#rounds.stopped) this.#updated = await store.endUpdate();
       await this.#steps(async () => await store.retireSome(before, RETIRED_ROWS) > 0);
       await this.#steps(async () => await store.retireSessions(before, RETIRED_ROWS) > 0);
       await this.#steps(async () =>

@@ -12,7 +12,7 @@ import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
 import { keyUse } from "./key_use.ts";
 import * as labels from "./labels.ts";
-import { migrate } from "./migrations/mod.ts";
+import { endUpdate, migrate } from "./migrations/mod.ts";
 import * as near from "./near_limits.ts";
 import * as nodes from "./nodes.ts";
 import * as people from "./people.ts";
@@ -357,8 +357,7 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     prepare: () => migrate(engine),
     chainWith: (key) => void (chainKey = key),
     buildSums: async (most) => await workers.care({ kind: "build_sums", most, chainKey }) === true,
-    makeIndexes: async () =>
-      await engine.makeIndex?.("generations_by_model", "generations (model, created, id)"),
+    endUpdate: () => endUpdate(engine),
     retireSome: async (before, most) => Number(await workers.care({ kind: "retire", before, most })),
     retireBudgets: async (before, most) =>
       Number(await workers.care({ kind: "retire_budgets", before, most })),

@@ -244,8 +244,8 @@ export interface StoreCare {
   chainWith(key: string): void;
   /** Takes into the sums some of what was written without them. False: none is left. */
   buildSums(most: number): Promise<boolean>;
-  /** Makes indexes that a start does not wait for. */
-  makeIndexes(): Promise<void>;
+  /** What an update leaves for later: indexes that a start does not wait for, the end of what older nodes need. False: there are some. */
+  endUpdate(): Promise<boolean>;
   /** Deletes some of what is older. Answers how many generations were deleted; 0: none is left. */
   retireSome(before: number, most: number): Promise<number>;
   /** Deletes some budgets of periods that ended before. Answers how many; 0: none is left. */

@@ -4,7 +4,7 @@ import { openBudget } from "../../src/store/budget_opening.ts";
 import type { Query } from "../../src/store/engine.ts";
 import { encodeRecord } from "../../src/store/mod.ts";
 import { onBothEngines } from "../support/cluster.ts";
-import { restore010 } from "../support/released.ts";
+import { registerNode010, restore010 } from "../support/released.ts";
 import { generation, NOW } from "./samples.ts";
 
 const DAY = 86_400_000;
@@ -30,6 +30,7 @@ onBothEngines(({ name, place }) => {
         await old(`gen_old${i}`, today + i * 1000, i % 3 === 0 ? "key_2" : "key_1");
       }
       await old("gen_before", today - 1);
+      await registerNode010(engine);
       const store = here.open();
       try {
         await store.prepare();

@@ -8,6 +8,7 @@ import type { Query } from "../../src/store/engine.ts";
 import { encodeRecord, type Generation, type Store } from "../../src/store/mod.ts";
 import { contentOfRow, decodeRecord } from "../../src/store/records.ts";
 import { onBothEngines, type Place } from "../support/cluster.ts";
+import { registerNode010, restore010 } from "../support/released.ts";
 import { generation, NOW } from "./samples.ts";
 
 const KEY = "key of the chains";
@@ -81,9 +82,16 @@ onBothEngines(({ name, place }) => {
     behind(work: (query: Query) => Promise<unknown>): Promise<void>;
   }
 
-  function test(title: string, body: (bench: Bench) => Promise<void>): void {
+  /** @param older a node of 0.1.0 works on the store, too */
+  function test(title: string, body: (bench: Bench) => Promise<void>, { older = false } = {}): void {
     Deno.test(`${name}: ${title}`, async () => {
       const here = place();
+      if (older) {
+        await restore010(here, { rows: false });
+        const engine = here.engine();
+        await registerNode010(engine);
+        await engine.close();
+      }
       const store = here.open();
       try {
         await store.prepare();
@@ -408,5 +416,5 @@ onBothEngines(({ name, place }) => {
     while (await bench.store.buildSums(10));
     const after = await bench.proof();
     assertEquals([after.shown, after.chained, after.daysSummed], [[], 2, 1]);
-  });
+  }, { older: true });
 });

@@ -1,10 +1,11 @@
 /** Stores as released versions leave them are brought up to date, and everything that was in them is answered as before. */
-import { assertEquals, assertObjectMatch } from "@std/assert";
+import { assertEquals, assertObjectMatch, assertRejects } from "@std/assert";
+import type { Query } from "../../src/store/engine.ts";
 import { verify } from "../../src/store/care/mod.ts";
 import { chainKeyOf, type Store } from "../../src/store/mod.ts";
 import { codeOf, configOf, endOf, NOON, open, requestOf } from "../accounts/support.ts";
 import { onBothEngines, type Place } from "../support/cluster.ts";
-import { restore010 } from "../support/released.ts";
+import { NODE_010, registerNode010, restore010 } from "../support/released.ts";
 import released from "../support/released/0.1.0.json" with { type: "json" };
 
 /** What a node writes whose schema has version 3. */
@@ -116,6 +117,71 @@ onBothEngines(({ name, place }) => {
       assertEquals((await service.credits("acme")).balance, "111.470124999999");
     } finally {
       await service.close();
+    }
+  });
+
+  /** What a node of 0.1.0 writes; `summed` is a column that it knows nothing of. */
+  const write010 = (query: Query, id: string) =>
+    query(
+      `INSERT INTO generations (id, created, key_id, key_name, account, format, requested_model, model, provider, stream, status,
+         measured, input, cached, cache_write, cache_write_1h, audio_input, image_input, video_input, output, reasoning,
+         audio_output, image_output, searches, cost, ttft_ms, latency_ms, client_gone)
+       VALUES ('${id}', ${NOON}, 'key_a', 'a', 'acme', 'messages', 'm', 'm', 'p', 0, 'completed',
+         1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1, 1, 0)`,
+    );
+
+  Deno.test(`${name}: what a registered node of 0.1.0 writes is counted until it leaves, and afterwards none can come`, async () => {
+    const here = place();
+    await restore010(here, { rows: false });
+    const engine = here.engine();
+    const store = here.open();
+    try {
+      await registerNode010(engine);
+      await store.prepare();
+      const late = async () => Number((await engine.query("SELECT COUNT(*) AS n FROM unsummed"))[0].n);
+      await write010(engine.query, "gen_late");
+      assertEquals(await late(), 1);
+      assertEquals(await store.endUpdate(), name === "postgres");
+      await write010(engine.query, "gen_later");
+      assertEquals(await late(), 2);
+      await store.removeNodes([NODE_010]);
+      assertEquals(await store.endUpdate(), true);
+      assertEquals(await store.endUpdate(), true);
+      // Written down before it was over: that is counted all the same.
+      while (await store.buildSums(1));
+      const [sum] = await store.sumUsage({ by: ["model"], from: null, to: null });
+      assertEquals([sum.generations, sum.input], [2, 10]);
+      if (name === "sqlite") await assertRejects(() => registerNode010(engine), Error, "newer release");
+      await store.registerNode("node_new");
+    } finally {
+      await store.close();
+      await engine.close();
+      here.remove();
+    }
+  });
+
+  Deno.test(`${name}: a store that no node of 0.1.0 is registered on keeps nothing for one`, async () => {
+    for (const released of [true, false]) {
+      const here = place();
+      if (released) await restore010(here, { rows: false });
+      const engine = here.engine();
+      const store = here.open();
+      try {
+        await store.prepare();
+        if (engine.kind === "sqlite") {
+          const rows = await engine.query(
+            "SELECT name FROM sqlite_schema WHERE name IN ('generations_unsummed', 'generations_by_model')",
+          );
+          assertEquals(rows, []);
+          await assertRejects(() => registerNode010(engine), Error, "newer release");
+        }
+        await store.registerNode("node_new");
+        assertEquals(await store.endUpdate(), true);
+      } finally {
+        await store.close();
+        await engine.close();
+        here.remove();
+      }
     }
   });
 });

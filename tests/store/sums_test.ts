@@ -19,7 +19,7 @@ import {
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { sumUsage } from "../../src/store/usage.ts";
 import { onBothEngines } from "../support/cluster.ts";
-import { restore010 } from "../support/released.ts";
+import { NODE_010, registerNode010, restore010 } from "../support/released.ts";
 
 const DAY = 86_400_000;
 /** The end of January: spans of days, months and parts of both lie around it. */
@@ -199,6 +199,7 @@ onBothEngines(({ name, place }) => {
           try {
             all.push(...of("old", before));
             await writeAs010(engine, all);
+            await registerNode010(engine);
             await store.prepare();
             await check();
             await store.registerNode("n");
@@ -308,6 +309,7 @@ onBothEngines(({ name, place }) => {
           cost: 5n,
         }));
       await writeAs010(engine, old.slice(0, 30));
+      await registerNode010(engine);
       await stores[0].prepare();
       await writeAs010(engine, old.slice(30));
       await Promise.all(stores.map(async (store) => {
@@ -332,7 +334,7 @@ onBothEngines(({ name, place }) => {
       const of = (id: string) =>
         generationOf(id, { at: 0, key: 1, model: 1, provider: 1, failed: false, tokens: 7, cost: 5n });
       await writeAs010(engine, [of("old")]);
-      await engine.query("INSERT INTO nodes (id, seq, beat) VALUES ('node_010', 1, 1)");
+      await registerNode010(engine);
       await store.prepare();
       const late = MIDDLE + 100 * DAY;
       assertEquals(await store.retireSome(late, 10), 0);
@@ -342,7 +344,7 @@ onBothEngines(({ name, place }) => {
       await assertRejects(() =>
         engine.query("INSERT INTO usage_days VALUES (0, 'k', 'k', 'a', 'm', 1, 0, 1, 0, 0, 1, 0, 0, 5)")
       );
-      await store.removeNodes(["node_010"]);
+      await store.removeNodes([NODE_010]);
       await writeAs010(engine, [of("beside")]);
       assertEquals(await store.retireSome(late, 10), 0);
       while (await store.buildSums(10));

@@ -7,6 +7,8 @@ export interface Dialect {
   readonly money: string;
   /** True: there are so many generations that an index of them takes longer than a start may. */
   readonly large: boolean;
+  /** True: nodes of 0.1.0 are registered, and go on beside this release. */
+  readonly older: boolean;
 }
 
 /** A sum that fits into 64 bits. SQLite refuses one that does not. */

@@ -31,7 +31,8 @@ export async function makeTables(engine: Engine, query: Query, version: number):
   refuseNewer(version);
   await engine.lockMigrations(query);
   await query("CREATE TABLE schema_version (version BIGINT NOT NULL)");
-  await takeSteps(engine, query, { from: 0, to: version });
+  // What is put into them may be of nodes of 0.1.0.
+  await takeSteps(engine, query, { from: 0, to: version, older: true });
 }
 
 export function refuseNewer(version: number): void {
@@ -45,12 +46,17 @@ export function refuseNewer(version: number): void {
 async function takeSteps(
   engine: Engine,
   query: Query,
-  { from, to }: { from: number; to: number },
+  { from, to, older }: { from: number; to: number; older?: boolean },
 ): Promise<void> {
   if (from === to) return;
   // The usual start finds nothing to do.
   const { STEPS } = await import("./steps.ts");
-  const dialect = { kind: engine.kind, money: engine.moneyType, large: from > 0 && await isLarge(query) };
+  const dialect = {
+    kind: engine.kind,
+    money: engine.moneyType,
+    large: from > 0 && await isLarge(query),
+    older: older ?? (from > 0 && await hasOlderNodes(query, from)),
+  };
   for (const step of STEPS.slice(from, to)) {
     for (const statement of step(dialect)) await query(statement);
   }
@@ -65,6 +71,30 @@ async function isLarge(query: Query): Promise<boolean> {
     `SELECT COUNT(*) AS n FROM (SELECT 1 FROM generations LIMIT ${LARGE_ROWS}) AS few`,
   );
   return asInt(row.n) >= LARGE_ROWS;
+}
+
+/** Nodes of 0.1.0, the one release that says nothing of its schema. */
+async function hasOlderNodes(query: Query, version: number): Promise<boolean> {
+  const rows = await query(
+    `SELECT id FROM nodes ${version < 2 ? "" : "WHERE schema_version IS NULL"} LIMIT 1`,
+  );
+  return rows.length > 0;
+}
+
+/** Ends what was kept for nodes of 0.1.0, once none is registered. False: there are some. */
+export async function endUpdate(engine: Engine): Promise<boolean> {
+  if (engine.kind !== "sqlite") {
+    await engine.makeIndex?.("generations_by_model", "generations (model, created, id)");
+    return true;
+  }
+  return await engine.transaction(async (query) => {
+    const triggers = await query("SELECT name FROM sqlite_schema WHERE name = 'generations_unsummed'");
+    if (triggers.length === 0) return true;
+    if (await hasOlderNodes(query, SCHEMA_VERSION)) return false;
+    const { WITHOUT_OLDER } = await import("./v21.ts");
+    for (const statement of WITHOUT_OLDER) await query(statement);
+    return true;
+  });
 }
 
 export async function currentVersion(query: Query): Promise<number> {

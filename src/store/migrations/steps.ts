@@ -22,6 +22,7 @@ import { v17 } from "./v17.ts";
 import { v18 } from "./v18.ts";
 import { v19 } from "./v19.ts";
 import { v20 } from "./v20.ts";
+import { v21 } from "./v21.ts";
 
 /** SQL statements. */
 type Step = (dialect: Dialect) => readonly string[];
@@ -47,13 +48,16 @@ export const STEPS = [
   v18,
   v19,
   v20,
+  v21,
 ] as const satisfies readonly Step[];
 
 STEPS.length satisfies typeof SCHEMA_VERSION;
 
 /** What the steps up to a version make, in that order. */
 export function namesMade(kind: Engine["kind"], what: "TABLE" | "FUNCTION", version: number): string[] {
-  const statements = STEPS.slice(0, version).flatMap((step) => step({ kind, money: "BIGINT", large: false }));
+  const statements = STEPS.slice(0, version).flatMap((step) =>
+    step({ kind, money: "BIGINT", large: false, older: false })
+  );
   const name = new RegExp(`^\\s*CREATE ${what} (\\w+)`);
   // A table that a later step makes anew is one table.
   return [...new Set(statements.flatMap((statement) => name.exec(statement)?.[1] ?? []))];

@@ -57,7 +57,7 @@ export function v2({ kind, large }: Dialect): readonly string[] {
     `CREATE INDEX keys_by_created ON keys (created, id)`,
     `CREATE INDEX budgets_by_end ON budgets (ends)`,
     // SQLite makes an index with all writers waiting. Without this one, days are looked at that have generations of the
-    // model; PostgreSQL makes it beside the calls, see `makeIndexes`.
+    // model; PostgreSQL makes it beside the calls, see `endUpdate`.
     ...(kind === "sqlite" && !large ? [BY_MODEL] : []),
     ...(kind === "sqlite" ? SQLITE : POSTGRES),
   ];
