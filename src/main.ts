@@ -12,6 +12,7 @@ import { ConfigError } from "./config/config_error.ts";
 import { examineDemo, foundProviders } from "./config/demo.ts";
 import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { follow, MISTAKE } from "./follow.ts";
+import { loadNodeCrypto } from "./exchange/hashes.ts";
 import { printable } from "./exchange/printable.ts";
 import { SchemaTooNew } from "./store/mod.ts";
 import { connectionBound } from "./http1/connection_bound.ts";
@@ -86,6 +87,9 @@ const isHosted = () => Boolean(env("DENO_DEPLOY") || env("DENO_SERVE_ADDRESS"));
 
 /** Deno Deploy ends a process five seconds after its signal; a little of that is for leases to be given back. */
 const DEPLOY_GRACE_MS = 4000;
+
+/** After a start, what calls need later waits so long for those that come at once. */
+const FIRST_CALLS_MS = 250;
 
 /** A terminal and the parent process both pass on one Ctrl-C. */
 const SAME_SIGNAL_MS = 500;
@@ -170,6 +174,7 @@ async function serve(source: string | undefined, flags: Flags): Promise<void> {
     // The shell was asked for a limit, and only a process that starts workers starts others: a call never does.
     void Deno.permissions.revoke({ name: "run" });
   });
+  Deno.unrefTimer(setTimeout(loadNodeCrypto, FIRST_CALLS_MS));
   // Only now: a key that is made and never shown, because the port was taken, would be lost.
   if (demo && (worker === null || worker.which === 1)) {
     const { welcomeText } = await import("./commands/welcome.ts");

@@ -41,6 +41,8 @@ const LATER_PACKAGES = [
   "jose",
   "aws4fetch",
   "postgres",
+  "node:crypto",
+  "node:process",
   "node:net",
   "node:tls",
   "node:zlib",

@@ -5,7 +5,7 @@
  * Each node tells in the database what its configuration says. A node that died may have left its word there, so one that
  * contradicts counts only when its heart is seen to beat.
  */
-import { hash } from "node:crypto";
+import { sha256Hex } from "../exchange/hashes.ts";
 import type { Announcement, Store } from "../store/mod.ts";
 import type { AccountsConfig } from "./configured.ts";
 import { StoreRefused } from "./pepper.ts";
@@ -105,7 +105,7 @@ function saidOf(config: AccountsConfig, pepper: string): Said {
 function tell({ keys, accounts }: AccountsConfig, pepper: string): Said {
   // So little of a hash is told that nobody can continue it; as an HMAC it would take ten times as long.
   const fingerprint = (name: string, secret: string) =>
-    hash("sha256", pepper + JSON.stringify(["configured key", name, secret]), "hex").slice(0, 16);
+    sha256Hex(pepper + JSON.stringify(["configured key", name, secret])).slice(0, 16);
   return {
     keys: Object.fromEntries(keys.map(({ name, secret }) => [name, fingerprint(name, secret)])),
     accounts: Object.fromEntries(accounts.map(({ name, credits }) => [name, credits?.toString() ?? null])),

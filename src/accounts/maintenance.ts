@@ -3,7 +3,7 @@
  *
  * A store that is away is tried again with every turn; what needs it waits.
  */
-import { createHmac } from "node:crypto";
+import { hmacSha256 } from "../exchange/hashes.ts";
 import { chainKeyOf, type Store, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { Configured } from "./configured.ts";
@@ -75,7 +75,7 @@ export class Maintenance {
 
   /** Null: the pepper is not known yet. */
   keyFor(purpose: string): Uint8Array | null {
-    return this.#pepper === null ? null : createHmac("sha256", this.#pepper).update(purpose).digest();
+    return this.#pepper === null ? null : hmacSha256(this.#pepper, purpose);
   }
 
   /** Why this gateway must not use the database; null: it may, as far as is known. */

@@ -19,7 +19,7 @@
  * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
  * | `web_search`                                           | searches; a price each                         |
  */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../exchange/hashes.ts";
 import type { PriceChoice, Prices } from "../exchange/prices.ts";
 import type { Usage } from "../exchange/usage.ts";
 
@@ -149,7 +149,7 @@ function versionOf(prices: Prices): string {
     string,
     string,
   ][];
-  const version = createHash("sha256").update(JSON.stringify(named)).digest("hex").slice(0, 16);
+  const version = sha256Hex(JSON.stringify(named)).slice(0, 16);
   versions.set(version, Object.fromEntries(named));
   return version;
 }

@@ -1,5 +1,5 @@
 /** The pepper: what hashes of secrets are keyed with. Whoever has the database alone cannot confirm a guess. */
-import { createHmac } from "node:crypto";
+import { hmacSha256 } from "../exchange/hashes.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
 import { removeQuietly } from "./journal_files.ts";
 import { newPepper } from "./secrets.ts";
@@ -36,7 +36,7 @@ export async function refuseOtherPepper(store: Store, pepper: string): Promise<v
 
 /** Tells peppers apart, and nothing of what they are. */
 export function fingerprintOf(pepper: string): string {
-  return createHmac("sha256", pepper).update("fingerprint").digest("hex").slice(0, 32);
+  return hmacSha256(pepper, "fingerprint").toHex().slice(0, 32);
 }
 
 /** The file of an embedded store's pepper. */

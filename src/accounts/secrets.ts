@@ -4,7 +4,7 @@
  * A secret has 40 characters of 62, 238 bits, so no slow hash is needed: the pepper is there so that a copied database
  * alone cannot even confirm a guess.
  */
-import { createHmac, randomBytes } from "node:crypto";
+import { base64url, hmacSha256, randomBytes } from "../exchange/hashes.ts";
 
 const PREFIX = "sk_live_";
 const TOKEN_PREFIX = "sk_admin_";
@@ -44,14 +44,14 @@ export function looksLikeToken(text: string): boolean {
 }
 
 export function hashSecret(secret: string, pepper: string): string {
-  return createHmac("sha256", pepper).update(secret).digest("base64url");
+  return base64url(hmacSha256(pepper, secret));
 }
 
 /** A key for something else than secrets: whoever has it knows nothing of the pepper. */
 export function derive(pepper: string, purpose: string): Uint8Array {
-  return createHmac("sha256", pepper).update(`key for ${purpose}`).digest();
+  return hmacSha256(pepper, `key for ${purpose}`);
 }
 
 export function newPepper(): string {
-  return randomBytes(32).toString("base64url");
+  return base64url(randomBytes(32));
 }

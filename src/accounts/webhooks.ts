@@ -6,7 +6,7 @@
  * that hangs or fails delays only its own events. The address is the operator's own choice, so it may be of this network;
  * a redirect, which would be the receiver's choice, is not followed.
  */
-import { createHash, createHmac } from "node:crypto";
+import { hmacSha256, sha256Hex } from "../exchange/hashes.ts";
 import {
   type Delivery,
   type DeliveryStore,
@@ -212,7 +212,7 @@ export class Webhooks {
           "user-agent": "sluice",
           "x-svc-event": delivery.data.event,
           "x-svc-delivery": delivery.id,
-          "x-svc-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+          "x-svc-signature": `sha256=${hmacSha256(secret, body).toHex()}`,
         },
         body,
         signal,
@@ -235,7 +235,7 @@ export class Webhooks {
 
 /** The same for the same address, whatever its secret is. */
 function idOf(url: string): string {
-  return createHash("sha256").update(url).digest("hex").slice(0, 16);
+  return sha256Hex(url).slice(0, 16);
 }
 
 function bodyOf({ id, created, data: told }: Delivery, keyName: (id: string) => string | null): string {

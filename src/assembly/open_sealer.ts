@@ -1,5 +1,5 @@
 /** What seals reasoning on its way through callers, with a secret that the nodes share. */
-import { createHmac } from "node:crypto";
+import { hmacSha256 } from "../exchange/hashes.ts";
 import type { Config } from "../config/schema.ts";
 import { type LateSealer, lateSealer, sealer } from "../pipeline/seal.ts";
 import { type Store, StoreUnavailable } from "../store/mod.ts";
@@ -11,7 +11,7 @@ export async function openSealer(
   log: (line: string) => void,
 ): Promise<LateSealer> {
   const made = () => crypto.randomUUID() + crypto.randomUUID();
-  const keyOf = (secret: string) => createHmac("sha256", secret).update("seal").digest();
+  const keyOf = (secret: string) => hmacSha256(secret, "seal");
   const shared = async () => keyOf(config.store.pepper ?? await store.shared("seal", made));
   try {
     return { ...sealer(await shared()), close() {} };

@@ -1,5 +1,5 @@
 /** `/console/oidc/start` and `/console/oidc/callback`: to the identity provider, and back from it. */
-import { createHash } from "node:crypto";
+import { nodeCrypto } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { beginSession, hasProvider, isSecure, providerSource } from "../http/administrators.ts";
 import type { Endpoint, RequestContext } from "../http/endpoint.ts";
@@ -65,7 +65,7 @@ async function callback(context: RequestContext): Promise<Response> {
     );
   }
   // Each counts once, on every node.
-  const id = `oidc_${createHash("sha256").update(flow.state).digest("base64url")}`;
+  const id = `oidc_${nodeCrypto().createHash("sha256").update(flow.state).digest("base64url")}`;
   if (state.sessions.isEnded(id)) {
     throw new SignInRefused(400, "This sign-in has been used already.", "repeated");
   }
@@ -153,7 +153,7 @@ async function refusing(
         ...HEADERS,
         "content-type": "text/html; charset=utf-8",
         "content-security-policy": `default-src 'none'; style-src 'sha256-${
-          createHash("sha256").update(STYLE).digest("base64")
+          nodeCrypto().createHash("sha256").update(STYLE).digest("base64")
         }'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
         "x-content-type-options": "nosniff",
         "set-cookie": flowCookie("", context, 0),

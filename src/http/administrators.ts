@@ -4,7 +4,7 @@
  * A browser sends a cookie along with whatever any page asks for, so that a session counts for what its own page has asked
  * for alone, and changes something only together with the header that this page knows.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { nodeCrypto } from "../exchange/hashes.ts";
 import { ACCESS, type Access, ADMIN_KEY_HOLDER, may, type Principal } from "../accounts/mod.ts";
 import { Failure } from "../exchange/failure.ts";
 import { bearerToken } from "./credentials.ts";
@@ -180,6 +180,7 @@ export function isSecure({ request, connection, state }: RequestContext): boolea
 
 /** Hashes are compared, so that neither length nor content shows in the time it takes. */
 function isSame(given: string, expected: string): boolean {
+  const { createHash, timingSafeEqual } = nodeCrypto();
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(given), hash(expected));
 }

@@ -4,7 +4,7 @@
  *
  * A session ends an hour after it was last used, and twelve hours after it began, whatever happens.
  */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { base64url, hmacSha256, nodeCrypto, randomBytes } from "../exchange/hashes.ts";
 import { Buffer } from "node:buffer";
 import { LONGEST_SESSION_MS as LONGEST_MS, type Principal } from "../accounts/mod.ts";
 
@@ -59,7 +59,7 @@ export class Sessions {
   /** A new one, whatever the browser had before. */
   begin(session: Omit<Session, "id" | "began" | "renewed">): Session {
     const now = this.#options.now();
-    const id = `ses_${randomBytes(18).toString("base64url")}`;
+    const id = `ses_${base64url(randomBytes(18))}`;
     return {
       ...session,
       principal: { ...session.principal, by: "session", credential: id },
@@ -128,20 +128,20 @@ export class Sessions {
 
   /** What a page has to send along with whatever it changes: another site's page cannot know it. */
   csrf({ id }: Session): string {
-    return createHmac("sha256", this.#options.key("csrf")).update(id).digest("base64url");
+    return base64url(hmacSha256(this.#options.key("csrf"), id));
   }
 
   isCsrf(session: Session, given: string | null): boolean {
     const expected = Buffer.from(this.csrf(session));
     const found = Buffer.from(given ?? "");
-    return found.length === expected.length && timingSafeEqual(found, expected);
+    return found.length === expected.length && nodeCrypto().timingSafeEqual(found, expected);
   }
 
   /** Tells configured secrets apart, and nothing of what they are to whoever has not the key. */
   fingerprint(secret: string): string {
     const known = this.#fingerprints.get(secret);
     if (known !== undefined) return known;
-    const made = createHmac("sha256", this.#options.key("fingerprint")).update(secret).digest("base64url");
+    const made = base64url(hmacSha256(this.#options.key("fingerprint"), secret));
     // Those of configurations that were reloaded are of no use any more.
     if (this.#fingerprints.size >= MOST_FINGERPRINTS) this.#fingerprints.clear();
     this.#fingerprints.set(secret, made);
@@ -151,7 +151,7 @@ export class Sessions {
   /** Seals a value that this gateway gives to a browser; one that was sealed for another purpose is not read. */
   seal(purpose: string, value: unknown): string {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#options.key(purpose), nonce);
+    const cipher = nodeCrypto().createCipheriv("aes-256-gcm", this.#options.key(purpose), nonce);
     const sealed = Buffer.concat([cipher.update(JSON.stringify(value)), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
   }
@@ -161,7 +161,7 @@ export class Sessions {
     if (text.length > MOST_COOKIE) return null;
     const bytes = Buffer.from(text, "base64url");
     if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
-    const decipher = createDecipheriv(
+    const decipher = nodeCrypto().createDecipheriv(
       "aes-256-gcm",
       this.#options.key(purpose),
       bytes.subarray(0, NONCE_BYTES),

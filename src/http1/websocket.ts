@@ -7,7 +7,7 @@
  * Thousands of sockets wait for hours, and whatever they are made of is passed over by every collection of garbage: one that
  * waits is this object and a read of the connection below, with no function that waits for another.
  */
-import { createHash } from "node:crypto";
+import { nodeCrypto } from "../exchange/hashes.ts";
 import { Rounds, Visited } from "../timing/rounds.ts";
 import {
   CLOSE,
@@ -75,7 +75,9 @@ const CLOSING_MS = 2000;
 
 /** What `sec-websocket-accept` must say. */
 export function acceptOf(key: string): string {
-  return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  return nodeCrypto().createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest(
+    "base64",
+  );
 }
 
 /** How what still comes is passed over, once nothing more is understood. */

@@ -1,5 +1,5 @@
 /** The sections `models`, `catalog` and `auto` of the configuration: which models there are, and what `svc/auto` chooses from. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../exchange/hashes.ts";
 import { z } from "zod";
 import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
 import type { PriceSheet, PriceTier } from "../exchange/prices.ts";
@@ -244,7 +244,7 @@ interface Written {
 function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
   const all = [{ from: 0, pricing, pricingTiers: tiers }, ...[...changes].sort((a, b) => a.from - b.from)];
   return all.map(({ from, pricing: prices, pricingTiers }) => {
-    const hash = createHash("sha256").update(JSON.stringify([prices, pricingTiers])).digest("hex");
+    const hash = sha256Hex(JSON.stringify([prices, pricingTiers]));
     return { source: `file ${hash.slice(0, 8)}`, from, hours: null, prices, tiers: pricingTiers };
   });
 }

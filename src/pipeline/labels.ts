@@ -4,7 +4,7 @@
  * A header that cannot be read is refused, because budgets rest on it. Of fields of the body, which were written for
  * providers, what cannot be a tag is left out.
  */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../exchange/hashes.ts";
 import { Failure } from "../exchange/failure.ts";
 import { isObject, type Loose } from "../exchange/json.ts";
 import { type Labels, MOST_TAGS, SESSION_CHARS, TAG_CHARS, TAG_NAME } from "../exchange/labels.ts";
@@ -115,7 +115,7 @@ function sessionOf(header: Header, fields: Loose, metadata: Loose | null): strin
 /** A session that was named for another purpose may be longer than ours, or hold any character. */
 function shortened(session: string): string {
   if (SESSION_TEXT.test(session)) return session;
-  return `sha256:${createHash("sha256").update(session).digest("hex")}`;
+  return `sha256:${sha256Hex(session)}`;
 }
 
 /** What Claude Code writes has some 200 characters. */

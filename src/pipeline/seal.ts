@@ -5,7 +5,7 @@
  * the account that it was made for, and what another one sends is nobody's proof. So is what was sealed before seals named
  * an account: the reasoning beside it is then left out of the next turn.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { nodeCrypto } from "../exchange/hashes.ts";
 import { Buffer } from "node:buffer";
 import { isSealed, type Proof, type Seal, SEAL_PREFIX, type Unseal } from "../exchange/proof.ts";
 import { parse } from "../exchange/json.ts";
@@ -44,7 +44,7 @@ export function sealer(secret: Uint8Array): Sealer {
 function accountSealer(secret: Uint8Array, account: string): AccountSealer {
   // Base64url has no point, so payload and account cannot be shifted against each other.
   const mac = (payload: string) =>
-    createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
+    nodeCrypto().createHmac("sha256", secret).update(`${payload}.${account}`).digest().subarray(0, MAC_BYTES);
   return {
     seal(proof) {
       const fields = [
@@ -63,7 +63,7 @@ function accountSealer(secret: Uint8Array, account: string): AccountSealer {
       const dot = text.lastIndexOf(".");
       const payload = text.slice(SEAL_PREFIX.length, dot);
       const given = Buffer.from(text.slice(dot + 1), "base64url");
-      if (given.length !== MAC_BYTES || !timingSafeEqual(given, mac(payload))) return null;
+      if (given.length !== MAC_BYTES || !nodeCrypto().timingSafeEqual(given, mac(payload))) return null;
       const fields = parse(Buffer.from(payload, "base64url").toString());
       if (!Array.isArray(fields)) return null;
       const [api, kind, data, id, call, on] = fields as [

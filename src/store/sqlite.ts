@@ -21,7 +21,7 @@ import type { Row, Value } from "./rows.ts";
 import { translate, translating, translatingLater, unlessBusy } from "./sqlite_errors.ts";
 import { NewRows, type Same } from "./sqlite_new_rows.ts";
 import { SqliteFile } from "./sqlite_file.ts";
-import { sqliteLibrary } from "./sqlite_library.ts";
+import { loadingSqlite, sqliteLibrary } from "./sqlite_library.ts";
 import { TransactionParts } from "./sqlite_parts.ts";
 
 /** What a connection says for as long as it keeps a page in memory that was read while the file was harmed. */
@@ -246,7 +246,8 @@ class SqliteEngine implements Engine {
     this.#waiting++;
     const begin = () => {
       this.#waiting--;
-      return work();
+      const loading = loadingSqlite();
+      return loading === null ? work() : loading.then(work);
     };
     const result = this.#last.then(begin, begin);
     this.#last = result.catch((error) => this.#openAnewAfter(error));

@@ -5,7 +5,7 @@
  * There is a chain for each node and day of records. A node's transactions come one after the other, so nobody waits for
  * anybody else to go on with it. The key is made of the pepper, which a copy of the database alone does not have.
  */
-import { createHmac, hash } from "node:crypto";
+import { base64url, hmacSha256, sha256Hex } from "../../exchange/hashes.ts";
 import { DAY } from "../sums.ts";
 
 /** A chain's end: how many links there are, and the last one. */
@@ -33,11 +33,11 @@ export interface Link {
 const LETTERS = 24;
 
 export function chainKeyOf(pepper: string): string {
-  return createHmac("sha256", pepper).update("ledger chain").digest("base64url");
+  return base64url(hmacSha256(pepper, "ledger chain"));
 }
 
 function keyed(key: string, text: string): string {
-  return hash("sha256", key + text, "hex").slice(0, LETTERS);
+  return sha256Hex(key + text).slice(0, LETTERS);
 }
 
 /** What stands where the first link has one before it. */

@@ -1,5 +1,5 @@
 /** Goes on with the chains of one node, within the transaction that writes the records. */
-import { randomBytes } from "node:crypto";
+import { base64url, randomBytes } from "../../exchange/hashes.ts";
 import type { Columns, EncodedRow, Engine, Query } from "../engine.ts";
 import { valuesOf } from "../engine.ts";
 import { asInt, asText, type Value } from "../rows.ts";
@@ -153,5 +153,5 @@ class Linked<R extends Linkable> implements EncodedRow {
 }
 
 function newChain(): string {
-  return randomBytes(6).toString("base64url");
+  return base64url(randomBytes(6));
 }
