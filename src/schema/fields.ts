@@ -11,6 +11,13 @@ import { z } from "zod";
 /** The message of a schema: what a value must look like, in words. */
 export const says = (allowed: string) => ({ error: allowed });
 
+/**
+ * What a schema is made with, its checks included: each that is added to it afterwards makes a schema anew, and a start makes hundreds.
+ */
+export function checked<T>(allowed: string, ...checks: z.core.$ZodCheck<T>[]) {
+  return { ...says(allowed), checks };
+}
+
 /** `first_byte_seconds` is `firstByteMs` in the code. */
 export type CodeName<S extends string> = S extends `${infer Head}_seconds` ? `${CodeName<Head>}Ms`
   : S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CodeName<Tail>>}`
@@ -46,13 +53,13 @@ export function named<T extends z.ZodType>(name: z.ZodString, value: T) {
 }
 
 export function whole(least: number, most: number) {
-  const allowed = says(`a whole number from ${least} to ${most}`);
-  return z.int(allowed).min(least, allowed).max(most, allowed);
+  const allowed = `a whole number from ${least} to ${most}`;
+  return z.int(checked(allowed, z.gte(least, says(allowed)), z.lte(most, says(allowed))));
 }
 
 export function between(least: number, most: number, unit = "") {
-  const allowed = says(`a number${unit} from ${least} to ${most}`);
-  return z.number(allowed).min(least, allowed).max(most, allowed);
+  const allowed = `a number${unit} from ${least} to ${most}`;
+  return z.number(checked(allowed, z.gte(least, says(allowed)), z.lte(most, says(allowed))));
 }
 
 const DAY = 86_400;
@@ -72,22 +79,27 @@ export function choice<const T extends readonly [string, ...string[]]>(...values
 
 export function listOf<T extends z.ZodType>(item: T, what: string) {
   const allowed = `a list of ${what}`;
-  return z.array(item, says(allowed)).meta({ title: allowed });
+  return titled(z.array(item, says(allowed)), allowed);
 }
 
 /** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot tell. */
-export function stringField(allowed: string) {
-  return z.string(says(allowed)).meta({ title: allowed });
+function titled<T extends z.ZodType>(made: T, allowed: string): T {
+  z.globalRegistry.add(made, { title: allowed });
+  return made;
 }
 
-export function matching(pattern: RegExp, allowed: string) {
-  return stringField(allowed).regex(pattern, says(allowed));
+export function stringField(allowed: string, ...checks: z.core.$ZodCheck<string>[]) {
+  return titled(z.string(checked(allowed, ...checks)), allowed);
+}
+
+export function matching(pattern: RegExp, allowed: string, ...more: z.core.$ZodCheck<string>[]) {
+  return stringField(allowed, z.regex(pattern, says(allowed)), ...more);
 }
 
 /** Some text that is more than white space. */
 export function nonBlank(most: number, what: string) {
   const allowed = `${what} of 1 to ${most} characters`;
-  return matching(/\S/, allowed).max(most, says(allowed));
+  return matching(/\S/, allowed, z.maxLength(most, says(allowed)));
 }
 
 /** A name that also goes into response headers and metric labels, hence ASCII. */
