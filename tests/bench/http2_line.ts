@@ -2,7 +2,8 @@
 import { Buffer } from "node:buffer";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { CA } from "../support/tls.ts";
-import type { Asking, Job, Run } from "./load.ts";
+import type { Job } from "./load.ts";
+import type { Asking, Run } from "./run.ts";
 
 /** Requests at once on one connection. */
 const STREAMS = 8;
@@ -18,8 +19,7 @@ export function asksByHttp2(job: Job, run: Run): Http2Callers {
   const body = Buffer.from(job.body);
   let opened = 0;
 
-  function ask(session: ClientHttp2Session): Promise<void> {
-    const asked = performance.now();
+  function ask(session: ClientHttp2Session, asked: number): Promise<void> {
     run.asked++;
     return new Promise((resolve, reject) => {
       const stream = session.request(fields);
@@ -44,7 +44,14 @@ export function asksByHttp2(job: Job, run: Run): Http2Callers {
         sessions.push(session);
       }
       const session = sessions[Math.floor(opened++ / STREAMS)];
-      return { ask: () => ask(session), close() {} };
+      let asked = 0;
+      return {
+        get asked() {
+          return asked;
+        },
+        ask: () => ask(session, asked = performance.now()),
+        close() {},
+      };
     },
     close() {
       for (const session of sessions) session.close();

@@ -8,6 +8,7 @@
 import { Buffer } from "node:buffer";
 import { asksByHttp2 } from "./http2_line.ts";
 import { lines } from "./lines.ts";
+import { type Asking, Run, STOPPED_MS } from "./run.ts";
 import { cpuMicros, residentBytes } from "./system.ts";
 
 export interface Job {
@@ -47,6 +48,10 @@ export interface Seen {
   errors: number;
   /** What went wrong first. */
   error?: string;
+  /** Answers, good and bad, during which this program stood still for seconds, as others do that are stopped with it. */
+  stopped: number;
+  /** Calls of a fixed rate that were not asked, because every connection waited for an answer. */
+  unasked: number;
   /** CPU time of what is measured, in microseconds; null: this system does not say. */
   cpuMicros: number | null;
   /** The part of one core that the load and its helpers took. */
@@ -62,54 +67,13 @@ export interface Quantiles {
 /** Where the last one of these stands in a request, each request has a number of its own. */
 const NUMBER = "00000000";
 const TAIL_BYTES = 128;
+/** A connection that has rested so long is closed and another opened, as careful clients do: the other side may close it any moment. */
+const REST_MS = 15_000;
 const LF = 10;
-
-export class Run {
-  asked = 0;
-  requests = 0;
-  frames = 0;
-  errors = 0;
-  error: string | undefined;
-  counting = false;
-  over = false;
-  readonly latencies: number[] = [];
-  readonly firstTokens: number[] = [];
-
-  failed(what: string): void {
-    this.errors++;
-    this.error ??= what;
-  }
-
-  answered({ status, sawToken, ended, asked }: Answered): void {
-    if (status !== "200") this.failed(`status ${status}`);
-    else if (!sawToken) this.failed("an answer without its text");
-    else if (!ended) this.failed("a stream without its end");
-    else if (this.counting) {
-      this.requests++;
-      this.latencies.push((performance.now() - asked) * 1000);
-    }
-  }
-}
-
-/** One that asks, once at a time. */
-export interface Asking {
-  /** Asks once. Throws when it is of no more use. */
-  ask(): Promise<void>;
-  close(): void;
-}
-
-/** What came of one answer. */
-export interface Answered {
-  status: string;
-  sawToken: boolean;
-  ended: boolean;
-  /** When it was asked. */
-  asked: number;
-}
 
 /** One connection to what is measured. */
 class Line implements Asking {
-  readonly #conn: Deno.Conn;
+  #conn: Deno.Conn;
   readonly #run: Run;
   readonly #job: Job;
   readonly #request: Buffer;
@@ -122,6 +86,8 @@ class Line implements Asking {
   #sawToken = false;
   #afterLf = false;
   #asked = 0;
+  /** Since when it rests. */
+  #rests = performance.now();
 
   constructor(conn: Deno.Conn, run: Run, job: Job, request: Buffer) {
     this.#conn = conn;
@@ -197,6 +163,10 @@ class Line implements Asking {
     const run = this.#run;
     this.#sawToken = false;
     this.#afterLf = false;
+    if (run.now() - this.#rests > REST_MS) {
+      this.#conn.close();
+      this.#conn = await connectTo(this.#job);
+    }
     this.#asked = performance.now();
     const bytes = this.#request;
     if (this.#number >= 0) bytes.write(String(run.asked++).padStart(NUMBER.length, "0"), this.#number);
@@ -220,11 +190,22 @@ class Line implements Asking {
       ended: end === undefined || this.#tail.includes(end),
       asked: this.#asked,
     });
+    this.#rests = performance.now();
+  }
+
+  get asked(): number {
+    return this.#asked;
   }
 
   close(): void {
     this.#conn.close();
   }
+}
+
+async function connectTo({ port }: Job): Promise<Deno.Conn> {
+  const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+  conn.setNoDelay(true);
+  return conn;
 }
 
 function pause(ms: number): Promise<void> {
@@ -252,9 +233,7 @@ async function work(job: Job): Promise<Seen> {
   const sessions = job.http2 ? asksByHttp2(job, run) : null;
   const open = async (): Promise<Asking> => {
     if (sessions !== null) return sessions.next();
-    const conn = await Deno.connect({ hostname: "127.0.0.1", port: job.port });
-    conn.setNoDelay(true);
-    return new Line(conn, run, job, request);
+    return new Line(await connectTo(job), run, job, request);
   };
   let left = job.calls ?? Infinity;
   const closed = async (i: number) => {
@@ -264,7 +243,7 @@ async function work(job: Job): Promise<Seen> {
       try {
         await line.ask();
       } catch (error) {
-        run.failed(error instanceof Error ? error.message : String(error));
+        run.failed(error instanceof Error ? error.message : String(error), line.asked);
         line.close();
         await pause(10);
         line = await open();
@@ -301,6 +280,7 @@ async function work(job: Job): Promise<Seen> {
   // Streams are read to their end, so that nothing of this job is left when the next begins.
   await running;
   sessions?.close();
+  run.end();
   return {
     requests: run.requests,
     frames: run.frames,
@@ -309,6 +289,8 @@ async function work(job: Job): Promise<Seen> {
     firstToken: quantiles(run.firstTokens),
     errors: run.errors,
     error: run.error,
+    stopped: run.stopped,
+    unasked: run.unasked,
     cpuMicros: cpuSpent,
     helpersBusy: othersSpent.includes(null)
       ? null
@@ -326,21 +308,28 @@ async function atRate(
 ): Promise<void> {
   const free = await Promise.all(Array.from({ length: connections }, open));
   const asking = new Set<Promise<void>>();
-  const started = performance.now();
+  let started = performance.now();
   for (let i = 0; !run.over; i++) {
-    const due = started + i * 1000 / rate;
+    let due = started + i * 1000 / rate;
+    // What was not asked while the program was stopped is not asked all at once.
+    const late = performance.now() - due;
+    if (late > STOPPED_MS) {
+      started += late;
+      due += late;
+    }
     while (performance.now() < due && !run.over) await pause(Math.max(0, due - performance.now()));
     const line = free.pop();
     if (line === undefined) {
-      run.failed("every connection is waiting");
+      run.unasked++;
       await pause(1);
       continue;
     }
     const asked: Promise<void> = line.ask().then(
       () => void free.push(line),
       (error) => {
-        run.failed(String(error));
+        run.failed(String(error), line.asked);
         line.close();
+        return open().then((fresh) => void free.push(fresh), (thrown) => run.failed(String(thrown)));
       },
     ).finally(() => asking.delete(asked));
     asking.add(asked);

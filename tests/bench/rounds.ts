@@ -42,6 +42,9 @@ export async function rounds(
       });
       bench.keep(measure, target.name, round, one);
       if (one.errors > 0) bench.say(`${measure}, ${target.name}: ${one.errors} errors, first: ${one.error}`);
+      if (one.unasked > 0) {
+        bench.say(`${measure}, ${target.name}: ${one.unasked} calls not asked, since all connections waited`);
+      }
       seen[which].push(one);
     }
   }
