@@ -98,7 +98,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
     keepChanges: (changes) => served.saveChanges(changes),
   });
   const accounts: AccountsService = await openAccounts({
-    ...accountsOptions(config, store, {
+    ...await accountsOptions(config, store, {
       ...options,
       spent: (model, dollars) => metrics.spent(model, dollars),
     }),

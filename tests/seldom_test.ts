@@ -12,10 +12,12 @@ const OTHERS = [
   /^config\/describe\.ts$/,
   /^workers\.ts$/,
   /^http1\/(?:host_server|tls_listener|http2_server)\.ts$/,
-  /^store\/(?:postgres_driver|migrations\/steps)\.ts$/,
+  /^store\/(?:postgres_driver|migrations\/(?:steps|v\d+))\.ts$/,
   /^models\/(?:changes|summary)\.ts$/,
   /^models\/facts\/table\.json$/,
   /^documents\/pdf_text\.ts$/,
+  // Part of the runtime: no file is opened for them.
+  /^node:/,
   /^gpt-tokenizer\/|^re2-wasm\//,
 ];
 

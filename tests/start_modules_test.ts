@@ -13,7 +13,7 @@ const LATER = [
   /^providers\/(?:demo_model|hedge)\.ts$/,
   /^pipeline\/(?:screen|policies|screen_answer|dry_scan|ways|search_.*|choices|screened_call|audit_dlp)\.ts$/,
   /^websearch\/(?!mod\.ts|config\.ts|engines\/needs\.ts)/,
-  /^accounts\/(?:live|timeline|rollup)\.ts$/,
+  /^accounts\/(?:administrations|live|reports|rollup|statement|timeline|views)\.ts$/,
   /^console\/(?:page_(?:document|files)|overview|attention)\.ts$/,
   /^store\/postgres_(?:driver|socket)\.ts$/,
   /^telemetry\/(?!config)/,

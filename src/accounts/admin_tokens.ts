@@ -5,11 +5,11 @@
 import { Failure } from "../exchange/failure.ts";
 import { type Store, type StoredToken, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
-import { decodeCursor, encodeCursor, LARGEST_PAGE, type PageQuery, pageSize, readNewToken } from "./input.ts";
+import type { PageQuery } from "./input.ts";
 import type { Principal, Role } from "./roles.ts";
 import { looksLikeToken, newId, newTokenSecret } from "./secrets.ts";
 import type { Trail } from "./trail.ts";
-import { type TokenView, tokenView } from "./views.ts";
+import type { TokenView } from "./views.ts";
 
 export interface AdminTokensOptions {
   store: Store;
@@ -74,6 +74,7 @@ export class AdminTokens {
   }
 
   async create(input: unknown, by: Principal, trail: Trail): Promise<TokenView & { secret: string }> {
+    const [{ readNewToken }, { tokenView }] = await Promise.all([import("./input.ts"), import("./views.ts")]);
     const { store, clock, hash } = this.#options;
     const { name, role, expiresAt } = readNewToken(input);
     const secret = newTokenSecret();
@@ -106,6 +107,8 @@ export class AdminTokens {
 
   /** Newest first, with those that have ended. */
   async list(query: PageQuery): Promise<{ data: TokenView[]; next_cursor: string | null }> {
+    const [input, { tokenView }] = await Promise.all([import("./input.ts"), import("./views.ts")]);
+    const { decodeCursor, encodeCursor, LARGEST_PAGE, pageSize } = input;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     // One more than the page tells whether there is another.
@@ -119,6 +122,7 @@ export class AdminTokens {
 
   /** Throws `not_found`. */
   async revoke(id: string, trail: Trail): Promise<TokenView> {
+    const { tokenView } = await import("./views.ts");
     const { store, clock } = this.#options;
     const token = await store.revokeToken(id, Math.round(clock.now()));
     if (token === null) throw new Failure("not_found", "There is no such token.", { param: "id" });

@@ -3,7 +3,7 @@ import { Failure } from "../exchange/failure.ts";
 import { type Store, type StoredSession, StoreUnavailable } from "../store/mod.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { EndedSessions } from "./ended_sessions.ts";
-import { decodeCursor, encodeCursor, LARGEST_PAGE, type PageQuery, pageSize } from "./input.ts";
+import type { PageQuery } from "./input.ts";
 import type { Trail } from "./trail.ts";
 import type { Listed } from "./views.ts";
 
@@ -74,6 +74,7 @@ export class ConsoleSessions {
 
   /** Those that last, newest first. */
   async list(query: SessionQuery, own: string | null): Promise<Listed<SessionView>> {
+    const { decodeCursor, encodeCursor, LARGEST_PAGE, pageSize } = await import("./input.ts");
     const { store, clock, ended } = this.#options;
     const limit = pageSize(query.limit, LARGEST_PAGE);
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
@@ -111,6 +112,7 @@ export class ConsoleSessions {
 
   /** Ends all of a person, and answers which those were. */
   async endOf(member: string, trail: Trail): Promise<SessionView[]> {
+    const { LARGEST_PAGE } = await import("./input.ts");
     const ended: SessionView[] = [];
     let cursor: string | undefined;
     for (;;) {

@@ -17,7 +17,7 @@ export interface HousekeepingOptions {
 }
 
 const ROUND_MS = 60_000;
-/** Until the store can be asked. */
+/** Until the first round, which the first calls after a start need not wait for, and until the store can be asked. */
 const UNREADY_MS = 500;
 /** Of a step: it keeps writers out for some 30 ms. */
 const ROWS = 500;
@@ -43,8 +43,12 @@ export class Housekeeping {
   }
 
   start(): void {
+    let waited = false;
     this.#rounds.start(async () => {
-      if (!this.#options.ready()) return UNREADY_MS;
+      if (!waited || !this.#options.ready()) {
+        waited = true;
+        return UNREADY_MS;
+      }
       await this.round();
       return ROUND_MS;
     });

@@ -5,7 +5,6 @@
  * milliseconds later. What this node may spend without asking the store it holds as leases, renewed in the background.
  */
 export { openAccounts } from "./service.ts";
-export { generationView } from "./views.ts";
 export { StoreRefused } from "./pepper.ts";
 export type { AccountsConfig } from "./configured.ts";
 export type { AccountsOptions, AccountsService } from "./service.ts";

@@ -14,7 +14,7 @@ import {
 import type { Clock } from "../timing/clock.ts";
 import { AdminTokens } from "./admin_tokens.ts";
 import { AuditLog } from "./audit_log.ts";
-import { type Administration, type OpenAdministration, openAdministration } from "./administration.ts";
+import type { Administration, OpenAdministration } from "./administration.ts";
 import { Admission } from "./admission.ts";
 import { CallLog } from "./call_log.ts";
 import { type AccountsConfig, Configured } from "./configured.ts";
@@ -28,6 +28,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import type { Journal } from "./journal.ts";
 import { KeyContext } from "./key_state.ts";
 import { Keyring } from "./keyring.ts";
+import { openAdministration } from "./later_administration.ts";
 import { Maintenance } from "./maintenance.ts";
 import { MemoryJournal } from "./memory_journal.ts";
 import { OpenReservations } from "./open_reservations.ts";

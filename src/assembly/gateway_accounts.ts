@@ -3,7 +3,6 @@ import {
   type AccountsConfig,
   type AccountsOptions,
   type AccountsService,
-  generationView,
   openAccounts,
 } from "../accounts/mod.ts";
 import type { Config } from "../config/schema.ts";
@@ -11,10 +10,10 @@ import { canMakeFiles, openStore, type Store } from "../store/mod.ts";
 import type { GatewayOptions } from "./gateway.ts";
 
 /** The accounts alone, for one command: nothing runs in the background, and no provider is made. */
-export function assembleAccounts(config: Config, options: GatewayOptions): Promise<AccountsService> {
+export async function assembleAccounts(config: Config, options: GatewayOptions): Promise<AccountsService> {
   // What a command writes is in the store before it ends, so it needs no journal.
   const store = openStore(config.store.url);
-  return openAccounts({ ...accountsOptions(config, store, options), ticking: false });
+  return await openAccounts({ ...await accountsOptions(config, store, options), ticking: false });
 }
 
 /** Amounts are whole numbers of these. */
@@ -35,11 +34,12 @@ export function storeOf(config: Config, { log, held }: StoreListeners): Store {
   return openStore(url, { filePrefix, connections });
 }
 
-export function accountsOptions(
+export async function accountsOptions(
   config: Config,
   store: Store,
   { now, log, recorded, spent }: GatewayOptions & { spent?(model: string, dollars: number): void },
-): AccountsOptions {
+): Promise<AccountsOptions> {
+  const view = recorded && (await import("../accounts/views.ts")).generationView;
   return {
     store,
     config: accountsConfig(config),
@@ -47,7 +47,7 @@ export function accountsOptions(
     log: { info: log, warn: (line) => log(line, "warn") },
     recorded(generation) {
       spent?.(generation.model, Number(generation.cost) / PICODOLLARS);
-      recorded?.(generationView(generation), generation.trace);
+      if (view) recorded?.(view(generation), generation.trace);
     },
     pepper: config.store.pepper ?? undefined,
     retentionDays: config.store.retentionDays,
