@@ -84,12 +84,14 @@ export const SERVER = fields({
     .describe("Processes that share the port and the work. A change takes a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
     .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
-  tls: fields({
-    cert: nonBlank(4096, "the path of a file").describe(
-      "Path of the certificate in PEM, and behind it those that vouch for it.",
-    ),
-    key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
-  }).nullable().prefault(null)
+  tls: z.lazy(() =>
+    fields({
+      cert: nonBlank(4096, "the path of a file").describe(
+        "Path of the certificate in PEM, and behind it those that vouch for it.",
+      ),
+      key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
+    })
+  ).nullable().prefault(null)
     .describe(
       "Serves HTTPS (HTTP/2 and HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
     ),

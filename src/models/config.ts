@@ -65,28 +65,32 @@ const PRICES = {
 const PRICING = exactly(PRICES);
 
 /** Fields of prices stand beside the condition, so names go out as they came in. */
-const TIER = exactly({
-  above_input_tokens: whole(0, 2 ** 31).optional().describe(
-    "The prices count for calls with more input tokens than this. Left out: for all.",
-  ),
-  service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
-    .describe(
-      "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
+const TIER = z.lazy(() =>
+  exactly({
+    above_input_tokens: whole(0, 2 ** 31).optional().describe(
+      "The prices count for calls with more input tokens than this. Left out: for all.",
     ),
-  ...PRICES,
-}).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
-  above: above_input_tokens,
-  service: service_tier,
-  prices,
-}));
+    service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
+      .describe(
+        "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
+      ),
+    ...PRICES,
+  }).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
+    above: above_input_tokens,
+    service: service_tier,
+    prices,
+  }))
+);
 
 const TIERS = listOf(TIER, "price tiers");
 
-const CHANGE = fields({
-  from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
-  pricing: PRICING.describe("Prices from then on."),
-  pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
-});
+const CHANGE = z.lazy(() =>
+  fields({
+    from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
+    pricing: PRICING.describe("Prices from then on."),
+    pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
+  })
+);
 
 const WEIGHT = "a number from 0.000001 to 1000000, or null";
 

@@ -110,15 +110,18 @@ const PROVIDER = fields({
   resource: place("a resource").describe(
     "For the preset `azure`: name of the resource, the first part of its host. Left out: `AZURE_RESOURCE_NAME`.",
   ),
-  deployments: DEPLOYMENTS.prefault({}).describe(
+  deployments: DEPLOYMENTS.default({}).describe(
     "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same. Those that no entry of `models` has a route to are in the catalog by themselves.",
   ),
   api_key: headerValue().prefault("")
     .describe(
       "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),
-  auth: AUTH.prefault({ type: "key" }).describe("Where the provider's credential comes from."),
-  headers: HEADERS.prefault({})
+  // A default is no value to check, so that the schema is made where something is given.
+  auth: AUTH.default({ type: "key" }).describe(
+    "Where the provider's credential comes from. Left out: from `api_key`.",
+  ),
+  headers: HEADERS.default({})
     .describe(
       "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
     ),

@@ -4,7 +4,8 @@
  * A field says in words what it allows, and those words are the mistake that the operator reads. Objects are strict: a field
  * that is not declared is a mistake. Names come in as they are written, in snake case with seconds, and go out as the code has
  * them, in camel case with milliseconds, so that a field stands in one place only. A default is given with `prefault`: it goes
- * through the same conversion as a written value, and shows in the JSON Schema.
+ * through the same conversion as a written value, and shows in the JSON Schema. What most configurations leave out stands in
+ * `z.lazy`: a schema costs more to make than to ask, and that one is made with the first value for it.
  */
 import { z } from "zod";
 
