@@ -7,6 +7,7 @@
  */
 import { HeldBody } from "../http1/held_body.ts";
 import { PlainResponse } from "../http1/plain_response.ts";
+import { type BodySink, PulledBody } from "../http1/pulled_body.ts";
 import { JoinedBytes } from "../http1/text_bytes.ts";
 import { Collector } from "../exchange/answer.ts";
 import { Failure } from "../exchange/failure.ts";
@@ -136,7 +137,7 @@ function stream(
   delivery: Delivery,
   first: Promise<Step>,
   begun: Step | null,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+): PulledBody {
   const { format, parts, ticker, keepAliveMs } = delivery;
   const frames = format.encodeStream(delivery.context);
   let next = begun === null ? first : undefined;
@@ -146,7 +147,7 @@ function stream(
   let ended = false;
   let gone = false;
   let written = false;
-  let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+  let sink: BodySink;
 
   const write = (text: string) => {
     if (text !== "" && !gone) sink.enqueue(encoder.encode(text));
@@ -224,9 +225,9 @@ function stream(
     end();
   }
 
-  return new ReadableStream({
-    start(controller) {
-      sink = controller;
+  return new PulledBody({
+    start(body) {
+      sink = body;
       if (opening === null) return write(format.keepAlive);
       const step = opening;
       opening = null;
@@ -241,5 +242,5 @@ function stream(
       return pulling;
     },
     cancel: leave,
-  }, { highWaterMark: 0 });
+  });
 }

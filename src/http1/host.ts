@@ -40,8 +40,8 @@ export interface Hosted {
 
 export interface Host {
   handle(request: Incoming | Http2Request | Request, info: { remoteAddr: Deno.NetAddr }): Promise<Response>;
-  /** The phase has changed. */
-  entered(connection: Hosted): void;
+  /** The phase has changed. @param before what it was; absent: not known */
+  entered(connection: Hosted, before?: Phase): void;
   closed(connection: Hosted): void;
   /** A WebSocket waits for a message of its caller, or does so no longer. */
   rests(connection: Hosted, rests: boolean): void;

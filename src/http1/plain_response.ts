@@ -1,4 +1,5 @@
 import { HeldBody } from "./held_body.ts";
+import { PulledBody } from "./pulled_body.ts";
 
 /**
  * A Response that remembers how it was made, so that the server can write it without asking its Headers and its body. Its
@@ -10,16 +11,19 @@ export class PlainResponse extends Response {
   #fields: Readonly<Record<string, string>> | null;
   readonly #text: string | null;
   readonly #held: HeldBody | null;
+  readonly #pulled: PulledBody | null;
 
   /** @param headers names in lower case, values without line breaks */
   constructor(
-    body: string | HeldBody | ReadableStream<Uint8Array<ArrayBuffer>>,
+    body: string | HeldBody | PulledBody | ReadableStream<Uint8Array<ArrayBuffer>>,
     { status = 200, headers }: { status?: number; headers: Record<string, string> },
   ) {
     const held = body instanceof HeldBody;
-    super(held ? body.stream() : body, { status });
+    const pulled = body instanceof PulledBody;
+    super(held || pulled ? body.stream() : body, { status });
     this.#text = typeof body === "string" ? body : null;
     this.#held = held ? body : null;
+    this.#pulled = pulled ? body : null;
     this.#fields = headers;
   }
 
@@ -51,5 +55,10 @@ export class PlainResponse extends Response {
   /** The body that was given in pieces; null: it was given otherwise. */
   static heldOf(response: Response): HeldBody | null {
     return response instanceof PlainResponse && !response.bodyUsed ? response.#held : null;
+  }
+
+  /** The body that is made as it is read; null: it was given otherwise, or somebody reads it. */
+  static pulledOf(response: Response): PulledBody | null {
+    return response instanceof PlainResponse && !response.bodyUsed ? response.#pulled : null;
   }
 }

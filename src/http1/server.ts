@@ -147,8 +147,11 @@ function serveOn(
     get stopping() {
       return stopping;
     },
-    entered(connection) {
+    entered(connection, before) {
       const { phase } = connection;
+      // As with each piece of a stream: nothing waits for such connections.
+      if (phase === "writing" && before === "handling") return void (connection.due = now + idleMs);
+      if (phase === "handling" && before === "writing") return void (connection.due = Infinity);
       if (phase === "handling" || phase === "upgraded") connection.due = Infinity;
       else if (phase === "lingering") connection.due = now + ServerConnection.LINGER_MS;
       else connection.due = now + (phase === "head" || phase === "body" ? headerMs : idleMs);

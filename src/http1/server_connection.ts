@@ -15,6 +15,7 @@ import { ConnectionBody } from "./connection_body.ts";
 import { Incoming } from "./incoming.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
+import type { BodyReader } from "./pulled_body.ts";
 import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 import type { WebSocketConnection, WireReader } from "./websocket.ts";
 import { Refusal, type RequestHead } from "./request_head.ts";
@@ -40,7 +41,7 @@ export class ServerConnection implements Hosted {
   /** A read that began while a request was handled. */
   #ahead: Promise<number | null> | null = null;
   #request: Incoming | null = null;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #reader: BodyReader | null = null;
   #socket: WebSocketConnection | null = null;
   #closed = false;
   readonly files = 1;
@@ -96,8 +97,9 @@ export class ServerConnection implements Hosted {
   }
 
   #enter(phase: Phase): void {
+    const before = this.phase;
     this.phase = phase;
-    this.#host.entered(this);
+    this.#host.entered(this, before);
   }
 
   #gone(): void {
@@ -353,7 +355,7 @@ export class ServerConnection implements Hosted {
       response,
       (chunked ? "transfer-encoding: chunked\r\n" : "") + connectionField(keeps, minor),
     );
-    const reader = this.#reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const reader: BodyReader = this.#reader = PlainResponse.pulledOf(response) ?? response.body!.getReader();
     try {
       const first = reader.read();
       // The head goes with the first bytes, where there are any.
@@ -364,7 +366,8 @@ export class ServerConnection implements Hosted {
       }
       let step = await first;
       while (!step.done) {
-        await this.write(chunk(head, step.value, chunked));
+        const bytes = chunk(head, step.value!, chunked);
+        await (bytes.length > LARGE_BYTES ? this.#putHeld(bytes) : this.#put(bytes));
         head = "";
         this.#enter("handling");
         step = await reader.read();

@@ -15,25 +15,16 @@ import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import type { Kit } from "./kit.ts";
+import { MeteredParts } from "./metered_parts.ts";
 import type { Took } from "./whole_parts.ts";
 
 /** The call's parts as they pass. */
-export async function* meter(
+export function meter(
   parts: AsyncGenerator<readonly Part[]>,
   call: Call,
   kit: Kit,
 ): AsyncGenerator<readonly Part[]> {
-  const meter = new Meter(call, kit);
-  try {
-    for await (const batch of parts) yield meter.take(batch);
-    const rest = meter.rest();
-    if (rest !== null) yield rest;
-    meter.finish();
-  } catch (thrown) {
-    throw meter.failed(thrown);
-  } finally {
-    await meter.settle();
-  }
+  return new MeteredParts(parts, new Meter(call, kit));
 }
 
 /** The same for an answer that nobody has before it is whole. @param ask tells of its parts as they come */

@@ -1,0 +1,103 @@
+/**
+ * A body that comes bit by bit, made as it is read: what a ReadableStream without a queue is, for a server that asks for the next
+ * bytes itself. Through a ReadableStream each piece takes some five promises, and here one (Deno 2.9.6).
+ */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface BodySink {
+  enqueue(bytes: Bytes): void;
+  close(): void;
+  error(cause: unknown): void;
+}
+
+/** As of a ReadableStream. */
+export interface BodySource {
+  start(sink: BodySink): void;
+  /** Gives more, or ends. Asked again when it has resolved and more is wanted; it never rejects. */
+  pull(): Promise<void>;
+  cancel(): Promise<void>;
+}
+
+export type BodyStep = { done: false; value: Bytes } | { done: true; value: undefined };
+
+/** What reads a body, this one or a ReadableStream. */
+export interface BodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+  cancel(): Promise<void>;
+}
+
+const END: BodyStep = { done: true, value: undefined };
+
+export class PulledBody implements BodySink, BodyReader {
+  readonly #source: BodySource;
+  #queue: Bytes[] = [];
+  #waiting: PromiseWithResolvers<BodyStep> | null = null;
+  #pulling = false;
+  #ended = false;
+  #failed: { cause: unknown } | null = null;
+  readonly #pulled = (): void => {
+    this.#pulling = false;
+    if (this.#waiting !== null) this.#pull();
+  };
+
+  constructor(source: BodySource) {
+    this.#source = source;
+    source.start(this);
+  }
+
+  enqueue(value: Bytes): void {
+    const waiting = this.#waiting;
+    if (waiting === null) return void this.#queue.push(value);
+    this.#waiting = null;
+    waiting.resolve({ done: false, value });
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#waiting?.resolve(END);
+    this.#waiting = null;
+  }
+
+  /** What waits to be read is lost. */
+  error(cause: unknown): void {
+    this.#queue = [];
+    this.#failed = { cause };
+    this.#waiting?.reject(cause);
+    this.#waiting = null;
+  }
+
+  /** Not asked again before it has resolved. */
+  read(): Promise<BodyStep> {
+    if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#queue.shift()! });
+    if (this.#failed !== null) return Promise.reject(this.#failed.cause);
+    if (this.#ended) return Promise.resolve(END);
+    const waiting = this.#waiting = Promise.withResolvers<BodyStep>();
+    if (!this.#pulling) this.#pull();
+    return waiting.promise;
+  }
+
+  #pull(): void {
+    this.#pulling = true;
+    void this.#source.pull().then(this.#pulled);
+  }
+
+  /** Nobody reads on. */
+  async cancel(): Promise<void> {
+    if (this.#ended || this.#failed !== null) return;
+    this.#queue = [];
+    this.close();
+    await this.#source.cancel();
+  }
+
+  /** For whoever reads a stream. Only one of the two is read. */
+  stream(): ReadableStream<Bytes> {
+    return new ReadableStream({
+      pull: async (controller) => {
+        const { done, value } = await this.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => this.cancel(),
+    }, { highWaterMark: 0 });
+  }
+}

@@ -1,0 +1,108 @@
+/** Parts on their way past the meter. */
+import type { Part } from "../exchange/part.ts";
+
+interface Counter {
+  /** What goes on of these parts. */
+  take(batch: readonly Part[]): readonly Part[];
+  /** What the provider left out, at the end of its answer; null: nothing. */
+  rest(): readonly Part[] | null;
+  /** All has been given. */
+  finish(): void;
+  /** What it fails with. */
+  failed(thrown: unknown): Error;
+  /** Resolves when the record is durable. */
+  settle(): Promise<void>;
+}
+
+type Step = IteratorResult<readonly Part[]>;
+
+/** A generator would take three promises more for each batch. Asked for one batch after the other. */
+export class MeteredParts implements AsyncGenerator<readonly Part[]> {
+  readonly #parts: AsyncGenerator<readonly Part[]>;
+  readonly #meter: Counter;
+  #begun = false;
+  /** The provider's parts have ended, and what they left out was given. */
+  #restGiven = false;
+  #over = false;
+
+  constructor(parts: AsyncGenerator<readonly Part[]>, meter: Counter) {
+    this.#parts = parts;
+    this.#meter = meter;
+  }
+
+  next(): Promise<Step> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    this.#begun = true;
+    return this.#restGiven ? this.#finish() : this.#parts.next().then(this.#came, this.#threw);
+  }
+
+  readonly #came = (step: Step): Step | Promise<Step> => {
+    if (step.done) return this.#ended();
+    try {
+      return { done: false, value: this.#meter.take(step.value) };
+    } catch (thrown) {
+      return this.#broke(thrown);
+    }
+  };
+
+  readonly #threw = async (thrown: unknown): Promise<never> => {
+    this.#over = true;
+    try {
+      throw this.#meter.failed(thrown);
+    } finally {
+      await this.#meter.settle();
+    }
+  };
+
+  async #broke(thrown: unknown): Promise<never> {
+    await this.#parts.return(undefined).catch(() => {});
+    return await this.#threw(thrown);
+  }
+
+  #ended(): Step | Promise<Step> {
+    let rest: readonly Part[] | null;
+    try {
+      rest = this.#meter.rest();
+    } catch (thrown) {
+      return this.#threw(thrown);
+    }
+    this.#restGiven = true;
+    return rest === null ? this.#finish() : { done: false, value: rest };
+  }
+
+  async #finish(): Promise<Step> {
+    this.#over = true;
+    this.#meter.finish();
+    await this.#meter.settle();
+    return { done: true, value: undefined };
+  }
+
+  /** Ends the call before its time. */
+  async return(value: unknown): Promise<Step> {
+    const over = this.#over;
+    this.#over = true;
+    if (this.#begun && !over) {
+      try {
+        await this.#parts.return(undefined);
+      } catch (thrown) {
+        throw this.#meter.failed(thrown);
+      } finally {
+        await this.#meter.settle();
+      }
+    }
+    return { done: true, value };
+  }
+
+  async throw(thrown: unknown): Promise<Step> {
+    await this.return(undefined);
+    throw thrown;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+}
