@@ -7,8 +7,8 @@
 import { addressOf, connect, type Connection, ForeignProtocol } from "./http1_connection.ts";
 import { type BodyFraming, WireError } from "../http1/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
-import { headEnd, headText, MAX_HEAD_BYTES } from "../http1/head.ts";
-import { type Head, parseHead, requestBytes } from "./http1_wire.ts";
+import { MAX_HEAD_BYTES } from "../http1/head.ts";
+import { type Head, requestBytes } from "./http1_wire.ts";
 import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
@@ -156,12 +156,11 @@ class Http1Reply implements Reply {
 
   /** The next head, once it is there whole. @param looked where its end may be at the earliest */
   #takeHead(looked: number): Head | null {
-    const { buffer } = this.#connection;
-    const end = headEnd(buffer, looked, this.#to);
-    if (end === 0) return null;
-    const head = parseHead(headText(buffer, this.#from, end), true);
+    const { buffer, heads } = this.#connection;
+    const head = heads.next(buffer, this.#from, looked, this.#to);
+    if (head === null) return null;
     if (head.status === 101) throw new WireError("the protocol was switched");
-    this.#from = end;
+    this.#from = heads.end;
     return head;
   }
 

@@ -4,6 +4,7 @@
  * A connection that waits for its next call has a read under way, so that its end is noticed when it comes and not by the
  * call after it.
  */
+import { AnswerHeads } from "./answer_heads.ts";
 import { Buffer } from "node:buffer";
 import { broken, type Exchange, timeout, unreachable } from "./reply.ts";
 import type { Ticker } from "../timing/ticker.ts";
@@ -128,6 +129,7 @@ export class Connection {
   readonly #conn: Deno.TcpConn | Deno.TlsConn;
   readonly #pool: Pool;
   buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly heads = new AnswerHeads();
   /** Calls made on it so far. */
   calls = 0;
   closed = false;

@@ -7,7 +7,7 @@ import { headAndText, headBytes } from "../http1/text_bytes.ts";
 export interface Head {
   status: number;
   /** By name in lower case; repeated ones joined by a comma. */
-  headers: Map<string, string>;
+  headers: Pick<ReadonlyMap<string, string>, "get">;
   body: BodyFraming;
   /** The connection may be used again after this answer. */
   keepAlive: boolean;
@@ -55,7 +55,7 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
  * @param text a head with its blank line
  * @param looked its bytes were looked at
  */
-export function parseHead(text: string, looked = false): Head {
+export function parseHead(text: string, looked = false): Head & { headers: Map<string, string> } {
   const { first, fields } = headLines(text, looked);
   const line = /^HTTP\/1\.([01]) ([1-9]\d{2})(?: |$)/.exec(first);
   if (!line) throw new WireError("the status line is not one of HTTP/1.1");

@@ -1,0 +1,207 @@
+/**
+ * Heads of the answers on one connection. A provider's have the same fields in the same order, of which most are never asked for: where a
+ * head has the names of the one before, values are only looked at for what may not stand in them, and made into text when somebody asks.
+ */
+import type { Buffer } from "node:buffer";
+import { BodyFraming } from "../http1/body_framing.ts";
+import { headEnd, headText } from "../http1/head.ts";
+import { type Head, parseHead } from "./http1_wire.ts";
+
+/** Where so many heads in a row were each another, no more of them are learnt. */
+const MOST_OTHERS = 8;
+/** A longer head is not learnt. */
+const MOST_CHARACTERS = 4096;
+/** Of a length. */
+const MOST_DIGITS = 9;
+
+const TAB = 9;
+const CR = 13;
+const SPACE = 32;
+const ZERO = 48;
+const DELETE = 127;
+
+/** Fields that say where the answer and the connection end: known heads have the same values of these. */
+const DECISIVE: ReadonlySet<string> = new Set(["connection", "transfer-encoding"]);
+const LENGTH = "content-length";
+
+export class AnswerHeads {
+  #known: KnownHead | null = null;
+  /** Heads since one was known. */
+  #others = 0;
+  /** Where the last one ends. */
+  end = 0;
+
+  /**
+   * The head that begins at `from`, once it is there whole; null before. Throws {@link WireError}.
+   *
+   * @param looked where its end may be at the earliest
+   */
+  next(bytes: Buffer, from: number, looked: number, to: number): Head | null {
+    const known = this.#known?.at(bytes, from, to);
+    if (known) {
+      this.end = this.#known!.end;
+      this.#others = 0;
+      return known;
+    }
+    const end = headEnd(bytes, looked, to);
+    if (end === 0) return null;
+    this.end = end;
+    const text = headText(bytes, from, end);
+    const head = parseHead(text, true);
+    if (++this.#others < MOST_OTHERS) this.#known = KnownHead.of(text, head);
+    return head;
+  }
+}
+
+/** Values of a head, by the places of their names. */
+class KnownFields {
+  readonly #names: ReadonlyMap<string, readonly number[]>;
+  readonly #text: string;
+  /** Where each value begins and ends. */
+  readonly #places: readonly number[];
+
+  constructor(names: ReadonlyMap<string, readonly number[]>, text: string, places: readonly number[]) {
+    this.#names = names;
+    this.#text = text;
+    this.#places = places;
+  }
+
+  get(name: string): string | undefined {
+    const at = this.#names.get(name);
+    if (at === undefined) return undefined;
+    return at.length === 1 ? this.#value(at[0]) : at.map((i) => this.#value(i)).join(", ");
+  }
+
+  #value(i: number): string {
+    return this.#text.slice(this.#places[2 * i], this.#places[2 * i + 1]).trim();
+  }
+}
+
+class KnownHead {
+  /** What stands before each value. */
+  readonly #before: readonly Uint8Array[];
+  /** Values that must be the same; null: any will do. */
+  readonly #fixed: readonly (Uint8Array | null)[];
+  readonly #end: Uint8Array;
+  readonly #names: ReadonlyMap<string, readonly number[]>;
+  /** Which value is the length; negative: there is none. */
+  readonly #length: number;
+  readonly #head: Head;
+  readonly #minor: number;
+  /** Where the head ends that was found last. */
+  end = 0;
+
+  private constructor(lines: Lines, head: Head, minor: number) {
+    this.#before = lines.before.map(bytesOf);
+    this.#fixed = lines.fixed.map((value) => value === null ? null : bytesOf(value));
+    this.#end = bytesOf(lines.end);
+    this.#names = lines.names;
+    this.#length = lines.length;
+    this.#head = head;
+    this.#minor = minor;
+  }
+
+  /**
+   * Null: it is not to be kept.
+   *
+   * @param text what `head` was read from, a character a byte
+   */
+  static of(text: string, head: Head): KnownHead | null {
+    if (text.length > MOST_CHARACTERS || head.status < 200) return null;
+    const lines = linesOf(text);
+    return lines && new KnownHead(lines, head, text.startsWith("HTTP/1.1") ? 1 : 0);
+  }
+
+  /** A head of the same lines, where it stands there whole; null: there is another, or not all of it yet. */
+  at(bytes: Buffer, from: number, to: number): Head | null {
+    const before = this.#before;
+    const places: number[] = [];
+    let length = 0;
+    let at = from;
+    for (let i = 0; i < before.length; i++) {
+      at = behind(before[i], bytes, at, to);
+      if (at < 0) return null;
+      const start = at;
+      const fixed = this.#fixed[i];
+      if (fixed !== null) {
+        at = behind(fixed, bytes, at, to);
+        if (at < 0) return null;
+      } else if (i === this.#length) {
+        for (; at < to; at++) {
+          const digit = bytes[at] - ZERO;
+          if (digit < 0 || digit > 9) break;
+          length = length * 10 + digit;
+        }
+        const count = at - start;
+        if (count === 0 || count > MOST_DIGITS || (count > 1 && bytes[start] === ZERO)) return null;
+      } else {
+        for (; at < to; at++) {
+          const byte = bytes[at];
+          if (byte === CR) break;
+          if ((byte < SPACE && byte !== TAB) || byte === DELETE) return null;
+        }
+      }
+      places.push(start - from, at - from);
+    }
+    at = behind(this.#end, bytes, at, to);
+    if (at < 0) return null;
+    this.end = at;
+    const { status, keepAlive } = this.#head;
+    const headers = new KnownFields(this.#names, bytes.toString("latin1", from, at), places);
+    const body = this.#length >= 0 && status !== 204 && status !== 304
+      ? BodyFraming.ofLength(length)
+      : BodyFraming.ofAnswer(status, (name) => headers.get(name), this.#minor);
+    return { status, headers, body, keepAlive };
+  }
+}
+
+interface Lines {
+  before: string[];
+  fixed: (string | null)[];
+  end: string;
+  names: Map<string, number[]>;
+  length: number;
+}
+
+/** Null: the head cannot be told by its lines. @param text a head that was read */
+function linesOf(text: string): Lines | null {
+  const before: string[] = [];
+  const fixed: (string | null)[] = [];
+  const names = new Map<string, number[]>();
+  let length = -1;
+  let literal = 0;
+  for (let at = text.indexOf("\r\n") + 2; at < text.length - 2;) {
+    const end = text.indexOf("\r\n", at);
+    const colon = text.indexOf(":", at);
+    const name = text.slice(at, colon).toLowerCase();
+    let value = colon + 1;
+    at = end + 2;
+    if (name === LENGTH) {
+      // Twice, or not as most write it.
+      if (length >= 0 || !/^ (?:0|[1-9]\d{0,8})$/.test(text.slice(value, end))) return null;
+      length = before.length;
+      value++;
+    }
+    const places = names.get(name);
+    if (places === undefined) names.set(name, [before.length]);
+    else places.push(before.length);
+    before.push(text.slice(literal, value));
+    literal = end;
+    fixed.push(DECISIVE.has(name) ? text.slice(value, end) : null);
+  }
+  return { before, fixed, end: text.slice(literal), names, length };
+}
+
+/** Where these letters end that should stand there; negative: there are others. */
+function behind(letters: Uint8Array, bytes: Buffer, at: number, to: number): number {
+  const end = at + letters.length;
+  if (end > to) return -1;
+  for (let i = 0; i < letters.length; i++) if (bytes[at + i] !== letters[i]) return -1;
+  return end;
+}
+
+function bytesOf(letters: string): Uint8Array {
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
