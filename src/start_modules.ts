@@ -116,9 +116,10 @@ import "./metrics/prometheus.ts"; import "./metrics/registry.ts"; import "./metr
 import "./models/catalog.ts"; import "./models/changes.ts"; import "./models/config.ts";
 import "./models/limits.ts"; import "./models/media_tokens.ts"; import "./models/patterns.ts";
 import "./models/sound_length.ts"; import "./models/summary.ts";
-import "./outgoing/ask.ts"; import "./outgoing/fetch_reply.ts"; import "./outgoing/http1.ts";
-import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts"; import "./outgoing/json_body.ts";
-import "./outgoing/proxies.ts"; import "./outgoing/reply.ts"; import "./outgoing/send.ts";
+import "./outgoing/answer_heads.ts"; import "./outgoing/ask.ts"; import "./outgoing/fetch_reply.ts";
+import "./outgoing/http1.ts"; import "./outgoing/http1_connection.ts"; import "./outgoing/http1_wire.ts";
+import "./outgoing/json_body.ts"; import "./outgoing/proxies.ts"; import "./outgoing/reply.ts";
+import "./outgoing/send.ts";
 import "./payloads/config.ts";
 import "./pipeline/admit.ts"; import "./pipeline/answer_bounds.ts"; import "./pipeline/answer_memory.ts";
 import "./pipeline/answer_name.ts"; import "./pipeline/answer_reader.ts"; import "./pipeline/begin_answer.ts";
