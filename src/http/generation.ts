@@ -111,11 +111,12 @@ async function generate(
     const format = opening instanceof Promise ? await opening : opening;
     followed?.of(asker);
     const asked = Date.now();
-    const sent = await readJson(request, state.maxBodyBytes, {
+    const reading = readJson(request, state.maxBodyBytes, {
       run: (work) => kit.slices.run(asker.id, work, "parse"),
       ticker: kit.ticker,
       count: counter(state, place),
     });
+    const sent = reading instanceof Promise ? await reading : reading;
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
     const key = known instanceof Promise ? await known : known;

@@ -120,7 +120,7 @@ class Meter {
       this.#usage = estimateUsage(call.size.chars, this.#said);
     }
     const usage = this.#usage;
-    const searches = await this.#billedSearches(failed ? null : usage);
+    const searches = this.#searches ? await this.#billedSearches(this.#searches, failed ? null : usage) : 0;
     const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
@@ -155,10 +155,9 @@ class Meter {
    * Some models search though the request has no tool of their provider's, and nothing is reserved for that: what there is
    * no money for is not billed, so that a thousand such calls at once do not pass a limit.
    */
-  async #billedSearches(usage: Usage | null): Promise<number> {
+  async #billedSearches(searches: number, usage: Usage | null): Promise<number> {
     const { shape, size, reservation, arrival, model } = this.#call;
-    const searches = this.#searches ?? 0;
-    if (searches === 0 || shape.search || size.rounds !== undefined) return searches;
+    if (shape.search || size.rounds !== undefined) return searches;
     const next = { input: 0, output: 0, searches };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return searches;
     this.#kit.log(

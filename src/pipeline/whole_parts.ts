@@ -48,7 +48,10 @@ export class WholeParts implements AsyncGenerator<readonly Part[]> {
 }
 
 /** Tells all batches, by the shortest way there is. */
-export async function tellAll(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
-  if (parts instanceof WholeParts) return await parts.tellAll(took);
+export function tellAll(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
+  return parts instanceof WholeParts ? parts.tellAll(took) : tellEach(parts, took);
+}
+
+async function tellEach(parts: AsyncGenerator<readonly Part[]>, took: Took): Promise<void> {
   for await (const batch of parts) took(batch);
 }
