@@ -10,11 +10,16 @@ class Run {
   readonly #from: number;
   readonly #to: number;
   readonly #by: number;
+  readonly #after: string;
   /** By the value of one column, what came last. */
   readonly #seen = new Map<Value, { values: readonly Value[]; text: string }>();
 
-  /** @param by the column that tells most about the others */
-  constructor(from: number, to: number, by: number) {
+  /**
+   * @param by the column that tells most about the others
+   * @param after what follows in the text; a comma comes before it
+   */
+  constructor(from: number, to: number, by: number, after = ",") {
+    this.#after = after;
     this.#from = from;
     this.#to = to;
     this.#by = by;
@@ -23,7 +28,7 @@ class Run {
   text(values: readonly Value[]): string {
     const seen = this.#seen.get(values[this.#by]);
     if (seen !== undefined && this.#isLike(seen.values, values)) return seen.text;
-    const text = JSON.stringify(values.slice(this.#from, this.#to)).slice(1, -1);
+    const text = `,${JSON.stringify(values.slice(this.#from, this.#to)).slice(1, -1)}${this.#after}`;
     if (this.#seen.size >= MOST_SEEN) this.#seen.clear();
     if (text.length <= MOST_CHARS) this.#seen.set(values[this.#by], { values, text });
     return text;
@@ -63,7 +68,7 @@ const [COST, TTFT, LATENCY, CLIENT_GONE, PRICE_VERSION, CACHE_SAVED, TOOL_CALLS,
     39,
   ];
 
-const WHOSE = new Run(KEY_ID, PROVIDER, KEY_ID);
+const WHOSE = new Run(KEY_ID, PROVIDER, KEY_ID, "");
 const HOW = new Run(PROVIDER, INPUT, PROVIDER);
 const INPUT_KINDS = new Run(CACHE_WRITE, OUTPUT, CACHE_WRITE);
 const OUTPUT_KINDS = new Run(AUDIO_OUTPUT, COST, AUDIO_OUTPUT);
@@ -75,24 +80,27 @@ const PLAIN = /^[\w-]*$/;
 /** The columns up to the provider, which are known when a generation begins, without the array's end. */
 export function headJson(values: readonly Value[]): string {
   const [id, created] = values;
-  return flat(
-    `[${PLAIN.test(id as string) ? `"${id}"` : JSON.stringify(id)},${created},${WHOSE.text(values)}`,
-  );
+  const idJson = PLAIN.test(id as string) ? `["${id}",` : `[${JSON.stringify(id)},`;
+  return flat(idJson + created + WHOSE.text(values));
 }
 
 /** The whole row, amounts as text. What an older release does not have is left out where it is null at the end. */
 export function rowJson(head: string, v: readonly Value[]): string {
+  // Short texts are put together first: what is put to a long one makes the tree deeper, see below.
+  const input = `${v[INPUT]},${v[CACHED]}`;
+  const output = `${v[OUTPUT]},${v[REASONING]}`;
+  const bill = `"${v[COST]}",${v[TTFT]},${v[LATENCY]}`;
   return flat(
-    `${head},${HOW.text(v)},${v[INPUT]},${v[CACHED]},${INPUT_KINDS.text(v)},${v[OUTPUT]},${v[REASONING]},${
-      OUTPUT_KINDS.text(v)
-    },"${v[COST]}",${v[TTFT]},${v[LATENCY]},${BILLED_BY.text(v)}${endJson(v)}]`,
+    head + HOW.text(v) + input + INPUT_KINDS.text(v) + output + OUTPUT_KINDS.text(v) + bill +
+      BILLED_BY.text(v) +
+      endJson(v),
   );
 }
 
 function endJson(v: readonly Value[]): string {
-  const end = `,${amountJson(v[CACHE_SAVED])},${v[TOOL_CALLS]}`;
-  if (v[REPAIRED] === null && v[STEPS] === null && v[LIST_COST] === null) return end;
-  return `${end},${v[REPAIRED]},${JSON.stringify(v[STEPS])},${amountJson(v[LIST_COST])}`;
+  const end = `${amountJson(v[CACHE_SAVED])},${v[TOOL_CALLS]}`;
+  if (v[REPAIRED] === null && v[STEPS] === null && v[LIST_COST] === null) return `${end}]`;
+  return `${end},${v[REPAIRED]},${JSON.stringify(v[STEPS])},${amountJson(v[LIST_COST])}]`;
 }
 
 function amountJson(amount: Value): string {
