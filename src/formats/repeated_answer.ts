@@ -20,6 +20,7 @@ export interface Place {
 export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
 
 const QUOTE = 34;
+const BACKSLASH = 92;
 /** More digits may be rounded. */
 const MOST_DIGITS = 15;
 /** A longer answer is not kept. */
@@ -97,9 +98,6 @@ interface FoundPlace extends Place {
 /** A word as it stands in JSON, and a whole number; the number is noted where it is a count. */
 const WORD = String.raw`[^"\\\x00-\x1f]*`;
 const NUMBER = `0|[1-9]\\d{0,${MOST_DIGITS - 1}}`;
-/** What of a text needs no escapes. */
-// deno-lint-ignore no-control-regex
-const UNESCAPED = /[^"\\\x00-\x1f]*/y;
 
 /**
  * What is the same in all answers of one kind. It is told by patterns, which compare several letters at a time; the text, which may be long,
@@ -131,19 +129,29 @@ class Shape<T> {
     const first = before.exec(answer);
     if (first === null) return null;
     const from = before.lastIndex;
-    UNESCAPED.lastIndex = from;
-    UNESCAPED.test(answer);
-    const plain = UNESCAPED.lastIndex;
-    const to = answer.charCodeAt(plain) === QUOTE ? plain : Math.abs(literalEnd(answer, plain));
+    const to = closingQuote(answer, from);
+    if (to <= from) return null;
     const behind = this.#behind;
     behind.lastIndex = to;
     const last = behind.exec(answer);
-    if (last === null || to === from) return null;
+    if (last === null) return null;
     const { counts } = this;
     let counted = 0;
     for (let i = 1; i < first.length; i++) counts[counted++] = Number(first[i]);
     for (let i = 1; i < last.length; i++) counts[counted++] = Number(last[i]);
-    return to === plain ? answer.slice(from, to) : unescaped(answer.slice(from, to));
+    // Which is also how to know that nothing stands in it that may not.
+    return unescaped(answer.slice(from, to));
+  }
+}
+
+/** Where a string that begins at `from` ends, if it is one; negative: nowhere. Native search, since a text may be long. */
+function closingQuote(answer: string, from: number): number {
+  for (let at = from;; at++) {
+    at = answer.indexOf('"', at);
+    if (at < 0) return -1;
+    let before = at;
+    while (before > from && answer.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((at - before) % 2 === 0) return at;
   }
 }
 
