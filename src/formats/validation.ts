@@ -109,20 +109,45 @@ const KINDS: Readonly<Record<string, readonly [wanted: string, type: string]>> =
   record: ["an object", "dict_type"],
 };
 
+/** How the schemas of a body's fields are made. */
+export type BodyFields = Readonly<Record<string, () => z.ZodType>>;
+
+/** The schema of a whole body. */
+export function bodyOf<F extends BodyFields>(fields: F) {
+  const shape = Object.entries(fields).map(([name, make]) => [name, make()]);
+  return z.looseObject(Object.fromEntries(shape) as { -readonly [K in keyof F]: ReturnType<F[K]> });
+}
+
 /**
  * What notes the mistakes in the fields of a body. A request has some five of the thirty fields that its schema knows, and
- * a schema runs for each of those that are not there, too; so it is asked as a whole only where one does not fit.
+ * a schema runs for each of those that are not there, too; so it is asked as a whole only where one does not fit. For the same reason a
+ * field's schema is made when a request first has it.
+ *
+ * @param required fields without which no request fits
  */
-export function checkerOf(schema: z.ZodObject): (body: Loose, mistakes: Mistake[]) => void {
-  const fields = new Map(Object.entries(schema.shape as Record<string, z.ZodType>));
-  const required = [...fields].filter(([, field]) => !field.safeParse(undefined).success).map(([name]) =>
-    name
-  );
+export function checkerOf(
+  fields: BodyFields,
+  required: readonly string[],
+): (body: Loose, mistakes: Mistake[]) => void {
+  const makers = new Map(Object.entries(fields));
+  const made = new Map<string, z.ZodType>();
+  let whole: z.ZodObject | undefined;
+  const fits = (name: string, value: unknown): boolean => {
+    let field = made.get(name);
+    if (field === undefined) {
+      const make = makers.get(name);
+      if (make === undefined) return true;
+      made.set(name, field = make());
+    }
+    return field.safeParse(value).success;
+  };
   return (body, mistakes) => {
-    const fits = required.every((name) => body[name] !== undefined) &&
-      Object.keys(body).every((name) => fields.get(name)?.safeParse(body[name]).success !== false);
-    if (fits) return;
-    const checked = schema.safeParse(body);
+    if (
+      required.every((name) => body[name] !== undefined) &&
+      Object.keys(body).every((name) => fits(name, body[name]))
+    ) return;
+    whole ??= bodyOf(fields);
+    const checked = whole.safeParse(body);
     if (!checked.success) fromZod(mistakes, checked.error, body);
   };
 }

@@ -22,51 +22,53 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch, decodeSearchOptions } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
+import { type BodyFields, checkerOf, kindOf, mistake, MOST_TOOLS, refuse, shown } from "../validation.ts";
 import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeTurns } from "./decode_turns.ts";
 
 const optional = <T extends z.ZodType>(type: T) => type.nullish();
 
-export const BODY = z.looseObject({
-  model: z.string(),
-  messages: z.array(z.unknown()).min(1),
-  stream: optional(z.boolean()),
-  stream_options: optional(z.looseObject({})),
-  max_tokens: optional(z.int().min(1)),
-  max_completion_tokens: optional(z.int().min(1)),
-  tools: optional(z.array(z.unknown())),
-  functions: optional(z.array(z.unknown())),
-  web_search_options: optional(z.looseObject({})),
-  response_format: optional(z.looseObject({ type: z.string() })),
-  parallel_tool_calls: optional(z.boolean()),
-  temperature: optional(z.number().min(0).max(2)),
-  top_p: optional(z.number().min(0).max(1)),
-  top_k: optional(z.number()),
-  stop: optional(z.union([z.string(), z.array(z.string())])),
-  seed: optional(z.number()),
-  random_seed: optional(z.number()),
-  frequency_penalty: optional(z.number()),
-  presence_penalty: optional(z.number()),
-  logit_bias: optional(z.looseObject({})),
-  n: optional(z.int().min(1).max(128)),
-  logprobs: optional(z.boolean()),
-  top_logprobs: optional(z.int().min(0)),
-  verbosity: optional(z.string()),
-  user: optional(z.string()),
-  metadata: optional(z.looseObject({})),
-  service_tier: optional(z.string()),
-  prompt_cache_key: optional(z.string()),
-  modalities: optional(z.array(z.string())),
-  audio: optional(z.looseObject({})),
-  plugins: optional(z.looseObject({})),
-});
+export const FIELDS = {
+  model: () => z.string(),
+  messages: () => z.array(z.unknown()).min(1),
+  stream: () => optional(z.boolean()),
+  stream_options: () => optional(z.looseObject({})),
+  max_tokens: () => optional(z.int().min(1)),
+  max_completion_tokens: () => optional(z.int().min(1)),
+  tools: () => optional(z.array(z.unknown())),
+  functions: () => optional(z.array(z.unknown())),
+  web_search_options: () => optional(z.looseObject({})),
+  response_format: () => optional(z.looseObject({ type: z.string() })),
+  parallel_tool_calls: () => optional(z.boolean()),
+  temperature: () => optional(z.number().min(0).max(2)),
+  top_p: () => optional(z.number().min(0).max(1)),
+  top_k: () => optional(z.number()),
+  stop: () => optional(z.union([z.string(), z.array(z.string())])),
+  seed: () => optional(z.number()),
+  random_seed: () => optional(z.number()),
+  frequency_penalty: () => optional(z.number()),
+  presence_penalty: () => optional(z.number()),
+  logit_bias: () => optional(z.looseObject({})),
+  n: () => optional(z.int().min(1).max(128)),
+  logprobs: () => optional(z.boolean()),
+  top_logprobs: () => optional(z.int().min(0)),
+  verbosity: () => optional(z.string()),
+  user: () => optional(z.string()),
+  metadata: () => optional(z.looseObject({})),
+  service_tier: () => optional(z.string()),
+  prompt_cache_key: () => optional(z.string()),
+  modalities: () => optional(z.array(z.string())),
+  audio: () => optional(z.looseObject({})),
+  plugins: () => optional(z.looseObject({})),
+} as const satisfies BodyFields;
 
-const checkFields = checkerOf(BODY);
+export const REQUIRED: readonly (keyof typeof FIELDS)[] = ["model", "messages"];
+
+const checkFields = checkerOf(FIELDS, REQUIRED);
 
 const KNOWN: ReadonlySet<string> = new Set([
-  ...Object.keys(BODY.shape),
+  ...Object.keys(FIELDS),
   ...EFFORT_FIELDS,
   "tool_choice",
   "function_call",

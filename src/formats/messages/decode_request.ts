@@ -13,36 +13,38 @@ import type { OutputShape, Prompt } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
+import { type BodyFields, type bodyOf, checkerOf, MOST_TOOLS, refuse, wrongKind } from "../validation.ts";
 import { type DecodeState } from "./decode_content.ts";
 import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
 
-const fields = z.looseObject({});
+const object = () => z.looseObject({}).nullish();
 
-export const BODY = z.looseObject({
-  model: z.string().min(1),
-  max_tokens: z.int().min(1),
-  messages: z.array(z.unknown()).min(1),
-  stream: z.boolean().nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  top_k: z.int().nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
-  tools: z.array(z.unknown()).max(MOST_TOOLS).nullish(),
-  thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().nullish() }).nullish(),
-  output_config: fields.nullish(),
-  output_format: fields.nullish(),
-  metadata: fields.nullish(),
-  cache_control: fields.nullish(),
-  service_tier: z.string().nullish(),
-  plugins: fields.nullish(),
-});
+export const FIELDS = {
+  model: () => z.string().min(1),
+  max_tokens: () => z.int().min(1),
+  messages: () => z.array(z.unknown()).min(1),
+  stream: () => z.boolean().nullish(),
+  temperature: () => z.number().nullish(),
+  top_p: () => z.number().nullish(),
+  top_k: () => z.int().nullish(),
+  stop_sequences: () => z.array(z.string()).nullish(),
+  tools: () => z.array(z.unknown()).max(MOST_TOOLS).nullish(),
+  thinking: () => z.looseObject({ type: z.string(), budget_tokens: z.int().nullish() }).nullish(),
+  output_config: object,
+  output_format: object,
+  metadata: object,
+  cache_control: object,
+  service_tier: () => z.string().nullish(),
+  plugins: object,
+} as const satisfies BodyFields;
 
-const checkFields = checkerOf(BODY);
+export const REQUIRED: readonly (keyof typeof FIELDS)[] = ["model", "max_tokens", "messages"];
 
-const KNOWN = new Set([...Object.keys(BODY.shape), "system", "tool_choice"]);
+const checkFields = checkerOf(FIELDS, REQUIRED);
+
+const KNOWN = new Set([...Object.keys(FIELDS), "system", "tool_choice"]);
 
 /** Kept as they came for a provider of this format. */
 const VERBATIM = ["thinking", "output_config", "output_format", "metadata", "service_tier"] as const;
@@ -81,7 +83,7 @@ function decode(body: unknown, context: DecodeRequest): Prompt {
   const chosen = chooseSearch(decoded.search, request.tool_choice, choice.toolChoice, tools);
   checkChoice(chosen.toolChoice, tools, state.mistakes, ["tool_choice"]);
   refuse(state.mistakes);
-  const valid = request as z.output<typeof BODY>;
+  const valid = request as z.output<ReturnType<typeof bodyOf<typeof FIELDS>>>;
 
   const config = valid.output_config ?? {};
   const reasoning = decodeEffort(valid.thinking, config.effort);

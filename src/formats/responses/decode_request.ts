@@ -10,38 +10,49 @@ import type { OutputShape, Prompt, Turn } from "../../exchange/prompt.ts";
 import { checkChoice, withoutRepeats } from "../check_tools.ts";
 import { chooseSearch } from "../decode_search.ts";
 import type { DecodeRequest } from "../format.ts";
-import { checkerOf, mistake, nothingToSend, refuse, shown, wrongKind } from "../validation.ts";
+import {
+  type BodyFields,
+  checkerOf,
+  mistake,
+  nothingToSend,
+  refuse,
+  shown,
+  wrongKind,
+} from "../validation.ts";
 import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeInput } from "./decode_turns.ts";
 
-export const SHAPE = z.looseObject({
-  model: z.string().min(1),
-  instructions: z.string().nullish(),
-  stream: z.boolean().nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  tools: z.array(z.unknown()).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  top_logprobs: z.int().min(0).nullish(),
-  include: z.array(z.string()).nullish(),
-  reasoning: z.looseObject({ summary: z.string().nullish(), generate_summary: z.string().nullish() })
-    .nullish(),
-  text: z.looseObject({ verbosity: z.string().nullish() }).nullish(),
-  metadata: z.looseObject({}).nullish(),
-  user: z.string().nullish(),
-  safety_identifier: z.string().nullish(),
-  prompt_cache_key: z.string().nullish(),
-  service_tier: z.string().nullish(),
-  plugins: z.looseObject({}).nullish(),
-});
+export const FIELDS = {
+  model: () => z.string().min(1),
+  instructions: () => z.string().nullish(),
+  stream: () => z.boolean().nullish(),
+  max_output_tokens: () => z.int().min(1).nullish(),
+  tools: () => z.array(z.unknown()).nullish(),
+  parallel_tool_calls: () => z.boolean().nullish(),
+  temperature: () => z.number().nullish(),
+  top_p: () => z.number().nullish(),
+  top_logprobs: () => z.int().min(0).nullish(),
+  include: () => z.array(z.string()).nullish(),
+  reasoning: () =>
+    z.looseObject({ summary: z.string().nullish(), generate_summary: z.string().nullish() })
+      .nullish(),
+  text: () => z.looseObject({ verbosity: z.string().nullish() }).nullish(),
+  metadata: () => z.looseObject({}).nullish(),
+  user: () => z.string().nullish(),
+  safety_identifier: () => z.string().nullish(),
+  prompt_cache_key: () => z.string().nullish(),
+  service_tier: () => z.string().nullish(),
+  plugins: () => z.looseObject({}).nullish(),
+} as const satisfies BodyFields;
 
-const checkFields = checkerOf(SHAPE);
+export const REQUIRED: readonly (keyof typeof FIELDS)[] = ["model"];
+
+const checkFields = checkerOf(FIELDS, REQUIRED);
 
 /** Fields that are decoded here; all others go into `Prompt.unknown`. */
 const READ: ReadonlySet<string> = new Set([
-  ...Object.keys(SHAPE.shape),
+  ...Object.keys(FIELDS),
   "input",
   "tool_choice",
   "store",

@@ -9,9 +9,10 @@ import {
   NEW_TEAM,
   TEAM_CHANGE,
 } from "../../accounts/config.ts";
-import { BODY as CHAT } from "../../formats/chat_completions/decode_request.ts";
-import { BODY as MESSAGES } from "../../formats/messages/decode_request.ts";
-import { SHAPE as RESPONSES } from "../../formats/responses/decode_request.ts";
+import { FIELDS as CHAT } from "../../formats/chat_completions/decode_request.ts";
+import { FIELDS as MESSAGES } from "../../formats/messages/decode_request.ts";
+import { FIELDS as RESPONSES } from "../../formats/responses/decode_request.ts";
+import { bodyOf } from "../../formats/validation.ts";
 import { PLUGIN as DLP } from "../../dlp/request.ts";
 import { any, choice, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
 
@@ -32,7 +33,7 @@ const plugins = object({
   web_search: object({}, { description: "Lets the gateway search the web." }),
 }, { description: "What the gateway itself does with the request." });
 
-const chat = withFields(written(CHAT), {
+const chat = withFields(written(bodyOf(CHAT)), {
   model: MODEL,
   messages: list(
     object({ role: text(), content: any() }, { required: ["role"] }),
@@ -43,7 +44,7 @@ const chat = withFields(written(CHAT), {
   tool_choice: any("`auto`, `none`, `required`, or one tool."),
 }, { model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });
 
-const messages = withFields(written(MESSAGES), {
+const messages = withFields(written(bodyOf(MESSAGES)), {
   model: MODEL,
   messages: list(object({ role: text(), content: any() }, { required: ["role", "content"] })),
   system: any("Text, or a list of text blocks."),
@@ -51,7 +52,7 @@ const messages = withFields(written(MESSAGES), {
   plugins,
 }, { model: "demo/echo", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] });
 
-const responses = withFields(written(RESPONSES), {
+const responses = withFields(written(bodyOf(RESPONSES)), {
   model: MODEL,
   input: any("Text, or a list of items."),
   tool_choice: any(),
