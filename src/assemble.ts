@@ -8,7 +8,6 @@ import { AllMetrics } from "./assembly/all_metrics.ts";
 import { autoRouter } from "./assembly/auto_router.ts";
 import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
 import { accountsConfig, accountsOptions, storeOf } from "./assembly/gateway_accounts.ts";
-import { CONSOLE } from "./console/mod.ts";
 import { providerMetrics } from "./console/provider_metrics.ts";
 import type { Config } from "./config/schema.ts";
 import { LoadShedder } from "./timing/load_shedder.ts";
@@ -24,7 +23,6 @@ import { RequestRates } from "./http/request_rates.ts";
 import { Sessions } from "./http/session.ts";
 import { WrongKeys } from "./http/wrong_keys.ts";
 import { openCatalog } from "./models/catalog.ts";
-import { MANUAL } from "./manual/mod.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import { openTokenCounter } from "./formats/token_counter.ts";
 import { type EntityModel, openModel } from "./dlp/model/mod.ts";
@@ -54,7 +52,13 @@ import { Turns } from "./timing/turns.ts";
 import { openWebSearch } from "./websearch/mod.ts";
 
 /** Every endpoint of the gateway: the one table for dispatch, metrics and the API's document. */
-export const ENDPOINTS = new EndpointTable([...API, ...HEALTH, ...CONSOLE, ...MANUAL]);
+export const ENDPOINTS = new EndpointTable([...API, ...HEALTH], async () => {
+  const [{ CONSOLE }, { MANUAL }] = await Promise.all([
+    import("./console/mod.ts"),
+    import("./manual/mod.ts"),
+  ]);
+  return [...CONSOLE, ...MANUAL];
+});
 
 export async function assemble(config: Config, given: GatewayOptions): Promise<Gateway> {
   // What providers and callers say may be in any line.
@@ -268,7 +272,7 @@ export async function assemble(config: Config, given: GatewayOptions): Promise<G
       oidc: config.oidc,
       program: manifest,
       current: () => state!,
-      endpoints: ENDPOINTS.endpoints,
+      endpoints: () => ENDPOINTS.all(),
       allMetrics: () => allMetrics.all(),
       ready: () => !stopped && accounts.refusal() === null,
       hasStore: () => store.kind !== "sqlite" || accounts.storeUp(),

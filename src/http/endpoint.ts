@@ -52,7 +52,7 @@ export interface ServerState extends
   current(): ServerState;
   program: Program;
   /** All that there are, for the API's document. */
-  endpoints: readonly Endpoint[];
+  endpoints(): Promise<readonly Endpoint[]>;
   /** This process's share, as that of the next. */
   maxInFlight: number;
   maxInFlightBytes: number;

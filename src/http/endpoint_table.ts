@@ -63,18 +63,40 @@ export class PathEntry {
 }
 
 export class EndpointTable {
-  readonly endpoints: readonly Endpoint[];
+  #endpoints: readonly Endpoint[] = [];
+  readonly #entries = new Map<string, PathEntry>();
   readonly #fixed = new Map<string, PathEntry>();
   readonly #patterns: PathEntry[] = [];
+  #rest: (() => Promise<readonly Endpoint[]>) | null;
+  #joining: Promise<void> | null = null;
 
-  constructor(endpoints: readonly Endpoint[]) {
-    this.endpoints = endpoints;
-    const entries = new Map<string, PathEntry>();
+  /** @param rest others, of other paths, which are loaded when somebody asks for a path that none of the first have */
+  constructor(first: readonly Endpoint[], rest: (() => Promise<readonly Endpoint[]>) | null = null) {
+    this.#rest = rest;
+    this.#join(first);
+  }
+
+  async all(): Promise<readonly Endpoint[]> {
+    await this.restJoined();
+    return this.#endpoints;
+  }
+
+  /** Resolves when the table is whole; null: it is. */
+  restJoined(): Promise<void> | null {
+    if (this.#rest === null) return null;
+    return this.#joining ??= this.#rest().then((endpoints) => {
+      this.#rest = null;
+      this.#join(endpoints);
+    }).finally(() => this.#joining = null);
+  }
+
+  #join(endpoints: readonly Endpoint[]): void {
+    this.#endpoints = [...this.#endpoints, ...endpoints];
     for (const endpoint of endpoints) {
       const { path, surface } = endpoint;
-      let entry = entries.get(path);
+      let entry = this.#entries.get(path);
       if (entry === undefined) {
-        entries.set(path, entry = new PathEntry(path, surface));
+        this.#entries.set(path, entry = new PathEntry(path, surface));
         if (path.includes("{")) this.#patterns.push(entry);
         else this.#fixed.set(path, entry);
       }
@@ -95,7 +117,7 @@ export class EndpointTable {
     return undefined;
   }
 
-  /** Undefined: no endpoint has this path. */
+  /** Undefined: no endpoint has this path, or the table is not whole. */
   at(path: string): PathEntry | undefined {
     return this.#fixed.get(path) ?? this.#patterns.find((entry) => entry.matches(path));
   }

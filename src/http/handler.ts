@@ -22,7 +22,13 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     const { kit } = state;
     const id = generationId(kit.now());
     const path = pathOf(request.url);
-    const entry = table.at(path);
+    let entry = table.at(path);
+    const joining = entry === undefined ? table.restJoined() : null;
+    let trouble: unknown;
+    if (joining !== null) {
+      await joining.catch((error) => trouble = error);
+      entry = table.at(path);
+    }
     const meant = entry === undefined ? table.meant(path) : undefined;
     const surface = entry?.surface ?? surfaceOfUnknown(meant ?? path);
     const context: RequestContext = {
@@ -37,6 +43,7 @@ export function handler(table: EndpointTable, current: () => ServerState): Handl
     };
     let response: Response;
     try {
+      if (trouble !== undefined) throw trouble;
       response = await dispatch(context, entry, meant);
     } catch (thrown) {
       const failure = Failure.from(thrown);

@@ -89,7 +89,7 @@ async function manualDocument(path: string): Promise<Document | null> {
 
 async function apiDocument({ endpoints, program }: ServerState): Promise<Document> {
   const { openApiDocument } = await import("./openapi/document.ts");
-  return { type: "application/json", text: JSON.stringify(openApiDocument(endpoints, program)) };
+  return { type: "application/json", text: JSON.stringify(openApiDocument(await endpoints(), program)) };
 }
 
 function headersFor(type: string): Record<string, string> {

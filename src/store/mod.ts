@@ -1,25 +1,18 @@
 /** The store: what outlives the process, on one of two engines. {@link openStore} chooses by URL. */
 import * as accounts from "./accounts.ts";
-import * as alerts from "./alerts.ts";
-import * as audit from "./audit.ts";
 import { type Changes, changesSince } from "./changes.ts";
 import { closeBreakers } from "./closed_breakers.ts";
 import * as deliveries from "./deliveries.ts";
-import * as places from "./payload_places.ts";
-import * as sessions from "./console_sessions.ts";
 import type { Engine, Query } from "./engine.ts";
 import * as generations from "./generations.ts";
 import * as keys from "./keys.ts";
-import { keyUse } from "./key_use.ts";
 import * as labels from "./labels.ts";
 import { endUpdate, migrate } from "./migrations/mod.ts";
-import * as near from "./near_limits.ts";
 import * as nodes from "./nodes.ts";
 import * as people from "./people.ts";
 import { openPostgres } from "./postgres.ts";
 import { pricesOf } from "./prices.ts";
 import { ReadLane } from "./read_lane.ts";
-import * as rollups from "./rollups.ts";
 import { currentRevision } from "./revision.ts";
 import { asText, type Row } from "./rows.ts";
 import * as running from "./running_calls.ts";
@@ -31,7 +24,6 @@ import { streamStore } from "./streams.ts";
 import { readSumsState, sumsAreWhole } from "./sums_state.ts";
 import { sync } from "./sync.ts";
 import * as teams from "./teams.ts";
-import * as usage from "./usage.ts";
 import { isOfRecords, recordsFrom } from "./usage_dimensions.ts";
 
 export { type AccountDeclaration, type AccountRow, type CreditAddition, TooManyCredits } from "./accounts.ts";
@@ -232,6 +224,11 @@ function makeFolderOf(path: string): void {
 /** So many budgets are made beside the transactions at once: there is room for so many reads, and for others'. */
 const MOST_OPENING = 50;
 
+type Reports = typeof import("./reports.ts");
+
+let loading: Promise<Reports> | null = null;
+const reports = (): Promise<Reports> => loading ??= import("./reports.ts");
+
 function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): Store {
   const { query } = engine;
   let chainKey = "";
@@ -271,10 +268,10 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     tokenByHash: (hash) => people.tokenByHash(query, hash),
     endSession: (session, now) => people.endSession(engine, session, now),
     peopleSince: (rev) => people.peopleSince(query, rev),
-    insertSession: (session) => sessions.insertSession(query, session),
-    renewSession: (id, ends) => sessions.renewSession(query, id, ends),
-    listSessions: (page) => sessions.listSessions(query, page),
-    sessionById: (id) => sessions.sessionById(query, id),
+    insertSession: async (session) => (await reports()).sessions.insertSession(query, session),
+    renewSession: async (id, ends) => (await reports()).sessions.renewSession(query, id, ends),
+    listSessions: async (page) => (await reports()).sessions.listSessions(query, page),
+    sessionById: async (id) => (await reports()).sessions.sessionById(query, id),
 
     noteWatch: (node) => running.noteWatch(engine, node),
     putRunningCalls: (node, data) => running.putRunningCalls(query, node, data),
@@ -297,15 +294,15 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     accountPriceVersions: (span, asker = "") =>
       generations.accountPriceVersions(workers.long.of(asker), span),
     retiredBefore: async () => (await readSumsState(query)).retired,
-    putRollups: (rows) => rollups.putRollups(engine, query, rows),
-    rollups: (of) => rollups.rollupsOf(workers.quick.of(""), of),
-    retireRollups: (span, before) => rollups.retireRollups(query, span, before),
+    putRollups: async (rows) => (await reports()).rollups.putRollups(engine, query, rows),
+    rollups: async (of) => (await reports()).rollups.rollupsOf(workers.quick.of(""), of),
+    retireRollups: async (span, before) => (await reports()).rollups.retireRollups(query, span, before),
     pricesOf: (versions) => pricesOf(engine, query, versions),
     generation: (id, asker = "") => generations.generationById(workers.quick.of(asker), id),
-    nearBudgets: (of) => near.nearBudgets(workers.quick.of(""), of),
-    endingKeys: (of) => near.endingKeys(workers.quick.of(""), of),
+    nearBudgets: async (of) => (await reports()).near.nearBudgets(workers.quick.of(""), of),
+    endingKeys: async (of) => (await reports()).near.endingKeys(workers.quick.of(""), of),
     labelSpent: (spans, asker = "") => labels.labelSpent(engine, workers.quick.of(asker), spans),
-    keyUse: (of, asker = "") => keyUse(engine, workers.quick.of(asker), of),
+    keyUse: async (of, asker = "") => (await reports()).keyUse(engine, workers.quick.of(asker), of),
     async incompleteBefore(span, asker = "") {
       if (whole) return null;
       const state = await readSumsState(workers.quick.of(asker), span);
@@ -328,9 +325,9 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
         to: to ?? Number.MAX_SAFE_INTEGER,
       });
     },
-    sumUsage(filter, page, asker = "") {
+    async sumUsage(filter, page, asker = "") {
       const lane = (filter.keyId ?? filter.member) === undefined ? workers.long : workers.quick;
-      return usage.sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
+      return await (await reports()).sumUsage({ kind: engine.kind, query: lane.of(asker) }, filter, page);
     },
 
     claimDeliveries: (claim) => deliveries.claimDeliveries(engine, claim),
@@ -339,19 +336,21 @@ function storeOn(engine: Engine, filePrefix: string | null, workers: Workers): S
     retireDeliveries: (before, most) => deliveries.retireDeliveries(engine, before, most),
 
     ...streamStore(engine),
-    putSample: (node, data) => alerts.putSample(query, node, data),
-    takeJudgement: (node) => alerts.takeJudgement(query, node),
-    leaveJudgement: (node) => alerts.leaveJudgement(query, node),
-    readAlerts: () => alerts.readAlerts(query),
-    openAlert: (change) => alerts.openAlert(engine, change),
-    closeAlert: (change) => alerts.closeAlert(engine, change),
+    putSample: async (node, data) => (await reports()).alerts.putSample(query, node, data),
+    takeJudgement: async (node) => (await reports()).alerts.takeJudgement(query, node),
+    leaveJudgement: async (node) => (await reports()).alerts.leaveJudgement(query, node),
+    readAlerts: async () => (await reports()).alerts.readAlerts(query),
+    openAlert: async (change) => (await reports()).alerts.openAlert(engine, change),
+    closeAlert: async (change) => (await reports()).alerts.closeAlert(engine, change),
 
-    insertPayloadPlaces: (rows) => places.insertPayloadPlaces(engine, rows),
-    payloadPlace: (id) => places.payloadPlace(query, id),
-    retirePayloadPlaces: (before, most) => places.retirePayloadPlaces(query, before, most),
+    insertPayloadPlaces: async (rows) => (await reports()).places.insertPayloadPlaces(engine, rows),
+    payloadPlace: async (id) => (await reports()).places.payloadPlace(query, id),
+    retirePayloadPlaces: async (before, most) =>
+      (await reports()).places.retirePayloadPlaces(query, before, most),
 
-    insertAudit: (records) => audit.insertAudit(engine, records),
-    listAudit: (filter, page, asker = "") => audit.listAudit(workers.quick.of(asker), filter, page),
+    insertAudit: async (records) => (await reports()).audit.insertAudit(engine, records),
+    listAudit: async (filter, page, asker = "") =>
+      (await reports()).audit.listAudit(workers.quick.of(asker), filter, page),
     retireAudit: async (before, most) => Number(await workers.care({ kind: "retire_audit", before, most })),
 
     prepare: () => migrate(engine),

@@ -1,9 +1,6 @@
 /** What a thread of the store does for the main thread, as messages. */
-import { retireAudit } from "./audit.ts";
 import type { Engine } from "./engine.ts";
-import { retireBudgets, retireSessions, retireSome } from "./retention.ts";
 import type { Row, Value } from "./rows.ts";
-import { buildSums } from "./sums_build.ts";
 
 export type Job =
   | { kind: "query"; sql: string; params?: readonly Value[] }
@@ -26,19 +23,21 @@ export type JobAnswer =
   | { id: number; result: JobResult }
   | { id: number; error: { message: string; transient: boolean } };
 
-export function doJob(engine: Engine, job: Job): Promise<JobResult> {
+export async function doJob(engine: Engine, job: Job): Promise<JobResult> {
+  if (job.kind === "query") return await engine.query(job.sql, job.params);
+  const { buildSums, retireAudit, retireBudgets, retireSessions, retireSome } = await import(
+    "./care_jobs.ts"
+  );
   switch (job.kind) {
-    case "query":
-      return engine.query(job.sql, job.params);
     case "build_sums":
-      return buildSums(engine, job.most, job.chainKey);
+      return await buildSums(engine, job.most, job.chainKey);
     case "retire_sessions":
-      return retireSessions(engine, job.before, job.most);
+      return await retireSessions(engine, job.before, job.most);
     case "retire_audit":
-      return retireAudit(engine, job.before, job.most);
+      return await retireAudit(engine, job.before, job.most);
     case "retire":
-      return retireSome(engine, job.before, job.most);
+      return await retireSome(engine, job.before, job.most);
     case "retire_budgets":
-      return retireBudgets(engine, job.before, job.most);
+      return await retireBudgets(engine, job.before, job.most);
   }
 }

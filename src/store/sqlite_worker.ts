@@ -1,6 +1,8 @@
 /** The thread of `sqlite_thread.ts`: does the jobs that it is sent, one after the other. */
 import { type Engine, StoreUnavailable } from "./engine.ts";
 import { openSqlite } from "./sqlite.ts";
+// Loaded with the thread: to load it later takes files that may not be free.
+import "./care_jobs.ts";
 import { doJob, type JobAnswer, type JobRequest, type JobResult } from "./sqlite_jobs.ts";
 
 /** The program's types are those of the main thread, whose `self` differs. */

@@ -262,7 +262,7 @@ Deno.test("no endpoint that changes something takes the session's cookie alone, 
   withConsole(async (ask, gateway) => {
     const own = await signedIn(ask);
     const other = await signedIn(ask);
-    const changing = ENDPOINTS.endpoints.filter((e) =>
+    const changing = (await ENDPOINTS.all()).filter((e) =>
       e.credential === "admin_key" && e.method !== "GET" ||
       e.path === "/console/session" && e.method === "DELETE"
     );

@@ -5,7 +5,7 @@ import { USAGE_DIMENSIONS } from "../../src/store/mod.ts";
 import { ACCESS } from "../../src/accounts/mod.ts";
 import { admin, withPeople } from "./people.ts";
 
-const READ = ENDPOINTS.endpoints.filter((e) =>
+const READ = (await ENDPOINTS.all()).filter((e) =>
   e.credential === "admin_key" && e.method === "GET" &&
   (ACCESS[e.access] as readonly string[]).includes("member")
 );

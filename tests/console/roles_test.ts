@@ -7,7 +7,7 @@ import { ENDPOINTS } from "../../src/assemble.ts";
 import { ACCESS, type Access, changes, ROLES } from "../../src/accounts/mod.ts";
 import { admin, withPeople } from "./people.ts";
 
-const ADMINISTRATION = ENDPOINTS.endpoints.filter((e) => e.credential === "admin_key");
+const ADMINISTRATION = (await ENDPOINTS.all()).filter((e) => e.credential === "admin_key");
 
 Deno.test("every endpoint of the administration does what its row says for every role, and shows a member nothing of others", () =>
   withPeople(async ({ ask, gateway, member, used }) => {

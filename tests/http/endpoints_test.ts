@@ -1,12 +1,19 @@
 /** What holds for every endpoint of the table, and for those to come: credentials, methods, descriptions, metric labels. */
-import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { ENDPOINTS } from "../../src/assemble.ts";
 import type { Endpoint, ServerState } from "../../src/http/endpoint.ts";
 import { EndpointTable } from "../../src/http/endpoint_table.ts";
 import { CATALOG, OPERATION } from "../../src/http/surfaces.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 
-const ALL = ENDPOINTS.endpoints;
+const ALL = await ENDPOINTS.all();
 const ADMIN = "the-admin-key";
 /** Nobody is there. */
 const OIDC = { issuer: "http://127.0.0.1:1", client_id: "x", roles: { claim: "roles", map: {} } };
@@ -170,6 +177,22 @@ Deno.test("EndpointTable finds fixed paths before patterns, and decodes what sta
   for (const broken of ["/a/%", "/a/%00", "/a/%7f", "/m/x/%zz"]) {
     assertThrows(() => parameters(broken), Error, "nothing of this name", broken);
   }
+});
+
+Deno.test("EndpointTable joins the rest of its rows once, when somebody asks, and tries again after it could not", async () => {
+  let asked = 0;
+  const table = new EndpointTable([row("/a")], () => {
+    asked++;
+    return asked === 1 ? Promise.reject(new Error("no file")) : Promise.resolve([row("/b"), row("/c/{one}")]);
+  });
+  assertEquals([table.at("/a") === undefined, table.at("/b"), asked], [false, undefined, 0]);
+  await assertRejects(() => table.restJoined()!, Error, "no file");
+  await Promise.all([table.restJoined(), table.restJoined(), table.all()]);
+  assertEquals([table.restJoined(), asked], [null, 2]);
+  assertEquals(["/b", "/c/1", "/d"].map((path) => table.at(path) !== undefined), [true, true, false]);
+  assertEquals((await table.all()).map(({ path }) => path), ["/a", "/b", "/c/{one}"]);
+  const twice = new EndpointTable([row("/a")], () => Promise.resolve([row("/a")]));
+  await assertRejects(() => twice.all(), Error, "GET /a stands in the table twice");
 });
 
 Deno.test("EndpointTable refuses a row that stands there already, and a path of two surfaces", () => {

@@ -6,7 +6,7 @@ import { openApiDocument } from "../../src/manual/openapi/document.ts";
 import manifest from "../../deno.json" with { type: "json" };
 
 // deno-lint-ignore no-explicit-any
-export const document = openApiDocument(ENDPOINTS.endpoints, manifest) as any;
+export const document = openApiDocument(await ENDPOINTS.all(), manifest) as any;
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema(document, "openapi");
 
