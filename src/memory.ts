@@ -41,15 +41,6 @@ export const V8_FLAGS = "--v8-flags=" + [
 ].join();
 
 /**
- * The environment that the process is started with; the start task, the image and the service say the same.
- *
- * - `DENO_TOKIO_EVENT_INTERVAL`: after so many tasks Deno looks at what has arrived on sockets, also while there is more to do; by
- *   itself after 61. Where many streams begin at once, the first of their answers are passed on while others are admitted: the time
- *   to the first token of 40 becomes a quarter to a third shorter, for 0 to 0.02 looks more a frame.
- */
-export const START_ENVIRONMENT = { MALLOC_ARENA_MAX: "1", DENO_TOKIO_EVENT_INTERVAL: "8" };
-
-/**
  * Parts that the program imports when a call first needs them are read from the disk then, and not with the start: Deno would hold
  * the text of all of them for good, 6 MB. For `deno run` alone: a binary of `deno compile` has them in itself.
  */

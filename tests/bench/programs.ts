@@ -2,7 +2,7 @@
  * The programs of the benchmark: started each as a process of its own, pinned to a core where `taskset` is there, and ended
  * with the benchmark.
  */
-import { LAZY_IMPORTS, START_ENVIRONMENT, V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
 import { CA } from "../support/tls.ts";
 import { lines } from "./lines.ts";
 import type { Job, Seen } from "./load.ts";
@@ -149,7 +149,8 @@ export async function startGateway(
     path,
     ...args,
   ];
-  return listening(start(MEASURED_CORE, command, { env: { ...START_ENVIRONMENT, ...env }, cwd: root }));
+  // As the start task has it.
+  return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env }, cwd: root }));
 }
 
 /** Takes what gateways export, and throws it away. */
