@@ -15,7 +15,6 @@
  * What V8 is started with; `deno.json`, the image and the workers say the same.
  *
  * - `no-memory-reducer`, `expose-gc`: no collection only because nothing happens, and a way to ask for one.
- * - `always-sparkplug`: code is compiled (quickly) the first time it runs, for what is called too seldom to be compiled well.
  * - `invocation-count-for-maglev`: it is compiled better after 50 calls, not 400. In a process's first thousand streams the
  *   first token comes 3 to 10 % sooner (measured with 30 to 100); what is reached in the end is the same.
  * - `no-allocation-site-pretenuring`: under a rush many objects of a call outlive two collections of the young generation, and
@@ -32,7 +31,6 @@
 export const V8_FLAGS = "--v8-flags=" + [
   "--no-memory-reducer",
   "--expose-gc",
-  "--always-sparkplug",
   "--no-allocation-site-pretenuring",
   "--invocation-count-for-maglev=50",
   "--max-semi-space-size=16",
