@@ -12,7 +12,7 @@ class Run {
   readonly #by: number;
   readonly #after: string;
   /** By the value of one column, what came last. */
-  readonly #seen = new Map<Value, { values: readonly Value[]; text: string }>();
+  readonly #seen = new Map<Value, { own: readonly Value[]; text: string }>();
 
   /**
    * @param by the column that tells most about the others
@@ -27,15 +27,18 @@ class Run {
 
   text(values: readonly Value[]): string {
     const seen = this.#seen.get(values[this.#by]);
-    if (seen !== undefined && this.#isLike(seen.values, values)) return seen.text;
-    const text = `,${JSON.stringify(values.slice(this.#from, this.#to)).slice(1, -1)}${this.#after}`;
+    if (seen !== undefined && this.#isLike(seen.own, values)) return seen.text;
+    const own = values.slice(this.#from, this.#to);
+    const text = `,${JSON.stringify(own).slice(1, -1)}${this.#after}`;
     if (this.#seen.size >= MOST_SEEN) this.#seen.clear();
-    if (text.length <= MOST_CHARS) this.#seen.set(values[this.#by], { values, text });
+    // Not the whole row, which may have long texts elsewhere.
+    if (text.length <= MOST_CHARS) this.#seen.set(values[this.#by], { own, text });
     return text;
   }
 
-  #isLike(one: readonly Value[], other: readonly Value[]): boolean {
-    for (let i = this.#from; i < this.#to; i++) if (one[i] !== other[i]) return false;
+  #isLike(own: readonly Value[], row: readonly Value[]): boolean {
+    const from = this.#from;
+    for (let i = 0; i < own.length; i++) if (own[i] !== row[from + i]) return false;
     return true;
   }
 }
