@@ -56,7 +56,8 @@ export class RequestHeads {
    * @param looked where its end may be at the earliest
    */
   next(bytes: Buffer, from: number, looked: number, to: number): RequestHead | null {
-    const known = this.#known?.at(bytes, from, to);
+    // Not with each of its pieces, however small they are.
+    const known = looked === from ? this.#known?.at(bytes, from, to) : null;
     if (known) {
       this.end = this.#known!.end;
       this.#others = 1;

@@ -37,7 +37,8 @@ export class AnswerHeads {
    * @param looked where its end may be at the earliest
    */
   next(bytes: Buffer, from: number, looked: number, to: number): Head | null {
-    const known = this.#known?.at(bytes, from, to);
+    // Not with each of its pieces, however small they are.
+    const known = looked === from ? this.#known?.at(bytes, from, to) : null;
     if (known) {
       this.end = this.#known!.end;
       this.#others = 0;

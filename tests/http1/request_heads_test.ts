@@ -93,6 +93,22 @@ Deno.test("RequestHeads.next() says of a head what reading it says, whichever it
   }
 });
 
+Deno.test("RequestHeads.next() does not look again at what came of a head with each byte more", () => {
+  const heads = after(head("7"));
+  const text = head("7".repeat(4000));
+  let looks = 0;
+  const bytes = new Proxy(Buffer.from(text, "latin1"), {
+    get(target, name) {
+      looks++;
+      return Reflect.get(target, name);
+    },
+  });
+  for (let to = 1, looked = 0; to < text.length; looked = Math.max(0, to - 2), to++) {
+    assertEquals(heads.next(bytes, 0, looked, to), null);
+  }
+  assert(looks > text.length && looks < 10 * text.length, String(looks));
+});
+
 Deno.test("RequestHeads.next() gives each request the length that it sent", () => {
   const heads = after(head("7"));
   const bytes = Buffer.from(`${head("12")}${head("345")}`, "latin1");
