@@ -20,11 +20,12 @@ export interface Place {
 export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
 
 const QUOTE = 34;
-const BACKSLASH = 92;
 /** More digits may be rounded. */
 const MOST_DIGITS = 15;
 /** A longer answer is not kept. */
 const MOST_CHARACTERS = 8192;
+/** The parser is as quick with a longer answer. */
+const MOST_READ = 65_536;
 /** Answers that are known at a time. */
 const MOST_KNOWN = 4;
 const MOST_DEPTH = 16;
@@ -56,6 +57,7 @@ export class RepeatedAnswers<T> {
 
   /** Null: no answer like it is known. */
   find(answer: string): Found<T> | null {
+    if (answer.length > MOST_READ) return null;
     const known = this.#known;
     for (let i = 0; i < known.length; i++) {
       const shape = known[i];
@@ -101,18 +103,22 @@ const NUMBER = `0|[1-9]\\d{0,${MOST_DIGITS - 1}}`;
 
 /**
  * What is the same in all answers of one kind. It is told by patterns, which compare several letters at a time; the text, which may be long,
- * is read between them.
+ * is what stands between them.
  */
 class Shape<T> {
   readonly counts: number[] = [];
   readonly #before: RegExp;
   readonly #behind: RegExp;
+  /** What stands behind the text, up to the next place. */
+  readonly #closing: string;
 
   constructor(answer: string, places: readonly FoundPlace[], readonly known: T) {
     const patterns = ["", ""];
     let at = 0;
     let side = 0;
+    let closing = answer.length;
     for (const { from, to, kind } of places) {
+      if (side === 1 && closing === answer.length) closing = from;
       patterns[side] += RegExp.escape(answer.slice(at, from));
       at = to;
       if (kind === "text") side = 1;
@@ -120,6 +126,8 @@ class Shape<T> {
     }
     this.#before = new RegExp(patterns[0], "y");
     this.#behind = new RegExp(`${patterns[1]}${RegExp.escape(answer.slice(at))}$`, "y");
+    const end = places.find(({ kind }) => kind === "text")!.to;
+    this.#closing = answer.slice(end, closing);
   }
 
   /** The text of an answer of this kind, whose counts are noted; null: it is another, or has none. */
@@ -129,7 +137,8 @@ class Shape<T> {
     const first = before.exec(answer);
     if (first === null) return null;
     const from = before.lastIndex;
-    const to = closingQuote(answer, from);
+    // From the end: to look at each escape of a text costs more than to parse it.
+    const to = answer.lastIndexOf(this.#closing);
     if (to <= from) return null;
     const behind = this.#behind;
     behind.lastIndex = to;
@@ -139,19 +148,8 @@ class Shape<T> {
     let counted = 0;
     for (let i = 1; i < first.length; i++) counts[counted++] = Number(first[i]);
     for (let i = 1; i < last.length; i++) counts[counted++] = Number(last[i]);
-    // Which is also how to know that nothing stands in it that may not.
+    // Which is also how to know that it is one string, and that nothing stands in it that may not.
     return unescaped(answer.slice(from, to));
-  }
-}
-
-/** Where a string that begins at `from` ends, if it is one; negative: nowhere. Native search, since a text may be long. */
-function closingQuote(answer: string, from: number): number {
-  for (let at = from;; at++) {
-    at = answer.indexOf('"', at);
-    if (at < 0) return -1;
-    let before = at;
-    while (before > from && answer.charCodeAt(before - 1) === BACKSLASH) before--;
-    if ((at - before) % 2 === 0) return at;
   }
 }
 

@@ -119,6 +119,44 @@ Deno.test("KnownAnswers learns no answer of which more than the text and the cou
   }
 });
 
+Deno.test("KnownAnswers.read() bills what a number that would be rounded says, whatever other counts hid when it was learnt", () => {
+  const counts = (cached: number, reasoning: number) =>
+    `{"prompt_tokens":25,"completion_tokens":32,"total_tokens":57,"prompt_tokens_details":{"cached_tokens":${cached}},` +
+    `"cached_tokens":12345678901234567890,"reasoning_tokens":1e400,` +
+    `"completion_tokens_details":{"reasoning_tokens":${reasoning}}}`;
+  const known = learnt(body('"one"', counts(5, 6)));
+  for (const [cached, reasoning] of [[0, 6], [5, 0], [0, 0]]) {
+    const answer = body('"two"', counts(cached, reasoning));
+    assertEquals(read(known, answer), parsed(answer));
+  }
+});
+
+Deno.test("KnownAnswers takes nothing for the text that only has a name like the way to it", () => {
+  const answer = (text: string) =>
+    `{"model":"m","choices":[{"index":0,"delta":{"content":"one"},"finish_reason":"stop"}],` +
+    `"choices,0":{"message":{"content":"${text}"}},"usage":{"prompt_tokens":25,"completion_tokens":32}}`;
+  assertEquals(learnt(answer("one")).read(answer("two")), null);
+});
+
+Deno.test("KnownAnswers.read() finds where a text ends that says what stands behind it", () => {
+  const [, behind] = body('"|"').split("|");
+  const known = learnt(body('"one"'));
+  for (const text of [behind, behind.repeat(3), `${behind}\\`, '"', "\\", '\\"', `a${behind.slice(0, 20)}`]) {
+    const answer = body(JSON.stringify(text));
+    assertEquals(read(known, answer), parsed(answer));
+  }
+  for (const inner of ["\\", `a${behind}`, `a","refusal":null}},{"index":1,"message":{"content":"b`]) {
+    const answer = body(`"${inner}"`);
+    assertEquals(known.read(answer), null, answer);
+  }
+});
+
+Deno.test("KnownAnswers.read() leaves a long answer to the parser, which is as quick", () => {
+  const known = learnt(body('"one"'));
+  assert(known.read(body(`"${"a".repeat(60_000)}"`)) !== null);
+  assertEquals(known.read(body(`"${"a".repeat(70_000)}"`)), null);
+});
+
 Deno.test("KnownAnswers knows several kinds of answers at a time, and gives back parts that nothing else has", () => {
   const known = new KnownAnswers();
   const kinds = ["stop", "length", "content_filter"].map((reason) => body('"one"').replace("stop", reason));

@@ -2,7 +2,7 @@
  * Whole answers of one text, read without parsing where one like it was parsed before: the same parts as
  * {@link decodeAnswer} makes.
  */
-import { isObject, type Loose } from "../../exchange/json.ts";
+import { isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { type PlaceKind, RepeatedAnswers } from "../repeated_answer.ts";
 import { decodeReport } from "./usage.ts";
@@ -25,12 +25,15 @@ interface Count {
   value: number;
 }
 
+const TEXT = ["choices", "0", "message", "content"];
+
 /** Ids and times of text answers are in no part. */
 function placeAt(path: readonly string[]): PlaceKind | null {
   const [first, ...rest] = path;
-  if (first === "usage") return rest.length > 0 ? "count" : null;
+  // Nobody reads what stands deeper.
+  if (first === "usage") return rest.length === 0 ? null : rest.length > 2 ? "number" : "count";
   if (path.length === 1) return first === "id" ? "word" : first === "created" ? "number" : null;
-  return path.join() === "choices,0,message,content" ? "text" : null;
+  return path.length === TEXT.length && path.every((name, i) => name === TEXT[i]) ? "text" : null;
 }
 
 export class KnownAnswers {
@@ -77,7 +80,7 @@ export class KnownAnswers {
       !Object.values(start.extra?.fields ?? {}).every((field) => typeof field === "string")
     ) return;
     const usage = { ...value.usage };
-    for (const name of Object.keys(usage)) if (isObject(usage[name])) usage[name] = { ...usage[name] };
+    for (const name of Object.keys(usage)) usage[name] = ownCopy(usage[name]);
     const keep = (paths: (readonly string[])[]): Known => ({
       // Those of this answer are its reader's to change.
       start: structuredClone(start),
@@ -90,9 +93,14 @@ export class KnownAnswers {
   }
 }
 
-/** Nobody reads what stands deeper. */
-function countAt([, name, within, ...deeper]: readonly string[], usage: Loose): Count {
+/** A number that would be rounded is an object too, and a copy of it would be no number. */
+function ownCopy(value: unknown): unknown {
+  return isObject(value) && !isNumber(value) ? { ...value } : value;
+}
+
+function countAt([, name, within]: readonly string[], usage: Loose): Count {
   if (within === undefined) return { into: usage, name, value: -1 };
   const held = usage[name];
-  return { into: deeper.length === 0 && isObject(held) ? held : {}, name: within, value: -1 };
+  // Nobody reads lists either.
+  return { into: isObject(held) ? held : {}, name: within, value: -1 };
 }
