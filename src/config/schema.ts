@@ -83,7 +83,10 @@ const VARIABLE = String.raw`\$\{\w+\}`;
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(CONFIG, {
     io: "input",
-    override({ jsonSchema }) {
+    override({ zodSchema, jsonSchema }) {
+      // zod leaves it out where a value that is given is transformed.
+      const { def } = zodSchema._zod;
+      if (def.type === "default") jsonSchema.default = def.defaultValue;
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = `${jsonSchema.pattern}|${VARIABLE}`;
     },
   });

@@ -118,9 +118,7 @@ const PROVIDER = fields({
       "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),
   // A default is no value to check, so that the schema is made where something is given.
-  auth: AUTH.default({ type: "key" }).describe(
-    "Where the provider's credential comes from. Left out: from `api_key`.",
-  ),
+  auth: AUTH.default({ type: "key" }).describe("Where the provider's credential comes from."),
   headers: HEADERS.default({})
     .describe(
       "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",

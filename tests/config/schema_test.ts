@@ -49,7 +49,6 @@ Deno.test("configJsonSchema() describes every field in a sentence, and says its 
       "providers.*.project",
       "providers.*.location",
       "providers.*.resource",
-      "models",
       "models[].name",
       "models[].routes",
       "models[].routes[].api",
