@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { nextTurn } from "../support/time.ts";
 
 const OTHER = "sk_live_otherkeyotherkeyotherkeyother01";
 const PRICES = { a: { prompt: 3, completion: 7 }, b: { prompt: 11, completion: 13 } };
@@ -34,7 +35,7 @@ class Wire {
     const bytes = encoder.encode(text);
     for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
       for (let done = 0; done < part.length;) done += await this.#conn.write(part.subarray(done));
-      if (cut > 0) await new Promise((resolve) => setTimeout(resolve));
+      if (cut > 0) await nextTurn();
     }
   }
 
