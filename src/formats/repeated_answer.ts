@@ -20,6 +20,7 @@ export interface Place {
 export type PlaceAt = (path: readonly string[]) => PlaceKind | null;
 
 const QUOTE = 34;
+const BACKSLASH = 92;
 /** More digits may be rounded. */
 const MOST_DIGITS = 15;
 /** A longer answer is not kept. */
@@ -140,6 +141,9 @@ class Shape<T> {
     // From the end: to look at each escape of a text costs more than to parse it.
     const to = answer.lastIndexOf(this.#closing);
     if (to <= from) return null;
+    // The text of the first of several choices ends before: to parse what is no string costs more than all the rest.
+    const quote = answer.indexOf('"', from);
+    if (quote !== to && answer.charCodeAt(quote - 1) !== BACKSLASH) return null;
     const behind = this.#behind;
     behind.lastIndex = to;
     const last = behind.exec(answer);
