@@ -124,7 +124,7 @@ export class ChunkReader {
   }
 
   #flushUsage(out: Part[]): void {
-    const report = this.#usage && decodeReport(this.#usage);
+    const report = this.#usage && decodeReport(this.#usage, this.#service);
     this.#usage = undefined;
     if (report) out.push(report);
   }

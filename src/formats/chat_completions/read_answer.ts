@@ -15,6 +15,7 @@ interface Known {
   /** The provider's report, with the counts of the answer that was read last. */
   usage: Loose;
   counts: Count[];
+  service: string | undefined;
 }
 
 interface Count {
@@ -43,7 +44,7 @@ export class KnownAnswers {
   read(answer: string): Part[] | null {
     const found = this.#answers.find(answer);
     if (found === null) return null;
-    const { known: { start, finish, choice, usage, counts }, text } = found;
+    const { known: { start, finish, choice, usage, counts, service }, text } = found;
     for (let i = 0; i < counts.length; i++) {
       const count = counts[i];
       const value = found.counts[i];
@@ -52,7 +53,7 @@ export class KnownAnswers {
       count.value = value;
       count.into[count.name] = value;
     }
-    const report = decodeReport(usage);
+    const report = decodeReport(usage, service);
     const parts: Part[] = [
       start.extra === undefined
         ? { ...start }
@@ -88,6 +89,7 @@ export class KnownAnswers {
       choice: opening.choice,
       usage,
       counts: paths.map((path) => countAt(path, usage)),
+      service: report.service,
     });
     this.#answers.learn(answer, keep, () => JSON.stringify(this.read(answer)) === JSON.stringify(parts));
   }

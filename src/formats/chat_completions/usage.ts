@@ -78,13 +78,26 @@ export function decodeUsage(wire: Loose): Usage | null {
   });
 }
 
-/** A provider's report as the part that tells it; null: it holds no counts. */
-export function decodeReport(wire: Loose): Extract<Part, { type: "usage" }> | null {
+/**
+ * A provider's report as the part that tells it; null: it holds no counts.
+ *
+ * @param service the tier of service that the answer says it was given in
+ */
+export function decodeReport(
+  wire: Loose,
+  service: string | undefined,
+): Extract<Part, { type: "usage" }> | null {
   const usage = decodeUsage(wire);
   if (usage === null) return null;
   const extra = decodePrediction(wire);
   const estimated = misreports(wire, TOTALS);
-  return { type: "usage", usage, ...(estimated && { estimated }), ...(extra && { extra }) };
+  return {
+    type: "usage",
+    usage,
+    ...(estimated && { estimated }),
+    ...(service !== undefined && { service }),
+    ...(extra && { extra }),
+  };
 }
 
 const PREDICTION = ["accepted_prediction_tokens", "rejected_prediction_tokens"] as const;
