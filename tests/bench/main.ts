@@ -16,7 +16,7 @@ import { killAll, PINNED, startGateway, startLoad, startProvider, startRelay } f
 import { call, gatewayAs } from "./calls.ts";
 import { median, render, type Row } from "./table.ts";
 
-const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--json FILE]
+const HELP = `deno task bench [--quick] [--only NAME[,NAME]] [--rounds N] [--json FILE]
 deno task bench --against URL --provider-port PORT --key KEY --models PREFIX [--pid PID] [--only NAME]
 deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres] [--keep | --fill | --update]
 deno task bench --only ledger --at URL [--match EXPRESSION] [--runs N]
@@ -26,6 +26,7 @@ deno task bench --only nodes
   --only    some measures only: ${
   Object.keys(MEASURES).join(", ")
 }; or ledger, growth or nodes, each by itself
+  --rounds  so many rounds of each measure, in place of its own number
   --json    write what every run of every round saw to FILE, and the table's lines
   --against another gateway on this machine, in the same run: its calls must go to http://127.0.0.1:PORT/v1, the bench's provider,
             with the models \`whole\` and \`stream-200-5\`; with --only against that measure alone
@@ -45,6 +46,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    rounds: { type: "string" },
     json: { type: "string" },
     against: { type: "string" },
     "provider-port": { type: "string", default: "0" },
@@ -130,6 +132,7 @@ const rows: Row[] = [];
 try {
   const bench: Bench = {
     quick: values.quick,
+    rounds: values.rounds === undefined ? undefined : Number(values.rounds),
     folder,
     provider,
     json,

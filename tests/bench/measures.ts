@@ -286,7 +286,7 @@ async function cold(bench: Bench): Promise<Row[]> {
   };
   const gateway: number[] = [];
   const floor: number[] = [];
-  for (let round = 0; round < (bench.quick ? 2 : 5); round++) {
+  for (let round = 0; round < (bench.rounds ?? (bench.quick ? 2 : 5)); round++) {
     bench.say(`cold ${round + 1}`);
     gateway.push(await took(async () => gatewayAs(await startGateway(folder, bench.provider), "chat")));
     floor.push(await took(async () => relay(await startRelay("json", bench.provider), "JSON relay", "chat")));

@@ -6,6 +6,8 @@ import type { Bound, Row } from "./table.ts";
 
 export interface Bench {
   quick: boolean;
+  /** How often each target is asked; absent: as the measure has it. */
+  rounds?: number;
   /** For stores and configurations; removed afterwards. */
   folder: string;
   provider: ProviderProgram;
@@ -30,11 +32,12 @@ export async function rounds(
   options: { rounds: number; model: string; shape: Shape; chars?: number; tools?: boolean },
 ): Promise<Seen[][]> {
   const seen: Seen[][] = targets.map(() => []);
-  for (let round = 0; round < options.rounds; round++) {
+  const count = bench.rounds ?? options.rounds;
+  for (let round = 0; round < count; round++) {
     for (let i = 0; i < targets.length; i++) {
       const which = (i + round) % targets.length;
       const target = targets[which];
-      bench.say(`${measure} ${round + 1}/${options.rounds}: ${target.name}`);
+      bench.say(`${measure} ${round + 1}/${count}: ${target.name}`);
       const one = await bench.load.work({
         ...call(target, options.model, options),
         ...options.shape,

@@ -113,7 +113,7 @@ async function inTurns(bench: Bench, targets: readonly Target[]): Promise<Map<st
   const counted = new Map<string, Counted>(targets.map(({ name }) => [name, { seen: [], instructions: [] }]));
   const shape = { connections: CONNECTIONS, warmMs: 0, runMs: 0, helpers: [] };
   const calls = bench.quick ? 2000 : 4000;
-  const rounds = bench.quick ? 6 : 16;
+  const rounds = bench.rounds ?? (bench.quick ? 6 : 16);
   for (const target of targets) {
     bench.say(`telemetry, until its code is compiled: ${target.name}`);
     await bench.load.work({ ...call(target, "whole"), ...shape, calls: bench.quick ? 10_000 : 40_000 });

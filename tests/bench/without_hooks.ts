@@ -13,7 +13,7 @@ const CHANGES: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> 
   "src/http/generation.ts": [[/const followed = telemetry === null[^;]*;/, NONE], [TOLD, ""]],
   "src/pipeline/generate.ts": [[TOLD, ""]],
   "src/pipeline/guard.ts": [[/const followed = steps\.follow\([^;]*;/, NONE], [TOLD, ""]],
-  "src/pipeline/meter.ts": [[TOLD, ""], [/^ *\.\.\.\(steps\.followed !== null [^\n]*\n/m, ""]],
+  "src/pipeline/meter.ts": [[TOLD, ""], [/^ *if \(steps\.followed !== null\) end\.trace [^\n]*\n/m, ""]],
   "src/pipeline/run.ts": [[/const followed = arrival\.steps\.follow\([^;]*;/, NONE], [TOLD, ""]],
   "src/pipeline/steps.ts": [[TOLD, ""], [/this\.followed === null \? null : [^;]*;/g, "null;"]],
   "src/providers/mod.ts": [
