@@ -209,36 +209,16 @@ const NO_COMMON_PROTOCOL = /NoApplicationProtocol/i;
 
 export class ForeignProtocol extends Error {}
 
-/** As {@link dial}, for an exchange over HTTP/1.1. */
+/**
+ * @param signal ends the attempt
+ * @param caCerts certificates, in PEM, that are trusted besides those of the process
+ */
 export async function connect(
-  address: Address,
-  exchange: Pick<Exchange, "firstByteMs" | "signal">,
-  ticker: Ticker,
-  caCerts?: string[],
-): Promise<Connection> {
-  const { conn } = await dial(address, exchange, ticker, { caCerts, protocols: ["http/1.1"] });
-  return new Connection(conn, address.pool);
-}
-
-export interface Dialled {
-  conn: Deno.TcpConn | Deno.TlsConn;
-  /** Agreed on behind TLS; null: none was. */
-  protocol: string | null;
-}
-
-interface DialOptions {
-  /** Certificates, in PEM, that are trusted besides those of the process. */
-  caCerts: string[] | undefined;
-  protocols: string[];
-}
-
-/** @param signal ends the attempt */
-export async function dial(
   address: Address,
   { firstByteMs, signal }: Pick<Exchange, "firstByteMs" | "signal">,
   ticker: Ticker,
-  options: DialOptions,
-): Promise<Dialled> {
+  caCerts?: string[],
+): Promise<Connection> {
   const { pool } = address;
   if (pool.stuck >= MOST_STUCK && pool.trying > 0) {
     throw unreachable(new Error("Earlier handshakes have not ended."));
@@ -254,9 +234,9 @@ export async function dial(
   signal?.addEventListener("abort", dial.giveUp);
   try {
     signal?.throwIfAborted();
-    const dialled = await Promise.race([dial.reach(address, options), dial.givenUp]);
+    const conn = await Promise.race([dial.reach(address, caCerts), dial.givenUp]);
     pool.stuck = 0;
-    return dialled;
+    return new Connection(conn, pool);
   } catch (cause) {
     if (late) {
       pool.stuck++;
@@ -298,20 +278,20 @@ class Dial {
 
   async reach(
     { secure, hostname, port }: Address,
-    { caCerts, protocols }: DialOptions,
-  ): Promise<Dialled> {
+    caCerts: string[] | undefined,
+  ): Promise<Deno.TcpConn | Deno.TlsConn> {
     const conn = this.#opened(await Deno.connect({ hostname, port, signal: this.#abort.signal }));
     conn.setNoDelay(true);
-    if (!secure) return { conn, protocol: null };
+    if (!secure) return conn;
     // From here on the connection belongs to what comes out.
     this.#conn = null;
     const tls = this.#opened(
-      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: protocols }),
+      await Deno.startTls(conn, { hostname, caCerts, alpnProtocols: ["http/1.1"] }),
     );
     try {
       // Nothing of a request is written before the server has shown who it is.
-      const { alpnProtocol } = await tls.handshake();
-      return { conn: tls, protocol: alpnProtocol };
+      await tls.handshake();
+      return tls;
     } catch (cause) {
       if (!this.#over) tls.close();
       throw cause;

@@ -9,8 +9,6 @@ export interface Exchange {
   body: string | Uint8Array<ArrayBuffer>;
   firstByteMs: number;
   idleMs: number;
-  /** The answer comes bit by bit. */
-  stream?: boolean;
   /** The address is of this exchange alone, and nothing of it is kept. */
   once?: true;
   /** Ends it before its time. */

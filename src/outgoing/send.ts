@@ -23,17 +23,10 @@ export function openTransport({ proxies, caCerts }: TransportOptions = {}): Send
   const hasSockets = typeof Deno.connect === "function" && typeof Deno.startTls === "function";
   const client = caCerts && Deno.createHttpClient({ caCerts });
   const byFetch: Send = (exchange, ticker) => sendByFetch(exchange, ticker, client);
-  const byHttp1: Send = (exchange, ticker) => sendHttp1(exchange, ticker, caCerts, byFetch);
-  const byHttp2: Send = async (exchange, ticker) => {
-    // Only streams behind TLS need it.
-    const { sendHttp2 } = await import("./http2.ts");
-    return await sendHttp2(exchange, ticker, { caCerts, byHttp1 });
-  };
   return (exchange, ticker) => {
     const { url } = exchange;
-    if (!hasSockets || (proxies !== undefined && proxied(url, proxies))) return byFetch(exchange, ticker);
-    const { secure, pool } = addressOf(url, exchange.once);
-    if (exchange.stream === true && secure) return byHttp2(exchange, ticker);
-    return pool.foreign ? byFetch(exchange, ticker) : byHttp1(exchange, ticker);
+    const direct = hasSockets && (proxies === undefined || !proxied(url, proxies)) &&
+      !addressOf(url, exchange.once).pool.foreign;
+    return direct ? sendHttp1(exchange, ticker, caCerts, byFetch) : byFetch(exchange, ticker);
   };
 }

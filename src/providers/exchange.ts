@@ -70,7 +70,6 @@ export function openExchanges(send: Send, ticker: Ticker): Exchange {
       body: outgoing.body,
       firstByteMs: provider.firstByteMs,
       idleMs: provider.idleMs,
-      stream,
       signal,
     };
     const signed = credential.sign && await credential.sign({ method: "POST", ...request });
