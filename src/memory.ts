@@ -7,8 +7,8 @@
  * for memory that is worth it and when nobody is waiting.
  *
  * Outside of V8 is what the GNU C library keeps of what the start has freed. `MALLOC_ARENA_MAX=1` in the environment, as the start
- * task, the image and the service have it, lets all threads share one heap. An idle gateway takes 80 MB, and 81 without it; 87
- * where Deno reads all of the program at the start (see {@link LAZY_IMPORTS}).
+ * task, the image and the service have it, lets all threads share one heap. An idle gateway takes 73 MB; some 7 more where Deno
+ * reads all of the program at the start (see {@link LAZY_IMPORTS}).
  */
 
 /**
