@@ -2,7 +2,7 @@
  * Heads of the requests of one connection. Clients send the same head with each but for the length of the body: to see that costs a tenth
  * of what it costs to read one.
  */
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { BodyFraming } from "./body_framing.ts";
 import { type Fields, headEnd, headText, MAX_HEAD_BYTES } from "./head.ts";
 import { Refusal, type RequestHead, requestHead } from "./request_head.ts";
@@ -100,7 +100,11 @@ class KnownHead {
     if (found.length !== 1 || head.fields.get("content-length") !== found[0][1]) return null;
     const [line, digits] = found[0];
     const at = found[0].index + line.length - 2 - digits.length;
-    return new KnownHead(bytesOf(text.slice(0, at)), bytesOf(text.slice(at + digits.length)), head);
+    return new KnownHead(
+      Buffer.from(text.slice(0, at), "latin1"),
+      Buffer.from(text.slice(at + digits.length), "latin1"),
+      head,
+    );
   }
 
   /** The same head, where it stands there whole; null: there is another, or not all of it yet. */
@@ -126,10 +130,4 @@ class KnownHead {
     const framing = BodyFraming.ofLength(length);
     return { method, url, fields: new KnownFields(fields, length), framing, keepAlive, minor, expects };
   }
-}
-
-function bytesOf(letters: string): Uint8Array {
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-  return bytes;
 }

@@ -2,7 +2,7 @@
  * Heads of the answers on one connection. A provider's have the same fields in the same order, of which most are never asked for: where a
  * head has the names of the one before, values are only looked at for what may not stand in them, and made into text when somebody asks.
  */
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { BodyFraming } from "../http1/body_framing.ts";
 import { headEnd, headText } from "../http1/head.ts";
 import { type Head, parseHead } from "./http1_wire.ts";
@@ -93,9 +93,9 @@ class KnownHead {
   end = 0;
 
   private constructor(lines: Lines, head: Head, minor: number) {
-    this.#before = lines.before.map(bytesOf);
-    this.#fixed = lines.fixed.map((value) => value === null ? null : bytesOf(value));
-    this.#end = bytesOf(lines.end);
+    this.#before = lines.before.map((text) => Buffer.from(text, "latin1"));
+    this.#fixed = lines.fixed.map((value) => value === null ? null : Buffer.from(value, "latin1"));
+    this.#end = Buffer.from(lines.end, "latin1");
     this.#names = lines.names;
     this.#length = lines.length;
     this.#head = head;
@@ -199,10 +199,4 @@ function behind(letters: Uint8Array, bytes: Buffer, at: number, to: number): num
   if (end > to) return -1;
   for (let i = 0; i < letters.length; i++) if (bytes[at + i] !== letters[i]) return -1;
   return end;
-}
-
-function bytesOf(letters: string): Uint8Array {
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-  return bytes;
 }

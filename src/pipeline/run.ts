@@ -3,7 +3,7 @@ import { Failure } from "../exchange/failure.ts";
 import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
 import { generate, generateWhole, hedges } from "./generate.ts";
-import { type Late, late } from "../formats/late.ts";
+import { late } from "../formats/late.ts";
 import type { Arrival, Call } from "./call.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
@@ -43,21 +43,21 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
   const asked = isOneCall(call)
     ? generate(call, call.prompt, kit)
-    : await (await loaded(ways, call)).askOtherwise(call, kit);
+    : await begun(call, async () => (await ways.open()).askOtherwise(call, kit));
   const { payloads } = kit;
   const parts = payloads?.keeps(arrival.key)
     ? payloads.keep(asked, { call, body: arrival.body, kit })
     : asked;
   const originals = call.screened?.originals;
   if (!originals) return { call, parts: meter(parts, call, kit) };
-  const { restore } = await loaded(restoring, call);
+  const { restore } = await begun(call, async () => await restoring.open());
   return { call, parts: meter(restore(parts, originals), call, kit) };
 }
 
-/** Their money is reserved by now. */
-async function loaded<T>(part: Late<T>, call: Call): Promise<T> {
+/** What is needed before the parts begin. The call's money is reserved by now. */
+async function begun<T>(call: Call, begin: () => Promise<T>): Promise<T> {
   try {
-    return await part.open();
+    return await begin();
   } catch (thrown) {
     await call.reservation.release("internal_service_error");
     throw thrown;
