@@ -187,16 +187,18 @@ export class ServerConnection implements Hosted {
 
   /** Reads on. False: the caller has ended the connection. */
   async fill(): Promise<boolean> {
-    let reading = this.#ahead;
-    if (reading === null) {
-      this.#makeRoom();
-      reading = this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
-    }
-    const n = await reading;
+    const n = await this.#reading();
     this.#ahead = null;
     if (n === null) return false;
     this.#to += n;
     return true;
+  }
+
+  /** The read that is under way, or a new one. */
+  #reading(): Promise<number | null> {
+    if (this.#ahead !== null) return this.#ahead;
+    this.#makeRoom();
+    return this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
   }
 
   /** Fits the buffer of a WebSocket to what the last read brought: thousands of them wait, and some send megabytes. */
@@ -301,12 +303,8 @@ export class ServerConnection implements Hosted {
 
   /** Waits for bytes without a promise of its own. */
   read(reader: WireReader): void {
-    let reading = this.#ahead;
+    const reading = this.#reading();
     this.#ahead = null;
-    if (reading === null) {
-      this.#makeRoom();
-      reading = this.#conn.read(this.#to === 0 ? this.#buffer : this.#buffer.subarray(this.#to));
-    }
     reading.then((n) => {
       if (n === null) return reader.ended();
       this.#to += n;
