@@ -2,9 +2,10 @@
  * The journal as a file.
  *
  * The first line of a turn of the event loop is written at once, all that come after it with one write at the turn's end,
- * which costs about as much as for one of them. When a write returns its lines are in the operating system's hands and
- * survive the process, whatever kills it. (Power loss can take the last second; {@link FileJournal.flush} says how far the
- * disk is.) Space is allocated ahead, so that a full disk is found out before a call is admitted and never when it ends.
+ * which costs about as much as for one of them. Where lines come one at a time, each is written at once. When a write
+ * returns its lines are in the operating system's hands and survive the process, whatever kills it. (Power loss can take
+ * the last second; {@link FileJournal.flush} says how far the disk is.) Space is allocated ahead, so that a full disk is
+ * found out before a call is admitted and never when it ends.
  *
  * | line            | meaning                     |
  * | --------------- | --------------------------- |
@@ -19,6 +20,7 @@ import { ArraySet } from "./array_set.ts";
 import { END_BYTES, type Journal, type JournalEntry, JournalFull, type JournalOptions } from "./journal.ts";
 import { journalPath, lockPath, removeQuietly, takeLock } from "./journal_files.ts";
 import { AppendFile } from "./append_file.ts";
+import { QuietTurns } from "../timing/quiet_turns.ts";
 
 const COMPACT_ABOVE = 4 << 20;
 /** Kept free behind everything that is promised. */
@@ -39,6 +41,10 @@ export class FileJournal implements Journal {
   #turnEnd: ReturnType<typeof setImmediate> | undefined;
   /** The lines are the first of their turn. */
   #first = false;
+  readonly #quiet = new QuietTurns();
+  /** Lines of the turn whose end is waited for. */
+  #count = 0;
+  readonly #write = () => this.#writeLines();
   /** Null: there has not been room for its first line yet. */
   #file: AppendFile | null;
   /** Something was written since the disk was last asked for everything. */
@@ -61,7 +67,7 @@ export class FileJournal implements Journal {
     const promised = line.length * 3 + END_BYTES;
     if (this.#bytes + promised > this.#maxBytes) throw new JournalFull("Records wait for the store.");
     this.#makeRoom(line.length * 3 + promised);
-    const entry: JournalEntry = { id, line, bytes: 0, index: -1 };
+    const entry: JournalEntry = { id, json, ended: false, bytes: 0, index: -1 };
     this.#resize(entry, promised + line.length);
     this.#entries.add(entry);
     this.#append(line);
@@ -69,9 +75,11 @@ export class FileJournal implements Journal {
   }
 
   finish(entry: JournalEntry, json: string): void {
-    entry.line = `= ${entry.id} ${json}\n`;
-    this.#resize(entry, entry.line.length);
-    this.#append(entry.line);
+    entry.json = json;
+    entry.ended = true;
+    const line = lineOf(entry);
+    this.#resize(entry, line.length);
+    this.#append(line);
   }
 
   drop(entry: JournalEntry): void {
@@ -110,6 +118,7 @@ export class FileJournal implements Journal {
 
   close(): void {
     clearImmediate(this.#turnEnd);
+    this.#turnEnd = undefined;
     this.#writeLines();
     this.#file?.close();
     const empty = this.#entries.size === 0;
@@ -134,10 +143,18 @@ export class FileJournal implements Journal {
 
   #append(line: string): void {
     this.#lines += line;
+    this.#count++;
     if (this.#turnEnd !== undefined) return;
     this.#first = true;
+    if (this.#quiet.passes()) {
+      // For a line that nobody waits for.
+      queueMicrotask(this.#write);
+      return;
+    }
+    this.#count = 1;
     this.#turnEnd = setImmediate(() => {
       this.#turnEnd = undefined;
+      this.#quiet.ended(this.#count);
       this.#writeLines();
     });
   }
@@ -179,7 +196,7 @@ export class FileJournal implements Journal {
     const path = `${this.#path}.next`;
     let fresh: AppendFile | null = null;
     try {
-      fresh = new AppendFile(path, this.#header + Array.from(this.#entries, (entry) => entry.line).join(""));
+      fresh = new AppendFile(path, this.#header + Array.from(this.#entries, lineOf).join(""));
       fresh.reserve(fresh.length + this.#bytes);
       Deno.renameSync(path, this.#path);
     } catch {
@@ -191,4 +208,9 @@ export class FileJournal implements Journal {
     old.close();
     return fresh;
   }
+}
+
+/** Made when it is written, not kept: thousands of records wait for the store under a rush. */
+function lineOf({ id, json, ended }: JournalEntry): string {
+  return `${ended ? "=" : "+"} ${id} ${json}\n`;
 }

@@ -6,11 +6,12 @@
  */
 import type { Demand } from "./demands.ts";
 import type { Failure } from "../exchange/failure.ts";
+import { StoreUnavailable } from "../store/mod.ts";
+import { within } from "../timing/within.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { cannotAdmitNow, refusal, reservedOnly } from "./refusals.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { WaitingLine } from "./waiting_line.ts";
-import { within } from "./within.ts";
 
 export interface HoldsOptions {
   sync: StoreSync;
@@ -86,7 +87,8 @@ export class Holds {
     );
     if (lacking.length === 0) return;
     try {
-      await within(waitMs, Promise.all(lacking.map(({ lease, amount }) => sync.refill(lease, amount))));
+      const refills = lacking.map(({ lease, amount }) => sync.refill(lease, amount));
+      await within(waitMs, Promise.all(refills), () => new StoreUnavailable("The store is slow."));
     } catch (error) {
       throw cannotAdmitNow(error);
     }

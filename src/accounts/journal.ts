@@ -14,8 +14,9 @@ export class JournalFull extends Error {
 /** What a journal holds of one generation. */
 export interface JournalEntry extends Indexed {
   readonly id: string;
-  /** The line that a compacted journal must still hold. */
-  line: string;
+  /** What a compacted journal must still hold of it: its beginning, or its record. */
+  json: string;
+  ended: boolean;
   /** Bytes set aside for its end, and its line as long as that is needed. */
   bytes: number;
 }

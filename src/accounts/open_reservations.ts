@@ -3,7 +3,7 @@
  */
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Usage } from "../exchange/usage.ts";
-import type { Generation } from "../store/mod.ts";
+import type { Generation, LedgerRecord } from "../store/mod.ts";
 import { ArraySet, type Indexed } from "./array_set.ts";
 import type { CallWatch } from "./call_watch.ts";
 import type { Demands } from "./demands.ts";
@@ -12,10 +12,11 @@ import type { Journal, JournalEntry } from "./journal.ts";
 import type { Hold, Lease } from "./lease.ts";
 import { type Beginning, generationOf, recordOf } from "./ledger.ts";
 import { type Estimate, type Prices, stepsOf } from "./money.ts";
+import type { OutboxEntry } from "./outbox.ts";
 import type { StoreSync } from "./store_sync.ts";
 import type { RateState, Reservation } from "./types.ts";
 import type { WaitingLine } from "./waiting_line.ts";
-import { within } from "./within.ts";
+import { within } from "../timing/within.ts";
 
 export interface OpenReservationsOptions {
   sync: StoreSync;
@@ -46,6 +47,8 @@ export interface AdmittedCall {
 export class OpenReservations {
   readonly #options: OpenReservationsOptions;
   readonly #open = new ArraySet<OpenReservation>();
+  /** Leases of money that the call drew on which ended last. */
+  #charged: readonly Lease[] = [];
 
   constructor(options: OpenReservationsOptions) {
     this.#options = options;
@@ -130,13 +133,11 @@ export class OpenReservations {
     this.#open.delete(reservation);
     const { usage, cost } = generation;
     const tokens = usage === null ? 0n : BigInt(usage.input + usage.output);
-    const charged: Lease[] = [];
     for (const hold of reservation.holds) {
       const { lease } = hold;
       if (lease.isMoney()) {
         if (reservation.expired) lease.charge(cost);
         else lease.settle(hold, cost);
-        charged.push(lease);
       } else if (!reservation.expired) lease.settle(hold, lease.kind === "tokens" ? tokens : 1n);
     }
     line.serve();
@@ -144,11 +145,39 @@ export class OpenReservations {
     this.#options.recorded?.(generation);
     this.#options.watch?.ended(generation);
     journal.finish(entry, record.json);
-    sync.deliver({ record, leases: charged, delivered: () => journal.delivered(entry) });
+    sync.deliver(new EndedCall(record, this.#chargedBy(reservation.holds), journal, entry));
     sync.ended(record.id);
     if (await journal.written().catch(() => false)) return;
     // Without a journal the store is what makes a record durable; while it is away, bounded memory has to do.
-    if (sync.up) await within(waitMs, sync.flush()).catch(() => {});
+    if (sync.up) await within(waitMs, sync.flush(), () => new Error("The store is slow.")).catch(() => {});
+  }
+
+  /** One list for all calls that draw on the same leases one after the other. */
+  #chargedBy(holds: readonly Hold[]): readonly Lease[] {
+    let alike = 0;
+    let money = 0;
+    for (const { lease } of holds) {
+      if (!lease.isMoney()) continue;
+      if (this.#charged[money++] === lease) alike++;
+    }
+    if (alike < money || money < this.#charged.length) {
+      this.#charged = holds.filter(({ lease }) => lease.isMoney()).map(({ lease }) => lease);
+    }
+    return this.#charged;
+  }
+}
+
+/** A record on its way to the store. Hundreds wait there under load, so it holds what is needed and no closure. */
+class EndedCall implements OutboxEntry {
+  constructor(
+    readonly record: LedgerRecord,
+    readonly leases: readonly Lease[],
+    readonly journal: Journal,
+    readonly entry: JournalEntry,
+  ) {}
+
+  delivered(): void {
+    this.journal.delivered(this.entry);
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * What had ended goes to the store, what ran is recorded as interrupted, leases go back once their records are there.
  */
-import { decodeRecord, encodeRecord, type LedgerRecord, type Store } from "../store/mod.ts";
+import { decodeRecord, encodePresumed, encodeRecord, type LedgerRecord, type Store } from "../store/mod.ts";
 import { decodeBeginning, interruptedGeneration } from "./ledger.ts";
 import { adoptOrphans, type Orphan } from "./orphans.ts";
 import type { StoreSync } from "./store_sync.ts";
@@ -117,7 +117,8 @@ export class Recovery {
   #recordInterrupted(json: string, delivered: () => void, whileRunning = false): boolean {
     const beginning = decodeBeginning(json);
     if (beginning === null) return false;
-    const record = { ...encodeRecord(interruptedGeneration(beginning)), whileRunning };
+    const generation = interruptedGeneration(beginning);
+    const record = whileRunning ? encodePresumed(generation) : encodeRecord(generation);
     this.#options.sync.deliver({ record, leases: [], delivered });
     return true;
   }

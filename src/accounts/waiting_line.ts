@@ -8,6 +8,7 @@
  */
 import type { Demand } from "./demands.ts";
 import type { Hold, Lease } from "./lease.ts";
+import { LOOKS } from "../timing/within.ts";
 
 export interface WaitingLineOptions {
   now(): number;
@@ -17,8 +18,10 @@ export interface WaitingLineOptions {
 
 interface Waiter {
   demands: readonly Demand[];
-  /** By `performance.now()`. */
-  until: number;
+  /** Milliseconds that it still waits. Of a standstill few count: what came back meanwhile has not been seen yet. */
+  left: number;
+  /** When that was counted last. */
+  counted: number;
   resolve(holds: Hold[] | null): void;
   reject(reason: unknown): void;
 }
@@ -47,7 +50,7 @@ export class WaitingLine {
     if (line === undefined) this.#lines.set(keyId, line = []);
     if (line.length >= LONGEST_LINE) return Promise.resolve(null);
     const { promise, resolve, reject } = Promise.withResolvers<Hold[] | null>();
-    line.push({ demands, until: performance.now() + WAIT_MS, resolve, reject });
+    line.push({ demands, left: WAIT_MS, counted: performance.now(), resolve, reject });
     this.#timer ??= setTimeout(() => this.#turn(), TURN_MS);
     return promise;
   }
@@ -118,13 +121,16 @@ export class WaitingLine {
   #turn(): void {
     this.#timer = undefined;
     this.serve();
-    const time = performance.now();
     const now = this.#options.now();
+    const time = performance.now();
     for (const [keyId, line] of this.#lines) {
-      const left = line.filter(({ demands, until, resolve }) => {
+      const left = line.filter((waiter) => {
+        waiter.left -= Math.min(time - waiter.counted, WAIT_MS / LOOKS);
+        waiter.counted = time;
         // What ran has ended meanwhile, and was spent: waiting longer cannot help.
-        const over = time >= until || demands.some(({ lease, amount }) => lease.isSpent(amount, now));
-        if (over) resolve(null);
+        const over = waiter.left <= 0 ||
+          waiter.demands.some(({ lease, amount }) => lease.isSpent(amount, now));
+        if (over) waiter.resolve(null);
         return !over;
       });
       this.#replace(keyId, left);

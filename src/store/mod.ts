@@ -50,6 +50,7 @@ export { StoreUnavailable } from "./engine.ts";
 export {
   decodeJson,
   decodeRecord,
+  encodePresumed,
   encodeRecord,
   encodeRecordAfter,
   type Generation,

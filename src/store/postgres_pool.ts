@@ -5,6 +5,7 @@
  * turns into {@link StoreUnavailable} for whoever asked. The driver is loaded when it is first used.
  */
 import type postgres from "postgres";
+import { within } from "../timing/within.ts";
 import { StoreUnavailable } from "./engine.ts";
 import type { connect } from "./postgres_driver.ts";
 import { isConnectionLost, translate } from "./postgres_errors.ts";
@@ -163,19 +164,10 @@ function unlessLost<T>(lost: AbortSignal, say: () => PromiseLike<T>): Promise<T>
 }
 
 /** The driver queues while it connects and would wait as long as the server is away. */
-async function bounded<T>(work: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new StoreUnavailable("The database did not answer in time.")),
-      CALL_TIMEOUT_MS,
-    );
-  });
-  const working = work();
-  working.catch(() => {});
-  try {
-    return await Promise.race([working, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function bounded<T>(work: () => Promise<T>): Promise<T> {
+  return within(
+    CALL_TIMEOUT_MS,
+    work(),
+    () => new StoreUnavailable("The database did not answer in time."),
+  );
 }

@@ -127,34 +127,83 @@ export function encodeRecord(g: Generation): LedgerRecord {
 
 /** As {@link encodeRecord}, with the generation's {@link rowHead}. */
 export function encodeRecordAfter(head: string, g: Generation): LedgerRecord {
-  const created = whole(g.created);
-  const values = rowOf(g, created);
-  return {
-    id: g.id,
-    json: rowJson(head, values),
-    values,
-    created,
-    keyId: g.keyId,
-    account: g.account,
-    cost: g.cost,
-    model: g.model,
-    priceVersion: g.priceVersion,
-    labels: labelsOf(g),
-  };
+  return new RecordOf(g, rowJson(head, rowOf(g)));
+}
+
+/** A record that may only be presumed: see {@link LedgerRecord.whileRunning}. */
+export function encodePresumed(g: Generation): LedgerRecord {
+  return new RecordOf(g, rowJson(rowHead(g), rowOf(g)), true);
+}
+
+/**
+ * Hundreds of records wait for the store under load, and all that they hold outlives a collection or two: so this says nothing
+ * again that the generation says, and makes the row's values anew when somebody asks. By then it is in the old generation of V8's
+ * heap: what it kept would follow it there, and be garbage that only a full collection sees.
+ */
+class RecordOf implements LedgerRecord {
+  readonly labels: RecordLabels | null;
+  readonly #generation: Generation;
+
+  constructor(generation: Generation, readonly json: string, readonly whileRunning = false) {
+    this.#generation = generation;
+    this.labels = labelsOf(generation);
+  }
+
+  get id(): string {
+    return this.#generation.id;
+  }
+
+  get values(): readonly Value[] {
+    return rowOf(this.#generation);
+  }
+
+  get created(): number {
+    return whole(this.#generation.created);
+  }
+
+  get keyId(): string {
+    return this.#generation.keyId;
+  }
+
+  get account(): string {
+    return this.#generation.account;
+  }
+
+  get cost(): bigint {
+    return this.#generation.cost;
+  }
+
+  get model(): string {
+    return this.#generation.model;
+  }
+
+  get priceVersion(): string | null {
+    return this.#generation.priceVersion;
+  }
 }
 
 /** The record of a row that a journal kept. Throws where the text is no such row. */
 export function decodeRecord(json: string): LedgerRecord {
   // All of it, since a row that cannot be read back would spoil every page that it stands on.
-  const g = decodeJson(json);
+  const values = decodeValues(json);
+  const g = decodeOwn(values);
   const { id, created, keyId, account, cost, model, priceVersion } = g;
-  return { id, json, created, keyId, account, cost, model, priceVersion, labels: labelsOf(g) };
+  return { id, json, values, created, keyId, account, cost, model, priceVersion, labels: labelsOf(g) };
 }
 
 /** The generation that {@link encodeRecord} has encoded. */
 export function decodeJson(json: string): Generation {
-  const values: Value[] = JSON.parse(json);
-  const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i] ?? null]));
+  return decodeOwn(decodeValues(json));
+}
+
+/** A value for each column: an older release wrote fewer. */
+function decodeValues(json: string): Value[] {
+  const written: Value[] = JSON.parse(json);
+  return COLUMNS.map((_, i) => written[i] ?? null);
+}
+
+function decodeOwn(values: readonly Value[]): Generation {
+  const row: Row = Object.fromEntries(COLUMNS.map(([name], i) => [name, values[i]]));
   const money = (value: Value) => value === null ? null : BigInt(asText(value));
   return decodeRow({
     ...row,
@@ -176,11 +225,11 @@ export function rowHead(g: RowHead): string {
 }
 
 /** A literal array, not a loop over the columns: every call passes here, and this takes half the time. */
-function rowOf(g: Generation, created: number): Value[] {
+function rowOf(g: Generation): Value[] {
   const u = g.usage;
   return [
     g.id,
-    created,
+    whole(g.created),
     g.keyId,
     g.key,
     g.account,

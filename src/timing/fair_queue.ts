@@ -23,6 +23,8 @@ export class FairQueue<T> {
     const [key, line] = this.#lines.entries().next().value!;
     const item = line.shift()!;
     this.#length--;
+    // The only key has the next turn too.
+    if (line.length > 0 && this.#lines.size === 1) return item;
     this.#lines.delete(key);
     // A map keeps the order of insertion: this key now comes last.
     if (line.length > 0) this.#lines.set(key, line);

@@ -12,6 +12,7 @@
  */
 import type { Clock } from "./clock.ts";
 import { FairQueue } from "./fair_queue.ts";
+import { QuietTurns } from "./quiet_turns.ts";
 
 /** Calls admitted in a turn. A turn reads 128 answers (Tokio's budget for a task), of which a call may need several. */
 const LEAST_A_TURN = 32;
@@ -41,6 +42,7 @@ export class LoadShedder {
   #admitted = 0;
   #room = LEAST_A_TURN;
   #turning = false;
+  readonly #quiet = new QuietTurns();
   /** When the turn began, if calls were waiting by then. */
   #turnBegan: number | null = null;
   /** Moving average of how long such a turn takes. */
@@ -58,6 +60,7 @@ export class LoadShedder {
 
   /** Whether a call of this key is admitted: at once, or after a wait. False: the queue is too long. */
   enter(key: string): boolean | Promise<boolean> {
+    if (!this.#turning && this.#quiet.passes()) return true;
     this.#turn();
     const { waiting } = this;
     if (this.#admitted < this.#room && waiting === 0) {
@@ -80,6 +83,7 @@ export class LoadShedder {
     this.#turning = true;
     this.#turnEnd(() => {
       this.#turning = false;
+      this.#quiet.ended(this.#admitted + this.waiting);
       if (this.waiting > 0) this.#serve();
       else {
         this.#admitted = 0;

@@ -22,6 +22,8 @@ const COARSE_TICKS = 20;
 const IDLE_TICKS = 20;
 /** Ticks that must all have been late before the process counts as late: one long pause is no overload. */
 const LATE_TICKS = 3;
+/** A tick so late, in milliseconds: the process stood still, and has not read yet what came meanwhile. */
+const STOOD_STILL_MS = 250;
 
 /** Element of a doubly linked ring: adding and removing one needs no search. */
 class Entry implements Deadline {
@@ -67,6 +69,9 @@ export class Ticker {
   /** By how much the last ticks were late, in milliseconds: how long this process now takes to get to anything. */
   readonly #lateness: number[] = new Array(LATE_TICKS).fill(0);
   #ticks = 0;
+  #looks = 0;
+  /** The last tick was late, and looked at nothing. */
+  #waited = false;
 
   /** @param lingers a ticker that does must be closed */
   constructor(clock: Clock = performance, { lingers = false } = {}) {
@@ -118,7 +123,7 @@ export class Ticker {
     ring.before = entry;
     if (this.#timer === undefined) {
       this.lately = this.#clock.now();
-      this.#timer = setInterval(() => this.tick(), INTERVAL_MS);
+      this.#timer = setInterval(() => this.#timed(), INTERVAL_MS);
     }
     return entry;
   }
@@ -155,15 +160,22 @@ export class Ticker {
     this.#idleTicks = 0;
   }
 
+  /** What has come while the process stood still may disarm deadlines: it is read before they are looked at. */
+  #timed(): void {
+    this.#waited = !this.#waited && this.#clock.now() - this.lately - INTERVAL_MS > STOOD_STILL_MS;
+    this.tick(!this.#waited);
+  }
+
   /** Calls what is due. The timer does this; a test with its own clock may. */
-  tick(): void {
+  tick(looks = true): void {
     const now = this.#clock.now();
     this.#lateness[this.#ticks++ % LATE_TICKS] = now - this.lately - INTERVAL_MS;
     this.lately = now;
     this.#idleTicks = this.#isEmpty ? this.#idleTicks + 1 : 0;
     if (this.#idleTicks >= IDLE_TICKS) this.#stop();
+    if (!looks) return;
     this.#look(this.#ring, now);
-    if (this.#ticks % COARSE_TICKS === 0) this.#look(this.#coarse, now);
+    if (++this.#looks % COARSE_TICKS === 0) this.#look(this.#coarse, now);
   }
 
   #look(ring: Entry, now: number): void {

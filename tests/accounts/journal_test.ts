@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FileJournal } from "../../src/accounts/file_journal.ts";
 import { END_BYTES, type Journal, type JournalEntry, JournalFull } from "../../src/accounts/journal.ts";
 import { MemoryJournal } from "../../src/accounts/memory_journal.ts";
@@ -210,6 +210,37 @@ Deno.test("FileJournal writes the first of a turn at once, the others together, 
     assertEquals(running(), 0);
     assert(await journal.written());
     journal.close();
+  }));
+
+Deno.test("FileJournal writes lines that come one at a time at once, also those that nobody waits for", () =>
+  withFolder(async (filePrefix, folder) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    const running = () => found(folder)[0].running.length;
+    const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
+    const entries = [];
+    for (let i = 0; i < 20; i++) {
+      entries.push(journal.begin(`g${i}`, "{}"));
+      const written = journal.written();
+      assertEquals(running(), i + 1);
+      assert(await written);
+      await endOfTurn();
+    }
+    for (const [i, entry] of entries.entries()) {
+      journal.drop(entry);
+      await endOfTurn();
+      assertEquals(running(), 19 - i);
+    }
+    journal.close();
+  }));
+
+Deno.test("FileJournal says that it cannot write what comes after its end, in the turn of that end too", () =>
+  withFolder(async (filePrefix) => {
+    const journal = new FileJournal(filePrefix, "n1", ROOM);
+    const entry = journal.begin("g", "{}");
+    assert(await journal.written());
+    journal.close();
+    journal.finish(entry, "{}");
+    await assertRejects(() => journal.written(), JournalFull);
   }));
 
 Deno.test("adoptOrphans() takes over from a process that died before its journal was there", () =>

@@ -5,6 +5,7 @@ import { NO_USAGE } from "../../src/exchange/usage.ts";
 import {
   accountBudget,
   type BudgetRef,
+  encodePresumed,
   encodeRecord,
   type Generation,
   type LedgerRecord,
@@ -151,7 +152,7 @@ onBothEngines(({ name, place }) => {
   Deno.test(`${name}: a call that has ended meanwhile is not presumed to be interrupted`, () =>
     withStore(async (store, write) => {
       await write({ began: [{ id: "a", data: "" }, { id: "b", data: "" }] });
-      const [a, b] = ["a", "b"].map((id) => ({ ...presumed(id), whileRunning: true }));
+      const [a, b] = ["a", "b"].map((id) => encodePresumed({ ...PRESUMED, id }));
       await write({ ended: ["a"] });
       await write({ records: [a, b] });
       assertEquals((await seen(store)).records, [["b", "interrupted", 0n]]);

@@ -1,6 +1,14 @@
 /** What the store keeps of keys, accounts and generations, and how it tells of changes. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Generation, NameTaken, SCHEMA_VERSION, SchemaTooNew, type Store } from "../../src/store/mod.ts";
+import {
+  decodeRecord,
+  encodeRecord,
+  type Generation,
+  NameTaken,
+  SCHEMA_VERSION,
+  SchemaTooNew,
+  type Store,
+} from "../../src/store/mod.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { NO_USAGE } from "../../src/exchange/usage.ts";
 import { onBothEngines } from "../support/cluster.ts";
@@ -53,6 +61,20 @@ onBothEngines((ground) => {
     await store.declareAccounts([{ name: "acme", credits: 100n }]);
     assertEquals((await store.account("acme"))?.spent, 15n);
   });
+
+  // Rows of 0.1.0 have 31 columns, and a journal may hold them when a newer release starts.
+  for (const columns of [31, 34, 36, 38]) {
+    test(`sync() takes a journal's row of an older release, of ${columns} columns`, async (store) => {
+      await store.registerNode("n");
+      const { json } = encodeRecord(generation("g1", columns > 34 ? { priceVersion: "file 01" } : {}));
+      const older = JSON.stringify(JSON.parse(json).slice(0, columns));
+      await store.sync({ node: "n", seq: 1, now: NOW, records: [decodeRecord(older)], leases: [] });
+      const written = await store.generation("g1");
+      assertEquals([written?.cost, written?.usage?.input, written?.toolCalls], [5n, 10, null]);
+      await store.declareAccounts([{ name: "acme", credits: 100n }]);
+      assertEquals((await store.account("acme"))?.spent, 5n);
+    });
+  }
 
   test("generation() reads back what was written", async (store) => {
     await store.registerNode("n");

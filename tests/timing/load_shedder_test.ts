@@ -126,3 +126,21 @@ Deno.test("LoadShedder refuses the key that floods it, and serves the others soo
   assert(entered.filter((who) => !isFlood(who)).length >= 2 * 999);
   while (shedder.waiting > 0) await turn(5);
 });
+
+Deno.test("LoadShedder waits for no end of a turn where calls come one at a time, and bounds a burst behind them", async () => {
+  const { shedder, entered, come, turn, turning } = stopped();
+  come(1);
+  assert(turning());
+  await turn(1);
+  for (let i = 0; i < 7; i++) come(1);
+  assert(!turning());
+  come(A_TURN + 10);
+  assert(turning());
+  assertEquals([entered.length, shedder.waiting], [1 + 7 + A_TURN, 10]);
+  await turn(5);
+  await turn(5);
+  assertEquals(entered, Array.from({ length: 1 + 7 + A_TURN + 10 }, (_, i) => i));
+  // Several came together: the next ends of turns are waited for.
+  come(1);
+  assert(turning());
+});

@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import { Ticker } from "../../src/timing/ticker.ts";
+import { standStill } from "../support/stand_still.ts";
 import { stoppedTicker } from "../support/time.ts";
 
 function stopped(options = {}) {
@@ -108,4 +110,23 @@ Deno.test("Ticker looks at coarse deadlines once in a second, and goes on for th
   assertEquals([called, ticker.watched], [[0, 1, 2], 2]);
   for (const deadline of deadlines) deadline.close();
   assertEquals(ticker.watched, 0);
+});
+
+Deno.test("what has come while the process stood still disarms a deadline that was due meanwhile", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const conn = await Deno.connect({ port: listener.addr.port });
+  const answering = await listener.accept();
+  const ticker = new Ticker();
+  const { promise: over, resolve } = Promise.withResolvers<string>();
+  const deadline = ticker.deadline(() => resolve("too late"));
+  deadline.arm(500);
+  const read = conn.read(new Uint8Array(8)).then(() => {
+    deadline.disarm();
+    return "in time";
+  });
+  await answering.write(new Uint8Array([1]));
+  standStill(1500);
+  assertEquals(await Promise.race([over, read]), "in time");
+  deadline.close();
+  for (const open of [conn, answering, listener]) open.close();
 });
