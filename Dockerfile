@@ -17,7 +17,7 @@ RUN deno run --no-lock --allow-read=/app,/deno-dir --allow-write=/deno-dir/npm .
 FROM ${BASE}
 WORKDIR /app
 # Workers get the permissions that SLUICE_PERMISSIONS names. PORT wins over the configuration's port, so that the health check knows where to ask.
-ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 MALLOC_ARENA_MAX=1 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc \
+ENV DENO_DIR=/deno-dir DENO_NO_UPDATE_CHECK=1 MALLOC_ARENA_MAX=1 DENO_TOKIO_EVENT_INTERVAL=12 PORT=8787 SLUICE_CONFIG=/app/sluice.jsonc \
   SLUICE_PERMISSIONS="--no-prompt --allow-net --allow-env --allow-sys=hostname,networkInterfaces --deny-import --allow-read=/app,/deno-dir,/dev/null,/run/secrets,/var/run/secrets --allow-write=/app/data"
 # Files belong to root; the process may write to its data only, and the root file system may be mounted read-only.
 COPY --from=build /deno-dir /deno-dir

@@ -1,6 +1,6 @@
 /** When the process gives memory back, and that every way of starting it leaves that to it. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { collectWhenIdle, LAZY_IMPORTS, V8_FLAGS } from "../src/memory.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { collectWhenIdle, LAZY_IMPORTS, START_ENVIRONMENT, V8_FLAGS } from "../src/memory.ts";
 import { compileArgs, packagesFolder } from "../.deploy/compile.ts";
 import manifest from "../deno.json" with { type: "json" };
 
@@ -75,6 +75,15 @@ Deno.test("little memory is kept, with the code that goes with it", () => {
   const { state, looks } = keeper(250 * MB);
   looks(100);
   assertEquals(state.collections, 0);
+});
+
+Deno.test("the environment of a start is the same in every place", async () => {
+  const environment = Object.entries(START_ENVIRONMENT).map((entry) => entry.join("=")).join(" ");
+  assert(manifest.tasks.start.command.startsWith(`${environment} deno run `));
+  for (const file of ["Dockerfile", ".deploy/sluice.service"]) {
+    const text = await Deno.readTextFile(new URL(`../${file}`, import.meta.url));
+    assertMatch(text, new RegExp(`^(?:ENV|Environment=).* ${environment}(?: |$)`, "m"));
+  }
 });
 
 Deno.test("what V8 is started with is the same in every place, and V8 knows it", async () => {

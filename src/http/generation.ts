@@ -9,6 +9,7 @@ import { type Arrival, cutOff } from "../pipeline/call.ts";
 import { run } from "../pipeline/run.ts";
 import { Steps } from "../pipeline/steps.ts";
 import type { FollowedCall } from "../pipeline/telemetry.ts";
+import { Groups } from "../timing/groups.ts";
 import { atOnce, LARGE } from "../timing/slices.ts";
 import { readJson } from "./body.ts";
 import { authenticate, headersWith } from "./credentials.ts";
@@ -25,6 +26,9 @@ import { respondStream, respondWhole } from "./respond.ts";
 const WATCH_AFTER_MS = 30;
 /** How many copies of a body are in memory (text, JSON, prompt, the provider's request) until its request is sent. */
 const COPIES_OF_A_BODY = 4;
+
+/** Streams that begin, of this process. */
+const beginning = new Groups();
 
 /** @param compaction makes the body of a compaction's request; absent: it is no compaction */
 export function generation(
@@ -117,6 +121,9 @@ async function generate(
       count: counter(state, place),
     });
     const sent = reading instanceof Promise ? await reading : reading;
+    // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
+    const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(asker.id) : null;
+    if (turn !== null) await turn;
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
     const key = known instanceof Promise ? await known : known;
