@@ -94,10 +94,11 @@ import "./http/session.ts"; import "./http/sockets_of_keys.ts"; import "./http/s
 import "./http/wrong_keys.ts";
 import "./http1/body_framing.ts"; import "./http1/connection_body.ts"; import "./http1/connection_bound.ts";
 import "./http1/head.ts"; import "./http1/held_answers.ts"; import "./http1/held_body.ts";
-import "./http1/incoming.ts"; import "./http1/plain_response.ts"; import "./http1/pulled_body.ts";
-import "./http1/request_head.ts"; import "./http1/request_heads.ts"; import "./http1/response_bytes.ts";
-import "./http1/server.ts"; import "./http1/server_connection.ts"; import "./http1/shared_bytes.ts";
-import "./http1/strict_utf8.ts"; import "./http1/text_bytes.ts"; import "./http1/upgrade_request.ts";
+import "./http1/incoming.ts"; import "./http1/oldest_first.ts"; import "./http1/plain_response.ts";
+import "./http1/pulled_body.ts"; import "./http1/request_head.ts"; import "./http1/request_heads.ts";
+import "./http1/response_bytes.ts"; import "./http1/server.ts"; import "./http1/server_connection.ts";
+import "./http1/shared_bytes.ts"; import "./http1/stream_writer.ts"; import "./http1/strict_utf8.ts";
+import "./http1/text_bytes.ts"; import "./http1/upgrade_request.ts";
 import "./log.ts"; import "./memory.ts";
 import "./metrics/registry.ts"; import "./metrics/rows.ts";
 import "./models/catalog.ts"; import "./models/changes.ts"; import "./models/config.ts";

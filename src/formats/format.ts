@@ -140,6 +140,13 @@ export interface ProviderRequest {
  */
 export interface StreamDecoder {
   push(frame: Frame, out: Part[]): void;
+  /**
+   * Server-sent events that are known but for the text they bring, from the first of these bytes on, which begin one. Gives how many
+   * bytes were read; the rest is to be pushed. Absent: none are known.
+   *
+   * @param withhold takes out of a text what a provider must not tell
+   */
+  pushKnown?(bytes: Uint8Array, out: Part[], withhold: (text: string) => string): number;
   end(out: Part[]): void;
 }
 

@@ -68,6 +68,11 @@ export class FrameReader {
     return this.#keptBytes;
   }
 
+  /** The next byte begins an event, and it is not the first. */
+  get atEvent(): boolean {
+    return this.#keptBytes === 0 && !this.#first && !this.#lastWasCr;
+  }
+
   #keep(bytes: Uint8Array): void {
     const length = this.#keptBytes + bytes.length;
     if (length > this.#kept.length) {

@@ -14,12 +14,13 @@ import { Failure } from "../exchange/failure.ts";
 import { jsonPieces } from "../exchange/json_pieces.ts";
 import type { Part } from "../exchange/part.ts";
 import type { CallerFormat, EncodeAnswer } from "../formats/format.ts";
+import type { Parts } from "../pipeline/call.ts";
 import { tellAll } from "../pipeline/whole_parts.ts";
 import type { Ticker } from "../timing/ticker.ts";
 
 export interface Delivery {
   format: CallerFormat;
-  parts: AsyncGenerator<readonly Part[]>;
+  parts: Parts;
   context: EncodeAnswer;
   /** Read when the status goes out; whoever reads them may add to them. */
   headers(): Record<string, string>;
@@ -208,6 +209,19 @@ function stream(
       fail(thrown);
     }
   }
+
+  /** The caller has taken what was written past the stages. */
+  const taken = () => {
+    written = false;
+    deadline.arm(keepAliveMs);
+  };
+  parts.shorten?.((batch) => {
+    const { direct } = sink;
+    if (gone || direct === null || frames.encodeText?.(batch, joined) !== true) return null;
+    written = true;
+    deadline.arm(STALL_MS);
+    return direct(joined.take(), taken);
+  });
 
   /** The caller has left: the run is read to its end, or to the end of patience. */
   async function leave(): Promise<void> {

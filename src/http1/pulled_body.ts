@@ -4,7 +4,12 @@
  */
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** Writes bytes at once. Resolves when more may follow, whatever has become of them; `taken` is called then. */
+export type Direct = (bytes: Bytes, taken: () => void) => Promise<void>;
+
 export interface BodySink {
+  /** Past the reader, which waits for the next bytes; null: it does not, or cannot be passed. To be asked for each time. */
+  readonly direct: Direct | null;
   enqueue(bytes: Bytes): void;
   close(): void;
   error(cause: unknown): void;
@@ -24,6 +29,8 @@ export type BodyStep = { done: false; value: Bytes } | { done: true; value: unde
 export interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array }>;
   cancel(): Promise<void>;
+  /** Nothing follows what was read last; absent: only the next read tells. */
+  readonly over?: boolean;
 }
 
 const END: BodyStep = { done: true, value: undefined };
@@ -35,6 +42,7 @@ export class PulledBody implements BodySink, BodyReader {
   #pulling = false;
   #ended = false;
   #failed: { cause: unknown } | null = null;
+  #direct: Direct | null = null;
   readonly #pulled = (): void => {
     this.#pulling = false;
     if (this.#waiting !== null) this.#pull();
@@ -43,6 +51,19 @@ export class PulledBody implements BodySink, BodyReader {
   constructor(source: BodySource) {
     this.#source = source;
     source.start(this);
+  }
+
+  get direct(): Direct | null {
+    return this.#waiting === null ? null : this.#direct;
+  }
+
+  get over(): boolean {
+    return this.#ended && this.#queue.length === 0;
+  }
+
+  /** The reader writes what it reads as it is, and does nothing else with it. */
+  passBy(direct: Direct): void {
+    this.#direct = direct;
   }
 
   enqueue(value: Bytes): void {

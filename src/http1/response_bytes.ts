@@ -40,22 +40,29 @@ function isOurs(name: string): boolean {
   return name === "content-length" || name === "transfer-encoding" || name === "connection";
 }
 
-/** A chunk with what goes before it, in one piece. */
-export function chunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
-  if (head === "") {
+/** Behind the last chunk. */
+export const LAST_CHUNK = "0\r\n\r\n";
+
+/**
+ * A chunk with what goes before it, in one piece.
+ * @param last of a chunked body, which ends with it
+ */
+export function chunk(head: string, bytes: Uint8Array, chunked: boolean, last = false): Uint8Array {
+  if (head === "" && !last) {
     if (!chunked) return bytes;
-    const shared = sharedChunk(bytes, () => joinedChunk("", bytes, true));
+    const shared = sharedChunk(bytes, () => joinedChunk("", bytes, "\r\n"));
     if (shared !== null) return shared;
   }
-  return joinedChunk(head, bytes, chunked);
+  return joinedChunk(head, bytes, !chunked ? "" : last ? "\r\n" + LAST_CHUNK : "\r\n");
 }
 
-function joinedChunk(head: string, bytes: Uint8Array, chunked: boolean): Uint8Array {
-  const before = chunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
-  const joined = Buffer.allocUnsafe(before.length + bytes.length + (chunked ? 2 : 0));
+/** @param behind empty: the body is not chunked */
+function joinedChunk(head: string, bytes: Uint8Array, behind: string): Uint8Array {
+  const before = behind !== "" ? `${head}${bytes.length.toString(16)}\r\n` : head;
+  const joined = Buffer.allocUnsafe(before.length + bytes.length + behind.length);
   putBytes(joined, before, 0);
   joined.set(bytes, before.length);
-  if (chunked) putBytes(joined, "\r\n", before.length + bytes.length);
+  putBytes(joined, behind, before.length + bytes.length);
   return joined;
 }
 

@@ -9,6 +9,7 @@ import { HeldAnswers } from "./held_answers.ts";
 import type { Host, Hosted } from "./host.ts";
 import type { Certificate, Conn, Listener } from "./listener.ts";
 import { ServerConnection } from "./server_connection.ts";
+import { OldestFirst, Place } from "./oldest_first.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 
 export type { Incoming } from "./incoming.ts";
@@ -110,9 +111,9 @@ function serveOn(
 ): Server {
   const { maxConnections, headerMs, idleMs, handle, log = () => {} } = options;
   const { clock = performance, looking = true } = options;
-  const open = new Set<Hosted>();
+  const open = new Map<Hosted, Place<Hosted>>();
   /** Those without a request, the one that has waited longest first. */
-  const waiting = new Set<Hosted>();
+  const waiting = new OldestFirst<Hosted>();
   /** Those whose body does not come, and since when, likewise. */
   const silent = new Map<Hosted, number>();
   /** WebSockets without a turn under way, likewise. */
@@ -133,7 +134,7 @@ function serveOn(
     const at = clock.now();
     now += Math.min(at - looked, 2 * tickMs);
     looked = at;
-    for (const connection of open) if (connection.due <= now) connection.expire();
+    for (const connection of open.keys()) if (connection.due <= now) connection.expire();
     for (const connection of turnedAway) if (connection.due <= now) connection.close();
   }
   const timer = looking ? setInterval(look, tickMs) : undefined;
@@ -155,22 +156,26 @@ function serveOn(
       if (phase === "handling" || phase === "upgraded") connection.due = Infinity;
       else if (phase === "lingering") connection.due = now + ServerConnection.LINGER_MS;
       else connection.due = now + (phase === "head" || phase === "body" ? headerMs : idleMs);
+      const place = open.get(connection);
       if (phase === "idle" || phase === "head" || phase === "lingering") {
-        if (!open.has(connection)) return;
-        waiting.delete(connection);
-        waiting.add(connection);
+        if (place === undefined) return;
+        waiting.join(place);
         if (stopping && phase === "idle") connection.close();
-      } else waiting.delete(connection);
-      silent.delete(connection);
-      if (phase === "body" && open.has(connection)) silent.set(connection, clock.now());
+      } else if (place !== undefined) waiting.leave(place);
+      if (silent.size > 0) silent.delete(connection);
+      if (phase === "body" && place !== undefined) silent.set(connection, clock.now());
     },
     rests(connection, rests) {
       resting.delete(connection);
       if (rests && open.has(connection)) resting.add(connection);
     },
     closed(connection) {
-      if (open.delete(connection)) moreFiles -= connection.files - 1;
-      waiting.delete(connection);
+      const place = open.get(connection);
+      if (place !== undefined) {
+        open.delete(connection);
+        moreFiles -= connection.files - 1;
+        waiting.leave(place);
+      }
       silent.delete(connection);
       resting.delete(connection);
       turnedAway.delete(connection);
@@ -189,7 +194,7 @@ function serveOn(
     const connection = connectionOf(conn);
     // One over HTTP/2 needs more files than the one before it may have had.
     for (let more = connection.files; more > 1 && isFull() && makePlace();) more--;
-    open.add(connection);
+    open.set(connection, new Place(connection));
     moreFiles += connection.files - 1;
     void connection.serve();
   }
@@ -267,7 +272,7 @@ function serveOn(
     addr: listener.addr as Deno.NetAddr,
     get connections() {
       const counts: Partial<Record<Hosted["phase"], number>> = {};
-      for (const { phase } of [...open, ...turnedAway]) counts[phase] = (counts[phase] ?? 0) + 1;
+      for (const { phase } of [...open.keys(), ...turnedAway]) counts[phase] = (counts[phase] ?? 0) + 1;
       return counts;
     },
     get refused() {
@@ -281,7 +286,7 @@ function serveOn(
         for (const connection of [...waiting, ...turnedAway]) {
           if (connection.phase !== "lingering") connection.close();
         }
-        for (const connection of open) connection.stop();
+        for (const connection of open.keys()) connection.stop();
         if (open.size === 0) empty.resolve();
       }
       await empty.promise;

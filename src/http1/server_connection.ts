@@ -6,7 +6,6 @@
  */
 import { Buffer } from "node:buffer";
 import type { StatusCode } from "@std/http/status.js";
-import { settled } from "../timing/settled.ts";
 import { WireError } from "./body_framing.ts";
 import { LARGE_BYTES } from "./held_answers.ts";
 import { MAX_HEAD_BYTES } from "./head.ts";
@@ -21,6 +20,7 @@ import type { WebSocketConnection, WireReader } from "./websocket.ts";
 import { Refusal, type RequestHead } from "./request_head.ts";
 import { RequestHeads } from "./request_heads.ts";
 import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes } from "./response_bytes.ts";
+import { writeStream } from "./stream_writer.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
 
 /** Size of the buffer that a connection has while nothing happens on it. */
@@ -263,6 +263,26 @@ export class ServerConnection implements Hosted {
     if (ended) this.#watch();
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  handles(): void {
+    this.#enter("handling");
+  }
+
+  async writeDirectly(bytes: Uint8Array, taken: () => void): Promise<void> {
+    try {
+      this.#enter("writing");
+      const done = await this.#conn.write(bytes);
+      if (done < bytes.length) await this.#put(bytes.subarray(done));
+      this.#enter("handling");
+    } catch {
+      this.close();
+    }
+    taken();
+  }
+
   write(bytes: Uint8Array): Promise<void> {
     return this.#socket === null && bytes.length <= LARGE_BYTES ? this.#put(bytes) : this.#putHeld(bytes);
   }
@@ -349,38 +369,13 @@ export class ServerConnection implements Hosted {
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {
     const chunked = minor === 1;
-    let head = headOf(
+    const head = headOf(
       response,
       (chunked ? "transfer-encoding: chunked\r\n" : "") + connectionField(keeps, minor),
     );
     const reader: BodyReader = this.#reader = PlainResponse.pulledOf(response) ?? response.body!.getReader();
-    try {
-      const first = reader.read();
-      // The head goes with the first bytes, where there are any.
-      if (!await settled(first)) {
-        await this.write(headBytes(head));
-        head = "";
-        this.#enter("handling");
-      }
-      let step = await first;
-      while (!step.done) {
-        const bytes = chunk(head, step.value!, chunked);
-        await (bytes.length > LARGE_BYTES ? this.#putHeld(bytes) : this.#put(bytes));
-        head = "";
-        this.#enter("handling");
-        step = await reader.read();
-      }
-      // A connection that the caller ended meanwhile has cancelled the stream, which then ends here.
-      if (this.#closed) return;
-      if (chunked || head !== "") {
-        await this.write(headBytes(head + (chunked ? "0\r\n\r\n" : "")));
-      }
-      this.#reader = null;
-    } catch (thrown) {
-      // Nothing more can be said: an end without the last chunk is how a caller learns that it is none.
-      this.close();
-      throw thrown;
-    }
+    await writeStream(this, { reader, head, chunked });
+    this.#reader = null;
   }
 
   async #refuse(status: StatusCode, message: string, more = ""): Promise<void> {

@@ -9,7 +9,7 @@ import { type BodyFraming, WireError } from "../http1/body_framing.ts";
 import type { Failure } from "../exchange/failure.ts";
 import { MAX_HEAD_BYTES } from "../http1/head.ts";
 import { type Head, requestBytes } from "./http1_wire.ts";
-import { broken, type Exchange, type Reply, timeout, unreachable } from "./reply.ts";
+import { broken, type Exchange, type Pass, type Reply, timeout, unreachable } from "./reply.ts";
 import type { Deadline, Ticker } from "../timing/ticker.ts";
 
 /** The buffer of a connection doubles up to this, while reads fill it. */
@@ -184,18 +184,18 @@ class Http1Reply implements Reply {
     return this.#from === this.#to && this.#framing!.ended;
   }
 
-  read(): Uint8Array | null | Promise<Uint8Array | null> {
+  read(pass?: Pass): Uint8Array | null | Promise<Uint8Array | null> {
     let bytes: Uint8Array | null;
     try {
       bytes = this.#take();
     } catch (cause) {
       throw this.#broke(cause);
     }
-    return bytes === null && !this.#framing!.ended ? this.#readOn() : bytes;
+    return bytes === null && !this.#framing!.ended ? this.#readOn(pass) : bytes;
   }
 
   /** Reads on, into a buffer of which nothing is needed any more. */
-  async #readOn(): Promise<Uint8Array | null> {
+  async #readOn(pass: Pass | undefined): Promise<Uint8Array | null> {
     const connection = this.#connection;
     const framing = this.#framing!;
     const deadline = this.#deadline;
@@ -214,6 +214,14 @@ class Http1Reply implements Reply {
           framing.ended = true;
         }
         const bytes = this.#take();
+        if (bytes !== null && pass !== undefined && !framing.ended) {
+          const passed = pass(bytes);
+          if (passed !== null) {
+            connection.streams();
+            await passed;
+            continue;
+          }
+        }
         if (bytes !== null || framing.ended) return bytes;
       }
     } catch (cause) {

@@ -136,6 +136,8 @@ export class Connection {
   idleSince = 0;
   /** A read that began while it was idle. */
   #ahead: Promise<number | null> | null = null;
+  /** Its reads keep the process. */
+  #keeps = false;
 
   constructor(conn: Deno.TcpConn | Deno.TlsConn, pool: Pool) {
     this.#conn = conn;
@@ -150,6 +152,13 @@ export class Connection {
     if (ahead === null) return this.#conn.read(at === 0 ? this.buffer : this.buffer.subarray(at));
     this.#ahead = null;
     return ahead;
+  }
+
+  /** Many reads follow: of each that does not keep the process Deno keeps a record, which costs more than one of them all. */
+  streams(): void {
+    if (this.#keeps || this.closed) return;
+    this.#keeps = true;
+    this.#conn.ref();
   }
 
   /** A buffer of twice the size, of whose contents the first `kept` bytes are kept. */
@@ -185,6 +194,8 @@ export class Connection {
   rest(now: number): void {
     if (!this.#pool.keep(this, now)) return this.close();
     this.idleSince = now;
+    if (this.#keeps) this.#conn.unref();
+    this.#keeps = false;
     if (this.buffer.length > BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     const ahead = this.#ahead = this.#conn.read(this.buffer);
     const ended = (n: number | null) => {

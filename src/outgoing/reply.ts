@@ -15,13 +15,17 @@ export interface Exchange {
   signal?: AbortSignal;
 }
 
+/** Takes bytes, and resolves when it can take more; null: it leaves them. It neither throws nor rejects. */
+export type Pass = (bytes: Uint8Array) => Promise<void> | null;
+
 export interface Reply {
   readonly status: number;
   header(name: string): string | null;
   /** The body has come whole: what was read last stays valid, and nothing follows it. Absent: nobody knows before the next read. */
   readonly ended?: boolean;
   /** The next bytes of the body, null at its end. They are valid until the next call. A promise only where they have to be waited for. */
-  read(): Uint8Array | null | Promise<Uint8Array | null>;
+  /** @param pass is shown what has to be waited for. Who waits is not told of what it takes, only of what it leaves. */
+  read(pass?: Pass): Uint8Array | null | Promise<Uint8Array | null>;
   /** Must be called once no more is read; gives the connection up when the body has not ended. */
   close(): void;
 }

@@ -83,6 +83,7 @@ export async function admit(arrival: Arrival, screened: Screened | null, kit: Ki
     repaired: 0,
     provider: null,
     answers: new Set(),
+    onward: null,
     cut: false,
   };
 }

@@ -88,18 +88,25 @@ export class AnswerReader {
       if (!this.#begun && !this.#begin(bytes)) return this.#bounds?.take(bytes.length, out, from);
       if (this.#plain) this.#keep(bytes);
       else {
-        const frames: Frame[] = [];
-        try {
-          this.#frames.push(bytes, frames);
-        } finally {
-          // Those before bytes that are no frame are good.
-          this.#decode(frames, out);
-        }
+        const read = this.#frames.atEvent === true
+          ? this.#decoder.pushKnown?.(bytes, out, this.#withhold) ?? 0
+          : 0;
+        if (read < bytes.length) this.#pushFrames(read === 0 ? bytes : bytes.subarray(read), out);
       }
     } catch (thrown) {
       return Failure.from(thrown);
     }
     return this.#bounds?.take(bytes.length, out, from);
+  }
+
+  #pushFrames(bytes: Uint8Array, out: Part[]): void {
+    const frames: Frame[] = [];
+    try {
+      this.#frames.push(bytes, frames);
+    } finally {
+      // Those before bytes that are no frame are good.
+      this.#decode(frames, out);
+    }
   }
 
   end(out: Part[]): Failure | undefined {

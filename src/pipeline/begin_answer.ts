@@ -149,6 +149,11 @@ export function read(
     : metrics.holding("convert", () => reader.push(bytes, out));
 }
 
+/** These bytes, and those that wait for them, are few: {@link read} does with them what {@link AnswerReader.push} does, and {@link take} never waits. */
+export function isShort(reader: AnswerReader, bytes: Uint8Array): boolean {
+  return reader.pending + bytes.length < WORTH_MEASURING;
+}
+
 /** Parts that a caller loses nothing by never seeing. */
 function isPreamble(part: Part): boolean {
   return part.type === "start" || part.type === "usage";

@@ -5,6 +5,7 @@ import type { Mode } from "../dlp/policy.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { PriceSheet } from "../exchange/prices.ts";
 import type { Labels } from "../exchange/labels.ts";
+import type { Part } from "../exchange/part.ts";
 import type { Prompt } from "../exchange/prompt.ts";
 import type { Usage } from "../exchange/usage.ts";
 import type { CallerFormat, DlpReport } from "../formats/format.ts";
@@ -71,6 +72,18 @@ export interface ProviderUse {
   own?: boolean;
 }
 
+/** Takes parts on at once, and resolves when it can take more; null: it leaves them. */
+export type Onward = (batch: readonly Part[]) => Promise<void> | null;
+
+/** Parts of an answer, in order. */
+export interface Parts extends AsyncGenerator<readonly Part[]> {
+  /**
+   * Pieces of text may be handed over at once while somebody waits for what comes next, who is then not told of what was taken: to
+   * pass each of thousands from stage to stage costs more than all that is done with it. Absent: a stage in between has to see them.
+   */
+  shorten?(onward: Onward): void;
+}
+
 /** An admitted call on its way. */
 export interface Call {
   arrival: Arrival;
@@ -107,6 +120,8 @@ export interface Call {
   provider: string | null;
   /** Answers that are being read; ends each, so that nothing more comes of it. */
   answers: Set<() => void>;
+  /** Takes pieces of text past all stages; null: they go from stage to stage. */
+  onward: Onward | null;
   /** It was ended before its time: nobody waits for it, and its place is needed. */
   cut: boolean;
 }

@@ -16,7 +16,7 @@ import { estimateUsage } from "./estimate.ts";
 import { upperBound } from "./upper_bound.ts";
 import { NO_USAGE } from "../exchange/usage.ts";
 import { versionInForce } from "../providers/provider.ts";
-import { begin, type Begun, read, take, TURN_BYTES } from "./begin_answer.ts";
+import { begin, type Begun, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "./call.ts";
 import { conversationOf } from "./conversation.ts";
 import type { Kit } from "./kit.ts";
@@ -194,13 +194,36 @@ async function* deliver(
   const { secrets: credentials } = opened.withheld;
   const secrets = credentials.length === 0 ? null : new SplitSecrets(credentials);
   let unpaused = 0;
+  /** What of the batch may be told; null: nobody has looked yet. */
+  let told: readonly Part[] | null = null;
+  /** The batch has all parts of the last bytes. */
+  let isRead = false;
+  const tell = (): readonly Part[] => {
+    noteUsage(batch, prompt, { call, use }, kit);
+    followed?.take(batch);
+    return secrets === null ? batch : secrets.take(batch);
+  };
+  const pass = (bytes: Uint8Array): Promise<void> | null => {
+    const { onward } = call;
+    if (onward === null || call.cut || restore !== null || !isShort(reader!, bytes)) return null;
+    take(reader!, bytes.length, intake, call);
+    failure = reader!.push(bytes, batch);
+    isRead = true;
+    unpaused += bytes.length;
+    if (failure !== undefined || unpaused >= TURN_BYTES || !batch.every(isText)) return null;
+    told = tell();
+    const passed = told.length === 0 ? null : onward(told);
+    if (passed === null) return null;
+    batch = [];
+    told = null;
+    isRead = false;
+    return passed;
+  };
   call.answers.add(end);
   try {
     while (true) {
       if (batch.length > 0) {
-        noteUsage(batch, prompt, { call, use }, kit);
-        followed?.take(batch);
-        const told = secrets === null ? batch : secrets.take(batch);
+        told ??= tell();
         if (told.length > 0) {
           const given = restore ? restore(told) : told;
           if (!prompt.stream || !isLargeBatch(given)) yield given;
@@ -218,9 +241,11 @@ async function* deliver(
       if (failure) throw failure;
       if (over) return;
       batch = [];
+      told = null;
+      isRead = false;
       let bytes: Uint8Array | null;
       try {
-        const reading = opened.reply.read();
+        const reading = opened.reply.read(pass);
         bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
         if (call.cut) return;
@@ -230,12 +255,14 @@ async function* deliver(
         continue;
       }
       ended = bytes === null;
-      const room = bytes === null ? null : take(reader!, bytes.length, intake, call);
-      if (room !== null) await room;
-      const reading = read(reader!, bytes, batch, key.id, kit);
-      failure = reading instanceof Promise ? await reading : reading;
+      if (!isRead) {
+        const room = bytes === null ? null : take(reader!, bytes.length, intake, call);
+        if (room !== null) await room;
+        const reading = read(reader!, bytes, batch, key.id, kit);
+        failure = reading instanceof Promise ? await reading : reading;
+        unpaused += bytes?.length ?? 0;
+      }
       // A provider that sends faster than others get their turn.
-      unpaused += bytes?.length ?? 0;
       if (unpaused < TURN_BYTES) continue;
       unpaused = 0;
       await kit.slices.pause(key.id);
@@ -248,6 +275,10 @@ async function* deliver(
     // A whole answer is collected, and then written for its caller.
     if (prompt.stream) intake.passed();
   }
+}
+
+function isText({ type }: Part): boolean {
+  return type === "text-delta" || type === "reasoning-delta";
 }
 
 /** What is known of a request once it is made. */

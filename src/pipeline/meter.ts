@@ -13,18 +13,19 @@ import { priceOf } from "../exchange/prices.ts";
 import { keptSteps } from "../exchange/steps.ts";
 import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { estimateUsage } from "./estimate.ts";
-import type { Call, ProviderUse } from "./call.ts";
+import type { Call, Parts, ProviderUse } from "./call.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { Took } from "./whole_parts.ts";
 
 /** The call's parts as they pass. */
-export function meter(
-  parts: AsyncGenerator<readonly Part[]>,
-  call: Call,
-  kit: Kit,
-): AsyncGenerator<readonly Part[]> {
+export function meter(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
   return new MeteredParts(parts, new Meter(call, kit));
+}
+
+/** The same with no stage in between: these are the parts of {@link generate}. */
+export function meterPlain(parts: AsyncGenerator<readonly Part[]>, call: Call, kit: Kit): Parts {
+  return new MeteredParts(parts, new Meter(call, kit), (onward) => call.onward = onward);
 }
 
 /** The same for an answer that nobody has before it is whole. @param ask tells of its parts as they come */

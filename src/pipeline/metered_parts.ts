@@ -1,5 +1,6 @@
 /** Parts on their way past the meter. */
 import type { Part } from "../exchange/part.ts";
+import type { Onward, Parts } from "./call.ts";
 
 interface Counter {
   /** What goes on of these parts. */
@@ -17,17 +18,32 @@ interface Counter {
 type Step = IteratorResult<readonly Part[]>;
 
 /** A generator would take three promises more for each batch. Asked for one batch after the other. */
-export class MeteredParts implements AsyncGenerator<readonly Part[]> {
+export class MeteredParts implements Parts {
   readonly #parts: AsyncGenerator<readonly Part[]>;
   readonly #meter: Counter;
+  readonly #pass: ((onward: Onward) => void) | null;
   #begun = false;
   /** The provider's parts have ended, and what they left out was given. */
   #restGiven = false;
   #over = false;
 
-  constructor(parts: AsyncGenerator<readonly Part[]>, meter: Counter) {
+  /** @param pass has text handed over past these parts; null: there is nobody who would */
+  constructor(
+    parts: AsyncGenerator<readonly Part[]>,
+    meter: Counter,
+    pass: ((onward: Onward) => void) | null = null,
+  ) {
     this.#parts = parts;
     this.#meter = meter;
+    this.#pass = pass;
+  }
+
+  shorten(onward: Onward): void {
+    this.#pass?.((batch) => {
+      const passed = onward(batch);
+      if (passed !== null) this.#meter.take(batch);
+      return passed;
+    });
   }
 
   next(): Promise<Step> {

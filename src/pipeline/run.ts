@@ -1,13 +1,12 @@
 /** One call from admission to bill: the order of the steps, and nothing else. */
 import { Failure } from "../exchange/failure.ts";
-import type { Part } from "../exchange/part.ts";
 import { admit } from "./admit.ts";
 import { generate, generateWhole, hedges } from "./generate.ts";
 import { late } from "../formats/late.ts";
-import type { Arrival, Call } from "./call.ts";
+import type { Arrival, Call, Parts } from "./call.ts";
 import { screen } from "./guard.ts";
 import type { Kit } from "./kit.ts";
-import { meter, meterWhole } from "./meter.ts";
+import { meter, meterPlain, meterWhole } from "./meter.ts";
 import { repairs } from "./shape.ts";
 import { WholeParts } from "./whole_parts.ts";
 
@@ -17,7 +16,7 @@ const restoring = late(() => import("../dlp/restore.ts"));
 
 export interface Run {
   call: Call;
-  parts: AsyncGenerator<readonly Part[]>;
+  parts: Parts;
 }
 
 /** Guards first: whatever they throw still has a status of its own. The parts begin when they are read. */
@@ -41,7 +40,8 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
   // Of several calls of providers the record tells too little.
   if (arrival.compacts || call.shape.search || call.shape.calls > 1 || hedges(call)) arrival.steps.collect();
   if (isPlain(call, kit)) return { call, parts: plain(call, kit) };
-  const asked = isOneCall(call)
+  const one = isOneCall(call);
+  const asked = one
     ? generate(call, call.prompt, kit)
     : await begun(call, async () => (await ways.open()).askOtherwise(call, kit));
   const { payloads } = kit;
@@ -49,6 +49,7 @@ export async function run(arrival: Arrival, kit: Kit): Promise<Run> {
     ? payloads.keep(asked, { call, body: arrival.body, kit })
     : asked;
   const originals = call.screened?.originals;
+  if (one && parts === asked && !originals) return { call, parts: meterPlain(parts, call, kit) };
   if (!originals) return { call, parts: meter(parts, call, kit) };
   const { restore } = await begun(call, async () => await restoring.open());
   return { call, parts: meter(restore(parts, originals), call, kit) };
@@ -76,7 +77,7 @@ function isPlain(call: Call, { payloads }: Kit): boolean {
     !payloads?.keeps(call.arrival.key);
 }
 
-function plain(call: Call, kit: Kit): AsyncGenerator<readonly Part[]> {
+function plain(call: Call, kit: Kit): Parts {
   return new WholeParts(
     (took) => meterWhole((told) => generateWhole(call, kit, told), took, { call, kit }),
     () => meter(generate(call, call.prompt, kit), call, kit),

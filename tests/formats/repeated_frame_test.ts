@@ -7,8 +7,11 @@ import type { Frame, ProviderFormat } from "../../src/formats/format.ts";
 import { messages } from "../../src/formats/messages/mod.ts";
 import { RepeatedFrame } from "../../src/formats/repeated_frame.ts";
 import { FrameReader } from "../../src/formats/sse.ts";
+import { AnswerReader } from "../../src/pipeline/answer_reader.ts";
 import { readRecordings } from "../support/recordings.ts";
 import { sharedTest } from "../support/shared.ts";
+
+const encoder = new TextEncoder();
 
 const frame = (data: string, event = ""): Frame => ({ event, data });
 
@@ -64,6 +67,34 @@ Deno.test("RepeatedFrame.textOf() leaves every other frame to the parser, and al
   assertEquals(named.textOf(frame(chunk('"two"'), "error")), null);
   const parsed = learnt(chunk('"one"'));
   assertEquals(parsed.textOf({ ...frame(chunk('"two"')), value: {} }), null);
+});
+
+Deno.test("RepeatedFrame.knows() reads the bytes of a frame that came twice, with texts that have no escapes", () => {
+  const repeated = learnt(chunk('"one"', ',"obfuscation":"a"'));
+  const bytes = (text: string, padding = "bc") =>
+    encoder.encode(`data: ${chunk(JSON.stringify(text), `,"obfuscation":"${padding}"`)}\n\n`);
+  assertEquals(repeated.knows(bytes("two"), 0), false);
+  repeated.textOf(frame(chunk('"two"', ',"obfuscation":""')));
+  for (const text of ["", "two", " ünïcödé 🙂", "\ufeffmark", "x".repeat(100), "{}],"]) {
+    const two = encoder.encode("....");
+    assertEquals(repeated.knows(new Uint8Array([...two, ...bytes(text), ...bytes("")]), two.length), true);
+    assertEquals([repeated.text, repeated.end], [text, two.length + bytes(text).length]);
+  }
+  for (const text of ["line\nbreak", '"', "\\", "\t"]) assertEquals(repeated.knows(bytes(text), 0), false);
+  for (let cut = 0; cut < bytes("two").length; cut++) {
+    assertEquals(repeated.knows(bytes("two").subarray(0, cut), 0), false);
+  }
+  repeated.textOf(frame("{}"));
+  assertEquals(repeated.knows(bytes("two"), 0), false);
+});
+
+Deno.test("RepeatedFrame.knows() is asked in vain only so often", () => {
+  const repeated = learnt(chunk('"one"'));
+  const bytes = encoder.encode(`data: ${chunk('"two"')}\n\n`);
+  for (let i = 0; i < 16; i++) repeated.textOf(frame(chunk('"two"')));
+  assertEquals(repeated.knows(bytes, 0), true);
+  for (let i = 0; i < 17; i++) repeated.textOf(frame(chunk('"two"')));
+  assertEquals(repeated.knows(bytes, 0), false);
 });
 
 Deno.test("RepeatedFrame learns no frame of which it cannot tell where the text is", () => {
@@ -123,6 +154,7 @@ Deno.test("RepeatedFrame.textOf() says nothing that the parser does not say, of 
     "",
   );
   let repeats = 0;
+  let known = 0;
   fc.assert(
     fc.property(
       // Of a frame with an escape nothing is learnt.
@@ -141,6 +173,13 @@ Deno.test("RepeatedFrame.textOf() says nothing that the parser does not say, of 
           second = second.slice(0, place) + piece + second.slice(place + cut);
         }
         const said = learnt(first).textOf(frame(second));
+        const bytes = encoder.encode(`data: ${second}\n\n`);
+        const repeated = learnt(first);
+        repeated.textOf(frame(first));
+        if (repeated.knows(bytes, 0)) {
+          known++;
+          assertEquals([repeated.text, repeated.end], [said, bytes.length]);
+        }
         if (said === null) return;
         repeats++;
         const value = JSON.parse(second);
@@ -150,7 +189,7 @@ Deno.test("RepeatedFrame.textOf() says nothing that the parser does not say, of 
     ),
     { numRuns: 20_000 },
   );
-  assert(repeats > 200, String(repeats));
+  assert(repeats > 200 && known > 100, `${repeats} ${known}`);
 });
 
 /** Parts of a stream, and whether it failed. */
@@ -191,6 +230,39 @@ for (const [name, format] of [["chat", chatCompletions], ["msgs", messages]] as 
     },
   );
 }
+
+sharedTest("corpus/", "recordings give the same parts however their bytes are cut", () => {
+  let streams = 0;
+  let seed = 1;
+  const random = (below: number) => (seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0) % below;
+  for (const { id, sse } of readRecordings<{ id: string; sse: string | null }>("chat")) {
+    if (sse === null) continue;
+    streams++;
+    const expected = decode(chatCompletions, sse);
+    const frames = sse.split(/(?<=\n\n)/);
+    const twos = frames.flatMap((_, i) => i % 2 === 0 ? [frames.slice(i, i + 2).join("")] : []);
+    const bytes = encoder.encode(sse);
+    const cuts: Uint8Array[] = [];
+    for (let at = 0, to = 0; at < bytes.length; at = to) {
+      cuts.push(bytes.slice(at, to = at + 1 + random(700)));
+    }
+    for (
+      const pieces of [
+        frames.map((one) => encoder.encode(one)),
+        twos.map((one) => encoder.encode(one)),
+        cuts,
+      ]
+    ) {
+      const reader = new AnswerReader(chatCompletions);
+      const out: Part[] = [];
+      let failure: Failure | undefined;
+      for (const piece of pieces) failure ??= reader.push(piece, out);
+      failure ??= reader.end(out);
+      assertEquals(failure === undefined ? out : [...out, failure.message], expected, id);
+    }
+  }
+  assert(streams > 20);
+});
 
 Deno.test("a stream of words is parsed once, where the frames are alike", () => {
   const parse = JSON.parse;
@@ -237,4 +309,17 @@ Deno.test("a broken frame among repeated ones is a failure", () => {
   const out: Part[] = [];
   for (const text of ['"a"', '"b"', '"c"']) decoder.push(frame(chunk(text)), out);
   assertThrows(() => decoder.push(frame(chunk('"d"e"')), out), Failure);
+});
+
+Deno.test("an event whose JSON goes on in a line that is no data is a failure among events that have it in two lines of data", () => {
+  const lines = (text: string, field: string) =>
+    `data: {"id":"c",\n${field}"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
+  const reader = new AnswerReader(chatCompletions);
+  const out: Part[] = [];
+  for (const text of ["a", "b", "c", "d"]) {
+    assertEquals(reader.push(encoder.encode(lines(text, "data: ")), out), undefined);
+  }
+  const told = out.flatMap((part) => part.type === "text-delta" ? [part.text] : []);
+  assertEquals(told, ["a", "b", "c", "d"]);
+  assert(reader.push(encoder.encode(lines("e", "")), out) instanceof Failure);
 });

@@ -109,3 +109,22 @@ Deno.test("a PlainResponse tells of its pulled body until somebody reads it", as
   assertEquals(PlainResponse.pulledOf(response), null);
   assertEquals(PlainResponse.pulledOf(new Response("")), null);
 });
+
+Deno.test("a pulled body is passed by only while its reader waits, and allows it", async () => {
+  const { body, sink, pulled } = told((sink) => sink.enqueue(bytes(1)));
+  const direct = () => Promise.resolve();
+  assertEquals(sink.direct, null);
+  await body.read();
+  const second = body.read();
+  assertEquals(sink.direct, null);
+  body.passBy(direct);
+  assertEquals(sink.direct, direct);
+  sink.enqueue(bytes(2));
+  assertEquals(sink.direct, null);
+  await second;
+  pulled();
+  const third = body.read();
+  assertEquals(sink.direct, direct);
+  sink.close();
+  assertEquals([(await third).done, sink.direct], [true, null]);
+});

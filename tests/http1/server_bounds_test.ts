@@ -1,5 +1,8 @@
 /** How long connections may take, and how many there may be. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { LARGE_BYTES } from "../../src/http1/held_answers.ts";
+import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
 import { WebSocketUpgrade } from "../../src/http1/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 import { Caller, CLOSE, echo, get, listening, once } from "./caller.ts";
@@ -277,4 +280,44 @@ Deno.test("connectionBound() knows whether callers and calls may take all files"
   }).output();
   // A quarter of them is 2,250, of which 512 are for all else.
   assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [9000, true, false]);
+});
+
+Deno.test("serve() waits for the next bytes of a stream past which a large piece was written", async () => {
+  const clock = new StoppedClock();
+  const taken = Promise.withResolvers<void>();
+  const large = new Uint8Array(LARGE_BYTES).fill(97);
+  let sink: BodySink | undefined;
+  const server = listening({
+    idleMs: 1000,
+    clock,
+    looking: false,
+    handle: () =>
+      Promise.resolve(
+        new PlainResponse(
+          new PulledBody({
+            start(body) {
+              sink = body;
+              body.enqueue(new TextEncoder().encode("first"));
+            },
+            pull: () => new Promise<void>(() => {}),
+            cancel: () => Promise.resolve(),
+          }),
+          { headers: { "content-type": "text/event-stream" } },
+        ),
+      ),
+  });
+  const caller = await Caller.to(server);
+  await caller.send(get("/", CLOSE));
+  const direct = await eventually(() => sink?.direct ?? null);
+  void direct!(large, taken.resolve);
+  assert(await caller.sees(/aa\r\n$/));
+  await taken.promise;
+  for (let i = 0; i < 10; i++) {
+    clock.move(1000);
+    server.look();
+  }
+  sink!.enqueue(new TextEncoder().encode("last"));
+  sink!.close();
+  assert((await caller.end()).endsWith("a\r\n4\r\nlast\r\n0\r\n\r\n"));
+  await server.shutdown();
 });

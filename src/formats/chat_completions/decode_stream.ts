@@ -20,6 +20,15 @@ export function decodeStream(): StreamDecoder {
   let delta: Delta | undefined;
   let done = false;
   return {
+    pushKnown(bytes, out, withhold) {
+      let at = 0;
+      while (!done && repeated.knows(bytes, at)) {
+        const text = withhold(repeated.text);
+        if (text !== "") out.push({ ...delta!, text });
+        at = repeated.end;
+      }
+      return at;
+    },
     push(frame, out) {
       const { event, data } = frame;
       if (done || data === "") return;

@@ -26,6 +26,8 @@ export interface FrameSource {
   end(out: Frame[]): void;
   /** Bytes held that belong to no whole frame yet. */
   readonly pending: number;
+  /** The next byte begins a server-sent event, and some have come before. Absent: it never does. */
+  readonly atEvent?: boolean;
 }
 
 export const SERVER_SENT_EVENTS: Framing = {
