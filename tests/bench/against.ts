@@ -31,7 +31,7 @@ export function otherGateway(
 export async function against(bench: Bench, { url, key, models, pid }: Other): Promise<Row[]> {
   const other: Target = {
     name: url.host,
-    program: { pid, port: Number(url.port || 80), stop: () => Promise.resolve() },
+    program: { pid, port: Number(url.port || 80), said: () => [], stop: () => Promise.resolve() },
     format: "chat",
     secret: key,
     models,

@@ -15,6 +15,8 @@ export interface Target {
   models?: string;
   /** What stands before a path. */
   base?: string;
+  /** The model that it is asked for in place of a measure's own. */
+  model?: string;
   /** It is behind TLS, and asked over HTTP/2. */
   http2?: boolean;
 }

@@ -29,7 +29,9 @@ export function asksByHttp2(job: Job, run: Run): Http2Callers {
       stream.on("data", (bytes: Uint8Array) => pieces.push(bytes));
       stream.on("error", reject);
       stream.on("end", () => {
-        run.answered({ status, sawToken: Buffer.concat(pieces).includes(job.token), ended: true, asked });
+        const body = Buffer.concat(pieces);
+        const refusal = status === "200" ? undefined : body.toString();
+        run.answered({ status, refusal, sawToken: body.includes(job.token), ended: true, asked });
         resolve();
       });
       stream.end(body);

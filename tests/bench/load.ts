@@ -9,7 +9,7 @@ import { Buffer } from "node:buffer";
 import { asksByHttp2 } from "./http2_line.ts";
 import { lines } from "./lines.ts";
 import { type Asking, Run, STOPPED_MS } from "./run.ts";
-import { cpuMicros, residentBytes } from "./system.ts";
+import { cpuMicros, residentBytes, waitedMicros } from "./system.ts";
 
 export interface Job {
   port: number;
@@ -46,14 +46,16 @@ export interface Seen {
   latency: Quantiles;
   firstToken: Quantiles;
   errors: number;
-  /** What went wrong first. */
-  error?: string;
+  /** What went wrong how often. */
+  failures: Readonly<Record<string, number>>;
   /** Answers, good and bad, during which this program stood still for seconds, as others do that are stopped with it. */
   stopped: number;
   /** Calls of a fixed rate that were not asked, because every connection waited for an answer. */
   unasked: number;
   /** CPU time of what is measured, in microseconds; null: this system does not say. */
   cpuMicros: number | null;
+  /** The part of the time in which its main thread could have run and others had its core; null: unknown. */
+  waited: number | null;
   /** The part of one core that the load and its helpers took. */
   helpersBusy: number | null;
   residentBytes: number | null;
@@ -70,6 +72,7 @@ const TAIL_BYTES = 128;
 /** A connection that has rested so long is closed and another opened, as careful clients do: the other side may close it any moment. */
 const REST_MS = 15_000;
 const LF = 10;
+const REFUSAL_CHARS = 500;
 
 /** One connection to what is measured. */
 class Line implements Asking {
@@ -84,6 +87,8 @@ class Line implements Asking {
   #from = 0;
   #to = 0;
   #sawToken = false;
+  /** What a refusal begins with; null: the answer is none. */
+  #refusal: string | null = null;
   #afterLf = false;
   #asked = 0;
   /** Since when it rests. */
@@ -139,6 +144,9 @@ class Line implements Asking {
   #look(from: number, to: number): void {
     const { end, token } = this.#job;
     const bytes = this.#buffer.subarray(from, to);
+    if (this.#refusal !== null && this.#refusal.length < REFUSAL_CHARS) {
+      this.#refusal += bytes.toString("utf8", 0, REFUSAL_CHARS);
+    }
     if (!this.#sawToken && bytes.includes(token)) {
       this.#sawToken = true;
       if (this.#run.counting) this.#run.firstTokens.push((performance.now() - this.#asked) * 1000);
@@ -173,6 +181,8 @@ class Line implements Asking {
     let written = await this.#conn.write(bytes);
     while (written < bytes.length) written += await this.#conn.write(bytes.subarray(written));
     const head = await this.#until("\r\n\r\n");
+    const status = head.slice(9, 12);
+    this.#refusal = status === "200" ? null : "";
     const length = /\r\ncontent-length: *(\d+)/i.exec(head);
     if (length) await this.#body(Number(length[1]));
     else {
@@ -185,7 +195,8 @@ class Line implements Asking {
     }
     const { end } = this.#job;
     run.answered({
-      status: head.slice(9, 12),
+      status,
+      ...(this.#refusal !== null && { refusal: this.#refusal }),
       sawToken: this.#sawToken,
       ended: end === undefined || this.#tail.includes(end),
       asked: this.#asked,
@@ -260,6 +271,7 @@ async function work(job: Job): Promise<Seen> {
   await pause(job.warmMs);
   const helpers = () => [Deno.pid, ...job.helpers].map(cpuMicros);
   const cpu = cpuMicros(job.pid);
+  const waited = waitedMicros(job.pid);
   const others = helpers();
   const started = performance.now();
   run.counting = true;
@@ -274,6 +286,7 @@ async function work(job: Job): Promise<Seen> {
   const spent = (before: number | null, after: number | null) =>
     before === null || after === null ? null : after - before;
   const cpuSpent = spent(cpu, cpuMicros(job.pid));
+  const waitedFor = spent(waited, waitedMicros(job.pid));
   const othersSpent = helpers().map((after, i) => spent(others[i], after));
   const resident = residentBytes(job.pid);
   run.over = true;
@@ -288,10 +301,11 @@ async function work(job: Job): Promise<Seen> {
     latency: quantiles(run.latencies),
     firstToken: quantiles(run.firstTokens),
     errors: run.errors,
-    error: run.error,
+    failures: run.failures,
     stopped: run.stopped,
     unasked: run.unasked,
     cpuMicros: cpuSpent,
+    waited: waitedFor === null ? null : waitedFor / micros,
     helpersBusy: othersSpent.includes(null)
       ? null
       : othersSpent.reduce<number>((sum, n) => sum + n!, 0) / micros,

@@ -22,10 +22,10 @@ deno task bench --only ledger [--rows N[,N]] [--keys N] [--store sqlite,postgres
 deno task bench --only ledger --at URL [--match EXPRESSION] [--runs N]
 deno task bench --only nodes
 
-  --quick   fewer and shorter rounds, without http2, search, store, crowd, agents and garbage: some two minutes
+  --quick   fewer and shorter rounds, without ${[...SLOW].join(", ")}: some two minutes
   --only    some measures only: ${
   Object.keys(MEASURES).join(", ")
-}; or ledger, growth or nodes, each by itself
+}; or ledger or nodes, each by itself; growth alone names all that is steep
   --rounds  so many rounds of each measure, in place of its own number
   --json    write what every run of every round saw to FILE, and the table's lines
   --against another gateway on this machine, in the same run: its calls must go to http://127.0.0.1:PORT/v1, the bench's provider,
@@ -128,6 +128,7 @@ const [json, byob, gateway] = await Promise.all([
 ]);
 const load = startLoad(provider);
 const kept: { measure: string; target: string; round: number; seen: Seen }[] = [];
+const failed: string[] = [];
 const rows: Row[] = [];
 try {
   const bench: Bench = {
@@ -140,7 +141,15 @@ try {
     gateway,
     load,
     say,
-    keep: (measure, target, round, seen) => kept.push({ measure, target, round, seen }),
+    keep(measure, { name, program }, round, seen) {
+      kept.push({ measure, target: name, round, seen });
+      const wrong = wrongIn(seen);
+      if (wrong === null) return;
+      const line = `${measure}, round ${round + 1}, ${name}: ${wrong}`;
+      failed.push(line);
+      say(line);
+      for (const said of program.said().slice(-5)) say(`  it said: ${said}`);
+    },
   };
   await warm(bench);
   for (const name of names.filter((name) => name in MEASURES)) rows.push(...await MEASURES[name](bench));
@@ -152,16 +161,21 @@ try {
 }
 if (values.json !== undefined) await Deno.writeTextFile(values.json, JSON.stringify({ rows, kept }, null, 1));
 console.log(`${machine()}\n\n${render(rows)}`);
-const share = coreShare();
-if (share !== null && share < 0.8) {
+const waited = waitedForCore();
+if (waited !== null && waited > 0.2) {
   console.log(
-    `\nThe machine was busy with other work: what is measured got ${
-      Math.round(share * 100)
-    } % of its core where it could ` +
-      "have used all. Trust CPU times and ratios more than rates and latencies.",
+    `\nThe machine was busy with other work: ${
+      Math.round(waited * 100)
+    } % of the time what is measured could have run and others had ` +
+      "its core. Trust CPU times and ratios more than rates and latencies.",
   );
 }
-Deno.exit(0);
+if (failed.length > 0) {
+  console.log(
+    `\nCalls failed, so these rounds say little:\n\n${failed.map((line) => `- ${line}`).join("\n")}`,
+  );
+}
+Deno.exit(failed.length > 0 ? 1 : 0);
 
 /** Where and how a table came about. */
 function machine(): string {
@@ -172,19 +186,30 @@ function machine(): string {
     // Not Linux.
   }
   const { deno, v8 } = Deno.version;
+  const gigabytes = (Deno.systemMemoryInfo().total / 2 ** 30).toFixed(0);
   return [
-    `${navigator.hardwareConcurrency} cores of ${cpu}, ${Deno.build.target}`,
+    `${navigator.hardwareConcurrency} cores of ${cpu}, ${gigabytes} GB, ${Deno.build.target}, kernel ${Deno.osRelease()}`,
     `Deno ${deno}, V8 ${v8}, Sluice ${manifest.version}; started with ${V8_FLAGS}`,
-    `deno task bench ${Deno.args.join(" ")}`.trimEnd(),
+    `deno task bench ${Deno.args.map((arg, i) => Deno.args[i - 1] === "--key" ? "KEY" : arg).join(" ")}`
+      .trimEnd(),
   ].join("\n");
 }
 
-/** The part of a core that the targets got while each had more to do than it could; null: not measured. */
-function coreShare(): number | null {
-  const shares = kept.flatMap(({ measure, seen }) =>
-    measure === "whole" && seen.cpuMicros !== null ? [seen.cpuMicros / (seen.seconds * 1e6)] : []
-  );
-  return shares.length === 0 ? null : median(shares);
+/** The part of the time, in a middle round, in which what is measured had to wait for its core; null: unknown. */
+function waitedForCore(): number | null {
+  const parts = kept.flatMap(({ seen }) => seen.waited === null ? [] : [seen.waited]);
+  return parts.length === 0 ? null : median(parts);
+}
+
+/** What went wrong in a round, and how much of its core others had meanwhile; null: nothing. */
+function wrongIn({ requests, errors, failures, unasked, waited }: Seen): string | null {
+  const wrong = Object.entries(failures).map(([what, count]) => `${count} × ${what}`);
+  if (unasked > 0) wrong.push(`${unasked} calls not asked, since all connections waited`);
+  if (wrong.length === 0) return null;
+  const others = waited === null
+    ? ""
+    : `; others had its core for ${Math.round(waited * 100)} % of the time that it could have run`;
+  return `${errors} of ${requests + errors} calls failed: ${wrong.join("; ")}${others}`;
 }
 
 /** Compiled code is what is measured: each path has run some thousand times before the first round. */

@@ -28,9 +28,11 @@ import {
   skipped,
 } from "./rounds.ts";
 import { garbage } from "./garbage.ts";
-import { agents, crowd, http2, search, store, tls } from "./surroundings.ts";
+import { growth } from "./growth.ts";
+import { agents, crowd, http2, search, store, tls, tlsHttp2 } from "./surroundings.ts";
 import { telemetry } from "./telemetry.ts";
-import { children, residentBytes } from "./system.ts";
+import { workers } from "./workers.ts";
+import { residentBytes } from "./system.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 
 const MB = 1024 * 1024;
@@ -191,10 +193,7 @@ async function memory(bench: Bench): Promise<Row[]> {
       ));
       const [gateway, floor] = seen.map((one) => one.residentBytes === null ? [] : [one.residentBytes / MB]);
       for (const [i, one] of seen.entries()) {
-        bench.keep("memory", targets[i].name, 0, one);
-        if (one.errors > 0) {
-          bench.say(`memory, ${targets[i].name}: ${one.errors} errors, first: ${one.error}`);
-        }
+        bench.keep(`memory of ${connections} streams`, targets[i], 0, one);
       }
       rows.push(
         row(
@@ -340,35 +339,17 @@ async function screens(gateway: Program): Promise<boolean> {
   return response.status !== 200;
 }
 
-async function workers(bench: Bench): Promise<Row[]> {
-  const name = "two workers over one";
-  const folder = `${bench.folder}/workers`;
-  await Deno.mkdir(folder);
-  const two = await startGateway(folder, bench.provider, { args: ["--workers", "2"] });
-  try {
-    if ((children(two.pid) ?? 0) < 2) return [skipped(name, "--workers 2 starts no further processes")];
-    if (navigator.hardwareConcurrency < 4) {
-      return [skipped(name, "two cores for workers and two for the load are not there")];
-    }
-    const targets = [gatewayAs(bench.gateway, "chat"), { ...gatewayAs(two, "chat"), name: "two workers" }];
-    const [one, both] = await rounds(bench, "workers", targets, {
-      rounds: bench.quick ? 2 : 5,
-      model: "whole",
-      shape: { connections: 64, warmMs: 300, runMs: bench.quick ? 600 : 2000 },
-    });
-    return [
-      row(name, "requests/s", both.map(perSecond), one.map(perSecond), {
-        must: atLeast(1.7),
-        stretch: atLeast(1.9),
-      }),
-    ];
-  } finally {
-    await two.stop();
-  }
-}
-
 /** Those that a quick run leaves out. */
-export const SLOW: ReadonlySet<string> = new Set(["http2", "search", "store", "crowd", "agents", "garbage"]);
+export const SLOW: ReadonlySet<string> = new Set([
+  "tls2",
+  "http2",
+  "search",
+  "store",
+  "crowd",
+  "agents",
+  "garbage",
+  "growth",
+]);
 
 /** By the name that `--only` takes, in the order they are run. */
 export const MEASURES: Readonly<Record<string, Measure>> = {
@@ -382,11 +363,13 @@ export const MEASURES: Readonly<Record<string, Measure>> = {
   cold,
   workers,
   tls,
+  tls2: tlsHttp2,
   http2,
   search,
   store,
   crowd,
   agents,
   garbage,
+  growth,
   telemetry,
 };

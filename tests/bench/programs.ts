@@ -2,7 +2,7 @@
  * The programs of the benchmark: started each as a process of its own, pinned to a core where `taskset` is there, and ended
  * with the benchmark.
  */
-import { LAZY_IMPORTS, V8_FLAGS } from "../../src/memory.ts";
+import { LAZY_IMPORTS, START_ENVIRONMENT, V8_FLAGS } from "../../src/memory.ts";
 import { CA } from "../support/tls.ts";
 import { lines } from "./lines.ts";
 import type { Job, Seen } from "./load.ts";
@@ -26,6 +26,8 @@ export const BLOCKING_SECRET = "sk_live_benchbenchbenchbenchbenchbench03";
 export interface Program {
   pid: number;
   port: number;
+  /** The last lines that it has written. */
+  said(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -51,13 +53,14 @@ interface StartOptions {
   cwd?: string | URL;
 }
 
+/** @param core null: it may use all cores */
 function start(
-  core: number,
+  core: number | null,
   args: string[],
   { stdin = "null", env, cwd = ROOT }: StartOptions = {},
 ): Deno.ChildProcess {
   const command = [Deno.execPath(), "run", "-A", "--no-check", ...args];
-  const [program, ...rest] = PINNED ? ["taskset", "-c", `${core}`, ...command] : command;
+  const [program, ...rest] = PINNED && core !== null ? ["taskset", "-c", `${core}`, ...command] : command;
   const stderr = stdin === "piped" ? "inherit" : "piped";
   const child = new Deno.Command(program, { args: rest, cwd, env, stdin, stdout: "piped", stderr }).spawn();
   running.add(child);
@@ -83,21 +86,30 @@ async function stop(child: Deno.ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
+const LINES_KEPT = 20;
+
 /** Waits for the line that names the port. What comes after it is read too, so that no program waits for a reader. */
 async function listening(child: Deno.ChildProcess): Promise<Program> {
-  const complaints = Array.fromAsync(lines(child.stderr));
+  const said: string[] = [];
+  const hear = async (output: AsyncIterable<string>) => {
+    for await (const line of output) if (said.push(line) > LINES_KEPT) said.shift();
+  };
+  const complaints = hear(lines(child.stderr));
   const output = lines(child.stdout);
   while (true) {
     const { value, done } = await output.next();
-    if (done) throw new Error(`A program of the benchmark ended:\n${(await complaints).join("\n")}`);
+    if (done) {
+      await complaints;
+      throw new Error(`A program of the benchmark ended:\n${said.join("\n")}`);
+    }
     const port = /(?:^|(?:127\.0\.0\.1|localhost):)(\d+)$/.exec(value)?.[1];
     if (port === undefined) continue;
-    void Array.fromAsync(output);
-    return { pid: child.pid, port: Number(port), stop: () => stop(child) };
+    void hear(output);
+    return { pid: child.pid, port: Number(port), said: () => said, stop: () => stop(child) };
   }
 }
 
-/** A provider, in the open or behind TLS (HTTP/1.1), and what its clients must trust. */
+/** A provider, in the open or behind TLS, and what its clients must trust. */
 export interface ProviderProgram extends Program {
   address: string;
   /** What `deno run` is told of its certificate. */
@@ -110,11 +122,15 @@ export async function startProvider(port = 0): Promise<ProviderProgram> {
   return { ...program, address: `http://127.0.0.1:${program.port}/v1`, trust: [] };
 }
 
-/** @param folder for the certificate's authority */
-export async function startTlsProvider(folder: string): Promise<ProviderProgram> {
+/**
+ * @param folder for the certificate's authority
+ * @param http2 whether it offers HTTP/2 beside HTTP/1.1
+ */
+export async function startTlsProvider(folder: string, http2 = false): Promise<ProviderProgram> {
   const authority = `${folder}/authority.pem`;
   await Deno.writeTextFile(authority, CA);
-  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}provider.ts`, "tls"]));
+  const args = http2 ? ["provider_http2.ts"] : ["provider.ts", "tls"];
+  const program = await listening(start(HELPER_CORE, [`${FILES.pathname}${args[0]}`, ...args.slice(1)]));
   return { ...program, address: `https://localhost:${program.port}/v1`, trust: ["--cert", authority] };
 }
 
@@ -132,7 +148,8 @@ export function startRelay(
 export async function startGateway(
   folder: string,
   provider: ProviderProgram,
-  { args = [], flags = [], env, store, keys = [], models = [], sections, root }: GatewayOptions = {},
+  { args = [], flags = [], env, store, keys = [], models = [], sections, root, anyCore = false }:
+    GatewayOptions = {},
 ): Promise<Program> {
   const path = `${folder}/bench.json`;
   const config = configuration(provider.address, store ?? `sqlite:${folder}/bench.db`);
@@ -149,8 +166,8 @@ export async function startGateway(
     path,
     ...args,
   ];
-  // As the start task has it.
-  return listening(start(MEASURED_CORE, command, { env: { MALLOC_ARENA_MAX: "1", ...env }, cwd: root }));
+  const options = { env: { ...START_ENVIRONMENT, ...env }, cwd: root };
+  return listening(start(anyCore ? null : MEASURED_CORE, command, options));
 }
 
 /** Takes what gateways export, and throws it away. */
@@ -165,6 +182,8 @@ export interface GatewayOptions {
   args?: readonly string[];
   /** Further arguments of `deno run`. */
   flags?: readonly string[];
+  /** It has all cores, and not one of its own. */
+  anyCore?: boolean;
   /** Where its sources are; absent: these. */
   root?: string;
   /** Sections of the configuration in place of the usual ones. */
@@ -237,6 +256,7 @@ export function startLoad(provider: Program): Load {
   return {
     pid: child.pid,
     port: 0,
+    said: () => [],
     async work(job) {
       await input.write(encoder.encode(JSON.stringify({ ...job, helpers: [provider.pid] }) + "\n"));
       const { value, done } = await answers.next();

@@ -10,21 +10,15 @@
  */
 import { Buffer } from "node:buffer";
 import { TLS } from "../support/tls.ts";
+import { answer, FIRST_FRAME, LAST_FRAMES, modelIn, TEXT_FRAMES, WHOLE_BODY, WORDS } from "./rendered.ts";
 
 const READ_BYTES = 64 * 1024;
-/** Where in a body the model's name is looked for, from either end. */
-const NAME_WITHIN = 1024;
-const WORDS = "the quick brown fox jumps over a lazy dog while rain falls on quiet hills".split(" ");
-
-const ID = '"id":"chatcmpl-benchbenchbenchbenchbench","created":1750000000,"model":"bench-model"';
-const USAGE = '"usage":{"prompt_tokens":120,"completion_tokens":200,"total_tokens":320}';
-
-const WHOLE = Buffer.from(whole());
-const CALLED = Buffer.from(answer(
+const WHOLE = Buffer.from(json(WHOLE_BODY));
+const CALLED = Buffer.from(json(answer(
   `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":` +
     `{"name":"web_search","arguments":"{\\"query\\":\\"quick brown fox\\"}"}}]}`,
   "tool_calls",
-));
+)));
 const FOUND = Buffer.from(json(JSON.stringify({
   results: WORDS.slice(0, 5).map((word) => ({
     url: `https://example.com/${word}`,
@@ -35,34 +29,16 @@ const FOUND = Buffer.from(json(JSON.stringify({
 const ABSENT = Buffer.from("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
 const FIRST = Buffer.concat([
   Buffer.from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"),
-  chunk(frame('{"role":"assistant","content":""}', null)),
+  chunk(FIRST_FRAME),
 ]);
-const FRAMES = WORDS.map((word) => chunk(frame(`{"content":" ${word}"}`, null)));
+const FRAMES = TEXT_FRAMES.map(chunk);
 const LAST = Buffer.concat([
-  chunk(frame("{}", "stop")),
-  chunk(`data: {${ID},"object":"chat.completion.chunk","choices":[],${USAGE}}\n\n`),
-  chunk("data: [DONE]\n\n"),
+  ...LAST_FRAMES.map(chunk),
   Buffer.from("0\r\n\r\n"),
 ]);
 
-function whole(): string {
-  const text = Array.from({ length: 60 }, (_, i) => WORDS[i % WORDS.length]).join(" ");
-  return answer(`{"role":"assistant","content":"${text}"}`, "stop");
-}
-
-function answer(message: string, finish: string): string {
-  return json(
-    `{${ID},"object":"chat.completion","choices":[{"index":0,"message":${message},"finish_reason":"${finish}"}],${USAGE}}`,
-  );
-}
-
 function json(body: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
-
-function frame(delta: string, finish: string | null): string {
-  return `data: {${ID},"object":"chat.completion.chunk","choices":[{"index":0,"delta":${delta},` +
-    `"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
 }
 
 function chunk(text: string): Buffer {
@@ -121,15 +97,6 @@ async function streamTo(conn: Deno.Conn, frames: number, everyMs: number): Promi
     streams.add(stream);
     void step(stream);
   });
-}
-
-/** The name of the model that a body begins or ends with. */
-function modelIn(body: Buffer): string {
-  for (const part of [body.subarray(0, NAME_WITHIN), body.subarray(-NAME_WITHIN)]) {
-    const found = /"model":"([^"]+)"/.exec(part.toString("latin1"));
-    if (found) return found[1];
-  }
-  return "";
 }
 
 async function serve(conn: Deno.Conn): Promise<void> {

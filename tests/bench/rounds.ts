@@ -16,8 +16,8 @@ export interface Bench {
   gateway: Program;
   load: Load;
   say(line: string): void;
-  /** Keeps what the load saw. */
-  keep(measure: string, target: string, round: number, seen: Seen): void;
+  /** Keeps what the load saw, and says what went wrong. */
+  keep(measure: string, target: Target, round: number, seen: Seen): void;
 }
 
 export type Measure = (bench: Bench) => Promise<Row[]>;
@@ -39,19 +39,33 @@ export async function rounds(
       const target = targets[which];
       bench.say(`${measure} ${round + 1}/${count}: ${target.name}`);
       const one = await bench.load.work({
-        ...call(target, options.model, options),
+        ...call(target, target.model ?? options.model, options),
         ...options.shape,
         helpers: [],
       });
-      bench.keep(measure, target.name, round, one);
-      if (one.errors > 0) bench.say(`${measure}, ${target.name}: ${one.errors} errors, first: ${one.error}`);
-      if (one.unasked > 0) {
-        bench.say(`${measure}, ${target.name}: ${one.unasked} calls not asked, since all connections waited`);
-      }
+      bench.keep(measure, target, round, one);
       seen[which].push(one);
     }
   }
   return seen;
+}
+
+/** What a process is asked before it is measured: its first calls load and compile, and cost twice as much. */
+const WARMING_CALLS = 20_000;
+
+/** Of programs that have just been started. */
+export async function warmed(bench: Bench, measure: string, targets: readonly Target[]): Promise<void> {
+  for (const target of targets) {
+    bench.say(`${measure}, until its code is compiled: ${target.name}`);
+    const shape = { connections: 32, warmMs: 0, runMs: 0, helpers: [] };
+    const calls = bench.quick ? WARMING_CALLS / 5 : WARMING_CALLS;
+    bench.keep(
+      `${measure}, warming up`,
+      target,
+      0,
+      await bench.load.work({ ...call(target, "whole"), ...shape, calls }),
+    );
+  }
 }
 
 export const relay = (program: Program, name: string, format: Target["format"]): Target => ({

@@ -3,13 +3,16 @@
 /** How often this program sees that it runs, and how much later than that it was stopped meanwhile. */
 const BEAT_MS = 250;
 export const STOPPED_MS = 2000;
+/** Kinds of failures that are told apart. */
+const MOST_KINDS = 10;
 
 export class Run {
   asked = 0;
   requests = 0;
   frames = 0;
   errors = 0;
-  error: string | undefined;
+  /** How often each kind of failure was seen. */
+  readonly failures: Record<string, number> = {};
   counting = false;
   over = false;
   readonly latencies: number[] = [];
@@ -43,15 +46,17 @@ export class Run {
       return;
     }
     this.errors++;
-    this.error ??= what;
+    if (what in this.failures || Object.keys(this.failures).length < MOST_KINDS) {
+      this.failures[what] = (this.failures[what] ?? 0) + 1;
+    }
   }
 
   end(): void {
     clearInterval(this.#beats);
   }
 
-  answered({ status, sawToken, ended, asked }: Answered): void {
-    if (status !== "200") this.failed(`status ${status}`, asked);
+  answered({ status, refusal = "", sawToken, ended, asked }: Answered): void {
+    if (status !== "200") this.failed(`status ${status}${messageIn(refusal)}`, asked);
     else if (!sawToken) this.failed("an answer without its text", asked);
     else if (!ended) this.failed("a stream without its end", asked);
     else if (this.counting) {
@@ -74,8 +79,16 @@ export interface Asking {
 /** What came of one answer. */
 export interface Answered {
   status: string;
+  /** What an answer other than 200 begins with. */
+  refusal?: string;
   sawToken: boolean;
   ended: boolean;
   /** When it was asked. */
   asked: number;
+}
+
+/** What an answer says went wrong. */
+function messageIn(body: string): string {
+  const found = /"message":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1];
+  return found === undefined ? "" : `, ${found}`;
 }

@@ -14,6 +14,15 @@ export function cpuMicros(pid: number): number | null {
   });
 }
 
+/** For how long the main thread of a process could have run, and others had its core, in microseconds. */
+export function waitedMicros(pid: number): number | null {
+  try {
+    return Number(Deno.readTextFileSync(`/proc/${pid}/schedstat`).split(" ")[1]) / 1000;
+  } catch {
+    return null;
+  }
+}
+
 /** Memory that is resident now. */
 export function residentBytes(pid: number): number | null {
   return sum(

@@ -4,6 +4,8 @@
 export interface Row {
   measure: string;
   unit: string;
+  /** How the provider is reached; absent: in the open. */
+  provider?: string;
   /** Of the gateway, one number a round; empty: not measured. */
   gateway: readonly number[];
   /** Of what it is held against, in the same rounds. */
@@ -82,9 +84,10 @@ function verdict(row: Row): string {
 
 export function render(rows: readonly Row[]): string {
   const cells = [
-    ["measure", "gateway", "floor", "ratio", "must", "stretch", "met"],
+    ["measure", "provider", "gateway", "floor", "ratio", "must", "stretch", "met"],
     ...rows.map((row) => [
       `${row.measure}, ${row.unit}`,
+      row.provider ?? "plain",
       row.gateway.length === 0 ? "–" : spread(row.gateway),
       row.floor.length === 0 ? "–" : number(median(row.floor)),
       row.floor.length === 0 || row.gateway.length === 0 ? "–" : ratioText(row),

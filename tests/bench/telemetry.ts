@@ -126,10 +126,7 @@ async function inTurns(bench: Bench, targets: readonly Target[]): Promise<Map<st
       const counting = await countInstructions(target.program.pid);
       const seen = await bench.load.work({ ...call(target, "whole"), ...shape, calls, settleMs: SETTLE_MS });
       const instructions = await counting?.stop();
-      bench.keep("telemetry", target.name, round, seen);
-      if (seen.errors > 0) {
-        bench.say(`telemetry, ${target.name}: ${seen.errors} errors, first: ${seen.error}`);
-      }
+      bench.keep("telemetry", target, round, seen);
       of.seen.push(seen);
       if (instructions) of.instructions.push(instructions / seen.requests / 1000);
     }

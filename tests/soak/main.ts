@@ -14,7 +14,7 @@ import { FORMATS, type HostileRequest, requestOf, SHAPES } from "./requests.ts";
 import { seededRequest } from "./seeded.ts";
 
 const HELP = `deno task soak [--seconds N] [--each] [--only PATTERN] [--seed N]
-deno task soak --steady [--seconds N] [--share PART | --rate N] [--svg FILE]
+deno task soak --steady [--seconds N] [--share PART] [--rate N] [--gigabytes N] [--svg FILE]
 
   --seconds  how long (120)
   --each     every shape once, in each format, with and without screening, and what it did to the others
@@ -22,8 +22,9 @@ deno task soak --steady [--seconds N] [--share PART | --rate N] [--svg FILE]
   --only     names of shapes, answers and crowds that match
   --over     with --each: tells of those that delayed others, or held the event loop in one step, by so many milliseconds or
              more (100)
-  --steady   ordinary calls alone, at a share of what the gateway can do (0.7) or at so many whole answers a second, an hour long
-             unless --seconds says otherwise: what of memory, descriptors, timers and leases grows; --svg draws it
+  --steady   ordinary calls alone, an hour long unless --seconds says otherwise: what of memory, descriptors, timers and leases
+             grows; --svg draws it. The gateway is busy for a share of its core (0.7): half by whole answers, --rate of them a second
+             at most, the rest by streams. Answers are so few that their records take --gigabytes (20) at most
 
 Judged is CPU time of the event loop, which other work of the machine does not lengthen: what it did while an ordinary call waited,
 and the longest step.
@@ -44,6 +45,7 @@ const { values } = parseArgs({
     steady: { type: "boolean", default: false },
     share: { type: "string", default: "0.7" },
     rate: { type: "string", default: "0" },
+    gigabytes: { type: "string", default: "20" },
     svg: { type: "string", default: "" },
     each: { type: "boolean", default: false },
     only: { type: "string", default: "" },
@@ -65,11 +67,12 @@ const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed()} MB`;
 
 if (values.steady) {
   const { steady } = await import("./steady.ts");
-  const { seconds = "3600", share, rate, svg } = values;
+  const { seconds = "3600", share, rate, gigabytes, svg } = values;
   const wrong = await steady({
     seconds: Number(seconds),
     share: Number(share),
     rate: Number(rate),
+    gigabytes: Number(gigabytes),
     svg,
     say,
   });
