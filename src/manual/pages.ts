@@ -32,6 +32,7 @@ import speed from "./pages/speed.md" with { type: "text" };
 import start from "./pages/start.md" with { type: "text" };
 import translation from "./pages/translation.md" with { type: "text" };
 import architectureSvg from "./pages/architecture.svg" with { type: "text" };
+import soakSvg from "./pages/soak.svg" with { type: "text" };
 import curveSvg from "../models/autoroute/curve.svg" with { type: "text" };
 
 export interface Page {
@@ -73,6 +74,7 @@ export const PAGES: readonly Page[] = [
 /** Pictures by their path as seen from `pages/`. */
 export const PICTURES: Readonly<Record<string, string>> = {
   "architecture.svg": architectureSvg,
+  "soak.svg": soakSvg,
   "../../models/autoroute/curve.svg": curveSvg,
 };
 
