@@ -101,7 +101,10 @@ Deno.test("every door is a preset, or a cloud's", () => {
 });
 
 Deno.test("the table's version of the price package is the one that the import map names", () => {
-  assertEquals(manifest.imports["@pydantic/genai-prices"], `npm:@pydantic/genai-prices@${PRICES_VERSION}`);
+  assertEquals(
+    manifest.scopes["./"]["@pydantic/genai-prices"],
+    `npm:@pydantic/genai-prices@${PRICES_VERSION}`,
+  );
 });
 
 sharedTest(
