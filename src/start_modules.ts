@@ -2,7 +2,7 @@
 import "@noble/hashes/hmac.js"; import "@noble/hashes/sha2.js";
 import "@std/http/status.js";
 import "@std/text/levenshtein_distance.js";
-import "node:buffer"; import "node:timers"; import "node:util"; import "zod";
+import "node:buffer"; import "node:timers"; import "zod";
 import "./accounts/admin_tokens.ts"; import "./accounts/admission.ts"; import "./accounts/append_file.ts";
 import "./accounts/array_set.ts"; import "./accounts/audit_log.ts"; import "./accounts/batch_bound.ts";
 import "./accounts/call_log.ts"; import "./accounts/config.ts"; import "./accounts/configured.ts";

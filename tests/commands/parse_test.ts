@@ -22,6 +22,10 @@ const COMMANDS: [line: string, command: Command][] = [
     workers: 2,
   }],
   ["check --config s.jsonc", { command: "check", config: "s.jsonc" }],
+  ["check --config=s=1.jsonc", { command: "check", config: "s=1.jsonc" }],
+  ["-V", { command: "version" }],
+  ["-Vh", { command: "help" }],
+  ["import -- litellm --all", { command: "import", from: "litellm", file: "--all" }],
   ["--config s.jsonc check", { command: "check", config: "s.jsonc" }],
   ["keys create dev --account acme --team t --access-policy eu --dlp-policy f --expires 2030-01-31", {
     command: "keys",
