@@ -8,7 +8,7 @@
  */
 import type { Demand } from "./demands.ts";
 import type { Hold, Lease } from "./lease.ts";
-import { LOOKS } from "../timing/within.ts";
+import { Patience } from "../timing/within.ts";
 
 export interface WaitingLineOptions {
   now(): number;
@@ -18,10 +18,8 @@ export interface WaitingLineOptions {
 
 interface Waiter {
   demands: readonly Demand[];
-  /** Milliseconds that it still waits. Of a standstill few count: what came back meanwhile has not been seen yet. */
-  left: number;
-  /** When that was counted last. */
-  counted: number;
+  /** Of a standstill little counts: what came back meanwhile has not been seen yet. */
+  patience: Patience;
   resolve(holds: Hold[] | null): void;
   reject(reason: unknown): void;
 }
@@ -50,7 +48,7 @@ export class WaitingLine {
     if (line === undefined) this.#lines.set(keyId, line = []);
     if (line.length >= LONGEST_LINE) return Promise.resolve(null);
     const { promise, resolve, reject } = Promise.withResolvers<Hold[] | null>();
-    line.push({ demands, left: WAIT_MS, counted: performance.now(), resolve, reject });
+    line.push({ demands, patience: new Patience(WAIT_MS), resolve, reject });
     this.#timer ??= setTimeout(() => this.#turn(), TURN_MS);
     return promise;
   }
@@ -125,10 +123,8 @@ export class WaitingLine {
     const time = performance.now();
     for (const [keyId, line] of this.#lines) {
       const left = line.filter((waiter) => {
-        waiter.left -= Math.min(time - waiter.counted, WAIT_MS / LOOKS);
-        waiter.counted = time;
         // What ran has ended meanwhile, and was spent: waiting longer cannot help.
-        const over = waiter.left <= 0 ||
+        const over = waiter.patience.left(time) <= 0 ||
           waiter.demands.some(({ lease, amount }) => lease.isSpent(amount, now));
         if (over) waiter.resolve(null);
         return !over;
