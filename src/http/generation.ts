@@ -123,7 +123,11 @@ async function generate(
     const sent = reading instanceof Promise ? await reading : reading;
     // Of an answer that is wanted whole nothing is passed on before its end, and many side by side cost a third less.
     const turn = (sent as { stream?: unknown } | null)?.stream === true ? beginning.enter(asker.id) : null;
-    if (turn !== null) await turn;
+    if (turn !== null) {
+      const began = kit.now();
+      await turn;
+      steps.waited("turn", kit.now() - began);
+    }
     // While the body came in, the key may have been changed, or its secret have ended. Most bodies are there with the head.
     const known = Date.now() === asked ? asker : authenticate(context);
     const key = known instanceof Promise ? await known : known;

@@ -1,6 +1,6 @@
 /** What administrators read of a generation's steps. */
 import { assert, assertEquals } from "@std/assert";
-import { loopbackProvider, SECRET, testGateway } from "../support/mod.ts";
+import { leastAnswer, loopbackProvider, SECRET, testGateway } from "../support/mod.ts";
 import { openSearchRig } from "../websearch/rig.ts";
 
 const ADMIN = "admin-secret-of-the-test-0001";
@@ -17,11 +17,15 @@ const ASKED = { model: "p/model", messages: [{ role: "user", content: "mail cana
 
 /** Without waits for admission, which are told where they were long: on a slow machine. */
 async function stepsOf(url: string, id: string | null) {
+  return (await allStepsOf(url, id)).filter(({ kind }) => kind !== "admission");
+}
+
+async function allStepsOf(url: string, id: string | null) {
   const found = await fetch(`${url}/admin/generations/${id}`, {
     headers: { authorization: `Bearer ${ADMIN}` },
   });
   const { steps } = await found.json();
-  return (steps as Record<string, unknown>[]).filter(({ kind }) => kind !== "admission");
+  return steps as Record<string, unknown>[];
 }
 
 const told = (steps: Record<string, unknown>[]) =>
@@ -110,5 +114,30 @@ Deno.test("steps: what screening found is told by its number, and a search by it
     assert(!JSON.stringify(steps).includes("ticket"));
   } finally {
     await rig.close();
+  }
+});
+
+Deno.test("steps: streams that begin at once tell how long they waited for their group", async () => {
+  const provider = loopbackProvider(leastAnswer);
+  let now = Date.now();
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, { admin_key: ADMIN }, {
+    // Each look at the clock is late.
+    now: () => now += 30,
+  });
+  try {
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => {
+      const response = await gateway.post("/v1/chat/completions", { ...ASKED, stream: true });
+      await response.text();
+      return response.headers.get("x-request-id")!;
+    }));
+    const waited: unknown[] = [];
+    for (const id of ids) {
+      const steps = await allStepsOf(gateway.url, id);
+      waited.push(...steps.filter(({ kind, name }) => kind === "admission" && name === "turn"));
+    }
+    assert(waited.length > 0);
+  } finally {
+    await gateway.close();
+    await provider.close();
   }
 });
