@@ -85,8 +85,9 @@ export class AnswerReader {
   push(bytes: Uint8Array, out: Part[]): Failure | undefined {
     const from = out.length;
     try {
-      if (!this.#begun && !this.#begin(bytes)) return this.#bounds?.take(bytes.length, out, from);
-      if (this.#plain) this.#keep(bytes);
+      const begin = this.#begun ? 0 : this.#begin(bytes);
+      if (this.#plain) this.#keep(bytes.subarray(begin));
+      else if (begin > 0) this.#pushFrames(bytes.subarray(begin), out);
       else {
         const read = this.#frames.atEvent === true
           ? this.#decoder.pushKnown?.(bytes, out, this.#withhold) ?? 0
@@ -183,15 +184,15 @@ export class AnswerReader {
     }
   }
 
-  /** Looks at the first byte that is no white space and no byte order mark; false while there is none. */
-  #begin(bytes: Uint8Array): boolean {
-    const first = bytes.find((b) => b > 32 && b !== 0xef && b !== 0xbb && b !== 0xbf);
-    if (first === undefined) return false;
+  /** Index of the first byte that is no white space and of no byte order mark, which may come in pieces. What is before it is left out. */
+  #begin(bytes: Uint8Array): number {
+    const at = bytes.findIndex((b) => b > 32 && b !== 0xef && b !== 0xbb && b !== 0xbf);
+    if (at < 0) return bytes.length;
     this.#begun = true;
-    if (first === BRACE || first === BRACKET) {
+    if (bytes[at] === BRACE || bytes[at] === BRACKET) {
       this.#plain = { decoder: new TextDecoder(), pieces: [], bytes: 0 };
     }
-    return true;
+    return at;
   }
 
   #keep(bytes: Uint8Array): void {
