@@ -42,6 +42,8 @@ export class BodyFraming {
   ended: boolean;
   /** Bytes of the last read behind the end of the body. */
   unused = 0;
+  /** What {@link take} would have given for the bytes before those at which it threw. */
+  good = 0;
 
   private constructor(at: At, left: number, ended: boolean) {
     this.#at = at;
@@ -89,9 +91,9 @@ export class BodyFraming {
     this.ended = this.#left === 0;
   }
 
-  /** Takes the bytes from `from` to `to`, and moves what they hold of the body to `from`. Gives the end of that. */
+  /** Takes the bytes from `from` to `to`, and moves what they hold of the body to `from`. Gives the end of that. Throws a {@link WireError}. */
   take(bytes: Uint8Array, from: number, to: number): number {
-    let out = from;
+    let out = this.good = from;
     let i = from;
     while (i < to && !this.ended) {
       switch (this.#at) {
@@ -101,7 +103,7 @@ export class BodyFraming {
         case At.Data: {
           const end = Math.min(to, i + this.#left);
           if (out !== i) bytes.copyWithin(out, i, end);
-          out += end - i;
+          this.good = out += end - i;
           this.#left -= end - i;
           i = end;
           if (this.#left === 0) {

@@ -99,6 +99,8 @@ class Http1Reply implements Reply {
   /** The head of the answer came before all of the request was written. */
   #early = false;
   #begun = false;
+  /** Why nothing more can be read, where good bytes came before it. */
+  #fault: unknown = null;
   #closed = false;
   /** Some of an answer has come. */
   heard = false;
@@ -202,6 +204,7 @@ class Http1Reply implements Reply {
     const { firstByteMs, idleMs } = this.#exchange;
     try {
       while (true) {
+        if (this.#fault !== null) throw this.#fault;
         const { length } = connection.buffer;
         if (this.#to === length && length < BUFFER_BYTES_MOST) connection.grow(0);
         deadline.arm(this.#begun ? idleMs : firstByteMs);
@@ -231,10 +234,19 @@ class Http1Reply implements Reply {
 
   /** What has been read of the body; null: nothing. */
   #take(): Uint8Array | null {
+    if (this.#fault !== null) throw this.#fault;
     if (this.#from === this.#to) return null;
     const { buffer } = this.#connection;
     const from = this.#from;
-    const end = this.#framing!.take(buffer, from, this.#to);
+    const framing = this.#framing!;
+    let end: number;
+    try {
+      end = framing.take(buffer, from, this.#to);
+    } catch (fault) {
+      end = framing.good;
+      if (end === from) throw fault;
+      this.#fault = fault;
+    }
     this.#from = this.#to;
     if (end === from) return null;
     this.#begun = true;

@@ -192,3 +192,29 @@ Deno.test("what a provider does over HTTP/2 is said rightly, and the next call i
   ticker.close();
   await server.shutdown();
 });
+
+for (const { name: client, secure, send } of CLIENTS.filter(({ name }) => name.startsWith("the own"))) {
+  Deno.test(`${client} gives what comes before a broken chunk, and does not wait for more`, async () => {
+    const body = "5\r\nhello\r\n6\r\n there\r\nzz\r\nab\r\n";
+    const written = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}`;
+    const server = provider(secure, [{ written, stays: true }]);
+    const fetchClient = Deno.createHttpClient({ caCerts: [CA] });
+    const ticker = new Ticker();
+    const exchange = { url: server.url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 };
+    const reply = await send(exchange, ticker, fetchClient);
+    let text = "";
+    let failure: Failure | null = null;
+    while (failure === null) {
+      try {
+        text += new TextDecoder().decode((await reply.read())!);
+      } catch (thrown) {
+        failure = Failure.from(thrown);
+      }
+    }
+    assertEquals([text, failure.code, failure.begun], ["hello there", LOST, true]);
+    reply.close();
+    fetchClient.close();
+    ticker.close();
+    await server.close();
+  });
+}

@@ -8,7 +8,8 @@ const event = (value: { type: string; [field: string]: unknown }) => `event: ${v
 
 const CHAT = { id: "c1", created: 1, model: "m" };
 const CHAT_USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
-const chatChunk = (delta: unknown, finish: string | null = null) =>
+/** A frame of a chat-completions stream. */
+export const chatChunk = (delta: unknown, finish: string | null = null): string =>
   data({ ...CHAT, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] });
 
 /** The frames of a chat-completions stream, one a piece. */

@@ -12,7 +12,7 @@ export interface Exchange {
   stream: boolean;
   /** Status line and headers, up to the empty line. */
   head(status: number, headers: Record<string, string>): void;
-  write(text: string): void;
+  write(bytes: string | Uint8Array): void;
   /** One chunk of a chunked body. */
   chunk(text: string): void;
   /** All that was written has left: whatever follows goes out in another packet. */
@@ -63,7 +63,7 @@ export async function faultyProvider(script: Script): Promise<FaultyProvider> {
   });
 
   async function answer(request: { model: string; stream: boolean }, socket: Socket, gone: Promise<void>) {
-    const write = (text: string) => void socket.write(text);
+    const write = (bytes: string | Uint8Array) => void socket.write(bytes);
     await current({
       ...request,
       write,
