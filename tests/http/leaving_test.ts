@@ -1,18 +1,9 @@
 import { assertEquals } from "@std/assert";
+import { chatChunk } from "../support/answers.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { StoppedClock } from "../support/time.ts";
 
-const chunk = (delta: unknown, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    })
-  }\n\n`;
 const USAGE = `data: ${
   JSON.stringify({
     id: "c",
@@ -49,7 +40,12 @@ for (const stream of [true, false]) {
       asked.resolve();
       await opened;
       if (stream) {
-        return sseResponse([chunk({ content: "hello" }), chunk({}, "stop"), USAGE, "data: [DONE]\n\n"]);
+        return sseResponse([
+          chatChunk({ content: "hello" }),
+          chatChunk({}, "stop"),
+          USAGE,
+          "data: [DONE]\n\n",
+        ]);
       }
       return Response.json({
         id: "c",
@@ -89,9 +85,9 @@ Deno.test("a caller who leaves in the middle of a stream is still billed, and re
   const { options, seen } = leaving();
   const provider = loopbackProvider(() => {
     const pieces = [
-      chunk({ role: "assistant", content: "hello" }),
-      chunk({ content: " there" }),
-      chunk({}, "stop"),
+      chatChunk({ role: "assistant", content: "hello" }),
+      chatChunk({ content: " there" }),
+      chatChunk({}, "stop"),
       USAGE,
       "data: [DONE]\n\n",
     ];

@@ -1,20 +1,11 @@
 /** Streams that come back: what a client puts together of pieces is byte for byte the one answer. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { chatChunk } from "../support/answers.ts";
 import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
 
 const WORDS = Array.from({ length: 30 }, (_, i) => `word${i} `);
-const chunk = (delta: unknown, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    })
-  }\n\n`;
 const USAGE = `data: ${
   JSON.stringify({
     id: "c",
@@ -22,7 +13,12 @@ const USAGE = `data: ${
     usage: { prompt_tokens: 5, completion_tokens: 30, total_tokens: 35 },
   })
 }\n\n`;
-const FRAMES = [...WORDS.map((content) => chunk({ content })), chunk({}, "stop"), USAGE, "data: [DONE]\n\n"];
+const FRAMES = [
+  ...WORDS.map((content) => chatChunk({ content })),
+  chatChunk({}, "stop"),
+  USAGE,
+  "data: [DONE]\n\n",
+];
 
 const FORMATS = {
   chat: {
@@ -376,9 +372,9 @@ Deno.test("what is kept of a masked call is what its caller got", async () => {
   const provider = loopbackProvider(({ text }) => {
     const placeholder = /<EMAIL_ADDRESS_1>/.exec(text)?.[0] ?? "none";
     return sseResponse([
-      chunk({ content: `Write to ${placeholder.slice(0, 5)}` }),
-      chunk({ content: `${placeholder.slice(5)} now.` }),
-      chunk({}, "stop"),
+      chatChunk({ content: `Write to ${placeholder.slice(0, 5)}` }),
+      chatChunk({ content: `${placeholder.slice(5)} now.` }),
+      chatChunk({}, "stop"),
       USAGE,
       "data: [DONE]\n\n",
     ]);

@@ -5,6 +5,7 @@ import { loadValue } from "../../src/config/load.ts";
 import { serveByHost } from "../../src/http1/host_server.ts";
 import { serveTls } from "../../src/http1/server.ts";
 import { searchStage } from "../clients/search_stage.ts";
+import { chatChunk } from "../support/answers.ts";
 import { hosted } from "../support/deploy_shape.ts";
 import { SECRET, testConfig, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
@@ -74,18 +75,8 @@ Deno.test("a stream with searches comes back", async () => {
 });
 
 Deno.test("a stream with a mended call comes back as it was mended", async () => {
-  const chunk = (delta: unknown, finish: string | null = null) =>
-    `data: ${
-      JSON.stringify({
-        id: "c",
-        object: "chat.completion.chunk",
-        created: 1,
-        model: "m",
-        choices: [{ index: 0, delta, finish_reason: finish }],
-      })
-    }\n\n`;
   const call = (part: string, first = false) =>
-    chunk({
+    chatChunk({
       tool_calls: [{
         index: 0,
         ...(first && { id: "call_1", type: "function" }),
@@ -96,7 +87,7 @@ Deno.test("a stream with a mended call comes back as it was mended", async () =>
     sseResponse([
       call('{"seat', true),
       call('s": "2", "to": "Oslo"'),
-      chunk({}, "tool_calls"),
+      chatChunk({}, "tool_calls"),
       "data: [DONE]\n\n",
     ])
   );

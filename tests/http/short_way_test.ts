@@ -3,22 +3,13 @@
  * withheld as if it had come at once.
  */
 import { assert, assertEquals } from "@std/assert";
+import { chatChunk } from "../support/answers.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { testGateway } from "../support/gateway.ts";
 import { StoppedClock, turns } from "../support/time.ts";
 
 const encoder = new TextEncoder();
 
-const chunk = (delta: unknown, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    })
-  }\n\n`;
 const USAGE = `data: ${
   JSON.stringify({ id: "c", choices: [], usage: { prompt_tokens: 5, completion_tokens: 70 } })
 }\n\n`;
@@ -29,12 +20,12 @@ const MORE = ["ret", " is it", " a provid", "er-secret", " again", "."];
 const SAID = [...WORDS, ...MORE];
 const TOLD = SAID.join("").replaceAll("provider-secret", "[withheld]");
 const FRAMES = [
-  chunk({ role: "assistant", content: "" }),
-  ...WORDS.map((content) => chunk({ content })),
+  chatChunk({ role: "assistant", content: "" }),
+  ...WORDS.map((content) => chatChunk({ content })),
   ": still there\n\n",
-  ...MORE.map((content) => chunk({ content })),
+  ...MORE.map((content) => chatChunk({ content })),
 ];
-const END = [chunk({}, "stop"), DONE];
+const END = [chatChunk({}, "stop"), DONE];
 
 interface Format {
   path: string;

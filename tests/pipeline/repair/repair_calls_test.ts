@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { FinishReason, Part } from "../../../src/exchange/part.ts";
 import type { Tool } from "../../../src/exchange/prompt.ts";
 import { repairCalls } from "../../../src/pipeline/repair/repair_calls.ts";
+import { chatChunk } from "../../support/answers.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../../support/provider.ts";
 import { eventually } from "../../support/time.ts";
@@ -76,17 +77,6 @@ Deno.test("what was cut off, cannot be mended, or was not declared goes on as it
   }
 });
 
-const chunk = (delta: unknown, finish: string | null = null) =>
-  `data: ${
-    JSON.stringify({
-      id: "c",
-      object: "chat.completion.chunk",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    })
-  }\n\n`;
-
 Deno.test("a caller who asks for it gets calls that parse, whole and streamed, and the record says how many were mended", async () => {
   const call = {
     id: "c1",
@@ -96,14 +86,14 @@ Deno.test("a caller who asks for it gets calls that parse, whole and streamed, a
   const provider = loopbackProvider(({ body }) =>
     body.stream
       ? sseResponse([
-        chunk({
+        chatChunk({
           role: "assistant",
           tool_calls: [{ ...call, index: 0, function: { name: "weather", arguments: "" } }],
         }),
         ...['{"city":"U', 'lm","days":', '"3",}'].map((text) =>
-          chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+          chatChunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
         ),
-        chunk({}, "tool_calls"),
+        chatChunk({}, "tool_calls"),
         "data: [DONE]\n\n",
       ])
       : Response.json({
