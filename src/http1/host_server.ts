@@ -5,6 +5,7 @@
  * What it lacks is the host's to bound: connections, and how long heads and bodies may take.
  */
 import { HostSocket } from "./host_socket.ts";
+import { PlainResponse } from "./plain_response.ts";
 import type { ServeOptions, Server } from "./serve_options.ts";
 import { asksForWebSocket, Upgrade } from "./upgrade_request.ts";
 
@@ -41,9 +42,7 @@ export function serveByHost({ hostname, port, reusePort, handle, log }: ServeOpt
       try {
         const response = await handle(asked, { remoteAddr: remoteAddr as Deno.NetAddr });
         if (response instanceof Upgrade) return open(request, response);
-        // Of an answer that makes its Headers when they are asked for, the host would see none.
-        void response.headers;
-        return response;
+        return PlainResponse.forHost(response);
       } finally {
         underWay--;
       }

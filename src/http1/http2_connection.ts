@@ -83,9 +83,8 @@ export class Http2Connection implements Hosted {
     }
     const held = heldOf(response);
     if (!isOver && !this.#closed && !isStream(response)) over = this.#answer(held?.length ?? 0);
-    // Of an answer that makes its Headers when they are asked for, the host would see none.
     response.headers.delete("connection");
-    if (held === null || PlainResponse.heldOf(response) !== null) return response;
+    if (held === null || PlainResponse.heldOf(response) !== null) return PlainResponse.forHost(response);
     const { status, headers } = response;
     headers.set("content-length", String(held.length));
     return new Response(held.stream(), { status, headers });

@@ -23,11 +23,11 @@ import { chunk, connectionField, endsConnection, headOf, isStream, refusalBytes 
 import { writeStream } from "./stream_writer.ts";
 import { headAndText, headBytes } from "./text_bytes.ts";
 
-/** Size of the buffer that a connection has while nothing happens on it. */
+/** Size of the buffer that a connection begins with. */
 const BUFFER_BYTES = 4096;
 const BUFFER_BYTES_MOST = 64 * 1024;
-/** Likewise of a WebSocket. */
-const SOCKET_BUFFER_BYTES = 512;
+/** That of one from which nothing is expected for long: a WebSocket, and one whose answer may be a stream. */
+const SMALL_BUFFER_BYTES = 512;
 /** A caller that was refused while it sends is read for so long, in milliseconds: closed at once, it would never see why. */
 const LINGER_MS = 2000;
 
@@ -43,6 +43,8 @@ export class ServerConnection implements Hosted {
   #request: Incoming | null = null;
   #reader: BodyReader | null = null;
   #socket: WebSocketConnection | null = null;
+  /** The answer before was no stream, so that the next request is likely to come soon. */
+  #wasWhole = false;
   #closed = false;
   readonly files = 1;
   phase: Phase = "head";
@@ -136,9 +138,9 @@ export class ServerConnection implements Hosted {
       await response.body?.cancel().catch(() => {});
       return false;
     }
-    if (isStream(response) && method !== "HEAD") {
-      await this.#stream(response, keeps && head.minor === 1, head.minor);
-    } else await this.#whole(response, method, keeps, head.minor);
+    this.#wasWhole = !isStream(response) || method === "HEAD";
+    if (this.#wasWhole) await this.#whole(response, method, keeps, head.minor);
+    else await this.#stream(response, keeps && head.minor === 1, head.minor);
     this.#request = null;
     if (!framing.ended) await this.#linger();
     return keeps && !this.#closed && (head.minor === 1 || !isStream(response));
@@ -208,7 +210,7 @@ export class ServerConnection implements Hosted {
     const fitting = this.#to === length
       ? Math.min(2 * length, BUFFER_BYTES_MOST)
       : this.#to < length / 8
-      ? SOCKET_BUFFER_BYTES
+      ? SMALL_BUFFER_BYTES
       : length;
     if (fitting !== length) this.#buffer = Buffer.allocUnsafeSlow(fitting);
     this.#from = this.#to = 0;
@@ -217,10 +219,12 @@ export class ServerConnection implements Hosted {
   #makeRoom(): void {
     if (this.#socket !== null) this.#fit();
     if (this.#from === this.#to) this.#from = this.#to = 0;
-    if (this.#to < this.#buffer.length) return;
+    const small = this.#socket === null && this.#buffer.length < BUFFER_BYTES;
+    if (this.#to < this.#buffer.length && !small) return;
     const kept = this.#buffer.subarray(this.#from, this.#to);
-    if (this.#from < this.#buffer.length / 2) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(this.#buffer.length * 2, 2 * BUFFER_BYTES_MOST));
+    if (small || this.#from < this.#buffer.length / 2) {
+      const size = small ? BUFFER_BYTES : Math.min(this.#buffer.length * 2, 2 * BUFFER_BYTES_MOST);
+      const larger = Buffer.allocUnsafeSlow(size);
       larger.set(kept);
       this.#buffer = larger;
     } else this.#buffer.copyWithin(0, this.#from, this.#to);
@@ -232,6 +236,10 @@ export class ServerConnection implements Hosted {
   #watch(): void {
     if (this.#from < this.#to || this.#ahead !== null) return;
     this.#from = this.#to = 0;
+    // Streams may go on for long, and there may be thousands of them.
+    const { length } = this.#buffer;
+    const size = this.#wasWhole ? Math.max(length, BUFFER_BYTES) : SMALL_BUFFER_BYTES;
+    if (length !== size) this.#buffer = Buffer.allocUnsafeSlow(size);
     const ahead = this.#ahead = this.#conn.read(this.#buffer);
     const left = () => {
       if (this.#ahead === ahead && this.#request !== null) this.close();
@@ -369,12 +377,9 @@ export class ServerConnection implements Hosted {
 
   async #stream(response: Response, keeps: boolean, minor: number): Promise<void> {
     const chunked = minor === 1;
-    const head = headOf(
-      response,
-      (chunked ? "transfer-encoding: chunked\r\n" : "") + connectionField(keeps, minor),
-    );
+    const framing = (chunked ? "transfer-encoding: chunked\r\n" : "") + connectionField(keeps, minor);
     const reader: BodyReader = this.#reader = PlainResponse.pulledOf(response) ?? response.body!.getReader();
-    await writeStream(this, { reader, head, chunked });
+    await writeStream(this, { reader, head: headOf(response, framing), chunked });
     this.#reader = null;
   }
 

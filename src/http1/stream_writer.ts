@@ -23,19 +23,21 @@ export interface StreamedAnswer {
 }
 
 /** Resolves when all is written, or the connection is closed. Rejects, and closes, where it fails. */
-export async function writeStream(
-  place: StreamPlace,
-  { reader, head, chunked }: StreamedAnswer,
-): Promise<void> {
+export async function writeStream(place: StreamPlace, answer: StreamedAnswer): Promise<void> {
+  const { reader, chunked } = answer;
+  let { head } = answer;
+  // Else it would be kept to the end of the stream, as what was written would: there may be thousands of them.
+  answer.head = "";
   try {
-    const first = reader.read();
+    let first: ReturnType<BodyReader["read"]> | null = reader.read();
     // The head goes with the first bytes, where there are any.
     if (!await settled(first)) {
       await place.write(headBytes(head));
       head = "";
       place.handles();
     }
-    let step = await first;
+    let step: Awaited<ReturnType<BodyReader["read"]>> | null = await first;
+    first = null;
     let begun = false;
     while (!step.done) {
       const last = chunked && reader.over === true;
@@ -45,6 +47,7 @@ export async function writeStream(
       begun = true;
       head = "";
       place.handles();
+      step = null;
       step = await reader.read();
     }
     // A connection that the caller ended meanwhile has cancelled the stream, which then ends here.

@@ -1,6 +1,7 @@
 /**
- * Heads of the answers on one connection. A provider's have the same fields in the same order, of which most are never asked for: where a
- * head has the names of the one before, values are only looked at for what may not stand in them, and made into text when somebody asks.
+ * Heads of the answers of one server. They have the same fields in the same order, of which most are never asked for: where a head has
+ * the names of one before, values are only looked at for what may not stand in them, and made into text when somebody asks. Two are known
+ * at a time, because streams have another head than whole answers.
  */
 import { Buffer } from "node:buffer";
 import { BodyFraming } from "../http1/body_framing.ts";
@@ -26,6 +27,8 @@ const LENGTH = "content-length";
 
 export class AnswerHeads {
   #known: KnownHead | null = null;
+  /** The one known before that. */
+  #other: KnownHead | null = null;
   /** Heads since one was known. */
   #others = 0;
   /** Where the last one ends. */
@@ -38,19 +41,31 @@ export class AnswerHeads {
    */
   next(bytes: Buffer, from: number, looked: number, to: number): Head | null {
     // Not with each of its pieces, however small they are.
-    const known = looked === from ? this.#known?.at(bytes, from, to) : null;
-    if (known) {
-      this.end = this.#known!.end;
-      this.#others = 0;
-      return known;
+    if (looked === from && this.#known !== null) {
+      const known = this.#known.at(bytes, from, to) ?? this.#otherAt(bytes, from, to);
+      if (known !== null) {
+        this.end = this.#known.end;
+        this.#others = 0;
+        return known;
+      }
     }
     const end = headEnd(bytes, looked, to);
     if (end === 0) return null;
     this.end = end;
     const text = headText(bytes, from, end);
     const head = parseHead(text, true);
-    if (++this.#others < MOST_OTHERS) this.#known = KnownHead.of(text, head);
+    const learnt = ++this.#others < MOST_OTHERS ? KnownHead.of(text, head) : null;
+    if (learnt !== null) {
+      this.#other = this.#known;
+      this.#known = learnt;
+    }
     return head;
+  }
+
+  #otherAt(bytes: Buffer, from: number, to: number): Head | null {
+    const found = this.#other?.at(bytes, from, to) ?? null;
+    if (found !== null) [this.#known, this.#other] = [this.#other, this.#known];
+    return found;
   }
 }
 

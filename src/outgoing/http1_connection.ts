@@ -11,6 +11,8 @@ import type { Ticker } from "../timing/ticker.ts";
 
 /** Size of the buffer that a connection begins with. */
 const BUFFER_BYTES = 4096;
+/** That of one whose answer comes in small pieces, unless they turn out to be larger. */
+const PIECES_BYTES = 1024;
 /** Idle connections kept for one address. */
 const MOST_IDLE = 1024;
 /** How long they are kept: some networks forget connections without a word. A new one costs two round trips more behind TLS. */
@@ -48,6 +50,8 @@ export class Pool {
   stuck = 0;
   /** Attempts under way. */
   trying = 0;
+  /** Of all its answers: what is learnt of a head takes 3 KB. */
+  readonly heads = new AnswerHeads();
 
   constructor(secure: boolean) {
     this.#idleMs = secure ? IDLE_MS.secure : IDLE_MS.plain;
@@ -129,7 +133,6 @@ export class Connection {
   readonly #conn: Deno.TcpConn | Deno.TlsConn;
   readonly #pool: Pool;
   buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  readonly heads = new AnswerHeads();
   /** Calls made on it so far. */
   calls = 0;
   closed = false;
@@ -146,6 +149,10 @@ export class Connection {
     conn.unref();
   }
 
+  get heads(): AnswerHeads {
+    return this.#pool.heads;
+  }
+
   /** Reads to `at` of the buffer; null: the other side has ended. */
   read(at: number): Promise<number | null> {
     const ahead = this.#ahead;
@@ -154,11 +161,12 @@ export class Connection {
     return ahead;
   }
 
-  /** Many reads follow: of each that does not keep the process Deno keeps a record, which costs more than one of them all. */
+  /** Many reads follow, and nothing of the buffer is needed any more: of each that does not keep the process Deno keeps a record, which costs more than one of them all. */
   streams(): void {
     if (this.#keeps || this.closed) return;
     this.#keeps = true;
     this.#conn.ref();
+    if (this.buffer.length === BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(PIECES_BYTES);
   }
 
   /** A buffer of twice the size, of whose contents the first `kept` bytes are kept. */
@@ -196,7 +204,7 @@ export class Connection {
     this.idleSince = now;
     if (this.#keeps) this.#conn.unref();
     this.#keeps = false;
-    if (this.buffer.length > BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    if (this.buffer.length !== BUFFER_BYTES) this.buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     const ahead = this.#ahead = this.#conn.read(this.buffer);
     const ended = (n: number | null) => {
       if (this.#ahead !== ahead) return;

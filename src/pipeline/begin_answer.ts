@@ -37,7 +37,7 @@ export interface Begun {
  */
 export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Begun> {
   const { api: { framing }, format, reply, first, withheld } = opened;
-  const intake = new Intake(() => call.held ??= memory.open(call.arrival.key.id));
+  const intake = intakeOf(call);
   // As most whole answers are: short, and there with their head.
   if (
     reply.ended === true && first.length <= LARGE && !framing.isStream(reply.header("content-type") ?? "")
@@ -49,6 +49,11 @@ export function begin(opened: Opened, call: Call, kit: Kit): Begun | Promise<Beg
     return { batch, reader: null, intake };
   }
   return beginLater(opened, call, kit, intake);
+}
+
+/** Outside of {@link begin}, whose variables it would keep, the first bytes among them. */
+function intakeOf(call: Call): Intake {
+  return new Intake(() => call.held ??= memory.open(call.arrival.key.id));
 }
 
 async function beginLater(

@@ -25,6 +25,8 @@ import { SplitSecrets } from "./split_secrets.ts";
 import { plausible } from "./plausible.ts";
 import type { Took } from "./whole_parts.ts";
 
+const NO_BYTES = new Uint8Array();
+
 /** Pieces of a large request that are written before others have their turn. */
 const PIECES = 16;
 
@@ -189,6 +191,7 @@ async function* deliver(
   const { reader, intake } = begun;
   // For as long as a stream goes on: it may be large.
   begun.batch = [];
+  opened.first = NO_BYTES;
   let ended = reader === null;
   const end = () => opened.close();
   const { secrets: credentials } = opened.withheld;

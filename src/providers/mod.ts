@@ -31,8 +31,8 @@ export interface Opened {
   /** Of the API. */
   readonly format: ProviderFormat;
   readonly reply: Reply;
-  /** Valid until the next bytes are read. */
-  readonly first: Uint8Array;
+  /** Valid until the next bytes are read. Whoever has done with it may put others in its place: they hold a buffer of the connection. */
+  first: Uint8Array;
   /** What nothing of the answer may tell. */
   readonly withheld: Withheld;
   /** Null: telemetry is off. */

@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
+import { HeldBody } from "../../src/http1/held_body.ts";
 import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { type BodySink, PulledBody } from "../../src/http1/pulled_body.ts";
 import { chunk, headOf, isStream } from "../../src/http1/response_bytes.ts";
 import { headAndText, headBytes } from "../../src/http1/text_bytes.ts";
 
@@ -36,6 +38,54 @@ Deno.test("a copy of a PlainResponse has its headers", async () => {
   const copy = new PlainResponse("{}", { headers: HEADERS }).clone();
   assertEquals([copy.headers.get("content-type"), copy.headers.get("x-a")], ["application/json", "1"]);
   await copy.text();
+});
+
+/** A body that comes bit by bit. */
+function pulled(text: string): PulledBody {
+  let sink: BodySink;
+  return new PulledBody({
+    start: (body) => void (sink = body),
+    pull() {
+      sink.enqueue(new TextEncoder().encode(text));
+      sink.close();
+      return Promise.resolve();
+    },
+    cancel: () => Promise.resolve(),
+  });
+}
+
+const BODIES = { held: () => HeldBody.ofText('{"a":1}'), pulled: () => pulled('{"a":1}') };
+const READS: Record<string, (response: Response) => Promise<unknown>> = {
+  text: (response) => response.text(),
+  json: async (response) => JSON.stringify(await response.json()),
+  bytes: async (response) => new TextDecoder().decode(await response.bytes()),
+  arrayBuffer: async (response) => new TextDecoder().decode(await response.arrayBuffer()),
+  blob: async (response) => await (await response.blob()).text(),
+  body: (response) => new Response(response.body).text(),
+  clone: (response) => response.clone().text(),
+  forHost: (response) => PlainResponse.forHost(response).text(),
+};
+
+for (const [kind, body] of Object.entries(BODIES)) {
+  for (const [way, read] of Object.entries(READS)) {
+    Deno.test(`a PlainResponse with a ${kind} body is read by ${way}`, async () => {
+      const plain = new PlainResponse(body(), { headers: HEADERS });
+      assertEquals([plain.bodyUsed, await read(plain)], [false, '{"a":1}']);
+      if (way === "clone") return assertEquals(await plain.text(), '{"a":1}');
+      assert(plain.bodyUsed);
+      assertEquals([PlainResponse.heldOf(plain), PlainResponse.pulledOf(plain)], [null, null]);
+    });
+  }
+}
+
+Deno.test("PlainResponse.forHost() gives status, headers and body to whoever asks for none of them", async () => {
+  for (const body of ['{"a":1}', BODIES.held(), BODIES.pulled()]) {
+    const plain = new PlainResponse(body, { status: 402, headers: { ...HEADERS } });
+    const given = PlainResponse.forHost(plain);
+    // As the host reads it.
+    const { status, headers } = given;
+    assertEquals([status, headers.get("x-a"), await given.text()], [402, "1", '{"a":1}']);
+  }
 });
 
 Deno.test("a head is written a byte for each letter, what stands behind it in UTF-8", () => {

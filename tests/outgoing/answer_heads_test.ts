@@ -152,6 +152,18 @@ Deno.test("AnswerHeads.next() gives each chunked answer an end of its own", () =
   }
 });
 
+Deno.test("AnswerHeads.next() knows the head of streams and that of whole answers, which take turns", () => {
+  const heads = after(head());
+  next(heads, chunked);
+  for (const text of [head(), chunked, chunked, head("12"), chunked, head()]) {
+    const bytes = Buffer.from(text, "latin1");
+    const found = heads.next(bytes, 0, 0, bytes.length)!;
+    // Of one that had to be read the headers are a Map.
+    assertEquals([found.headers instanceof Map, told(found)], [false, read(text)]);
+    assertEquals(heads.end, text.length);
+  }
+});
+
 Deno.test("AnswerHeads.next() says of heads changed at random what reading them says", () => {
   const piece = fc.constantFrom(
     "",

@@ -28,9 +28,9 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
   const writer = new DeltaWriter(context);
   const opened = new Set<number>();
   /** Of one choice: all of a text chunk but the text. */
-  const heads: string[] = [];
-  /** The same in bytes, of choices that have begun. */
-  const headBytes: Uint8Array[] = [];
+  const heads: (string | undefined)[] = [undefined];
+  /** The same in bytes, of choices that have begun. Made with one place: most answers have one choice, and V8 would make room for 17. */
+  const headBytes: (Uint8Array | undefined)[] = [undefined];
   let head = headOf(context, undefined);
   let usage: Usage | undefined;
   let usageExtra: Extra | undefined;
@@ -81,7 +81,10 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
           if (prompt_filter_results) head = headOf(context, fields);
         } else writer.write(part, emit);
       }
-      return text;
+      // Not kept while the next parts are waited for.
+      const encoded = text;
+      text = "";
+      return encoded;
     },
     encodeText(parts, out) {
       for (const part of parts) {

@@ -1,0 +1,77 @@
+/** How much memory a connection waits with: there may be thousands whose streams go on for long. */
+import { assert, assertEquals } from "@std/assert";
+import { HeldAnswers } from "../../src/http1/held_answers.ts";
+import type { Host } from "../../src/http1/host.ts";
+import { PlainResponse } from "../../src/http1/plain_response.ts";
+import { PulledBody } from "../../src/http1/pulled_body.ts";
+import { ServerConnection } from "../../src/http1/server_connection.ts";
+import { Caller, CLOSE, encoder, get, listening } from "./caller.ts";
+
+const host = (answer: () => Response): Host => ({
+  handle: () => Promise.resolve(answer()),
+  headerMs: 1000,
+  idleMs: 1000,
+  held: new HeldAnswers(undefined),
+  stopping: false,
+  entered() {},
+  rests() {},
+  closed() {},
+});
+
+/** Sizes of the buffers that a connection reads into, request by request, whose answers these are. */
+async function reads(answers: (() => Response)[]): Promise<number[]> {
+  const sizes: number[] = [];
+  let left = answers.length;
+  const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 1 } as const;
+  await new ServerConnection({
+    remoteAddr,
+    setNoDelay() {},
+    read(into) {
+      sizes.push(into.length);
+      if (left-- === 0) return Promise.resolve(null);
+      return Promise.resolve(encoder.encodeInto(get("/"), into).written);
+    },
+    write: (bytes) => Promise.resolve(bytes.length),
+    closeWrite: () => Promise.resolve(),
+    close() {},
+  }, host(() => answers.shift()!())).serve();
+  return sizes;
+}
+
+function stream(): Response {
+  const body = new PulledBody({
+    start: (sink) => sink.close(),
+    pull: () => Promise.resolve(),
+    cancel: () => Promise.resolve(),
+  });
+  return new PlainResponse(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+const whole = () => new PlainResponse("{}", { headers: {} });
+
+Deno.test("a connection whose answer may be a stream waits with a small buffer, one of whole answers with a large one", async () => {
+  const [first, duringStream, duringNext] = await reads([stream, stream]);
+  assertEquals([first, duringStream, duringNext], [4096, 512, 512]);
+  const sizes = await reads([whole, whole, whole]);
+  assertEquals(sizes.slice(0, 4), [4096, 512, 4096, 4096]);
+});
+
+Deno.test("a request of any length behind a stream is read whole, sent ahead or not", async () => {
+  const server = listening();
+  for (const length of [1, 440, 511, 512, 513, 3000, 5000, 9000]) {
+    for (const ahead of [true, false]) {
+      const caller = await Caller.to(server);
+      const path = `/${"p".repeat(length)}`;
+      if (ahead) await caller.send(get("/stream") + get(path) + get("/last", CLOSE));
+      else {
+        await caller.send(get("/stream"));
+        assert(await caller.sees(/data: 3[^]*0\r\n\r\n/));
+        await caller.send(get(path) + get("/last", CLOSE));
+      }
+      const said = await caller.end();
+      assert(said.includes(`GET ${path} `), `${length} ${ahead}`);
+      assert(said.includes("GET /last "), `${length} ${ahead}`);
+    }
+  }
+  await server.shutdown();
+});
