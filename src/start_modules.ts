@@ -1,7 +1,8 @@
 // Made by `deno task start-modules`: all that a start loads, asked for by one module.
 import "@std/http/status.js";
 import "@std/text/levenshtein_distance.js";
-import "node:buffer"; import "node:timers"; import "zod";
+import "node:buffer"; import "node:timers";
+import "zod/mini";
 import "./accounts/admin_tokens.ts"; import "./accounts/admission.ts"; import "./accounts/append_file.ts";
 import "./accounts/array_set.ts"; import "./accounts/audit_log.ts"; import "./accounts/batch_bound.ts";
 import "./accounts/call_log.ts"; import "./accounts/config.ts"; import "./accounts/configured.ts";
@@ -134,7 +135,7 @@ import "./providers/last_failure.ts"; import "./providers/list_models.ts"; impor
 import "./providers/presets.ts"; import "./providers/provider.ts"; import "./providers/refusals.ts";
 import "./providers/reply_body.ts"; import "./providers/retry.ts"; import "./providers/routes.ts";
 import "./providers/states.ts"; import "./providers/withheld.ts";
-import "./schema/fields.ts"; import "./schema/mistakes.ts";
+import "./schema/field.ts"; import "./schema/fields.ts"; import "./schema/mistakes.ts";
 import "./store/accounts.ts"; import "./store/budgets.ts";
 import "./store/chain/links.ts"; import "./store/chain/removed.ts"; import "./store/chain/writer.ts";
 import "./store/changes.ts"; import "./store/charges.ts"; import "./store/checkpointer.ts";

@@ -2,7 +2,6 @@
  * Keys, accounts and access policies as an operator writes them: in the configuration, and in the administration API, which the
  * commands use too. A field of a key stands here once.
  */
-import { z } from "zod";
 import {
   between,
   catalogPattern,
@@ -19,6 +18,7 @@ import {
   says,
   stringField,
   title,
+  type Value,
   whole,
 } from "../schema/fields.ts";
 import { TAG_NAME, TAG_NAME_WORDS } from "../exchange/labels.ts";
@@ -42,44 +42,38 @@ function amount() {
 const ADDITION =
   'a decimal string like "25.00" from -9000000 to 9000000, not zero, with at most 12 digits after the point';
 
-export const CREDIT_ADDITION = z.lazy(() =>
-  fields({
-    amount: stringField(ADDITION).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
-      .transform((text) => parseAmount(text) ?? 0n).describe(
-        "Amount to add, as a decimal string; a negative one is taken.",
-      ),
-    note: matching(/^[^\p{Cc}\p{Cs}]{0,500}$/u, "at most 500 printable characters").nullable().prefault(null)
-      .describe("What the addition is for."),
-  })
-);
+export const CREDIT_ADDITION = fields({
+  amount: stringField(ADDITION).refine((text) => (parseAmount(text) ?? 0n) !== 0n, says(ADDITION))
+    .transform((text) => parseAmount(text) ?? 0n).describe(
+      "Amount to add, as a decimal string; a negative one is taken.",
+    ),
+  note: matching(/^[^\p{Cc}\p{Cs}]{0,500}$/u, "at most 500 printable characters").nullable().prefault(null)
+    .describe("What the addition is for."),
+});
 
 export const ACCOUNT_NAME = title();
 
 const PERIODS = ["day", "week", "month", "total"] as const satisfies readonly Period[];
 const MOST_PATTERNS = 1000;
 
-export const SPEND_LIMIT = z.lazy(() =>
-  fields({
-    amount: amount().describe("Most that may be spent in a period, as a decimal string."),
-    period: choice(...PERIODS).describe(
-      "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",
-    ),
-  })
-);
+export const SPEND_LIMIT = fields({
+  amount: amount().describe("Most that may be spent in a period, as a decimal string."),
+  period: choice(...PERIODS).describe(
+    "Period of the UTC calendar after which the limit begins anew; weeks begin on Monday.",
+  ),
+});
 
 const SESSION_LIMIT_WORDS = "an object with `amount`, `requests_per_minute`, or both";
 
-const SESSION_LIMIT = z.lazy(() =>
-  fields({
-    amount: amount().nullable().prefault(null).describe(
-      "Most that one session of the key may spend in all, as a decimal string. Null: no limit.",
-    ),
-    requests_per_minute: whole(1, 1e12).nullable().prefault(null)
-      .describe("Most requests of one session in a minute. Null: no limit."),
-  }).refine(
-    ({ amount, requestsPerMinute }) => amount !== null || requestsPerMinute !== null,
-    says(SESSION_LIMIT_WORDS),
-  )
+const SESSION_LIMIT = fields({
+  amount: amount().nullable().prefault(null).describe(
+    "Most that one session of the key may spend in all, as a decimal string. Null: no limit.",
+  ),
+  requests_per_minute: whole(1, 1e12).nullable().prefault(null)
+    .describe("Most requests of one session in a minute. Null: no limit."),
+}).refine(
+  ({ amount, requestsPerMinute }) => amount !== null || requestsPerMinute !== null,
+  says(SESSION_LIMIT_WORDS),
 );
 
 const MOST_TAG_LIMITS = 8;
@@ -87,31 +81,27 @@ const MOST_TAG_LIMITS = 8;
 /** What is kept of streams is text of conversations. */
 const MOST_RESUME_SECONDS = 600;
 
-const TAG_LIMIT = z.lazy(() =>
-  fields({
-    tag: matching(TAG_NAME, TAG_NAME_WORDS).describe(
-      "Name of the tag; each of its values has a budget of its own.",
-    ),
-    amount: amount().describe("Most that the key's calls with one value of the tag may spend in a period."),
-    period: choice(...PERIODS).describe("Period of the UTC calendar after which the limit begins anew."),
-  })
-);
+const TAG_LIMIT = fields({
+  tag: matching(TAG_NAME, TAG_NAME_WORDS).describe(
+    "Name of the tag; each of its values has a budget of its own.",
+  ),
+  amount: amount().describe("Most that the key's calls with one value of the tag may spend in a period."),
+  period: choice(...PERIODS).describe("Period of the UTC calendar after which the limit begins anew."),
+});
 
 const rate = () => whole(1, 1e12).nullable();
 
 const RATE_LIMIT_WORDS = "an object with `requests_per_minute`, `tokens_per_minute`, or both";
 
 /** One that names no rate would be no limit, which nobody means who writes it; null for a rate says so. */
-const RATE_LIMIT = z.lazy(() =>
-  fields({
-    requests_per_minute: rate().optional().describe("Most requests in a minute. Null or left out: no limit."),
-    tokens_per_minute: rate().optional().describe(
-      "Most tokens, input and output together, in a minute. Null or left out: no limit.",
-    ),
-  }).refine(
-    (limit) => limit.requestsPerMinute !== undefined || limit.tokensPerMinute !== undefined,
-    says(RATE_LIMIT_WORDS),
-  )
+const RATE_LIMIT = fields({
+  requests_per_minute: rate().optional().describe("Most requests in a minute. Null or left out: no limit."),
+  tokens_per_minute: rate().optional().describe(
+    "Most tokens, input and output together, in a minute. Null or left out: no limit.",
+  ),
+}).refine(
+  (limit) => limit.requestsPerMinute !== undefined || limit.tokensPerMinute !== undefined,
+  says(RATE_LIMIT_WORDS),
 );
 
 /** Every field of a key but its secret, without defaults: in a change of a key a field that is left out stays as it is. */
@@ -205,46 +195,38 @@ export const CONFIG_KEY = fields({
 }).transform(({ rateLimit, ...rest }) => ({ ...rest, ...ratesOf(rateLimit) }));
 
 /** A key that the administration API or a command makes. */
-export const CREATED_KEY = z.lazy(() =>
-  fields(NEW_KEY).transform(({ rateLimit, ...rest }) => ({
-    ...rest,
-    ...ratesOf(rateLimit),
-  }))
-);
+export const CREATED_KEY = fields(NEW_KEY).transform(({ rateLimit, ...rest }) => ({
+  ...rest,
+  ...ratesOf(rateLimit),
+}));
 
 /** A token of the administration. Members have no tokens: what they may do, their keys do. */
-export const CREATED_TOKEN = z.lazy(() =>
-  fields({
-    name: title().describe("Name of the token, in the audit log."),
-    role: choice("owner", "operator", "auditor").describe("What the token may do."),
-    expires_at: moment().nullable().prefault(null).describe(
-      `When the token ends: ${MOMENT_WORDS}. Null: never.`,
-    ),
-  })
-);
+export const CREATED_TOKEN = fields({
+  name: title().describe("Name of the token, in the audit log."),
+  role: choice("owner", "operator", "auditor").describe("What the token may do."),
+  expires_at: moment().nullable().prefault(null).describe(
+    `When the token ends: ${MOMENT_WORDS}. Null: never.`,
+  ),
+});
 
 /** A change of a key: only what is named changes. */
-export const KEY_CHANGE = z.lazy(() =>
-  fields({
-    name: KEY.name.optional(),
-    account: KEY.account.optional(),
-    access_policy: KEY.access_policy.optional(),
-    dlp_policy: KEY.dlp_policy.optional(),
-    models: KEY.models.optional(),
-    spend_limit: KEY.spend_limit.optional(),
-    rate_limit: KEY.rate_limit.optional(),
-    expires_at: KEY.expires_at.optional(),
-    team: KEY.team.optional(),
-    session_limit: KEY.session_limit.optional(),
-    tag_limits: KEY.tag_limits.optional(),
-    repair: KEY.repair.optional(),
-    hedge: KEY.hedge.optional(),
-    resume_seconds: KEY.resume_seconds.optional(),
-    payloads: KEY.payloads.optional(),
-  }).transform(({ rateLimit, ...rest }) =>
-    rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) }
-  )
-);
+export const KEY_CHANGE = fields({
+  name: KEY.name.optional(),
+  account: KEY.account.optional(),
+  access_policy: KEY.access_policy.optional(),
+  dlp_policy: KEY.dlp_policy.optional(),
+  models: KEY.models.optional(),
+  spend_limit: KEY.spend_limit.optional(),
+  rate_limit: KEY.rate_limit.optional(),
+  expires_at: KEY.expires_at.optional(),
+  team: KEY.team.optional(),
+  session_limit: KEY.session_limit.optional(),
+  tag_limits: KEY.tag_limits.optional(),
+  repair: KEY.repair.optional(),
+  hedge: KEY.hedge.optional(),
+  resume_seconds: KEY.resume_seconds.optional(),
+  payloads: KEY.payloads.optional(),
+}).transform(({ rateLimit, ...rest }) => rateLimit === undefined ? rest : { ...rest, ...ratesOf(rateLimit) });
 
 export const KEYS = listOf(CONFIG_KEY, "keys");
 
@@ -265,27 +247,23 @@ const TEAM = {
 };
 
 /** A team of the configuration, or one that the administration API makes. */
-export const NEW_TEAM = z.lazy(() =>
-  fields({
-    name: title().describe("Name of the team; keys name it."),
-    account: TEAM.account.prefault(null),
-    spend_limit: TEAM.spend_limit.prefault(null),
-    models: TEAM.models.prefault(null),
-    access_policy: TEAM.access_policy.prefault(null),
-    dlp_policy: TEAM.dlp_policy.prefault(null),
-  })
-);
+export const NEW_TEAM = fields({
+  name: title().describe("Name of the team; keys name it."),
+  account: TEAM.account.prefault(null),
+  spend_limit: TEAM.spend_limit.prefault(null),
+  models: TEAM.models.prefault(null),
+  access_policy: TEAM.access_policy.prefault(null),
+  dlp_policy: TEAM.dlp_policy.prefault(null),
+});
 
 /** A change of a team: only what is named changes. Records and sums know it by its name, which stays. */
-export const TEAM_CHANGE = z.lazy(() =>
-  fields({
-    account: TEAM.account.optional(),
-    spend_limit: TEAM.spend_limit.optional(),
-    models: TEAM.models.optional(),
-    access_policy: TEAM.access_policy.optional(),
-    dlp_policy: TEAM.dlp_policy.optional(),
-  })
-);
+export const TEAM_CHANGE = fields({
+  account: TEAM.account.optional(),
+  spend_limit: TEAM.spend_limit.optional(),
+  models: TEAM.models.optional(),
+  access_policy: TEAM.access_policy.optional(),
+  dlp_policy: TEAM.dlp_policy.optional(),
+});
 
 export const TEAMS = listOf(NEW_TEAM, "teams");
 
@@ -298,25 +276,23 @@ export const CREATED_ACCOUNT = fields({
 
 export const ACCOUNTS = listOf(CREATED_ACCOUNT, "accounts");
 
-const ACCESS_POLICY = z.lazy(() =>
-  fields({
-    allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(
-      "Models that may be called, as patterns.",
-    ),
-    deny: listOf(catalogPattern(), "catalog patterns").prefault([])
-      .describe("Models that may not be called, whatever `allow` says."),
-    payloads: flag().prefault(false).describe(
-      "Whether requests under the policy and their answers are kept in the payload log.",
-    ),
-  })
-);
+const ACCESS_POLICY = fields({
+  allow: listOf(catalogPattern(), "catalog patterns").prefault(["*"]).describe(
+    "Models that may be called, as patterns.",
+  ),
+  deny: listOf(catalogPattern(), "catalog patterns").prefault([])
+    .describe("Models that may not be called, whatever `allow` says."),
+  payloads: flag().prefault(false).describe(
+    "Whether requests under the policy and their answers are kept in the payload log.",
+  ),
+});
 
 export const ACCESS_POLICIES = named(label(), ACCESS_POLICY)
   .transform((policies): AccessPolicy[] =>
     Object.entries(policies).map(([name, policy]) => ({ name, ...policy }))
   );
 
-export type ConfigKey = z.output<typeof CONFIG_KEY>;
+export type ConfigKey = Value<typeof CONFIG_KEY>;
 const WEBHOOK_URL = "an http:// or https:// address without user and fragment";
 
 function isWebhookUrl(text: string): boolean {
@@ -328,22 +304,20 @@ function isWebhookUrl(text: string): boolean {
 const EVENTS = WARNINGS.map((share) => `budget.${share}`) as [string, ...string[]];
 
 export const WEBHOOKS = listOf(
-  z.lazy(() =>
-    fields({
-      url: stringField(WEBHOOK_URL).refine(isWebhookUrl, says(WEBHOOK_URL)).describe(
-        "Address that events are posted to. It may be on this machine or network; redirects are not followed.",
-      ),
-      secret: nonBlank(512, "a secret").describe(
-        "Secret of the signature: `x-svc-signature` is `sha256=` and the HMAC of the body under it, in hexadecimal digits.",
-      ),
-      events: listOf(choice(...EVENTS), "events").prefault([...EVENTS]).describe(
-        "Events that are told: shares of a budget that are used, in per cent.",
-      ),
-    })
-  ),
+  fields({
+    url: stringField(WEBHOOK_URL).refine(isWebhookUrl, says(WEBHOOK_URL)).describe(
+      "Address that events are posted to. It may be on this machine or network; redirects are not followed.",
+    ),
+    secret: nonBlank(512, "a secret").describe(
+      "Secret of the signature: `x-svc-signature` is `sha256=` and the HMAC of the body under it, in hexadecimal digits.",
+    ),
+    events: listOf(choice(...EVENTS), "events").prefault([...EVENTS]).describe(
+      "Events that are told: shares of a budget that are used, in per cent.",
+    ),
+  }),
   "webhooks",
 );
 
-export type ConfigWebhook = z.output<typeof WEBHOOKS>[number];
-export type ConfigTeam = z.output<typeof TEAMS>[number];
-export type ConfigAccount = z.output<typeof ACCOUNTS>[number];
+export type ConfigWebhook = Value<typeof WEBHOOKS>[number];
+export type ConfigTeam = Value<typeof TEAMS>[number];
+export type ConfigAccount = Value<typeof ACCOUNTS>[number];

@@ -2,9 +2,9 @@
  * What an operator writes into the administration API, read by the schemas of config.ts: a mistake becomes a
  * `validation_error` that names the field, the value found and what is allowed.
  */
-import type { z } from "zod";
+import type { z } from "zod/mini";
 import { Failure, type Mistake } from "../exchange/failure.ts";
-import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
+import { type Field, MOMENT_WORDS, readMoment, type Written } from "../schema/fields.ts";
 import { oneOf, openReport, read, shownInput } from "../schema/mistakes.ts";
 import {
   type AuditKind,
@@ -26,12 +26,12 @@ import {
 import type { TraitQuery } from "./trait_query.ts";
 
 /** A key to be made, with the names and values of the configuration file. */
-export type KeyInput = z.input<typeof CREATED_KEY>;
+export type KeyInput = Written<typeof CREATED_KEY>;
 
 /** A team to be made, and a change of one, in the same way. */
-export type TeamInput = z.input<typeof NEW_TEAM>;
-export type TeamChange = z.input<typeof TEAM_CHANGE>;
-export type AccountInput = z.input<typeof CREATED_ACCOUNT>;
+export type TeamInput = Written<typeof NEW_TEAM>;
+export type TeamChange = Written<typeof TEAM_CHANGE>;
+export type AccountInput = Written<typeof CREATED_ACCOUNT>;
 
 export interface GenerationQuery extends PageQuery, TraitQuery {
   /** Name or id of a key. */
@@ -118,8 +118,8 @@ function refusal(mistakes: readonly Mistake[], field: string): Failure {
   });
 }
 
-/** A value as its schema gives it. Throws a `validation_error` with every mistake. */
-function checked<T extends z.ZodType>(schema: T, value: unknown, field = ""): z.output<T> {
+/** A value as its field gives it. Throws a `validation_error` with every mistake. */
+function checked<S extends z.ZodMiniType>(schema: Field<S>, value: unknown, field = ""): z.output<S> {
   const found = openReport(new Map());
   const result = read(schema, value, found);
   if (found.mistakes.length === 0 && result !== undefined) return result;

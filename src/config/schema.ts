@@ -3,7 +3,7 @@
  * uses it. References between sections are checked in references.ts, since a schema gives up on an object at its first mistake
  * and an operator wants all of them at once.
  */
-import { z } from "zod";
+import { z } from "zod/mini";
 import { ACCESS_POLICIES, ACCOUNTS, KEYS, TEAMS, WEBHOOKS } from "../accounts/config.ts";
 import { ALERTS, SMTP } from "../alerts/config.ts";
 import { ADMIN_KEY } from "../console/config.ts";
@@ -13,7 +13,7 @@ import { OIDC } from "../http/oidc_config.ts";
 import { AUTO_SECTION, CATALOG_SECTION, MODELS } from "../models/config.ts";
 import { PAYLOADS } from "../payloads/config.ts";
 import { PROVIDERS } from "../providers/config.ts";
-import { choice, fields, flag, stringField } from "../schema/fields.ts";
+import { choice, fields, flag, stringField, type Value } from "../schema/fields.ts";
 import { STORE } from "../store/config.ts";
 import { TELEMETRY } from "../telemetry/config.ts";
 import { SEARCH } from "../websearch/config.ts";
@@ -30,7 +30,7 @@ export const CONFIG = fields({
     "Identity provider (OpenID Connect) with which people sign in to the console. Null: nobody does.",
   ),
   providers: PROVIDERS.describe("Providers by name."),
-  models: MODELS.default([]).describe(
+  models: MODELS.prefault([]).describe(
     "Catalog of models. Fields that an entry leaves out are those of the model that a provider lists under the same id, if one does.",
   ),
   catalog: CATALOG_SECTION.prefault({}).describe("How models that providers list join the catalog."),
@@ -74,14 +74,14 @@ export const CONFIG = fields({
     ),
 });
 
-export type Config = z.output<typeof CONFIG>;
+export type Config = Value<typeof CONFIG>;
 
 /** What stands for a variable of the environment, whose value nobody knows who looks at the file. */
 const VARIABLE = String.raw`\$\{\w+\}`;
 
 /** The JSON Schema of the configuration as it is written, with every field's description and default. */
 export function configJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(CONFIG, {
+  const schema = z.toJSONSchema(CONFIG.schema, {
     io: "input",
     override({ zodSchema, jsonSchema }) {
       // zod leaves it out where a value that is given is transformed.

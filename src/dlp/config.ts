@@ -1,5 +1,4 @@
 /** The sections `dlp` and `dlp_policies` of the configuration: what is looked for, and what is done about it. */
-import { z } from "zod";
 import {
   choice,
   fields,
@@ -10,6 +9,7 @@ import {
   named,
   nonBlank,
   stringField,
+  type Value,
 } from "../schema/fields.ts";
 import type { Rules } from "./policy.ts";
 import { openRe2 } from "./re2.ts";
@@ -24,30 +24,24 @@ export interface PolicyRules extends Omit<Rules, "types"> {
   payloads?: boolean;
 }
 
-const STOP_WORD = z.lazy(() =>
-  fields({
-    value: nonBlank(4096, "some text").describe("Text to look for, in whatever case."),
-    match: choice("exact", "fuzzy").prefault("exact").describe(
-      "`fuzzy` finds the text with slips of the pen as well.",
-    ),
-  })
-);
+const STOP_WORD = fields({
+  value: nonBlank(4096, "some text").describe("Text to look for, in whatever case."),
+  match: choice("exact", "fuzzy").prefault("exact").describe(
+    "`fuzzy` finds the text with slips of the pen as well.",
+  ),
+});
 
-const ALLOWED = z.lazy(() =>
-  fields({
-    value: nonBlank(4096, "some text").describe("Value that is no finding, in whatever case."),
-    match: choice("exact").prefault("exact").describe("How the value is compared; `exact` is the only way."),
-  })
-);
+const ALLOWED = fields({
+  value: nonBlank(4096, "some text").describe("Value that is no finding, in whatever case."),
+  match: choice("exact").prefault("exact").describe("How the value is compared; `exact` is the only way."),
+});
 
-const REGEX = z.lazy(() =>
-  fields({
-    name: nonBlank(100, "a name").describe("Name that findings of the pattern have."),
-    pattern: matching(/^[^]{1,512}$/, "an RE2 pattern of 1 to 512 characters").describe(
-      "Pattern in RE2 syntax.",
-    ),
-  })
-);
+const REGEX = fields({
+  name: nonBlank(100, "a name").describe("Name that findings of the pattern have."),
+  pattern: matching(/^[^]{1,512}$/, "an RE2 pattern of 1 to 512 characters").describe(
+    "Pattern in RE2 syntax.",
+  ),
+});
 
 export const DLP = fields({
   enabled: flag().prefault(true)
@@ -66,45 +60,43 @@ export const DLP = fields({
     .describe("Whether originals are put back where an answer repeats the placeholders of a masked request."),
 });
 
-const POLICY = z.lazy(() =>
-  fields({
-    mode: choice("alert", "mask", "block")
-      .describe(
-        "What a finding leads to: a report, a placeholder in its place, or a refusal of the request.",
-      ),
-    answers: choice("off", "alert", "mask", "block").prefault("off")
-      .describe(
-        "What a finding in an answer leads to: nothing is looked for (`off`), a report, a placeholder in its place, or the ending of a content filter.",
-      ),
-    entity_types: listOf(
-      stringField(ENTITY),
-      "entity types",
-    ).optional().describe(
-      "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",
+const POLICY = fields({
+  mode: choice("alert", "mask", "block")
+    .describe(
+      "What a finding leads to: a report, a placeholder in its place, or a refusal of the request.",
     ),
-    stop_words: listOf(STOP_WORD, "stop words").prefault([]).describe(
-      "Texts that are findings by themselves.",
+  answers: choice("off", "alert", "mask", "block").prefault("off")
+    .describe(
+      "What a finding in an answer leads to: nothing is looked for (`off`), a report, a placeholder in its place, or the ending of a content filter.",
     ),
-    allowlist: listOf(ALLOWED, "allowed values").prefault([])
-      .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
-    regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
-    payloads: flag().prefault(false).describe(
-      "Whether requests under the policy and their answers are kept in the payload log, as they are after masking.",
-    ),
-  }).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist, payloads }): PolicyRules => ({
-    mode,
-    answers,
-    entityTypes,
-    stopWords,
-    patterns: regexes,
-    allowed: allowlist.map(({ value }) => value),
-    payloads,
-  }))
-);
+  entity_types: listOf(
+    stringField(ENTITY),
+    "entity types",
+  ).optional().describe(
+    "Types of data to look for, or groups of them. Left out: the default set. Empty: none.",
+  ),
+  stop_words: listOf(STOP_WORD, "stop words").prefault([]).describe(
+    "Texts that are findings by themselves.",
+  ),
+  allowlist: listOf(ALLOWED, "allowed values").prefault([])
+    .describe("Values that are no findings, whatever type they are of. Stop words stay findings."),
+  regexes: listOf(REGEX, "patterns").prefault([]).describe("Patterns of which every match is a finding."),
+  payloads: flag().prefault(false).describe(
+    "Whether requests under the policy and their answers are kept in the payload log, as they are after masking.",
+  ),
+}).transform(({ mode, answers, entityTypes, stopWords, regexes, allowlist, payloads }): PolicyRules => ({
+  mode,
+  answers,
+  entityTypes,
+  stopWords,
+  patterns: regexes,
+  allowed: allowlist.map(({ value }) => value),
+  payloads,
+}));
 
 export const DLP_POLICIES = named(label(), POLICY);
 
-export type DlpConfig = z.output<typeof DLP>;
+export type DlpConfig = Value<typeof DLP>;
 
 /** Why a name of an entity type is none, for each of these; null: it is one. */
 export async function entityTroubles(names: readonly unknown[]): Promise<(string | null)[]> {

@@ -1,7 +1,7 @@
 /**
  * `plugins.dlp` of a request as {@link Wishes}, or a `validation_error` that names every mistake in it. A field that is misspelt must not silently check less, so unknown ones are mistakes.
  */
-import { z } from "zod";
+import { z } from "zod/mini";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { ALL_ENTITY_NAMES, DEFAULT_TYPES, resolveEntityTypes } from "./entities.ts";
 import type { Wishes } from "./policy.ts";
@@ -19,19 +19,19 @@ const says = (allowed: string) => ({ error: allowed });
 
 function text(most: number, what: string) {
   const allowed = says(`${what} of 1 to ${most} characters`);
-  return z.string(allowed).max(most, allowed).regex(/\S/, allowed);
+  return z.string(allowed).check(z.maxLength(most, allowed), z.regex(/\S/, allowed));
 }
 
 function choice<const T extends readonly [string, ...string[]]>(...values: T) {
   return z.enum(values, says(`one of ${values.join(", ")}`));
 }
 
-function listOf<T extends z.ZodType>(item: T, most: number, what: string) {
+function listOf<T extends z.ZodMiniType>(item: T, most: number, what: string) {
   const allowed = says(`a list of at most ${most} ${what}`);
-  return z.array(item, allowed).max(most, allowed);
+  return z.array(item, allowed).check(z.maxLength(most, allowed));
 }
 
-function fields<T extends z.ZodRawShape>(shape: T) {
+function fields<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys" ? `only ${Object.keys(shape).join(", ")}` : "an object",
@@ -40,29 +40,29 @@ function fields<T extends z.ZodRawShape>(shape: T) {
 
 const value = () => text(LONGEST_VALUE, "a string");
 export const PLUGIN = fields({
-  mode: choice("alert", "mask", "block").optional(),
-  answers: choice("off", "alert", "mask", "block").optional(),
-  entity_types: listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types").optional(),
-  report_scope: choice("all", "last_message", "latest_user_message").optional(),
-  stop_words: listOf(
-    fields({ value: value(), match: choice("exact", "fuzzy").optional() }),
+  mode: z.optional(choice("alert", "mask", "block")),
+  answers: z.optional(choice("off", "alert", "mask", "block")),
+  entity_types: z.optional(listOf(text(100, "the name of an entity type"), MOST_NAMES, "entity types")),
+  report_scope: z.optional(choice("all", "last_message", "latest_user_message")),
+  stop_words: z.optional(listOf(
+    fields({ value: value(), match: z.optional(choice("exact", "fuzzy")) }),
     MOST_WORDS,
     "stop words",
-  ).optional(),
-  allowlist: listOf(
-    fields({ value: value(), match: choice("exact").optional() }),
+  )),
+  allowlist: z.optional(listOf(
+    fields({ value: value(), match: z.optional(choice("exact")) }),
     MOST_WORDS,
     "allowed values",
-  ).optional(),
-  regexes: listOf(
+  )),
+  regexes: z.optional(listOf(
     fields({ name: text(100, "a name"), pattern: text(LONGEST_PATTERN, "an RE2 pattern") }),
     MOST_PATTERNS,
     "patterns",
-  ).optional(),
-  injected_context_names: listOf(text(256, "a name"), MOST_NAMES, "names").optional(),
-  acknowledged: z.boolean(says("true or false")).optional(),
-  on_unscannable: choice("pass", "block").optional(),
-  restore: z.boolean(says("true or false")).optional(),
+  )),
+  injected_context_names: z.optional(listOf(text(256, "a name"), MOST_NAMES, "names")),
+  acknowledged: z.optional(z.boolean(says("true or false"))),
+  on_unscannable: z.optional(choice("pass", "block")),
+  restore: z.optional(z.boolean(says("true or false"))),
 });
 
 const HOME = ["plugins", "dlp"];

@@ -2,7 +2,7 @@
  * Mistakes of a request, named by field, value found and what is allowed. Types of mistakes are pydantic's words, which
  * clients of this API already know.
  */
-import { z } from "zod";
+import { z } from "zod/mini";
 import { Failure, type Mistake } from "../exchange/failure.ts";
 import { isNumber, type Loose } from "../exchange/json.ts";
 import type { Prompt } from "../exchange/prompt.ts";
@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<string, readonly [wanted: string, type: string]>> =
 };
 
 /** How the schemas of a body's fields are made. */
-export type BodyFields = Readonly<Record<string, () => z.ZodType>>;
+export type BodyFields = Readonly<Record<string, () => z.ZodMiniType>>;
 
 /** The schema of a whole body. */
 export function bodyOf<F extends BodyFields>(fields: F) {
@@ -130,8 +130,8 @@ export function checkerOf(
   required: readonly string[],
 ): (body: Loose, mistakes: Mistake[]) => void {
   const makers = new Map(Object.entries(fields));
-  const made = new Map<string, z.ZodType>();
-  let whole: z.ZodObject | undefined;
+  const made = new Map<string, z.ZodMiniType>();
+  let whole: z.ZodMiniObject | undefined;
   const fits = (name: string, value: unknown): boolean => {
     let field = made.get(name);
     if (field === undefined) {
@@ -153,7 +153,7 @@ export function checkerOf(
 }
 
 /** What zod found, as mistakes. */
-function fromZod(mistakes: Mistake[], error: z.ZodError, body: unknown): void {
+function fromZod(mistakes: Mistake[], error: z.core.$ZodError, body: unknown): void {
   for (const issue of error.issues) {
     const loc = issue.path.filter((step) => typeof step !== "symbol");
     const value = valueAt(body, loc);

@@ -10,10 +10,10 @@ import {
   seconds,
   stringField,
   urlOrNone,
+  type Value,
   whole,
 } from "../schema/fields.ts";
 import { type Network, networkOf } from "./networks.ts";
-import { z } from "zod";
 
 const NETWORK_WORDS = 'an address or a network like "10.0.0.0/8"';
 const HOST_WORDS = "a host name or an IP address, without port and brackets";
@@ -84,14 +84,13 @@ export const SERVER = fields({
     .describe("Processes that share the port and the work. A change takes a restart."),
   cors_origins: listOf(origin(), "origins").prefault([])
     .describe("Origins whose web pages may call the gateway; `*` is any. Empty: no CORS headers at all."),
-  tls: z.lazy(() =>
-    fields({
-      cert: nonBlank(4096, "the path of a file").describe(
-        "Path of the certificate in PEM, and behind it those that vouch for it.",
-      ),
-      key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
-    })
-  ).nullable().prefault(null)
+  tls: fields({
+    cert: nonBlank(4096, "the path of a file").describe(
+      "Path of the certificate in PEM, and behind it those that vouch for it.",
+    ),
+    key: nonBlank(4096, "the path of a file").describe("Path of its private key in PEM."),
+  })
+    .nullable().prefault(null)
     .describe(
       "Serves HTTPS (HTTP/2 and HTTP/1.1) with this certificate. SIGHUP reads both files anew. Null: HTTP in the open, as behind a proxy.",
     ),
@@ -116,4 +115,4 @@ export const SERVER = fields({
     .describe("Whether the manual (`/docs`), `/openapi.json` and `/config.schema.json` are served."),
 }).transform(({ keepaliveMs, ...rest }) => ({ ...rest, keepAliveMs: keepaliveMs }));
 
-export type ServerConfig = z.output<typeof SERVER>;
+export type ServerConfig = Value<typeof SERVER>;

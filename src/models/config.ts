@@ -1,6 +1,5 @@
 /** The sections `models`, `catalog` and `auto` of the configuration: which models there are, and what `svc/auto` chooses from. */
 import { sha256Hex } from "../exchange/hashes.ts";
-import { z } from "zod";
 import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
 import type { PriceSheet, PriceTier } from "../exchange/prices.ts";
 import type { Effort } from "../exchange/prompt.ts";
@@ -65,34 +64,28 @@ const PRICES = {
 const PRICING = exactly(PRICES);
 
 /** Fields of prices stand beside the condition, so names go out as they came in. */
-const TIER = z.lazy(() =>
-  exactly({
-    above_input_tokens: whole(0, 2 ** 31).optional().describe(
-      "The prices count for calls with more input tokens than this. Left out: for all.",
+const TIER = exactly({
+  above_input_tokens: whole(0, 2 ** 31).optional().describe(
+    "The prices count for calls with more input tokens than this. Left out: for all.",
+  ),
+  service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
+    .describe(
+      "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
     ),
-    service_tier: matching(/^[a-z][a-z\d_-]{0,31}$/, 'the name of a service tier like "flex"').optional()
-      .describe(
-        "The prices count for calls that the provider says it served in this tier. Left out: in the usual one.",
-      ),
-    ...PRICES,
-  }).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
-    above: above_input_tokens,
-    service: service_tier,
-    prices,
-  }))
-);
+  ...PRICES,
+}).transform(({ above_input_tokens = 0, service_tier = null, ...prices }): PriceTier => ({
+  above: above_input_tokens,
+  service: service_tier,
+  prices,
+}));
 
 const TIERS = listOf(TIER, "price tiers");
 
-const CHANGE = z.lazy(() =>
-  fields({
-    from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
-    pricing: PRICING.describe("Prices from then on."),
-    pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
-  })
-);
-
-const WEIGHT = "a number from 0.000001 to 1000000, or null";
+const CHANGE = fields({
+  from: moment().describe(`When the prices begin to count: ${MOMENT_WORDS}.`),
+  pricing: PRICING.describe("Prices from then on."),
+  pricing_tiers: TIERS.prefault([]).describe("Their tiers."),
+});
 
 const ROUTE = fields({
   provider: stringField("the name of a provider").describe("Name of the provider."),
@@ -104,7 +97,7 @@ const ROUTE = fields({
   api: stringField("the name of an API of providers").optional().describe(
     "API that the model is called through, one of those of `providers.NAME.api`. Left out: the provider's.",
   ),
-  weight: z.number(says(WEIGHT)).min(1e-6, says(WEIGHT)).max(1e6, says(WEIGHT)).nullable().prefault(null)
+  weight: between(1e-6, 1e6, "", ", or null").nullable().prefault(null)
     .describe(
       "Share of the load among neighbouring routes that have a weight. Null: the route has its turn by its place.",
     ),
@@ -134,10 +127,12 @@ const CAPABILITIES = fields({
     .describe("What the model can do beyond that; `svc/auto` goes by it."),
 });
 
+const parameter = (name: ParameterName) => flag().optional().describe(PARAMETERS[name]);
+
 const TAKES = exactly(
   Object.fromEntries(
-    PARAMETER_NAMES.map((name) => [name, flag().optional().describe(PARAMETERS[name])]),
-  ) as Record<ParameterName, z.ZodOptional<z.ZodBoolean>>,
+    PARAMETER_NAMES.map((name) => [name, parameter(name)]),
+  ) as Record<ParameterName, ReturnType<typeof parameter>>,
 );
 
 const MODEL = fields({
@@ -206,12 +201,13 @@ const MODEL = fields({
     .describe(
       "Further names that `/v1/messages` accepts for the model, like `claude-sonnet-4-5`; a `*` at the end is a prefix.",
     ),
-}).transform((entry, context): Model => {
-  const { id, name, routes, pricing, pricingTiers, priceChanges, capabilities, cache } = entry;
+}).superRefine(({ pricing, pricingTiers, priceChanges }, context) => {
   for (const [field, value] of Object.entries({ pricing_tiers: pricingTiers, price_changes: priceChanges })) {
     if (value === undefined || pricing !== undefined) continue;
     context.addIssue({ code: "custom", path: [field], input: value, message: "none without `pricing`" });
   }
+}).transform((entry): Model => {
+  const { id, name, routes, pricing, pricingTiers, priceChanges, capabilities, cache } = entry;
   const free = { prompt: "0", completion: "0" };
   return {
     id,

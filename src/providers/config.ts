@@ -1,6 +1,7 @@
 /** The section `providers` of the configuration: who is called, how, and how long is waited. */
 import {
   choice,
+  Field,
   fields,
   flag,
   headerValue,
@@ -13,7 +14,7 @@ import {
   urlOrNone,
   whole,
 } from "../schema/fields.ts";
-import { z } from "zod";
+import { z } from "zod/mini";
 import { API_NAMES, apiNamed } from "./apis/mod.ts";
 import { AUTH } from "./credentials/config.ts";
 import type { AuthSettings } from "./credentials/open_credential.ts";
@@ -77,15 +78,22 @@ const place = (what: string) =>
 
 const MODEL_NAME = matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a model without spaces");
 
-const DEPLOYMENTS = z.union(
-  [
-    named(MODEL_NAME, matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a deployment without spaces")),
-    listOf(MODEL_NAME, "names of deployments"),
-  ],
-  says("names of deployments by the names of models, or a list of names that are both"),
+const BY_MODEL = named(
+  MODEL_NAME,
+  matching(/^[^\p{Cc}\p{Z}]{1,256}$/u, "the name of a deployment without spaces"),
+);
+
+const DEPLOYMENTS = new Field(() =>
+  z.union(
+    [BY_MODEL.schema, listOf(MODEL_NAME, "names of deployments").schema],
+    says("names of deployments by the names of models, or a list of names that are both"),
+  )
 ).transform((deployments): Readonly<Record<string, string>> =>
   Array.isArray(deployments) ? Object.fromEntries(deployments.map((name) => [name, name])) : deployments
 );
+
+/** Presets are laid over the file before. */
+const presetNamed = (name: string | undefined) => PRESETS.find((known) => known.name === name);
 
 const PROVIDER = fields({
   preset: choice(FIRST_PRESET, ...OTHER_PRESETS).optional().describe(
@@ -110,16 +118,15 @@ const PROVIDER = fields({
   resource: place("a resource").describe(
     "For the preset `azure`: name of the resource, the first part of its host. Left out: `AZURE_RESOURCE_NAME`.",
   ),
-  deployments: DEPLOYMENTS.default({}).describe(
+  deployments: DEPLOYMENTS.prefault({}).describe(
     "For the preset `azure`: names of deployments by the names that routes have for the models, or a list of names where the two are the same. Those that no entry of `models` has a route to are in the catalog by themselves.",
   ),
   api_key: headerValue().prefault("")
     .describe(
       "API key, sent in the header that the API has for it. Empty: none is sent, as for a server of one's own.",
     ),
-  // A default is no value to check, so that the schema is made where something is given.
-  auth: AUTH.default({ type: "key" }).describe("Where the provider's credential comes from."),
-  headers: HEADERS.default({})
+  auth: AUTH.prefault({ type: "key" }).describe("Where the provider's credential comes from."),
+  headers: HEADERS.prefault({})
     .describe(
       "Headers added to every request. They win over those of the caller; lists of `anthropic-beta` are joined.",
     ),
@@ -149,12 +156,8 @@ const PROVIDER = fields({
     .describe(
       "Whether the provider is told, by `traceparent` and `tracestate`, where its requests stand in the caller's trace.",
     ),
-}).transform((provider, context): Omit<ConfiguredProvider, "name"> => {
-  const { preset, api: name, apiKey, auth, region, project, location, resource, deployments, ...rest } =
-    provider;
-  const credential: AuthSettings = auth.type === "key" ? { type: "key", key: apiKey } : auth;
-  // Presets are laid over the file before.
-  const kind = PRESETS.find((known) => known.name === preset);
+}).superRefine(({ preset, api, region, project, location, resource }, context) => {
+  const kind = presetNamed(preset);
   const given = { region, project, location, resource };
   for (const [field, input] of Object.entries(given)) {
     if (input === undefined || kind?.cloud?.fields.some(({ name }) => name === field)) continue;
@@ -165,6 +168,15 @@ const PROVIDER = fields({
       message: "no such field, which only certain presets have",
     });
   }
+  if (kind?.cloud !== undefined || api !== undefined) return;
+  for (const issue of API.schema.safeParse(undefined).error?.issues ?? []) {
+    context.addIssue({ code: "custom", path: ["api"], input: undefined, message: issue.message });
+  }
+}).transform((provider): Omit<ConfiguredProvider, "name"> => {
+  const { preset, api: name, apiKey, auth, region, project, location, resource, deployments, ...rest } =
+    provider;
+  const credential: AuthSettings = auth.type === "key" ? { type: "key", key: apiKey } : auth;
+  const kind = presetNamed(preset);
   if (kind?.cloud !== undefined) {
     const cloud = kind.cloud.open({
       api: name ?? null,
@@ -182,13 +194,7 @@ const PROVIDER = fields({
       auth: credential,
     };
   }
-  if (name === undefined) {
-    for (const issue of API.safeParse(undefined).error?.issues ?? []) {
-      context.addIssue({ code: "custom", path: ["api"], input: undefined, message: issue.message });
-    }
-    return z.NEVER;
-  }
-  return { ...rest, preset: preset ?? null, api: apiNamed(name), auth: credential };
+  return { ...rest, preset: preset ?? null, api: apiNamed(name!), auth: credential };
 });
 
 /** A provider whose credential is not opened yet. */

@@ -4,20 +4,12 @@
  * A field says in words what it allows, and those words are the mistake that the operator reads. Objects are strict: a field
  * that is not declared is a mistake. Names come in as they are written, in snake case with seconds, and go out as the code has
  * them, in camel case with milliseconds, so that a field stands in one place only. A default is given with `prefault`: it goes
- * through the same conversion as a written value, and shows in the JSON Schema. What most configurations leave out stands in
- * `z.lazy`: a schema costs more to make than to ask, and that one is made with the first value for it.
+ * through the same conversion as a written value, and shows in the JSON Schema.
  */
-import { z } from "zod";
+import { z } from "zod/mini";
+import { Field, says } from "./field.ts";
 
-/** The message of a schema: what a value must look like, in words. */
-export const says = (allowed: string) => ({ error: allowed });
-
-/**
- * What a schema is made with, its checks included: each that is added to it afterwards makes a schema anew, and a start makes hundreds.
- */
-export function checked<T>(allowed: string, ...checks: z.core.$ZodCheck<T>[]) {
-  return { ...says(allowed), checks };
-}
+export { Field, says, type Value, type Written } from "./field.ts";
 
 /** `first_byte_seconds` is `firstByteMs` in the code. */
 export type CodeName<S extends string> = S extends `${infer Head}_seconds` ? `${CodeName<Head>}Ms`
@@ -30,77 +22,181 @@ export function codeName(name: string): string {
   return name.replace(/_seconds$/, "_ms").replace(/_([a-z\d])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Fields of an object by their written names. */
+export type Shape = Readonly<Record<string, Field>>;
+
+type Schemas<T extends Shape> = { -readonly [K in keyof T]: T[K]["schema"] };
+
+/** An object with these fields and no others. */
+type ObjectOf<T extends Shape> = z.ZodMiniObject<Schemas<T>, z.core.$strict>;
+
+/** The names of an object's fields in the code, by the written ones. */
+type Names = ReadonlyMap<string, string>;
+
+/** What an object is in the code. @param take what is asked of a field that is written, or has to be */
+function gather(
+  shape: Shape,
+  names: Names,
+  written: Readonly<Record<string, unknown>>,
+  take: (field: Field, value: unknown, name: string) => unknown,
+): Record<string, unknown> {
+  const gathered: Record<string, unknown> = {};
+  for (const [name, inCode] of names) {
+    const field = shape[name];
+    const value = written[name];
+    const taken = value === undefined && field.mayBeAbsent ? field.absent() : take(field, value, name);
+    if (taken !== undefined) gathered[inCode] = taken;
+  }
+  return gathered;
+}
+
+interface SparseDef extends z.core.$ZodLazyDef<z.ZodMiniType> {
+  shape: Shape;
+  names: Names;
+}
+
+/**
+ * The schema of an object that asks of its fields only those that are written, and those that have to be. Its `getter` gives
+ * zod's own schema of all fields, which JSON Schemas are made of.
+ */
+const SparseObject = z.core.$constructor<z.ZodMiniLazy<z.ZodMiniType>, SparseDef>(
+  "SparseObject",
+  (inst, def) => {
+    z.ZodMiniLazy.init(inst, def);
+    const { shape, names } = def;
+    inst._zod.parse = (payload, context) => {
+      const input = payload.value;
+      if (!z.core.util.isObject(input)) {
+        payload.issues.push({ code: "invalid_type", expected: "object", input, inst, message: "an object" });
+        return payload;
+      }
+      payload.value = gather(shape, names, input, (field, value, name) => {
+        const result = field.reader._zod.run({ value, issues: [] }, context) as z.core.ParsePayload;
+        payload.issues.push(...z.core.util.prefixIssues(name, result.issues));
+        return result.value;
+      });
+      // What the fields mean together is asked where each of them fits.
+      if (payload.issues.length > 0) payload.aborted = true;
+      const keys = Object.keys(input).filter((name) => !names.has(name));
+      if (keys.length > 0) {
+        // The known names in place of a message: nothing else of the issue knows them.
+        const message = [...names.keys()].join(" ");
+        payload.issues.push({ code: "unrecognized_keys", keys, input, inst, message, continue: true });
+      }
+      return payload;
+    };
+  },
+);
+
+function objectOf<T extends Shape, V>(
+  shape: T,
+  inCode: (name: string) => string,
+  getter: () => z.ZodMiniType<V, z.input<ObjectOf<T>>>,
+): Field<z.ZodMiniType<V, z.input<ObjectOf<T>>>> {
+  let names: Names | undefined;
+  const named = () => names ??= new Map(Object.keys(shape).map((name) => [name, inCode(name)]));
+  return new Field(
+    () => new SparseObject({ type: "lazy", getter, shape, names: named() }) as ReturnType<typeof getter>,
+    { convert: (written) => gather(shape, named(), written, (field, value) => field.convert(value)) as V },
+  );
+}
+
+function wholeObject<T extends Shape>(shape: T): ObjectOf<T> {
+  const schemas = Object.entries(shape).map(([name, field]) => [name, field.schema]);
+  return z.strictObject(Object.fromEntries(schemas) as Schemas<T>) as ObjectOf<T>;
+}
+
 /** An object with these fields and no others, under their written names. */
-export function exactly<T extends z.ZodRawShape>(shape: T) {
-  return z.strictObject(shape, { error: (issue) => issue.code === "invalid_type" ? "an object" : undefined });
+export function exactly<T extends Shape>(shape: T) {
+  return objectOf<T, z.output<ObjectOf<T>>>(shape, (name) => name, () => wholeObject(shape));
 }
 
 /** Likewise, with the names of the code in what comes out. */
-export function fields<T extends z.ZodRawShape>(shape: T) {
-  const names = Object.keys(shape).map((name) => [name, codeName(name)] as const);
-  return exactly(shape).transform((value) => {
-    const written = value as Record<string, unknown>;
-    const converted: Record<string, unknown> = {};
-    for (const [name, inCode] of names) if (written[name] !== undefined) converted[inCode] = written[name];
-    return converted as CodeNames<typeof value>;
-  });
+export function fields<T extends Shape>(shape: T) {
+  type InCode = CodeNames<z.output<ObjectOf<T>>>;
+  return objectOf<T, InCode>(
+    shape,
+    codeName,
+    () => z.pipe(wholeObject(shape), z.transform((value) => value as InCode)),
+  );
 }
 
 /** Any number of entries under names of the operator's choice. */
-export function named<T extends z.ZodType>(name: z.ZodString, value: T) {
-  return z.record(name, value, {
-    error: (issue) => issue.code === "invalid_type" ? "an object of named entries" : undefined,
+export function named<K extends z.ZodMiniType<string, string>, V extends z.ZodMiniType>(
+  name: Field<K>,
+  value: Field<V>,
+) {
+  const error = (issue: z.core.$ZodRawIssue) =>
+    issue.code === "invalid_type" ? "an object of named entries" : undefined;
+  return new Field(() => z.record(name.reader as z.ZodMiniType<string, string>, value.schema, { error }), {
+    convert: (written) =>
+      Object.fromEntries(
+        Object.entries(written).map(([key, one]) => [key, value.convert(one as z.input<V>)]),
+      ),
   });
 }
 
-export function whole(least: number, most: number) {
-  const allowed = `a whole number from ${least} to ${most}`;
-  return z.int(checked(allowed, z.gte(least, says(allowed)), z.lte(most, says(allowed))));
+/** What a schema is made with, its checks included: each that is added to it afterwards makes a schema anew. */
+function checked<T>(words: { error: string }, ...checks: z.core.$ZodCheck<T>[]) {
+  return { ...words, checks };
 }
 
-export function between(least: number, most: number, unit = "") {
-  const allowed = `a number${unit} from ${least} to ${most}`;
-  return z.number(checked(allowed, z.gte(least, says(allowed)), z.lte(most, says(allowed))));
+export function whole(least: number, most: number) {
+  const words = says(`a whole number from ${least} to ${most}`);
+  return new Field(() => z.int(checked(words, z.gte(least, words), z.lte(most, words))));
+}
+
+/** @param more what it may be besides, in words */
+export function between(least: number, most: number, unit = "", more = "") {
+  const words = says(`a number${unit} from ${least} to ${most}${more}`);
+  return new Field(() => z.number(checked(words, z.gte(least, words), z.lte(most, words))));
 }
 
 const DAY = 86_400;
 
 /** Seconds up to a day, in the code milliseconds. The field's name ends in `_seconds`. */
-export function seconds(least: number) {
-  return between(least, DAY, " of seconds").transform((value) => Math.round(value * 1000));
+export function seconds(least: number, most = DAY) {
+  return between(least, most, " of seconds").transform((value) => Math.round(value * 1000));
 }
 
 export function flag() {
-  return z.boolean(says("true or false"));
+  return new Field(() => z.boolean(says("true or false")));
 }
 
 export function choice<const T extends readonly [string, ...string[]]>(...values: T) {
-  return z.enum(values, says(`one of ${values.join(", ")}`));
+  return new Field(() => z.enum(values, says(`one of ${values.join(", ")}`)));
 }
 
-export function listOf<T extends z.ZodType>(item: T, what: string) {
+export function listOf<S extends z.ZodMiniType>(item: Field<S>, what: string) {
   const allowed = `a list of ${what}`;
-  return titled(z.array(item, says(allowed)), allowed);
+  return new Field(() => titled(z.array(item.schema, says(allowed)), allowed), {
+    convert: (written) => (written as z.input<S>[]).map((one) => item.convert(one)),
+  });
 }
 
 /** The words become the title in the JSON Schema, where editors and the manual show what a pattern cannot tell. */
-function titled<T extends z.ZodType>(made: T, allowed: string): T {
+function titled<T extends z.ZodMiniType>(made: T, allowed: string): T {
   z.globalRegistry.add(made, { title: allowed });
   return made;
 }
 
-export function stringField(allowed: string, ...checks: z.core.$ZodCheck<string>[]) {
-  return titled(z.string(checked(allowed, ...checks)), allowed);
+export function stringField(allowed: string) {
+  return new Field(() => titled(z.string(says(allowed)), allowed));
 }
 
-export function matching(pattern: RegExp, allowed: string, ...more: z.core.$ZodCheck<string>[]) {
-  return stringField(allowed, z.regex(pattern, says(allowed)), ...more);
+/** @param most its largest length */
+export function matching(pattern: RegExp, allowed: string, most?: number) {
+  const words = says(allowed);
+  return new Field(() => {
+    const length = most === undefined ? [] : [z.maxLength(most, words)];
+    return titled(z.string(checked(words, z.regex(pattern, words), ...length)), allowed);
+  });
 }
 
 /** Some text that is more than white space. */
 export function nonBlank(most: number, what: string) {
   const allowed = `${what} of 1 to ${most} characters`;
-  return matching(/\S/, allowed, z.maxLength(most, says(allowed)));
+  return matching(/\S/, allowed, most);
 }
 
 /** A name that also goes into response headers and metric labels, hence ASCII. */

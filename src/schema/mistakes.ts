@@ -5,7 +5,8 @@
  * shown, and neither is anything that came from the environment.
  */
 import { levenshteinDistance } from "@std/text/levenshtein_distance.js";
-import type { z } from "zod";
+import type { z } from "zod/mini";
+import type { Field } from "./field.ts";
 
 export type InputPath = readonly (string | number)[];
 
@@ -126,21 +127,15 @@ export function openReport(written: ReadonlyMap<string, string>): Report {
   };
 }
 
-/**
- * Reads a value by its schema. What does not fit goes into the report; undefined: something did not. Most schemas read one value
- * in the life of a process, which is less work than to compile a reader for each.
- */
-export function read<T extends z.ZodType>(schema: T, value: unknown, found: Report): z.output<T> | undefined {
-  const result = schema.safeParse(value, { reportInput: true, error: knownFields, jitless: true });
+/** Reads a value as its field describes it. What does not fit goes into the report; undefined: something did not. */
+export function read<S extends z.ZodMiniType>(
+  field: Field<S>,
+  value: unknown,
+  found: Report,
+): z.output<S> | undefined {
+  const result = field.reader.safeParse(value, { reportInput: true });
   for (const issue of result.error?.issues ?? []) addIssue(issue, found);
   return result.data;
-}
-
-/** The known names in place of a message: only the schema's raw issue still knows its object. */
-function knownFields(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== "unrecognized_keys") return undefined;
-  const shape = (issue.inst as z.ZodObject | undefined)?.shape ?? {};
-  return Object.keys(shape).join(" ");
 }
 
 function addIssue(issue: z.core.$ZodIssue, found: Report): void {
@@ -148,6 +143,7 @@ function addIssue(issue: z.core.$ZodIssue, found: Report): void {
   // A value that is wrong in two ways is one mistake.
   if (issue.code !== "unrecognized_keys" && found.mistakes.at(-1)?.path === pathText(path)) return;
   if (issue.code === "unrecognized_keys") {
+    // The message of an object is the names of its fields.
     for (const key of issue.keys) found.unknown(key, path, issue.message.split(" "));
   } else if (issue.code === "invalid_key") {
     found.expect(issue.issues[0].message, path.at(-1), path);

@@ -1,6 +1,5 @@
 /** The section `store` of the configuration: where keys, records and credits are kept. */
-import { z } from "zod";
-import { fields, isHost, matching, seconds, stringField, whole } from "../schema/fields.ts";
+import { fields, isHost, matching, seconds, stringField, type Value, whole } from "../schema/fields.ts";
 
 const ADDRESS_WORDS = '"sqlite:PATH", "sqlite::memory:" or "postgres://USER:PASSWORD@HOST/DATABASE"';
 /** Of libpq; any other would be taken for the strictest or the laxest of them. */
@@ -69,4 +68,4 @@ export const STORE = fields({
     ),
 });
 
-export type StoreConfig = z.output<typeof STORE>;
+export type StoreConfig = Value<typeof STORE>;

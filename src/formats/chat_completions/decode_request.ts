@@ -5,7 +5,7 @@
  * `Prompt.unknown`. Assumes a body that JSON.parse gave.
  */
 import { decodeCacheMark } from "../cache_mark.ts";
-import { z } from "zod";
+import { z } from "zod/mini";
 import type { Mistake } from "../../exchange/failure.ts";
 import {
   array,
@@ -27,22 +27,22 @@ import { decodeEffort, EFFORT_FIELDS } from "./decode_effort.ts";
 import { decodeFunctions, decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeTurns } from "./decode_turns.ts";
 
-const optional = <T extends z.ZodType>(type: T) => type.nullish();
+const optional = <T extends z.ZodMiniType>(type: T) => z.nullish(type);
 
 export const FIELDS = {
   model: () => z.string(),
-  messages: () => z.array(z.unknown()).min(1),
+  messages: () => z.array(z.unknown()).check(z.minLength(1)),
   stream: () => optional(z.boolean()),
   stream_options: () => optional(z.looseObject({})),
-  max_tokens: () => optional(z.int().min(1)),
-  max_completion_tokens: () => optional(z.int().min(1)),
+  max_tokens: () => optional(z.int().check(z.gte(1))),
+  max_completion_tokens: () => optional(z.int().check(z.gte(1))),
   tools: () => optional(z.array(z.unknown())),
   functions: () => optional(z.array(z.unknown())),
   web_search_options: () => optional(z.looseObject({})),
   response_format: () => optional(z.looseObject({ type: z.string() })),
   parallel_tool_calls: () => optional(z.boolean()),
-  temperature: () => optional(z.number().min(0).max(2)),
-  top_p: () => optional(z.number().min(0).max(1)),
+  temperature: () => optional(z.number().check(z.gte(0), z.lte(2))),
+  top_p: () => optional(z.number().check(z.gte(0), z.lte(1))),
   top_k: () => optional(z.number()),
   stop: () => optional(z.union([z.string(), z.array(z.string())])),
   seed: () => optional(z.number()),
@@ -50,9 +50,9 @@ export const FIELDS = {
   frequency_penalty: () => optional(z.number()),
   presence_penalty: () => optional(z.number()),
   logit_bias: () => optional(z.looseObject({})),
-  n: () => optional(z.int().min(1).max(128)),
+  n: () => optional(z.int().check(z.gte(1), z.lte(128))),
   logprobs: () => optional(z.boolean()),
-  top_logprobs: () => optional(z.int().min(0)),
+  top_logprobs: () => optional(z.int().check(z.gte(0))),
   verbosity: () => optional(z.string()),
   user: () => optional(z.string()),
   metadata: () => optional(z.looseObject({})),

@@ -5,7 +5,7 @@
  * `output_config`) are kept beside it; unknown fields are kept as they are. `body` is what JSON.parse gave.
  */
 import { decodeCacheMark } from "../cache_mark.ts";
-import { z } from "zod";
+import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure } from "../../exchange/failure.ts";
 import { isObject, type Loose, rest, roundedFields, string } from "../../exchange/json.ts";
@@ -19,24 +19,24 @@ import { decodeEffort } from "./decode_effort.ts";
 import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { readMessages, readSystem } from "./decode_turns.ts";
 
-const object = () => z.looseObject({}).nullish();
+const object = () => z.nullish(z.looseObject({}));
 
 export const FIELDS = {
-  model: () => z.string().min(1),
-  max_tokens: () => z.int().min(1),
-  messages: () => z.array(z.unknown()).min(1),
-  stream: () => z.boolean().nullish(),
-  temperature: () => z.number().nullish(),
-  top_p: () => z.number().nullish(),
-  top_k: () => z.int().nullish(),
-  stop_sequences: () => z.array(z.string()).nullish(),
-  tools: () => z.array(z.unknown()).max(MOST_TOOLS).nullish(),
-  thinking: () => z.looseObject({ type: z.string(), budget_tokens: z.int().nullish() }).nullish(),
+  model: () => z.string().check(z.minLength(1)),
+  max_tokens: () => z.int().check(z.gte(1)),
+  messages: () => z.array(z.unknown()).check(z.minLength(1)),
+  stream: () => z.nullish(z.boolean()),
+  temperature: () => z.nullish(z.number()),
+  top_p: () => z.nullish(z.number()),
+  top_k: () => z.nullish(z.int()),
+  stop_sequences: () => z.nullish(z.array(z.string())),
+  tools: () => z.nullish(z.array(z.unknown()).check(z.maxLength(MOST_TOOLS))),
+  thinking: () => z.nullish(z.looseObject({ type: z.string(), budget_tokens: z.nullish(z.int()) })),
   output_config: object,
   output_format: object,
   metadata: object,
   cache_control: object,
-  service_tier: () => z.string().nullish(),
+  service_tier: () => z.nullish(z.string()),
   plugins: object,
 } as const satisfies BodyFields;
 

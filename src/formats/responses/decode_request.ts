@@ -2,7 +2,7 @@
  * A caller's request of the responses format as a prompt. Stateless: fields that need a stored conversation are refused
  * by name, references to stored items are passed over.
  */
-import { z } from "zod";
+import { z } from "zod/mini";
 import { attachProofs } from "../../exchange/attach_proofs.ts";
 import { Failure, type Mistake } from "../../exchange/failure.ts";
 import { isObject, type Loose, object, rest, roundedFields, string } from "../../exchange/json.ts";
@@ -24,26 +24,25 @@ import { decodeToolChoice, decodeTools } from "./decode_tools.ts";
 import { decodeInput } from "./decode_turns.ts";
 
 export const FIELDS = {
-  model: () => z.string().min(1),
-  instructions: () => z.string().nullish(),
-  stream: () => z.boolean().nullish(),
-  max_output_tokens: () => z.int().min(1).nullish(),
-  tools: () => z.array(z.unknown()).nullish(),
-  parallel_tool_calls: () => z.boolean().nullish(),
-  temperature: () => z.number().nullish(),
-  top_p: () => z.number().nullish(),
-  top_logprobs: () => z.int().min(0).nullish(),
-  include: () => z.array(z.string()).nullish(),
+  model: () => z.string().check(z.minLength(1)),
+  instructions: () => z.nullish(z.string()),
+  stream: () => z.nullish(z.boolean()),
+  max_output_tokens: () => z.nullish(z.int().check(z.gte(1))),
+  tools: () => z.nullish(z.array(z.unknown())),
+  parallel_tool_calls: () => z.nullish(z.boolean()),
+  temperature: () => z.nullish(z.number()),
+  top_p: () => z.nullish(z.number()),
+  top_logprobs: () => z.nullish(z.int().check(z.gte(0))),
+  include: () => z.nullish(z.array(z.string())),
   reasoning: () =>
-    z.looseObject({ summary: z.string().nullish(), generate_summary: z.string().nullish() })
-      .nullish(),
-  text: () => z.looseObject({ verbosity: z.string().nullish() }).nullish(),
-  metadata: () => z.looseObject({}).nullish(),
-  user: () => z.string().nullish(),
-  safety_identifier: () => z.string().nullish(),
-  prompt_cache_key: () => z.string().nullish(),
-  service_tier: () => z.string().nullish(),
-  plugins: () => z.looseObject({}).nullish(),
+    z.nullish(z.looseObject({ summary: z.nullish(z.string()), generate_summary: z.nullish(z.string()) })),
+  text: () => z.nullish(z.looseObject({ verbosity: z.nullish(z.string()) })),
+  metadata: () => z.nullish(z.looseObject({})),
+  user: () => z.nullish(z.string()),
+  safety_identifier: () => z.nullish(z.string()),
+  prompt_cache_key: () => z.nullish(z.string()),
+  service_tier: () => z.nullish(z.string()),
+  plugins: () => z.nullish(z.looseObject({})),
 } as const satisfies BodyFields;
 
 export const REQUIRED: readonly (keyof typeof FIELDS)[] = ["model"];

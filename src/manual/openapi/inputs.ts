@@ -1,5 +1,5 @@
 /** Bodies that the gateway reads: the schemas that check them, as JSON Schema. */
-import { z } from "zod";
+import { z } from "zod/mini";
 import {
   CREATED_ACCOUNT,
   CREATED_KEY,
@@ -17,7 +17,7 @@ import { PLUGIN as DLP } from "../../dlp/request.ts";
 import { any, choice, flag, list, object, ref, type Schema, text, whole } from "./schema.ts";
 
 /** As it is written, before defaults are filled in. */
-function written(schema: z.ZodType): Schema {
+function written(schema: z.ZodMiniType): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;
 }
@@ -103,16 +103,16 @@ export const INPUTS: Readonly<Record<string, Schema>> = {
   InputTokensRequest: { ...responses, description: "A responses request." },
   EstimateRequest: object({}, { description: "A request of any of the three formats." }),
   DlpPlugin: written(DLP),
-  KeyInput: written(CREATED_KEY),
-  KeyPatch: written(KEY_CHANGE),
+  KeyInput: written(CREATED_KEY.schema),
+  KeyPatch: written(KEY_CHANGE.schema),
   KeyRotation: object({
     overlap_seconds: { ...whole("How long the old secret stays valid."), minimum: 0, maximum: 31_536_000 },
   }),
-  TokenInput: written(CREATED_TOKEN),
-  TeamInput: written(NEW_TEAM),
-  TeamPatch: written(TEAM_CHANGE),
-  AccountInput: written(CREATED_ACCOUNT),
-  CreditsInput: written(CREDIT_ADDITION),
+  TokenInput: written(CREATED_TOKEN.schema),
+  TeamInput: written(NEW_TEAM.schema),
+  TeamPatch: written(TEAM_CHANGE.schema),
+  AccountInput: written(CREATED_ACCOUNT.schema),
+  CreditsInput: written(CREDIT_ADDITION.schema),
   ProviderModel: object({ model: text("The provider's name of one of its models; without it all of them.") }),
   DlpScanInput: object({
     policy: text("Name of a policy."),

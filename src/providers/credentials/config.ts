@@ -1,5 +1,4 @@
 /** The field `auth` of a provider: where its credential comes from. */
-import { z } from "zod";
 import { choice, fields, headerValue, matching, nonBlank } from "../../schema/fields.ts";
 import type { AuthSettings } from "./open_credential.ts";
 
@@ -30,74 +29,72 @@ const ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default";
 /** Without the key, which stands in `api_key`. */
 export type Auth = Exclude<AuthSettings, { type: "key" }> | { type: "key" };
 
-export const AUTH = z.lazy(() =>
-  fields({
-    type: choice("key", "none", "aws", "google", "azure").describe(
-      "Kind of credential. `key`: `api_key`. `none`: none is sent. `aws`: requests are signed, or a Bedrock bearer key is sent. `google`, `azure`: access tokens. Where the keys and tokens come from is read as the vendors' own libraries read it, from the environment, files and the machine's role.",
-    ),
-    region: name("the name of a region").describe(
-      "For `aws`: region that requests are signed for. Null: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
-    ),
-    service: matching(/^[a-z][a-z\d-]{0,63}$/, 'the name of an AWS service like "bedrock"').prefault(
-      "bedrock",
-    )
-      .describe("For `aws`: service that requests are signed for."),
-    profile: name("the name of a profile").describe(
-      "For `aws`: profile of the shared credentials file. Null: `AWS_PROFILE`, if other variables name no keys.",
-    ),
-    role_arn: name("the ARN of a role").describe(
-      "For `aws`: role that is assumed with the credential found.",
-    ),
-    external_id: name("an external id").describe("For `aws`: external id that the role asks for."),
-    access_key_id: name("an access key id").describe(
-      "For `aws`: access key id. Null: the environment's sources.",
-    ),
-    secret_access_key: secret("a secret access key").describe("For `aws`: the secret of `access_key_id`."),
-    session_token: secret("a session token").describe("For `aws`: session token of temporary keys."),
-    credentials_file: name("the path of a file").describe(
-      "For `google`: credentials file. Null: `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server.",
-    ),
-    scope: headerValue().prefault(ENTRA_SCOPE).describe("For `azure`: scope of the tokens."),
-    tenant_id: name("the id of a tenant").describe("For `azure`: tenant. Null: `AZURE_TENANT_ID`."),
-    client_id: name("the id of a client").describe("For `azure`: client. Null: `AZURE_CLIENT_ID`."),
-    client_secret: secret("a client secret").describe(
-      "For `azure`: client secret. Null: `AZURE_CLIENT_SECRET`.",
-    ),
-  }).superRefine((auth, context) => {
-    const strays = Object.entries(auth).filter(([field, value]) =>
-      field !== "type" && value !== null && value !== "bedrock" && value !== ENTRA_SCOPE &&
-      !FIELDS_OF_TYPE[auth.type].includes(field)
-    );
-    for (const [field, input] of strays) {
-      const written = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      const of = FIELDS_OF_TYPE[auth.type].length > 0
-        ? `no field but those of ${auth.type}`
-        : "no further field";
-      context.addIssue({ code: "custom", path: [written], input, message: `${of}, for this type` });
+export const AUTH = fields({
+  type: choice("key", "none", "aws", "google", "azure").describe(
+    "Kind of credential. `key`: `api_key`. `none`: none is sent. `aws`: requests are signed, or a Bedrock bearer key is sent. `google`, `azure`: access tokens. Where the keys and tokens come from is read as the vendors' own libraries read it, from the environment, files and the machine's role.",
+  ),
+  region: name("the name of a region").describe(
+    "For `aws`: region that requests are signed for. Null: `AWS_REGION`, `AWS_DEFAULT_REGION`.",
+  ),
+  service: matching(/^[a-z][a-z\d-]{0,63}$/, 'the name of an AWS service like "bedrock"').prefault(
+    "bedrock",
+  )
+    .describe("For `aws`: service that requests are signed for."),
+  profile: name("the name of a profile").describe(
+    "For `aws`: profile of the shared credentials file. Null: `AWS_PROFILE`, if other variables name no keys.",
+  ),
+  role_arn: name("the ARN of a role").describe(
+    "For `aws`: role that is assumed with the credential found.",
+  ),
+  external_id: name("an external id").describe("For `aws`: external id that the role asks for."),
+  access_key_id: name("an access key id").describe(
+    "For `aws`: access key id. Null: the environment's sources.",
+  ),
+  secret_access_key: secret("a secret access key").describe("For `aws`: the secret of `access_key_id`."),
+  session_token: secret("a session token").describe("For `aws`: session token of temporary keys."),
+  credentials_file: name("the path of a file").describe(
+    "For `google`: credentials file. Null: `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server.",
+  ),
+  scope: headerValue().prefault(ENTRA_SCOPE).describe("For `azure`: scope of the tokens."),
+  tenant_id: name("the id of a tenant").describe("For `azure`: tenant. Null: `AZURE_TENANT_ID`."),
+  client_id: name("the id of a client").describe("For `azure`: client. Null: `AZURE_CLIENT_ID`."),
+  client_secret: secret("a client secret").describe(
+    "For `azure`: client secret. Null: `AZURE_CLIENT_SECRET`.",
+  ),
+}).superRefine((auth, context) => {
+  const strays = Object.entries(auth).filter(([field, value]) =>
+    field !== "type" && value !== null && value !== "bedrock" && value !== ENTRA_SCOPE &&
+    !FIELDS_OF_TYPE[auth.type].includes(field)
+  );
+  for (const [field, input] of strays) {
+    const written = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const of = FIELDS_OF_TYPE[auth.type].length > 0
+      ? `no field but those of ${auth.type}`
+      : "no further field";
+    context.addIssue({ code: "custom", path: [written], input, message: `${of}, for this type` });
+  }
+  if ((auth.accessKeyId === null) !== (auth.secretAccessKey === null)) {
+    const message = "both access_key_id and secret_access_key, or neither";
+    context.addIssue({ code: "custom", path: ["access_key_id"], input: auth.accessKeyId, message });
+  }
+}).transform((auth): Auth => {
+  const { type, accessKeyId, secretAccessKey, sessionToken, credentialsFile } = auth;
+  switch (type) {
+    case "key":
+    case "none":
+      return { type };
+    case "google":
+      return { type, credentialsFile };
+    case "azure": {
+      const { scope, tenantId, clientId, clientSecret } = auth;
+      return { type, scope, tenantId, clientId, clientSecret };
     }
-    if ((auth.accessKeyId === null) !== (auth.secretAccessKey === null)) {
-      const message = "both access_key_id and secret_access_key, or neither";
-      context.addIssue({ code: "custom", path: ["access_key_id"], input: auth.accessKeyId, message });
+    case "aws": {
+      const { region, service, profile, roleArn, externalId } = auth;
+      const keys = accessKeyId !== null && secretAccessKey !== null
+        ? { accessKeyId, secretAccessKey, sessionToken: sessionToken ?? undefined }
+        : undefined;
+      return { type, region, service, profile, roleArn, externalId, ...(keys && { keys }) };
     }
-  }).transform((auth): Auth => {
-    const { type, accessKeyId, secretAccessKey, sessionToken, credentialsFile } = auth;
-    switch (type) {
-      case "key":
-      case "none":
-        return { type };
-      case "google":
-        return { type, credentialsFile };
-      case "azure": {
-        const { scope, tenantId, clientId, clientSecret } = auth;
-        return { type, scope, tenantId, clientId, clientSecret };
-      }
-      case "aws": {
-        const { region, service, profile, roleArn, externalId } = auth;
-        const keys = accessKeyId !== null && secretAccessKey !== null
-          ? { accessKeyId, secretAccessKey, sessionToken: sessionToken ?? undefined }
-          : undefined;
-        return { type, region, service, profile, roleArn, externalId, ...(keys && { keys }) };
-      }
-    }
-  })
-);
+  }
+});
