@@ -1,7 +1,8 @@
 // Made by `deno task start-modules`: all that a start loads, asked for by one module.
+import "@noble/hashes/hmac.js"; import "@noble/hashes/sha2.js";
 import "@std/http/status.js";
 import "@std/text/levenshtein_distance.js";
-import "node:buffer"; import "node:timers";
+import "node:buffer"; import "node:timers"; import "node:util";
 import "zod/mini";
 import "./accounts/admin_tokens.ts"; import "./accounts/admission.ts"; import "./accounts/append_file.ts";
 import "./accounts/array_set.ts"; import "./accounts/audit_log.ts"; import "./accounts/batch_bound.ts";
@@ -44,8 +45,8 @@ import "./exchange/json_budget.ts"; import "./exchange/json_pieces.ts"; import "
 import "./exchange/labels.ts"; import "./exchange/parameters.ts"; import "./exchange/parse_in_slices.ts";
 import "./exchange/prices.ts"; import "./exchange/printable.ts"; import "./exchange/prompt.ts";
 import "./exchange/proof.ts"; import "./exchange/readable.ts"; import "./exchange/result_queues.ts";
-import "./exchange/sha256.ts"; import "./exchange/steps.ts"; import "./exchange/tools.ts";
-import "./exchange/trace_context.ts"; import "./exchange/unused_names.ts"; import "./exchange/usage.ts";
+import "./exchange/steps.ts"; import "./exchange/tools.ts"; import "./exchange/trace_context.ts";
+import "./exchange/unused_names.ts"; import "./exchange/usage.ts";
 import "./follow.ts";
 import "./formats/aws_event_stream.ts"; import "./formats/cache_mark.ts"; import "./formats/callers.ts";
 import "./formats/chat_completions/call_proofs.ts"; import "./formats/chat_completions/decode_answer.ts";

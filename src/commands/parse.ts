@@ -4,6 +4,7 @@
  * Pure: nothing is read and nothing printed. Options may be written `--name VALUE` or `--name=VALUE`, before or after the
  * words of the command.
  */
+import { parseArgs } from "node:util";
 import { MOMENT_WORDS, readMoment } from "../schema/fields.ts";
 import type { Command } from "./command.ts";
 import { nearest, oneOf } from "../schema/mistakes.ts";
@@ -48,12 +49,9 @@ const OPTIONS = {
   url: { type: "string" },
   model: { type: "string" },
   models: { type: "string" },
-  help: { type: "boolean" },
-  version: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "V" },
 } as const;
-
-/** Options of one letter. */
-const SHORT: Readonly<Record<string, Option>> = { h: "help", V: "version" };
 
 type Option = keyof typeof OPTIONS;
 type Values = { [O in Option]?: typeof OPTIONS[O]["type"] extends "boolean" ? boolean : string };
@@ -299,50 +297,36 @@ function word(full: string, what: string, words: string[]): string {
   return found;
 }
 
-/** By hand: `parseArgs` of `node:util` takes a start 2 ms to load and to call. */
 function split(args: readonly string[]): { values: Values; words: string[] } {
+  // Not strict: the parser's own refusals do not say what is allowed.
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
   const values: Record<string, string | boolean> = {};
   const words: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i];
-    if (arg === "--") return { values, words: words.concat(args.slice(i + 1)) };
-    const [, short, long, inline] = /^-(?:([^-].*)|-(.[^=]*)(?:=(.*))?)$/s.exec(arg) ?? [];
-    if (short === undefined && long === undefined) words.push(arg);
-    for (const letter of short ?? "") put(values, SHORT[letter], `-${letter}`, undefined);
-    if (long === undefined) continue;
-    // `--config --port 80` has no value for the first: no value here begins with two dashes.
-    const next = args[i + 1]?.startsWith("--") ? undefined : args[i + 1];
-    const separate = inline === undefined && isOption(long) && OPTIONS[long].type === "string";
-    put(values, long, `--${long}`, separate ? next : inline);
-    if (separate) i++;
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+    if (!Object.hasOwn(OPTIONS, token.name)) throw wrong("option", known, token.rawName);
+    const option = token.name as Option;
+    if (Object.hasOwn(values, option)) {
+      throw new UsageError(`Cannot read --${option}: expected it once, got it twice`);
+    }
+    if (OPTIONS[option].type === "boolean") {
+      if (token.value !== undefined) {
+        throw new UsageError(
+          `Cannot read --${option}: expected no value, got ${JSON.stringify(token.value)}`,
+        );
+      }
+      values[option] = true;
+    } else {
+      // `--config --port 80` swallows the next option: a forgotten value, since no value here begins with two dashes.
+      if (!token.value || (!token.inlineValue && token.value.startsWith("--"))) {
+        throw new UsageError(`Cannot read --${option}: expected a value, got nothing`);
+      }
+      values[option] = token.value;
+    }
   }
   return { values, words };
-}
-
-function isOption(name: string | undefined): name is Option {
-  return name !== undefined && Object.hasOwn(OPTIONS, name);
-}
-
-/** @param value undefined: there is none */
-function put(
-  values: Record<string, string | boolean>,
-  option: string | undefined,
-  written: string,
-  value: string | undefined,
-): void {
-  if (!isOption(option)) throw wrong("option", Object.keys(OPTIONS).map((name) => `--${name}`), written);
-  if (Object.hasOwn(values, option)) {
-    throw new UsageError(`Cannot read --${option}: expected it once, got it twice`);
-  }
-  if (OPTIONS[option].type === "boolean") {
-    if (value !== undefined) {
-      throw new UsageError(`Cannot read --${option}: expected no value, got ${JSON.stringify(value)}`);
-    }
-    values[option] = true;
-  } else {
-    if (!value) throw new UsageError(`Cannot read --${option}: expected a value, got nothing`);
-    values[option] = value;
-  }
 }
 
 function keyOf(full: string, words: string[]): string {

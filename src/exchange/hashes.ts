@@ -4,7 +4,8 @@
  * `node:crypto` comes with streams, events and the process object of Node: 8 % of what a start executes. A start hashes
  * a dozen short texts, which takes less without it. Once somebody has needed it, hashes are its own, which are faster.
  */
-import { hmac, sha256 } from "./sha256.ts";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 
 type NodeCrypto = typeof import("node:crypto");
 
@@ -35,7 +36,7 @@ export function sha256Hex(text: string): string {
 export function hmacSha256(key: string | Uint8Array, text: string): Uint8Array {
   const node = libraryOfMany();
   if (node !== null) return node.createHmac("sha256", key).update(text).digest();
-  return hmac(typeof key === "string" ? UTF8.encode(key) : key, UTF8.encode(text));
+  return hmac(sha256, typeof key === "string" ? UTF8.encode(key) : key, UTF8.encode(text));
 }
 
 /** Null: it is not loaded, and few hashes have been asked for. */
